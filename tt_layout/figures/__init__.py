@@ -1,4 +1,4 @@
-"""Figures of layouts: who holds what, where it is stored, and what a change moves.
+"""Figures of layouts: holders, storage, and changes.
 
 A figure is made in three steps, each of which knows nothing of the next:
 

@@ -55,11 +55,11 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     shown, groups = [], []
     for buffer in range(min(buffers, MAX_BUFFERS)):
         cells = _cells(memory, buffer, rows, max(1, target.row_bytes // size))
-        own = np.where(cells.are_mapped, colouring.groups(cells, of_elements=True), NOTHING)
-        groups.append(own)
-        shown.append(_grid(drawn, buffer, target, rows, cells, colouring.colours(own)))
-    more = buffers - MAX_BUFFERS
-    notes = (f"{more} more buffers are not shown",) if more > 0 else ()
+        indices = np.where(cells.are_mapped, colouring.groups(cells, of_elements=True), NOTHING)
+        groups.append(indices)
+        shown.append(_grid(drawn, buffer, target, rows, cells, colouring.colours(indices)))
+    hidden = buffers - MAX_BUFFERS
+    notes = (f"{hidden} more buffers are not shown",) if hidden > 0 else ()
     legend = colouring.legend(np.concatenate(groups))
     return Figure(drawn.title, tuple(shown), (*legend, *_padding_legend(drawn, shown)), notes)
 
@@ -71,7 +71,7 @@ def _padding_legend(drawn: DrawnLayout, grids: list[Grid]) -> Legend:
 
 
 def _cells(memory: Memory, buffer: int, rows: Ints, columns: int) -> Cells:
-    """Return the slots of some rows of a buffer; those behind its end hold nothing."""
+    """Return the slots of some rows of a buffer; those beyond its end are empty."""
     check_cells(len(rows) * columns)
     slots = (rows[:, np.newaxis] * columns + np.arange(columns)).ravel()
     inside = np.minimum(slots, max(0, memory.slots - 1))
@@ -82,7 +82,7 @@ def _cells(memory: Memory, buffer: int, rows: Ints, columns: int) -> Cells:
 def _grid(
     drawn: DrawnLayout, buffer: int, target: Target, rows: Ints, cells: Cells, colours: Ints
 ) -> Grid:
-    """Return the grid of some rows of one buffer: of one block and partition."""
+    """Return the grid of some rows of one buffer, of one block and partition."""
     size, memory = drawn.placed.element_bytes, memory_of(drawn.placed)
     columns = max(1, target.row_bytes // size)
     shape = len(rows), columns
@@ -119,7 +119,7 @@ def _buffer_title(memory: Memory, buffer: int) -> str:
 def access_figure(
     drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool
 ) -> Figure:
-    """Return the figure of an access: what the lanes of its worst phase touch, and who waits.
+    """Return the figure of an access: the words of its worst phase by lane, and the conflicts.
 
     Args:
         drawn: the shared layout.
@@ -151,7 +151,7 @@ def access_figure(
 def cycles_figure(
     drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool
 ) -> Figure:
-    """Return the cycles of an access's first instruction: which lanes each bank serves in each.
+    """Return the figure of an access's first instruction: the lanes per bank and cycle.
 
     Args:
         drawn: the shared layout.
@@ -171,9 +171,9 @@ def cycles_figure(
     colours = np.full(shape, NOTHING, np.int64)
     labels = [[""] * shape[1] for _ in range(shape[0])]
     for cycle, banks in enumerate(served):
-        for bank, (first, *others) in banks.items():
+        for bank, (first, *rest) in banks.items():
             colours[cycle, bank] = first % COLOURS
-            labels[cycle][bank] = f"{first}+{len(others)}" if others else f"{first}"
+            labels[cycle][bank] = f"{first}+{len(rest)}" if rest else f"{first}"
     grid = Grid(
         colours,
         labels,
@@ -195,7 +195,7 @@ def cycles_figure(
 
 
 def _phases_of(lanes: Ints, words: Ints, chosen: Range | None) -> tuple[Ints, Ints]:
-    """Return the phases that serve any of the lanes that were chosen."""
+    """Return the phases that serve any of the selected lanes."""
     first, stop = checked_range("lane", chosen, int(lanes.max()) + 1)
     is_served = ((lanes >= first) & (lanes < stop)).any(axis=1)
     return lanes[is_served], words[is_served]
@@ -206,14 +206,14 @@ def _range_text(lanes: Ints) -> str:
 
 
 def _cycle_names(phases: list[list[Served]]) -> Iterator[str]:
-    """Yield the number of each cycle in its phase, and that of the phase where there are more."""
+    """Yield the number of each cycle in its phase, preceded by the phase if there are several."""
     for number, phase in enumerate(phases, 1):
         for cycle in range(1, len(phase) + 1):
             yield f"{number}, {cycle}" if len(phases) > 1 else str(cycle)
 
 
 def _cycles_per_phase(phases: list[list[Served]]) -> int:
-    """Return the rows between two phases; 0 where one is alone, or they differ."""
+    """Return the number of rows between two phases; 0 if there is one, or they differ."""
     counts = {len(phase) for phase in phases}
     return counts.pop() if len(phases) > 1 and len(counts) == 1 else 0
 
@@ -225,18 +225,18 @@ def _served(lanes: Ints, words: Ints, banks: int) -> list[Served]:
     order of the lanes.
     """
     asked: dict[int, dict[int, list[int]]] = {}
-    for lane, own in zip(lanes.tolist(), words.tolist()):
-        for word in own:
+    for lane, words_of_lane in zip(lanes.tolist(), words.tolist()):
+        for word in words_of_lane:
             asked.setdefault(word % banks, {}).setdefault(word, []).append(lane)
     cycles: list[Served] = [{} for _ in range(max(map(len, asked.values())))]
     for bank, by_word in asked.items():
-        for cycle, found in enumerate(by_word.values()):
-            cycles[cycle][bank] = found
+        for cycle, lanes_served in enumerate(by_word.values()):
+            cycles[cycle][bank] = lanes_served
     return cycles
 
 
 def _access(drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool) -> Access:
-    """Return what the access of registers to shared memory costs."""
+    """Return the cost of an access between registers and shared memory."""
     if not isinstance(drawn.encoding, SharedEncoding) or not isinstance(
         registers.encoding, DistributedEncoding
     ):
@@ -254,7 +254,7 @@ def _titles(drawn: DrawnLayout, registers: DrawnLayout) -> tuple[str, ...]:
 
 
 def _touched(grid: Grid, access: Access, rows: Ints, size: int) -> Grid:
-    """Colour what the lanes touch by lane; outline what makes them wait."""
+    """Colour the touched words by lane, and outline the conflicts."""
     lanes, words = access.worst_phase
     colours = grid.colours.ravel().copy()
     marks = np.zeros(colours.shape, bool)
@@ -273,16 +273,16 @@ def _touched(grid: Grid, access: Access, rows: Ints, size: int) -> Grid:
 
 
 def _words(access: Access) -> tuple[str, ...]:
-    """Return what the access costs, in words."""
+    """Describe the cost of the access."""
     kind = "store" if access.is_store else "load"
-    ideal, each = access.phases, count(access.wavefronts_per_instruction, access.target.cycle)
-    lines = [f"{kind}: {access.name}, {each} per instruction, at best {ideal}"]
+    ideal, cycles = access.phases, count(access.wavefronts_per_instruction, access.target.cycle)
+    lines = [f"{kind}: {access.name}, {cycles} per instruction, at best {ideal}"]
     if access.collisions:
         worst = max(access.collisions, key=lambda collision: len(collision.words))
         shown = ", ".join(map(str, worst.lanes[:MAX_LANES]))
-        more = ", ..." if len(worst.lanes) > MAX_LANES else ""
+        rest = ", ..." if len(worst.lanes) > MAX_LANES else ""
         lines.append(
             f"outlined: bank conflicts; {len(worst.words)} words in bank {worst.bank} "
-            f"for lanes {shown}{more}"
+            f"for lanes {shown}{rest}"
         )
     return tuple(lines)

@@ -1,4 +1,4 @@
-"""Two layouts side by side: what moves keeps its colour, what stays is dimmed."""
+"""Two layouts side by side: moved elements keep their colour, others are dimmed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None
     name = color_by or default_grouping(before.placed)
     wider = before if _location_count(before) > _location_count(after) else after
     colouring = Colouring(wider.placed, name)
-    groups = [element_groups(one, Colouring(one.placed, name)) for one in (before, after)]
+    groups = [element_groups(drawn, Colouring(drawn.placed, name)) for drawn in (before, after)]
     was, now = map(colouring.colours, groups)
     stays = ~_moved(before, after) & (now != NOTHING)
     grids = (
@@ -56,7 +56,7 @@ def _location_count(drawn: DrawnLayout) -> int:
 
 
 def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
-    """Return for each element that is drawn whether other locations hold it."""
+    """Return for each drawn element whether its locations differ."""
     was, now = before.cells, after.cells
     if not _are_replicated_alike(before, after):
         return np.ones(len(now.are_mapped), np.bool_)
@@ -68,13 +68,13 @@ def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
 
 
 def _are_replicated_alike(before: DrawnLayout, after: DrawnLayout) -> bool:
-    """Tell whether the same locations hold the same as the first one: by xor, as any other."""
+    """Return whether the replicas of the first location, as of any other, are the same."""
     was, now = _kernel(before), _kernel(after)
     return F2Span(was).rank == F2Span(now).rank == F2Span(was + now).rank
 
 
 def _kernel(drawn: DrawnLayout) -> list[int]:
-    """Return the kernel with the coordinates of a location in places of their own."""
+    """Return the kernel with the coordinates of a location in separate bits."""
     parts = coordinates(np.array(drawn.kernel, np.int64), drawn.holders.sizes)
     rows = zip(*(part.tolist() for part in parts.values()))
     return [sum(x << at * MAX_SHAPE_BITS for at, x in enumerate(row)) for row in rows]

@@ -1,4 +1,4 @@
-"""A copy between memory and registers, lane by lane.
+"""Copies between memory and registers, lane by lane.
 
 Shared memory's are ``ldmatrix``, ``stmatrix``, AMD's transposing reads, and plain loads and stores;
 tensor memory's are ``tcgen05.ld`` and ``tcgen05.st``.
@@ -31,7 +31,7 @@ MAX_COLUMNS = 16  # of tensor memory that are drawn
 
 @dataclass(frozen=True)
 class Copy:
-    """What one instruction copies: rows of memory, each at the address that a lane gives.
+    """Rows of memory that one instruction copies, each at the address of a lane.
 
     Attributes:
         addresses: of each row, in bytes.
@@ -83,7 +83,7 @@ def _grids(memory: DrawnLayout, copy: Copy, access: Access) -> tuple[Grid, Grid]
     lanes = np.arange(shape[0])[:, np.newaxis]
     columns = tuple(map(str, range(shape[1])))
     ends = ("destination", "source") if access.is_store else ("source", "destination")
-    given = Grid(
+    providing = Grid(
         np.broadcast_to(lanes % COLOURS, shape),
         table(element_labels(cells), shape),
         f"{ends[0]}: memory, a row at each lane's address",
@@ -100,11 +100,11 @@ def _grids(memory: DrawnLayout, copy: Copy, access: Access) -> tuple[Grid, Grid]
         columns,
         row_title="byte, bank",
     )
-    return given, held
+    return providing, held
 
 
 def _byte_and_banks(copy: Copy, size: int, access: Access) -> Iterator[str]:
-    """Yield where each row of memory begins, and its banks."""
+    """Yield the first byte of each row of memory, and its banks."""
     bank_bytes, banks = access.target.bank_bytes, access.phase.banks
     last = copy.addresses + copy.offsets.shape[1] * size - 1
     for byte, end in zip(copy.addresses.tolist(), last.tolist()):
@@ -113,7 +113,7 @@ def _byte_and_banks(copy: Copy, size: int, access: Access) -> Iterator[str]:
 
 
 def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store: bool) -> Figure:
-    """Return the rows of tensor memory that warp 0 reaches, and who holds each cell's element."""
+    """Return the rows of tensor memory that warp 0 reaches, with the holder of each element."""
     places = registers.layout.invert_and_compose(memory.layout)
     sizes = [places.get_in_dim_size(name) for name in ("register", "lane")]
     number, row, column = _tensor_memory_cells(places)
@@ -134,14 +134,14 @@ def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store:
     )
     legend = lane_legend(holders[holders >= 0] // sizes[0], "row, lane")
     legend += legend_of_nothing(grids, "not copied")
-    more = len(np.unique(column)) - len(columns)
-    notes = (f"warp 0; {more} more columns are not drawn",) if more else ("warp 0",)
+    hidden = len(np.unique(column)) - len(columns)
+    notes = (f"warp 0; {hidden} more columns are not drawn",) if hidden else ("warp 0",)
     title = str(memory.encoding), str(registers.encoding), memory.placed.type_text
     return Figure(title, grids, legend, notes, ((0, 0), (0, 1)))
 
 
 def _tensor_memory_cells(places: LinearLayout) -> tuple[Ints, Ints, Ints]:
-    """Return the numbers of warp 0's locations but for copies, and the row and column of each.
+    """Return the numbers of warp 0's distinct locations, and the row and column of each.
 
     Raises:
         TooLargeError: there are more than a figure's cells.
@@ -155,7 +155,7 @@ def _tensor_memory_cells(places: LinearLayout) -> tuple[Ints, Ints, Ints]:
 
 
 def _copy(places: AccessMap, instruction: Instruction) -> Copy:
-    """Return what the first instruction of warp 0 copies."""
+    """Return the rows that the first instruction of warp 0 copies."""
     size = places.element_bytes
     if instruction.matrices:
         rows = [*instruction.addresses, *matrix_bits(places, instruction)]
@@ -166,7 +166,7 @@ def _copy(places: AccessMap, instruction: Instruction) -> Copy:
     offsets = firsts[:, np.newaxis] ^ np.arange(per_row)
     bits = len(places.register)
     held = all_values([*places.register, *places.lane])
-    found, first = np.unique(held, return_index=True)
-    location = first[np.searchsorted(found, offsets)]
+    distinct, first = np.unique(held, return_index=True)
+    location = first[np.searchsorted(distinct, offsets)]
     addresses = padded(firsts, places.padding) * size
     return Copy(addresses, offsets, location >> bits, location & (1 << bits) - 1)

@@ -1,4 +1,4 @@
-"""From layouts to a figure, by the name of the view."""
+"""Figures of layouts by the name of the view."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def draw(
     operand: str | None = None,
     axis: int | None = None,
 ) -> Figure:
-    """Return the figure of a layout, or of two.
+    """Return the figure of one layout, or of two.
 
     Args:
         drawn: the layout.

@@ -1,4 +1,4 @@
-"""What figures are drawn from: the cells of a placed layout, and how they are called."""
+"""Cells of a placed layout for figures, and their labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tt_layout.views.selection import EVERYTHING, Selection
 
 @dataclass(frozen=True)
 class DrawnLayout:
-    """A placed layout, and which part of it is drawn.
+    """A placed layout, and the selected part of it.
 
     Attributes:
         placed: the layout over its type.
@@ -50,7 +50,7 @@ class DrawnLayout:
 
     @cached_property
     def holders(self) -> ElementCells:
-        """The locations that hold each element; of shared memory the first one."""
+        """The locations of each element; of shared memory the first one."""
         if self.placed.is_shared:
             return shared.element_cells(self.placed)
         content = KINDS[TENSOR].view(self.placed).content
@@ -59,7 +59,7 @@ class DrawnLayout:
 
     @property
     def kernel(self) -> tuple[int, ...]:
-        """What leads from the first location of an element to its others, by xor."""
+        """Masks from the first location of an element to its others, by xor."""
         return self.holders.holders.kernel
 
     @cached_property
@@ -74,7 +74,7 @@ class DrawnLayout:
 
     @cached_property
     def numbers(self) -> Ints:
-        """The numbers of the elements that are drawn, row by row.
+        """The numbers of the drawn elements, row by row.
 
         Raises:
             LayoutError: they exceed the limit of a figure.
@@ -84,14 +84,14 @@ class DrawnLayout:
 
     @cached_property
     def cells(self) -> Cells:
-        """The elements that are drawn, each with the first location that holds it."""
+        """The drawn elements, each with its first location."""
         first = replace(self.holders.holders, kernel=())
         return replace(self.holders, holders=first).cells(self.numbers)
 
 
 @dataclass(frozen=True)
 class Colouring:
-    """What cells are coloured by, and what the legend calls it.
+    """Grouping of cells by colour, with its legend.
 
     Attributes:
         placed: the layout that is drawn.
@@ -114,25 +114,25 @@ class Colouring:
         return grouping(self.placed, self.name, of_elements=of_elements)(cells)[:, 0]
 
     def colours(self, groups: Ints) -> Ints:
-        """Return the places of the colours of groups; what is negative stays so."""
+        """Return the palette indices of groups; negative ones stay."""
         count = group_count(self.placed, self.name)
         return np.where(groups < 0, groups, coloured(groups, count))
 
     def legend(self, groups: Ints) -> tuple[tuple[int, str], ...]:
-        """Return the meaning of the colours of the groups that are drawn."""
-        found = np.unique(groups[groups >= 0])
-        colours, title = self.colours(found).tolist(), group_title(self.placed, self.name)
-        return named_colours(title, found.tolist(), colours)
+        """Return the legend of the drawn groups."""
+        numbers = np.unique(groups[groups >= 0])
+        colours, title = self.colours(numbers).tolist(), group_title(self.placed, self.name)
+        return named_colours(title, numbers.tolist(), colours)
 
 
 def lane_legend(lanes: Ints, title: str = "lane") -> Legend:
-    """Return the legend of lanes, which have the colours of their numbers."""
+    """Return the legend of lanes, coloured by their numbers."""
     shown: list[int] = np.unique(lanes).tolist()
     return named_colours(title, shown, [lane % COLOURS for lane in shown])
 
 
 def named_colours(title: str, numbers: list[int], colours: list[int]) -> Legend:
-    """Return the legend of numbered things: one entry for each colour, the first with its title.
+    """Return the legend of numbered groups: one entry per colour, the first with the title.
 
     Example:
         >>> named_colours("lane", [0, 1, 32], [4, 8, 4])
@@ -141,18 +141,18 @@ def named_colours(title: str, numbers: list[int], colours: list[int]) -> Legend:
     entries: dict[int, str] = {}
     for number, colour in zip(numbers, colours):
         entries.setdefault(colour, str(number) if entries else f"{title} {number}")
-    more = ((PLAIN, f"... {numbers[-1]}; colours repeat"),) if len(entries) < len(numbers) else ()
-    return (*entries.items(), *more)
+    rest = ((PLAIN, f"... {numbers[-1]}; colours repeat"),) if len(entries) < len(numbers) else ()
+    return (*entries.items(), *rest)
 
 
 def element_labels(cells: Cells) -> list[str]:
-    """Return elements as coordinates, such as ``3,12``; nothing where none is mapped."""
+    """Format elements as coordinates, such as ``3,12``; empty if none is mapped."""
     points = zip(cells.elements.tolist(), cells.are_mapped.tolist())
     return [",".join(map(str, point)) if is_mapped else "" for point, is_mapped in points]
 
 
 def location_labels(placed: PlacedLayout, cells: Cells, number: int = 0) -> list[str]:
-    """Return a location of each cell as the views write it; nothing where none holds the element.
+    """Format a location of each cell as the views do; empty if none holds the element.
 
     Args:
         placed: the layout that is drawn.

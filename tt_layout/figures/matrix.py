@@ -1,4 +1,4 @@
-"""The matrix over F2: a column per bit of the location, a row per bit of the coordinate."""
+"""The matrix over F2: a column per location bit, a row per coordinate bit."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _sizes(drawn: DrawnLayout) -> list[int]:
 
 
 def _groups(ins: list[tuple[str, int]]) -> tuple[tuple[int, int, str], ...]:
-    """Return where each input dimension begins, and how many bits it has."""
+    """Return the first column of each input dimension, and its number of bits."""
     groups: list[tuple[int, int, str]] = []
     for column, (name, bit) in enumerate(ins):
         if bit == 0:

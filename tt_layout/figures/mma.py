@@ -40,7 +40,7 @@ COLOUR_BY = ("lane", "warp", "thread", "register")
 
 @dataclass(frozen=True)
 class Part:
-    """A matrix of a multiplication, and the part of it that one figure draws.
+    """A matrix of a multiplication, and the part of it that is drawn.
 
     Attributes:
         name: a key of `AXES`.
@@ -54,7 +54,7 @@ class Part:
 
     @property
     def is_turned(self) -> bool:
-        """Whether its rows are drawn as columns: they stand above the columns that they scale."""
+        """Whether its rows are drawn as columns, above the columns that they scale."""
         return self.name == OF_B
 
     @property
@@ -65,12 +65,12 @@ class Part:
 
     @property
     def axes(self) -> tuple[str, str]:
-        """What the rows and columns of the figure are."""
+        """The axes of rows and columns of the figure."""
         return AXES[self.name]
 
     @property
     def k_axis(self) -> int | None:
-        """Which of rows and columns is K; None for the result."""
+        """The axis that is K; None for the result."""
         return {"A": 1, "B": 0}.get(self.name)
 
     @property
@@ -85,14 +85,14 @@ class Part:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The title above it."""
         rows, columns = self.shape
         place = "" if self.has_rows else ", in shared memory"
         return f"{self.name} ({rows} x {columns}){place}"
 
     @property
     def k_step(self) -> int:
-        """The elements along K of which lanes in a row hold all; 0 where that is all of K.
+        """The contiguous elements along K in each lane of a row; 0 if that is all of K.
 
         Of NVIDIA's matrices neighbouring lanes lie along K, of AMD's across it.
         """
@@ -108,7 +108,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Product:
-    """A multiplication of matrices, and how much of it is drawn, from the first element on.
+    """A multiplication of matrices, and the drawn part of it from the first element on.
 
     Attributes:
         operands: A, B and D; None for one in shared memory whose layout is not known.
@@ -138,19 +138,19 @@ class Product:
 
     @property
     def scale_parts(self) -> tuple[Part, ...]:
-        """The scales of A and of B, a row of blocks for each row of A and each column of B."""
+        """The scales of A and of B, one row of blocks per row of A and column of B."""
         if not self.block or self.scales is None:
             return ()
         m, n, k = self.sizes
-        found = []
+        parts = []
         for name, size, operand in zip((OF_A, OF_B), (m, n), self.scales):
             shape = size, max(1, k // self.block)
-            found.append(Part(name, shape, _drawn(operand, shape)))
-        return tuple(found)
+            parts.append(Part(name, shape, _drawn(operand, shape)))
+        return tuple(parts)
 
     @property
     def block(self) -> int:
-        """The elements along K that share a scale; 0 where there are no scales."""
+        """The elements along K that share a scale; 0 without scales."""
         if self.scales is None or self.operands[0] is None:
             return 0
         depth = self.operands[0].shape[-1] * self.packing[0]
@@ -165,7 +165,7 @@ class Product:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What stands below."""
+        """The notes below it."""
         words = [NAMES] * any(part.is_in_registers for part in self.parts)
         words += [STRONG_LINES] * any(part.k_step for part in self.parts)
         words += [
@@ -178,13 +178,13 @@ class Product:
 
     @property
     def usual_colouring(self) -> str:
-        """``warp`` where several hold what is drawn of the result, else ``lane``."""
+        """``warp`` if several warps hold the drawn part of the result, else ``lane``."""
         warps = _groups(self.parts[2], "warp")
         return "warp" if len(np.unique(warps[warps >= 0])) > 1 else "lane"
 
 
 def product_of(placed: PlacedLayout, element: str | None = None) -> Product:
-    """Return the multiplication over one instruction's K that a layout is the result of.
+    """Return the multiplication over one instruction's K that results in a layout.
 
     Args:
         placed: the layout of D, or a dot_op, over the shape of D.
@@ -203,7 +203,7 @@ def product_of(placed: PlacedLayout, element: str | None = None) -> Product:
 
 
 def mma_figure(result: DrawnLayout, element: str | None, color_by: str | None) -> Figure:
-    """Return the figure of the instruction that a layout is the result of.
+    """Return the figure of the instruction that results in a layout.
 
     Args:
         result: the layout of D, or a dot_op, over the shape of D.
@@ -233,7 +233,7 @@ def product_figure(product: Product, color_by: str | None) -> Figure:
     name = color_by or product.usual_colouring
     groups = [_groups(part, name) for part in parts]
     colouring = _colouring_of_all(parts, name)
-    grids = tuple(_grid(part, own, colouring) for part, own in zip(parts, groups))
+    grids = tuple(_grid(part, numbers, colouring) for part, numbers in zip(parts, groups))
     legend = colouring.legend(np.concatenate(groups))
     return Figure(
         product.title,
@@ -245,7 +245,7 @@ def product_figure(product: Product, color_by: str | None) -> Figure:
 
 
 def _drawn(operand: Operand | None, shape: tuple[int, int]) -> DrawnLayout | None:
-    """Return the layout of a matrix, of which the first rows and columns are drawn."""
+    """Return the layout of a matrix, restricted to its first rows and columns."""
     if operand is None:
         return None
     is_register = isinstance(operand.encoding, DistributedEncoding)
@@ -263,13 +263,13 @@ def _colouring(part: Part, name: str) -> Colouring:
 
 
 def _colouring_of_all(parts: Sequence[Part], name: str) -> Colouring:
-    """Return the colouring of the matrix with the most groups, which suits the others, too."""
+    """Return the colouring of the matrix with the most groups, which suits the others."""
     colourings = [_colouring(part, name) for part in parts if part.has_rows]
-    return max(colourings, key=lambda one: group_count(one.placed, name))
+    return max(colourings, key=lambda colouring: group_count(colouring.placed, name))
 
 
 def _groups(part: Part, name: str) -> Ints:
-    """Return the group of each element; of what no lane holds it is plain."""
+    """Return the group of each element; elements without a lane are plain."""
     if not part.has_rows:
         rows, columns = part.shape
         return np.full(rows * columns, PLAIN, np.int64)
@@ -290,7 +290,7 @@ def _grid(part: Part, groups: Ints, colouring: Colouring) -> Grid:
 
 
 def _turned(grid: Grid) -> Grid:
-    """Return a grid with rows for columns."""
+    """Transpose a grid."""
     return replace(
         grid,
         colours=grid.colours.T,
@@ -301,7 +301,7 @@ def _turned(grid: Grid) -> Grid:
 
 
 def _with_names(grid: Grid, part: Part) -> Grid:
-    """Return a grid whose registers are named after the matrix, with its groups along K marked."""
+    """Return a grid whose registers are named after the matrix, with groups along K marked."""
     labels = grid.labels
     if labels is not None and part.is_in_registers:
         letter = part.name[0].lower()

@@ -1,4 +1,4 @@
-"""What a figure shows, before it is known where it stands on the page."""
+"""Content of a figure, before it is placed on a page."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ class Grid:
     cell_width: int = 0
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether another grid shows the same."""
+        """Return whether another grid shows the same."""
         if not isinstance(other, Grid):
             return NotImplemented
         pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
         return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def __hash__(self) -> int:
-        """Return the same number for grids that show the same."""
+        """Hash title and shape, which are equal for equal grids."""
         return hash((self.title, self.shape))
 
     @property
@@ -88,7 +88,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Figure:
-    """Grids with what is said about them.
+    """Grids with titles, legend and notes.
 
     Attributes:
         title: the lines above, each broken where the figure is narrower.
@@ -109,7 +109,7 @@ class Figure:
 
 
 def legend_of_nothing(grids: Iterable[Grid], meaning: str) -> Legend:
-    """Return the entry of the cells that hold nothing; none where there are no such cells.
+    """Return the legend of empty cells; none if there are no such cells.
 
     Example:
         >>> legend_of_nothing([Grid(np.array([[0, NOTHING]]))], "padding")
@@ -120,27 +120,27 @@ def legend_of_nothing(grids: Iterable[Grid], meaning: str) -> Legend:
 
 
 def period(colours: Ints) -> int:
-    """Return after how many rows, a power of two, the colours repeat; all where they do not.
+    """Return the period of the colours in rows, a power of two; all rows if they do not repeat.
 
     Example:
         >>> period(np.array([[0], [1], [0], [1]])), period(np.array([[0], [1], [2]]))
         (2, 3)
     """
-    rows, own = len(colours), 1
-    while own < rows:
-        parts = colours.reshape(-1, own, colours.shape[1]) if rows % own == 0 else None
-        if parts is not None and bool((parts == colours[:own]).all()):
-            return own
-        own *= 2
+    rows, length = len(colours), 1
+    while length < rows:
+        parts = colours.reshape(-1, length, colours.shape[1]) if rows % length == 0 else None
+        if parts is not None and bool((parts == colours[:length]).all()):
+            return length
+        length *= 2
     return rows
 
 
 def without_repeats(figure: Figure) -> Figure:
-    """Return a figure whose largest grids are one tile of what repeats, with a note of that."""
+    """Reduce the largest grids of a figure to one tile of their repetition, with a note."""
     if all(max(grid.shape) <= LARGEST for grid in figure.grids):
         return figure
     cut = [_first_tile(grid) for grid in figure.grids]
-    notes = tuple(dict.fromkeys(note for _, own in cut for note in own))
+    notes = tuple(dict.fromkeys(note for _, added in cut for note in added))
     return replace(figure, grids=tuple(grid for grid, _ in cut), notes=(*figure.notes, *notes))
 
 
@@ -167,14 +167,14 @@ def _first_tile(grid: Grid) -> tuple[Grid, list[str]]:
 
 
 def _tile_size(count: int, repeated: int) -> int:
-    """Return how many of some rows or columns are drawn: all, or whole tiles of at least 64."""
+    """Return the number of rows or columns to draw: all, or whole tiles of at least 64."""
     if count <= LARGEST or repeated == count:
         return count
     return max(repeated, min(64, count))
 
 
 def has_labels(rows: int, columns: int) -> bool:
-    """Tell whether the cells of such a grid are labelled.
+    """Return whether the cells of a grid are labelled.
 
     Example:
         >>> has_labels(16, 16), has_labels(1024, 1024)
@@ -184,7 +184,7 @@ def has_labels(rows: int, columns: int) -> bool:
 
 
 def check_cells(count: int) -> None:
-    """Raise where a figure would have too many cells.
+    """Raise if a figure would have too many cells.
 
     Raises:
         TooLargeError: it has more than `MAX_CELLS`.
@@ -195,7 +195,7 @@ def check_cells(count: int) -> None:
 
 
 def table(texts: Any, shape: tuple[int, int]) -> list[list[str]]:
-    """Return texts row by row.
+    """Split texts into rows.
 
     Example:
         >>> table(["a", "b"], (2, 1))

@@ -1,4 +1,4 @@
-"""Where everything of a figure stands on the page, in whole pixels, for every kind of file."""
+"""Placement of a figure on a page, in whole pixels, for every file format."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class PlacedGrid:
 
     @property
     def lines(self) -> list[tuple[list[list[str]], float]]:
-        """The labels line by line, each with how far below the middle of its cell it is."""
+        """The labels line by line, each with its distance below the middle of the cell."""
         labels = self.grid.labels
         if labels is None:
             return []
@@ -89,7 +89,7 @@ class PlacedGrid:
 
 @dataclass(frozen=True)
 class FigureLayout:
-    """Everything of a figure, and where it stands."""
+    """A figure with the positions of its parts."""
 
     width: int
     height: int
@@ -100,7 +100,7 @@ class FigureLayout:
 
 
 def scale_to_fit(layout: FigureLayout, fit: str) -> float:
-    """Return the scale at which a figure is no larger than it may be; never above 1.
+    """Return the scale at which a figure fits its limits; never above 1.
 
     Args:
         layout: the figure.
@@ -122,7 +122,7 @@ def text_width(text: str, size: int) -> float:
 
 
 def _value(text: str) -> str:
-    """Return the second line of a label: ``V0`` of ``T3:0``; of a register with a name, that.
+    """Return the second line of a label: ``V0`` of ``T3:0``, or a register's name.
 
     Example:
         >>> _value("T3:0"), _value("T3:a0"), _value("96")
@@ -158,7 +158,7 @@ def cell_size(grid: Grid, scale: float = 1.0, is_large: bool = False) -> tuple[i
 
 
 def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
-    """Return the smallest power of two such that names this far apart do not overlap.
+    """Return the smallest power of two at which names this far apart do not overlap.
 
     Example:
         >>> step_of(("0", "1", "2", "3"), 6, 20)
@@ -171,7 +171,7 @@ def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
 
 
 def lay_out_figure(figure: Figure, fit: str = "none") -> FigureLayout:
-    """Return where everything of a figure is.
+    """Lay out a figure.
 
     Where it would be larger than it may be, its cells shrink; titles, names and legends keep their
     size. Labels shrink with their cells, for those who enlarge the figure.
@@ -190,7 +190,7 @@ def lay_out_figure(figure: Figure, fit: str = "none") -> FigureLayout:
 
 
 def _laid_out(figure: Figure, scale: float) -> FigureLayout:
-    """Return where everything is, with cells at a scale."""
+    """Lay out a figure with cells at a scale."""
     label_size = LABEL if scale == 1 else round(LABEL * scale, 1)
     table = _arranged(figure, scale)
     inner = max(MIN_WIDTH, table.width)
@@ -208,8 +208,8 @@ def _laid_out(figure: Figure, scale: float) -> FigureLayout:
     for placed in grids:
         texts += _grid_texts(placed, placed.x - _left(placed.grid))
     y += table.height + GAP
-    swatches, more, y = _legend(figure, inner, y)
-    texts += more
+    swatches, labels, y = _legend(figure, inner, y)
+    texts += labels
     for note in figure.notes:
         for part in _folded(note, inner, SMALL):
             y += LINE_HEIGHT
@@ -221,7 +221,7 @@ def _laid_out(figure: Figure, scale: float) -> FigureLayout:
 
 @dataclass(frozen=True)
 class Table:
-    """Grids in rows and columns; the cells of those in one column, or row, begin together.
+    """Grids in rows and columns; the cells of those in a column, or row, are aligned.
 
     Attributes:
         places: the row and the column of each grid.
@@ -248,7 +248,7 @@ class Table:
         return sum(self.heights) + GAP * (len(self.heights) - 1)
 
     def placed(self, number: int, grid: Grid, y: int) -> PlacedGrid:
-        """Return a grid where it stands, in a table that begins at ``y``."""
+        """Place a grid in a table that begins at ``y``."""
         row, column = self.places[number]
         x = MARGIN + sum(self.widths[:column]) + 2 * GAP * column + self.lefts[column]
         y += sum(self.heights[:row]) + GAP * row + self.tops[row]
@@ -256,7 +256,7 @@ class Table:
 
 
 def _arranged(figure: Figure, scale: float) -> Table:
-    """Return the table of a figure's grids; one row of grids becomes a column where it is wide."""
+    """Return the table of a figure's grids; one wide row of grids becomes a column."""
     below = tuple((row, 0) for row in range(len(figure.grids)))
     table = _table(figure, figure.places or below, scale)
     is_row = not any(row for row, _ in figure.places)
@@ -282,20 +282,20 @@ def _table(figure: Figure, places: tuple[tuple[int, int], ...], scale: float) ->
 
 
 def _inner(grid: Grid, cell: tuple[int, int]) -> tuple[int, int]:
-    """Return the width and height of all cells; the title may be wider."""
+    """Return the size of all cells; the title may be wider."""
     rows, columns = grid.shape
     title = int(text_width(grid.title, LABEL)) - _left(grid)
     return max(columns * cell[0], title), rows * cell[1]
 
 
 def _left(grid: Grid) -> int:
-    """Return the width of the names of rows."""
+    """Return the width of the row names."""
     names = (*grid.rows, grid.row_title)
     return int(max((text_width(name, SMALL) for name in names), default=0)) + 8
 
 
 def _top(grid: Grid) -> int:
-    """Return the height of what stands above the cells."""
+    """Return the height above the cells."""
     lines = bool(grid.title) + bool(grid.column_title) + bool(grid.columns) + bool(grid.groups)
     return lines * (LINE_HEIGHT - 2) + 4
 
@@ -346,12 +346,12 @@ def _coordinate(x: float, y: float, text: str, anchor: str) -> Text:
 
 
 def _folded(line: str, inner: int, size: int) -> list[str]:
-    """Return a line broken so that no part is wider than the figure."""
+    """Break a line so that no part is wider than the figure."""
     return fold(line, int(inner / (size * ADVANCE))).split("\n")
 
 
 def _legend(figure: Figure, inner: int, y: int) -> tuple[list[Swatch], list[Text], int]:
-    """Return swatches and their meaning, in as many lines as needed, and the lower end."""
+    """Return swatches and their texts, in as many lines as needed, and the lower end."""
     swatches: list[Swatch] = []
     texts: list[Text] = []
     x = MARGIN

@@ -1,4 +1,4 @@
-"""A figure as PDF, drawn from the same arrangement as the SVG: one page, nothing but vectors.
+"""Figures as PDF, in the layout of the SVG: one page of vectors only.
 
 Text is in Courier, which every reader has; its characters are as wide as those of the other files.
 Cells without labels are an image of one pixel each, which readers enlarge.
@@ -70,7 +70,7 @@ def to_pdf(figure: Figure, fit: str = "none") -> bytes:
 
 
 def _stream(head: bytes, content: bytes) -> bytes:
-    """Return an object with a content, compressed, from the beginning of its dictionary."""
+    """Return a compressed stream object, given the beginning of its dictionary."""
     packed = zlib.compress(content)
     end = b"/Filter/FlateDecode/Length %d>>" % len(packed)
     return head + end + b"\nstream\n" + packed + b"\nendstream"
@@ -91,7 +91,7 @@ def _file(objects: list[bytes]) -> bytes:
 
 
 def _image(colours: Ints, fills: Sequence[str]) -> bytes:
-    """Return an image with a pixel for each cell."""
+    """Return an image with one pixel per cell."""
     table = b"".join(bytes(rgb(fill)) for fill in (PAGE, EMPTY, *fills)).hex().encode()
     rows, columns = colours.shape
     head = b"<</Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8" % (columns, rows)
@@ -100,9 +100,9 @@ def _image(colours: Ints, fills: Sequence[str]) -> bytes:
 
 
 def _fills(colours: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """Return the place of the fill of each colour."""
-    found = np.where(colours < 0, 0, FIRST_FILL + colours)
-    return np.where(colours == NOTHING, 1, found).astype(np.uint8)
+    """Return the palette index of each colour."""
+    indices = np.where(colours < 0, 0, FIRST_FILL + colours)
+    return np.where(colours == NOTHING, 1, indices).astype(np.uint8)
 
 
 def _colour(colour: str) -> str:
@@ -110,7 +110,7 @@ def _colour(colour: str) -> str:
 
 
 def _content(layout: FigureLayout, scale: float) -> Iterator[str]:
-    """Yield what is drawn, in pixels from the upper left corner."""
+    """Yield the drawing commands, in pixels from the upper left corner."""
     yield f"{scale:.5f} 0 0 {-scale:.5f} 0 {layout.height * scale:.2f} cm"
     for number, placed in enumerate(layout.grids):
         yield from _grid(placed, f"/I{number}", layout.fills)
@@ -121,7 +121,7 @@ def _content(layout: FigureLayout, scale: float) -> Iterator[str]:
 
 
 def _fill(number: int, fills: Sequence[str]) -> str:
-    """Return the choice of the fill of a cell."""
+    """Return the operator that sets the fill of a cell."""
     if number == NOTHING:
         return "/Pattern cs /H scn"
     return f"{_colour(PAGE if number < 0 else fills[number])} rg"
@@ -154,7 +154,7 @@ def _runs(colours: Ints, y: int, placed: PlacedGrid, fills: Sequence[str]) -> It
 
 
 def _lines(placed: PlacedGrid) -> Iterator[str]:
-    """Yield thin lines between cells, stronger ones between groups, and the frame."""
+    """Yield thin lines between cells, strong ones between groups, and the frame."""
     (width, height), grid = placed.size, placed.grid
     rows, columns = grid.shape
     steps = [(0.2, 1, 1)] if min(placed.width, placed.height) >= MIN_LINES else []

@@ -1,4 +1,4 @@
-"""A figure as PNG, drawn with Pillow from the same arrangement as the SVG.
+"""Figures as PNG, drawn with Pillow in the layout of the SVG.
 
 The picture has at most 256 colours, one byte per pixel: its fills, and on each of them as many
 shades of ink.  Labels are stamped for all cells at once, character by character.
@@ -76,7 +76,7 @@ def to_png(figure: Figure, fit: str = "none") -> bytes:
 
 
 def _pillow(name: str) -> Any:
-    """Return a module of Pillow.
+    """Import a module of Pillow.
 
     Raises:
         LayoutError: it is not installed.
@@ -109,9 +109,9 @@ class _Canvas:
     def __init__(self, page_layout: FigureLayout, scale: int) -> None:
         size = page_layout.height * scale, page_layout.width * scale
         self.page_layout, self.scale = page_layout, scale
-        found = [np.unique(placed.grid.colours) for placed in page_layout.grids]
-        found += [np.array([swatch.number]) for swatch in page_layout.swatches]
-        self.used: list[int] = [n for n in np.unique(np.concatenate(found)).tolist() if n >= 0]
+        numbers = [np.unique(placed.grid.colours) for placed in page_layout.grids]
+        numbers += [np.array([swatch.number]) for swatch in page_layout.swatches]
+        self.used: list[int] = [n for n in np.unique(np.concatenate(numbers)).tolist() if n >= 0]
         self.shades = min(MAX_SHADES, 256 // (len(FIRST_FILLS) + len(self.used)))
         self.line, self.frame = (round((self.shades - 1) * s) for s in (LINE_SHADE, FRAME_SHADE))
         self.fills: Pixels = np.zeros(size, np.uint8)
@@ -159,7 +159,7 @@ class _Canvas:
             self._labels(labels, ink, (width, height), placed.label_size, below)
 
     def _steps(self, ink: Pixels, step: int, width: int) -> None:
-        """Draw lines over the rows of an area, this many pixels from one to the next."""
+        """Draw lines over the rows of an area, ``step`` pixels apart."""
         thick = 1 if width == 1 else width * self.scale
         for start in range(step, len(ink), step):
             begin = start - thick // 2
@@ -168,11 +168,11 @@ class _Canvas:
     def _fills(self, colours: Ints) -> Pixels:
         """Return the fill of each colour."""
         places = np.searchsorted(np.array(self.used), colours)
-        found = np.where(colours < 0, PAGE_FILL, len(FIRST_FILLS) + places)
-        return np.where(colours == NOTHING, EMPTY_FILL, found).astype(np.uint8)
+        indices = np.where(colours < 0, PAGE_FILL, len(FIRST_FILLS) + places)
+        return np.where(colours == NOTHING, EMPTY_FILL, indices).astype(np.uint8)
 
     def _hatch(self, shape: tuple[int, ...]) -> Pixels:
-        """Return the ink of what holds nothing."""
+        """Return the ink of empty cells."""
         y, x = np.ogrid[: shape[0], : shape[1]]
         is_line = (x + y) % (HATCH * self.scale) < self.scale
         return np.where(is_line, self.line, 0).astype(np.uint8)
@@ -199,7 +199,7 @@ class _Canvas:
         label_size: float,
         below: float,
     ) -> None:
-        """Stamp all labels of the same length together, one character after the other."""
+        """Stamp all labels of one length together, character by character."""
         (width, height), size = cell, int(label_size * self.scale)
         texts = np.array(labels, dtype=np.bytes_)
         lengths = np.char.str_len(texts)
@@ -234,7 +234,7 @@ class _Canvas:
 
 
 def _font(size: int, *, is_bold: bool = False) -> Any:
-    """Return the first typeface of the SVG that is installed; else the one Pillow has."""
+    """Return the first typeface of the SVG that is installed; else Pillow's."""
     fonts = _pillow("ImageFont")
     for name, bold, face in FONT_FILES:
         try:
@@ -245,7 +245,7 @@ def _font(size: int, *, is_bold: bool = False) -> Any:
 
 
 def _stamps(size: int, shades: int) -> Pixels:
-    """Return the shades of the printable characters, each in a box of the same width."""
+    """Return the shades of the printable characters, in boxes of one width."""
     image, drawing = _pillow("Image"), _pillow("ImageDraw")
     font, width, height = _font(size), round(size * ADVANCE), round(size * 1.2)
     stamps = np.zeros((128, height, width), np.uint8)

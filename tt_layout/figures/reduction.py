@@ -1,4 +1,4 @@
-"""In what order a reduction adds: a row for each step, elements of one colour are one sum."""
+"""Order of additions of a reduction: a row per step, one colour per sum."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def reduction_figure(drawn: DrawnLayout, axis: int, target: str | None) -> Figur
 
 
 def _sums(tree: ReductionTree) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Return for each step the first element of the sum that each element is in."""
+    """Return for each step the first element of the sum that contains each element."""
     rows = [np.arange(tree.size, dtype=np.int64)]
     for step in tree.steps:
         rows.append(rows[-1] & ~step.bits)
@@ -55,11 +55,11 @@ def _sums(tree: ReductionTree) -> np.ndarray[tuple[int, int], np.dtype[np.int64]
 
 
 def _step_name(step: AddStep) -> str:
-    """Return what a step adds.
+    """Name a step by the offsets that it adds.
 
     Example:
         >>> _step_name(AddStep("lanes", (0, 16))), _step_name(AddStep("registers", (0, 1, 2, 3)))
         ('lanes +16', 'registers +1 .. +3')
     """
-    _, first, *others = step.offsets
-    return f"{step.place} +{first}{f' .. +{others[-1]}' if others else ''}"
+    _, first, *rest = step.offsets
+    return f"{step.place} +{first}{f' .. +{rest[-1]}' if rest else ''}"

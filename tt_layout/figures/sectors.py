@@ -1,4 +1,4 @@
-"""A warp's access to global memory: which bytes of which sectors and lines its lanes ask for."""
+"""A warp's access to global memory: bytes, sectors and lines by lane."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tt_layout.wording import count
 
 
 def sectors_figure(drawn: DrawnLayout) -> Figure:
-    """Return the figure of the first instruction of the first warp, a row for each line.
+    """Return the figure of the first instruction of the first warp, a row per line.
 
     The tensor is taken to lie in memory without gaps, its last dimension the fastest, from the
     beginning of a line on.
@@ -64,7 +64,7 @@ def request_figure(
     sector_bytes: int = SECTOR_BYTES,
     line_bytes: int = LINE_BYTES,
 ) -> Figure:
-    """Return the figure of an instruction of a warp whose addresses are known.
+    """Return the figure of a warp's instruction with known addresses.
 
     Args:
         title: of the figure.
@@ -95,7 +95,7 @@ def request_figure(
 
 
 class _Units(NamedTuple):
-    """The bytes of what is drawn."""
+    """The bytes of the drawn lines."""
 
     cell: int
     sector: int
@@ -118,7 +118,7 @@ def _legend(grid: Grid, lanes: Ints) -> Legend:
 
 
 def _lanes(asked: Ints, units: _Units) -> tuple[Ints, Ints]:
-    """Return the lines that are touched, and the lane that asks for each of their cells.
+    """Return the touched lines, and the lane that asks for each of their cells.
 
     Args:
         asked: the numbers of the cells that each lane asks for; negative ones are not there.
@@ -156,7 +156,7 @@ def _grid(lines: Ints, lanes: Ints, units: _Units, labels: list[str]) -> Grid:
 
 
 def _words(access: GlobalAccess) -> tuple[str, ...]:
-    """Return what the instruction asks for and what is moved."""
+    """Describe the bytes that the instruction requests and those that are moved."""
     moved = access.sectors * SECTOR_BYTES
     return (
         f"first of {count(access.instructions, 'instruction')} of warp 0: "
@@ -168,7 +168,7 @@ def _words(access: GlobalAccess) -> tuple[str, ...]:
 
 
 def _names(drawn: DrawnLayout, numbers: Ints) -> list[str]:
-    """Return the coordinates of elements; nothing behind the end of the tensor."""
+    """Return the coordinates of elements; empty beyond the end of the tensor."""
     shape = drawn.placed.shape
     count = int(np.prod(shape))
     points = np.stack(np.unravel_index(np.minimum(numbers, count - 1), shape), axis=-1)

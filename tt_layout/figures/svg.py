@@ -1,4 +1,4 @@
-"""A figure as SVG: small, with text that can be selected.
+"""Figures as SVG: small, with text that can be selected.
 
 What repeats is written once.  The colours of layouts repeat with a period that is a power of
 two, so that a grid is one tile, drawn as a pattern.  In a tile neighbouring cells of one colour
@@ -73,12 +73,12 @@ def _parts(page_layout: FigureLayout, scale: float, title: str) -> Iterator[str]
 
 
 def _xml(text: str) -> str:
-    """Return a text as the content of an element; XML has no control characters."""
+    """Return a text as XML content, without control characters."""
     return escape(safe(text), quote=False)
 
 
 def fill(number: int, fills: Sequence[str]) -> str:
-    """Return the fill of a cell with a colour; what holds nothing is hatched."""
+    """Return the fill of a coloured cell; empty cells are hatched."""
     if number == NOTHING:
         return "url(#hatch)"
     return PAGE if number == PLAIN else fills[number]
@@ -105,7 +105,7 @@ def _grid(placed: PlacedGrid, name: str, fills: Sequence[str]) -> Iterator[str]:
 
 
 def tile_of(colours: Ints) -> Ints:
-    """Return the smallest tile, its sides powers of two, whose repetition is the whole.
+    """Return the smallest tile, with sides of powers of two, that covers all by repetition.
 
     Example:
         >>> tile_of(np.array([[0, 1, 0, 1], [0, 1, 0, 1]])).tolist()
@@ -125,7 +125,7 @@ def _repeats(colours: Ints, period: int) -> bool:
 
 
 def _tile(tile: Ints, placed: PlacedGrid, name: str, fills: Sequence[str]) -> Iterator[str]:
-    """Yield the rectangles of a tile; bands of equal rows that come again are references."""
+    """Yield the rectangles of a tile; repeated bands of equal rows are references."""
     width, height = placed.width, placed.height
     seen: dict[tuple[bytes, int], str] = {}
     bands = list(_bands(tile))
@@ -144,7 +144,7 @@ def _tile(tile: Ints, placed: PlacedGrid, name: str, fills: Sequence[str]) -> It
 
 
 def _bands(tile: Ints) -> Iterator[tuple[int, int]]:
-    """Yield where equal neighbouring rows begin and end."""
+    """Yield the bounds of runs of equal rows."""
     changes = np.flatnonzero((tile[1:] != tile[:-1]).any(axis=1)) + 1
     edges = [0, *changes.tolist(), len(tile)]
     yield from pairwise(edges)
@@ -164,7 +164,7 @@ def _band(row: Ints, y: int, size: tuple[int, int], fills: Sequence[str]) -> Ite
 
 
 def _lines(placed: PlacedGrid, name: str) -> Iterator[str]:
-    """Yield thin lines between cells, stronger ones between groups, and the frame."""
+    """Yield thin lines between cells, strong ones between groups, and the frame."""
     (width, height), grid = placed.size, placed.grid
     if min(placed.width, placed.height) >= MIN_LINES:
         yield (
@@ -192,7 +192,7 @@ def _lines(placed: PlacedGrid, name: str) -> Iterator[str]:
 
 
 def _marks(placed: PlacedGrid) -> Iterator[str]:
-    """Yield an outline for every run of marked cells."""
+    """Yield an outline per run of marked cells."""
     if placed.grid.marks is None or not placed.grid.marks.any():
         return
     width, height = placed.width, placed.height

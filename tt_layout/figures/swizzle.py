@@ -1,4 +1,4 @@
-"""Shared memory without and with its swizzle: where each chunk of the tensor's rows lies."""
+"""Shared memory without and with its swizzle: the position of each chunk of the tensor's rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_LINES = 16
 
 
 def swizzle_figure(drawn: DrawnLayout) -> Figure:
-    """Return the figure of the first lines of banks, a cell for each chunk.
+    """Return the figure of the first lines of banks, one cell per chunk.
 
     Raises:
         LayoutError: the layout is not of shared memory, or it has padding.
@@ -34,13 +34,13 @@ def swizzle_figure(drawn: DrawnLayout) -> Figure:
     drawn.selection.check_options("a figure of a swizzle")
     plain = replace(drawn, placed=replace(placed, layout=without_swizzle(drawn)))
     colouring = Colouring(placed, "chunk")
-    cells = [_cells(one) for one in (plain, drawn)]
+    cells = [_cells(layout) for layout in (plain, drawn)]
     shifts = [(), _shifts(placed, *cells)]
-    groups = [colouring.groups(own, of_elements=True) for own in cells]
+    groups = [colouring.groups(chunks, of_elements=True) for chunks in cells]
     titles = "unswizzled", "swizzled"
     grids = [
-        _grid(drawn, own, title, colouring.colours(numbers), numbers == 0, shift)
-        for own, title, numbers, shift in zip(cells, titles, groups, shifts)
+        _grid(drawn, chunks, title, colouring.colours(numbers), numbers == 0, shift)
+        for chunks, title, numbers, shift in zip(cells, titles, groups, shifts)
     ]
     lines = -(-memory_of(placed).elements * placed.element_bytes // BANKED.row_bytes)
     notes = ["outlined: where chunk 0 of each row goes"]
@@ -51,12 +51,12 @@ def swizzle_figure(drawn: DrawnLayout) -> Figure:
 
 
 def without_swizzle(drawn: DrawnLayout) -> LinearLayout:
-    """Return the same memory with each row of the tensor where it would lie without phases."""
+    """Return the layout with the phases of its swizzle removed."""
     layout, fast = drawn.layout, fast_axis(drawn.placed)
 
     def straight(vector: tuple[int, ...]) -> tuple[int, ...]:
-        others = (*vector[:fast], 0, *vector[fast + 1 :])
-        return others if any(others) else vector
+        rest = (*vector[:fast], 0, *vector[fast + 1 :])
+        return rest if any(rest) else vector
 
     bases = [
         (name, [straight(v) for v in vectors] if name == "offset" else vectors)
@@ -67,7 +67,7 @@ def without_swizzle(drawn: DrawnLayout) -> LinearLayout:
 
 
 def _cells(drawn: DrawnLayout) -> Cells:
-    """Return the first element of each chunk of the lines that are drawn."""
+    """Return the first element of each chunk of the drawn lines."""
     memory, size = memory_of(drawn.placed), drawn.placed.element_bytes
     step = max(1, chunk_bytes(drawn.placed) // size)
     stop = min(memory.elements, MAX_LINES * max(1, BANKED.row_bytes // size))
@@ -75,19 +75,19 @@ def _cells(drawn: DrawnLayout) -> Cells:
 
 
 def _shape(placed: PlacedLayout, chunks: int) -> tuple[int, int]:
-    """Return the lines of banks that chunks fill, and the chunks of a line."""
+    """Return the number of lines of banks with chunks, and of chunks per line."""
     columns = min(chunks, max(1, BANKED.row_bytes // chunk_bytes(placed)))
     return chunks // columns, columns
 
 
 def _shifts(placed: PlacedLayout, plain: Cells, swizzled: Cells) -> tuple[int, ...]:
-    """Return what each line's chunks are moved by; nothing where that is not one xor for a line."""
+    """Return the xor of each line's chunks; empty unless one mask moves a whole line."""
     lines, columns = _shape(placed, len(plain.elements))
-    before, after = (one.elements.reshape(lines, columns, -1) for one in (plain, swizzled))
-    own = np.arange(columns)
-    is_moved = [(before[:, own ^ shift] == after).all(axis=(1, 2)) for shift in own]
-    found = np.stack(is_moved, axis=1)
-    return tuple(found.argmax(axis=1).tolist()) if found.any(axis=1).all() else ()
+    before, after = (cells.elements.reshape(lines, columns, -1) for cells in (plain, swizzled))
+    order = np.arange(columns)
+    is_moved = [(before[:, order ^ shift] == after).all(axis=(1, 2)) for shift in order]
+    matches = np.stack(is_moved, axis=1)
+    return tuple(matches.argmax(axis=1).tolist()) if matches.any(axis=1).all() else ()
 
 
 def _grid(

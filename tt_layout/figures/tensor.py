@@ -1,4 +1,4 @@
-"""The tensor view: who holds each element."""
+"""The tensor view: holders of each element."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
 
 
 def element_groups(drawn: DrawnLayout, colouring: Colouring) -> Ints:
-    """Return the group of each element that is drawn; `NOTHING` where no location holds it."""
+    """Return the group of each drawn element; `NOTHING` if no location holds it."""
     cells = drawn.cells
     return np.where(cells.are_mapped, colouring.groups(cells), NOTHING)
 
 
 def _replication_note(drawn: DrawnLayout) -> list[str]:
-    more = (1 << len(drawn.kernel)) - 1
-    if more <= 1:
+    replicas = (1 << len(drawn.kernel)) - 1
+    if replicas <= 1:
         return []
-    return [f"+{more}: {more} more locations hold the element; the first is named"]
+    return [f"+{replicas}: {replicas} more locations hold the element; the first is named"]
 
 
 def tensor_grid(drawn: DrawnLayout, colours: Ints, title: str = "") -> Grid:
-    """Return the grid of the holders of all elements in these colours."""
+    """Return the grid of the holders of all elements, in these colours."""
     extents, ranges = drawn.axes.box.extents, drawn.axes.box.ranges
     shape = grid_shape(extents)
     rows, columns = axis_names(ranges, shape)
@@ -63,7 +63,7 @@ def tensor_grid(drawn: DrawnLayout, colours: Ints, title: str = "") -> Grid:
 
 
 def grid_shape(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Return the rows and columns in which a tensor is shown.
+    """Return the rows and columns in which a tensor is drawn.
 
     Example:
         >>> grid_shape((4, 8)), grid_shape((2, 4, 8)), grid_shape((128,)), grid_shape((8,))
@@ -98,10 +98,10 @@ def axis_names(
 
 
 def _holder_labels(drawn: DrawnLayout) -> list[str]:
-    """Return the first holder of every element; of two holders, both."""
+    """Return the first holder of every element; both if there are two."""
     if len(drawn.kernel) == 1:
         cells = drawn.holders.cells(drawn.numbers)
         first, last = (location_labels(drawn.placed, cells, number) for number in (0, 1))
         return [f"{a}|{b}" if a else a for a, b in zip(first, last)]
-    labels, more = location_labels(drawn.placed, drawn.cells), (1 << len(drawn.kernel)) - 1
-    return [f"{label}+{more}" if label else "" for label in labels] if more else labels
+    labels, replicas = location_labels(drawn.placed, drawn.cells), (1 << len(drawn.kernel)) - 1
+    return [f"{label}+{replicas}" if label else "" for label in labels] if replicas else labels

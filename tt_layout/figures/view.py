@@ -29,7 +29,7 @@ _NAMES = {"block": "B{}", "warp": "W{}", "register": "r{}"}
 
 
 def view_figure(drawn: DrawnLayout, kind: ViewKind, color_by: str | None = None) -> Figure:
-    """Return the figure of a view, cell by cell as its text has them.
+    """Return the figure of a view, cell by cell in the order of its text.
 
     Raises:
         LayoutError: the layout has no such groups or no such view, or too many cells, or the
@@ -69,7 +69,7 @@ def _labels(drawn: DrawnLayout, view: View, cells: Cells) -> list[str]:
 
 
 def _line_names(axes: Axes) -> tuple[str, ...]:
-    """Return the coordinates of every line; not those of a single block."""
+    """Return the coordinates of every line, without those of a single block."""
     named = [axis for axis in (*axes.sections, *axes.rows) if axis.name != "block" or axis.size > 1]
     patterns = [_NAMES.get(axis.name, "{}") for axis in named]
     lines = product(*(range(*axis.shown) for axis in named))
@@ -77,8 +77,8 @@ def _line_names(axes: Axes) -> tuple[str, ...]:
 
 
 def _step(axes: Axes) -> int:
-    """Return after how many lines something else begins: a warp, or the rows that it reaches."""
-    (row, *others) = reversed(axes.rows)
-    if row.name == "row" and not others:
+    """Return the number of lines between strong rules: of a warp, or of the rows it reaches."""
+    (row, *outer) = reversed(axes.rows)
+    if row.name == "row" and not outer:
         return SLICE_ROWS if row.shown[0] % SLICE_ROWS == 0 else 0
     return row.extent

@@ -1,4 +1,4 @@
-"""Golden outputs: a manifest of cases, and files with the bytes that each must print.
+"""Golden outputs: a manifest of cases, and the files with their expected bytes.
 
 One way through, a value per stage:
 

@@ -1,4 +1,4 @@
-"""The kind ``audit``: what the kernels of a dump do badly, kept as a golden file."""
+"""The kind ``audit``: findings of the kernels of a dump, as a golden file."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def audit(case: Case) -> Printed:
 
 
 def findings_of(case: Case) -> FindingsReport:
-    """Return what the kernels of a case's dump do badly."""
+    """Audit the kernels of a case's dump."""
     from tt_layout.audit.audit import audit_module
     from tt_layout.audit.modules.audited_module import SharedWork
     from tt_layout.audit.values.given import parse_values
 
     with pointing_at(case, "values"):
         texts = [text.strip() for text in (case.text("values") or "").split(",") if text.strip()]
-        given = parse_values(texts, {}) if texts else None
+        values = parse_values(texts, {}) if texts else None
     path, number = split_module(str(case.folder / (case.text("file") or "")))
     shared = SharedWork()
     modules = whole_modules(read_source(path), release(case), number)
     modules = chosen_modules(modules) if number is None else modules
-    return FindingsReport([audit_module(module, shared, given) for module in modules])
+    return FindingsReport([audit_module(module, shared, values) for module in modules])

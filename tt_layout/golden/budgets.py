@@ -1,4 +1,4 @@
-"""The kind ``budget``: numbers that may be at most so large, kept in the manifest itself.
+"""The kind ``budget``: upper limits of numbers, kept in the manifest itself.
 
 What becomes cheaper passes, where a golden file would ask to be updated.
 """
@@ -21,7 +21,7 @@ CONFLICTS = "conflicts"
 
 
 def exceeded(case: Case) -> tuple[str, ...]:
-    """Return what is larger than the case allows, each in words.
+    """Return the exceeded limits of a case, each in words.
 
     Raises:
         LayoutError: a case of its kind has no such number, or a limit is not one.
@@ -47,7 +47,7 @@ def _exceeded(case: Case, numbers: Mapping[str, float | None]) -> Iterator[str]:
 
 
 def numbers_of(case: Case) -> dict[str, float | None]:
-    """Return the numbers of a case: of its dump, of its access, or of its conversion."""
+    """Return the numbers of a case: of its dump, access or conversion."""
     if case.get("line") is not None:
         moved = moved_on_line(case)
         is_conversion = not any(isinstance(e, SharedEncoding) for e in (moved.before, moved.after))
@@ -60,12 +60,12 @@ def numbers_of(case: Case) -> dict[str, float | None]:
 
 
 def _of_dump(case: Case) -> dict[str, float | None]:
-    """Return the largest number of any kernel of a dump; errors and conflicts of all."""
+    """Return the maximum over the kernels of a dump; the sum of errors and conflicts."""
     from tt_layout.golden.audits import findings_of
     from tt_layout.reports.kernel_overview import KernelLine
 
     audits = findings_of(case).audits
-    kernels = [one for audit in audits for one in KernelLine.of_audit("", audit)]
+    kernels = [line for audit in audits for line in KernelLine.of_audit("", audit)]
     if not kernels:
         raise LayoutError("the file has no kernel that moves data", case.span("file"))
     findings = [finding for kernel in kernels for finding in kernel.findings]
@@ -73,17 +73,17 @@ def _of_dump(case: Case) -> dict[str, float | None]:
         "cost": max(kernel.weight for kernel in kernels),
         "cycles": max(kernel.cycles for kernel in kernels),
         "errors": sum(kernel.errors for kernel in kernels),
-        "extra_wavefronts": sum(one.weight for one in findings if CONFLICTS in one.kinds),
-        "registers": _largest(one.taken for audit in audits for one in audit.registers),
+        "extra_wavefronts": sum(line.weight for line in findings if CONFLICTS in line.kinds),
+        "registers": _largest(line.taken for audit in audits for line in audit.registers),
         "shared_bytes": _largest(kernel.shared_bytes for kernel in kernels),
     }
 
 
 def _largest(numbers: Iterable[int | None]) -> int | None:
-    """Return the largest number; None where one is not known, or there is none."""
-    found = list(numbers)
-    known = [number for number in found if number is not None]
-    return max(known) if known and len(known) == len(found) else None
+    """Return the maximum; None if one is unknown, or there is none."""
+    values = list(numbers)
+    present = [number for number in values if number is not None]
+    return max(present) if present and len(present) == len(values) else None
 
 
 def _of_conflicts(case: Case) -> dict[str, float | None]:
@@ -98,7 +98,7 @@ def _of_conflicts(case: Case) -> dict[str, float | None]:
 
 
 def _of_conversion(case: Case) -> dict[str, float | None]:
-    """Return the numbers of a CTA's conversion; those of shared memory as it is compiled."""
+    """Return the numbers of a CTA's conversion; those of shared memory as compiled."""
     from tt_layout.golden.costs import conversion_of
 
     report = conversion_of(case)

@@ -1,4 +1,4 @@
-"""A case of a manifest: the values that were written for it, and where."""
+"""A case of a manifest: its values and their locations."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ class Case:
         return node.text if isinstance(node, ScalarNode) else None
 
     def texts(self, *keys: str) -> dict[str, str]:
-        """Return the text of each of these keys that the case has."""
+        """Return the texts of those of these keys that the case has."""
         return {key: text for key in keys if (text := self.text(key)) is not None}
 
     def span(self, key: str) -> Span:
-        """Return where the value of a key stands; where the case does, if it has none."""
+        """Return the span of the value of a key; of the case if it has none."""
         node = self.get(key)
         return self.place if node is None else node.span
 
     def label(self, key: str) -> str:
-        """Return what messages call a text of the case that they quote."""
+        """Name a text of the case for messages that quote it."""
         line, _ = self.span(key).source.line_column(self.span(key).start)
         return f"{self.place.source.name}:{line} ({key} of {self.name})"
 
     def located(self, error: LayoutError) -> LayoutError:
-        """Return an error pointing into the manifest, as far as it is about its text."""
+        """Return an error located in the manifest if it is about the case's text."""
         span = error.location
         if not isinstance(span, Span):
             return error.at(self.place)

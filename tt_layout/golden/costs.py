@@ -1,4 +1,4 @@
-"""The kinds ``info``, ``conflicts`` and ``convert``: what these commands print for a case."""
+"""The kinds ``info``, ``conflicts`` and ``convert``: the output of these commands for a case."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ from tt_layout.wording import count, shown
 
 
 def info(case: Case) -> Printed:
-    """Return the properties of the layout of a case, as ``tt-layout info`` prints them."""
+    """Return the properties of a layout, as ``tt-layout info`` prints them."""
     report = info_report(encoding(case), tensor_type(case))
     return _printed(case, report, info_facts(report))
 
 
 def conflicts(case: Case) -> Printed:
-    """Return the bank conflicts of a case, as ``tt-layout conflicts`` prints them."""
+    """Return bank conflicts, as ``tt-layout conflicts`` prints them."""
     report = conflicts_of(case)
     return _printed(case, report, conflict_facts(report))
 
 
 def convert(case: Case) -> Printed:
-    """Return what a conversion takes, as ``tt-layout convert`` prints it."""
+    """Return a conversion, as ``tt-layout convert`` prints it."""
     report = conversion_of(case)
     return _printed(case, report, conversion_facts(report))
 
 
 def _printed(case: Case, report: Report, facts: dict[str, object]) -> Printed:
-    """Return a report with the facts that it has, and the release whose rules it keeps."""
-    known = {label: str(value) for label, value in facts.items() if value}
-    return Printed(plain_text(report).encode(), known | case.texts(RELEASE))
+    """Return a report with its facts, and the release whose rules it follows."""
+    texts = {label: str(value) for label, value in facts.items() if value}
+    return Printed(plain_text(report).encode(), texts | case.texts(RELEASE))
 
 
 def info_facts(report: InfoReport[Info]) -> dict[str, object]:
-    """Return what a change of the properties of a layout is told by."""
+    """Return the facts that explain a change of a layout's properties."""
     info, access = report.info, report.access
     facts: dict[str, object]
     if isinstance(info, LayoutInfo):
@@ -86,7 +86,7 @@ def info_facts(report: InfoReport[Info]) -> dict[str, object]:
 
 
 def conflict_facts(report: ConflictsReport) -> dict[str, object]:
-    """Return what a change of bank conflicts is told by, of each access, and the target."""
+    """Return the facts that explain a change of bank conflicts, per access, and the target."""
     target = report.conflicts.store.target
     facts: dict[str, object] = {}
     for kind, access in zip(report.kinds, report.accesses):
@@ -101,7 +101,7 @@ def conflict_facts(report: ConflictsReport) -> dict[str, object]:
 
 
 def conversion_facts(report: ConversionReport) -> dict[str, object]:
-    """Return what a change of a conversion is told by."""
+    """Return the facts that explain a change of a conversion."""
     data = report.data()
     cost, compiled = data["cost"] or {}, data["compiled"] or {}
     store, load = (compiled.get(kind) or {} for kind in ("store", "load"))
@@ -136,7 +136,7 @@ def conflicts_of(case: Case) -> ConflictsReport:
 
 
 def conversion_of(case: Case) -> ConversionReport:
-    """Return what the conversion of a case takes, between layouts in registers."""
+    """Return the conversion of a case between layouts in registers."""
     src, dst = encoding(case), other_encoding(case, "to")
     before, after = _in_registers(case, layout_key(case), src), _in_registers(case, "to", dst)
     with pointing_at(case, "to"):
@@ -148,6 +148,6 @@ def conversion_of(case: Case) -> ConversionReport:
 
 
 def _in_registers(case: Case, key: str, layout: Encoding) -> LinearLayout:
-    """Return a layout over the case's type; point at its key if it is not a register layout."""
+    """Return a layout over the case's type; raise at its key if it is not a register layout."""
     with pointing_at(case, key):
         return with_inputs(place(layout, tensor_type(case)).layout)

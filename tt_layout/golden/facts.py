@@ -1,4 +1,4 @@
-"""What a golden file was made from, as labelled facts, and what their changes mean in words."""
+"""Labelled facts behind a golden file, and descriptions of their changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAME_FACTS = "the case is as it was: another version of tt-layout printed the go
 
 
 class Printed(NamedTuple):
-    """What a case prints.
+    """Output of a case.
 
     Attributes:
         text: the content of its golden file.
@@ -34,7 +34,7 @@ class Printed(NamedTuple):
 
 
 def differences(old: Facts, new: Facts) -> tuple[str, ...]:
-    """Return in words how facts differ, of which the texts do.
+    """Describe the differences of facts whose texts differ.
 
     Example:
         >>> differences({"replication": "none", "padding": "8"}, {"replication": "warps x 2"})
@@ -48,7 +48,7 @@ def differences(old: Facts, new: Facts) -> tuple[str, ...]:
 
 
 def _changes(label: str, old: Facts, new: Facts) -> Iterator[str]:
-    """Yield what a fact that differs means: of a layout its map and its keys."""
+    """Yield the meaning of a changed fact: for a layout its map and its keys."""
     layouts = [_layout(label, facts) for facts in (old, new)] if label in LAYOUTS else []
     before, after = layouts or (None, None)
     if before is None or after is None:
@@ -61,7 +61,7 @@ def _changes(label: str, old: Facts, new: Facts) -> Iterator[str]:
 
 
 def _layout(label: str, facts: Facts) -> Encoding | None:
-    """Return a layout by the release of its case; None where there is none."""
+    """Return a layout by the release of its case; None without one."""
     try:
         return parse_layout(facts.get(label, ""), release=facts.get(RELEASE))
     except LayoutError:
@@ -69,7 +69,7 @@ def _layout(label: str, facts: Facts) -> Encoding | None:
 
 
 def _moves(before: Encoding, after: Encoding, tensor: TensorType) -> str:
-    """Return how the map differs, in words."""
+    """Describe the difference of two maps."""
     from tt_layout.analyses.layouts.encoding_difference import difference
 
     if before.memory_space != after.memory_space:

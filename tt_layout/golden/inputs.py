@@ -1,4 +1,4 @@
-"""What a case is about: its layouts, its type and the release whose rules hold."""
+"""Inputs of a case: its layouts, its type and its release."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SPACES = {"with": MemorySpace.SHARED}
 
 @contextmanager
 def pointing_at(case: Case, key: str) -> Iterator[None]:
-    """Attach the value of a key to errors without a location."""
+    """Add the span of a key to errors without a location."""
     try:
         yield
     except LayoutError as error:
@@ -88,7 +88,7 @@ def _table(case: Case, file: str, alias: str) -> AliasTable:
 
 
 def defined_at(case: Case) -> Span:
-    """Return where the layout of a case is defined: its alias in its file, or the case."""
+    """Return the span that defines the layout of a case: its alias in its file, or the case."""
     file, alias = case.text("file"), (case.text("alias") or "").removeprefix("#")
     if file is None or not alias:
         return case.place
@@ -100,19 +100,19 @@ def defined_at(case: Case) -> Span:
 
 @lru_cache(maxsize=8)
 def _aliases(path: str, changed: int) -> FileAliases:
-    """Return a file's aliases; read once, however many cases are about it."""
+    """Return a file's aliases; cached for all cases of the file."""
     return FileAliases(read_source(path))
 
 
 def release(case: Case) -> Release | None:
-    """Return the release whose rules hold, if the case names one."""
+    """Return the release of a case, if it names one."""
     text = case.text("triton")
     with pointing_at(case, "triton"):
         return Release.parse(text) if text is not None else None
 
 
 def tensor_type(case: Case) -> TensorType:
-    """Return the type of a case, or of what is moved on its line."""
+    """Return the type of a case, or of the data movement on its line."""
     if layout_key(case) == "line":
         return moved_on_line(case).tensor
     return parse_type(case.text("type") or "", name=case.label("type"))
@@ -154,7 +154,7 @@ def moved_on_line(case: Case) -> Moved:
 
 
 def target_name(case: Case) -> str | None:
-    """Return the GPU that a case is for: its own, or that of its line's dump."""
+    """Return the GPU of a case: its own, or that of its line's dump."""
     if case.get("target") is None and layout_key(case) == "line":
         return moved_on_line(case).target
     return case.text("target")

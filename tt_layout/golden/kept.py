@@ -1,4 +1,4 @@
-"""The facts of a manifest's golden files, in one file beside it: a line for each of them.
+"""Facts of a manifest's golden files, in one file beside it, one line each.
 
 They hold for the golden file that they were written with, which a digest tells.
 """
@@ -25,7 +25,7 @@ DIGEST_BYTES = 8
 
 
 class Kept(NamedTuple):
-    """What is kept of a golden file.
+    """Entry of a golden file.
 
     Attributes:
         digest: of its content.
@@ -37,7 +37,7 @@ class Kept(NamedTuple):
 
 
 def kept_of(printed: Printed) -> Kept:
-    """Return what is kept of what was printed."""
+    """Return the entry of an output."""
     return Kept(_digest(printed.text), printed.facts)
 
 
@@ -46,18 +46,18 @@ def _digest(content: bytes) -> str:
 
 
 def file_of(check: Check) -> Path:
-    """Return the file beside the manifest of a check, such as ``layouts.facts.json``."""
+    """Return the facts file of a check beside its manifest, such as ``layouts.facts.json``."""
     return Path(check.case.place.file).with_suffix(SUFFIX)
 
 
 def facts_of(check: Check, golden: bytes) -> Facts | None:
-    """Return what a golden file was made from; None where nothing is kept of that content."""
+    """Return the facts of a golden file; None if none are kept for its content."""
     path = file_of(check)
     try:
-        found = _entries(path, os.stat(path).st_mtime_ns)
+        entries = _entries(path, os.stat(path).st_mtime_ns)
     except OSError:
         return None
-    match found.get(check.id):
+    match entries.get(check.id):
         case [digest, dict(facts)] if digest == _digest(golden):
             return {label: str(value) for label, value in facts.items()}
     return None
@@ -65,25 +65,25 @@ def facts_of(check: Check, golden: bytes) -> Facts | None:
 
 @lru_cache(maxsize=8)
 def _entries(path: Path, changed: int) -> dict[str, object]:
-    """Return what a file keeps; read once, however many golden files differ."""
+    """Return the entries of a facts file; cached by its time of change."""
     return _read(path)
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Return what a file keeps: name of a check -> its entry; nothing where it is none of ours."""
+    """Read the entries of a facts file by name of check; empty if it is not ours."""
     try:
-        found = json.loads(read_golden(path) or b"")
+        content = json.loads(read_golden(path) or b"")
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
-def keep(checks: Iterable[Check], known: dict[str, Kept]) -> None:
-    """Write the files of a manifest's checks anew, as far as they change.
+def keep(checks: Iterable[Check], kept_by_id: dict[str, Kept]) -> None:
+    """Rewrite the facts files of a manifest's checks that changed.
 
     Args:
         checks: all of the manifest; what is kept of others goes.
-        known: name of a check -> what is kept of it from now on.
+        kept_by_id: name of a check -> what is kept of it from now on.
 
     Raises:
         LayoutError: a file cannot be written.
@@ -91,10 +91,10 @@ def keep(checks: Iterable[Check], known: dict[str, Kept]) -> None:
     names: dict[Path, list[str]] = {}
     for check in checks:
         names.setdefault(file_of(check), []).append(check.id)
-    for path, own in names.items():
+    for path, ids in names.items():
         before = _read(path)
-        after = before | {name: [*kept] for name, kept in known.items()}
-        entries = {name: after[name] for name in sorted(own) if name in after}
+        after = before | {name: [*kept] for name, kept in kept_by_id.items()}
+        entries = {name: after[name] for name in sorted(ids) if name in after}
         if entries == before:
             continue
         lines = (f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items())

@@ -1,4 +1,4 @@
-"""The kinds of output that a case may have: one entry each.
+"""Kinds of output of a case, one entry each.
 
 A new kind is one more entry in `KINDS` and a module with its function.  The reader of
 manifests, the runner, the reports, the orphans and the JSON Schema's test follow from it.
@@ -90,16 +90,16 @@ class Kind:
 
     @property
     def needed_keys(self) -> tuple[str, ...]:
-        """The keys that its cases must have besides those of every case."""
+        """The keys that its cases need besides those of every case."""
         return tuple(key.name for key in self.keys if key.is_needed)
 
     def printed(self, case: Case) -> Printed:
-        """Return what the case must print; raise LayoutError if it cannot be run."""
+        """Return the output of the case; raise LayoutError if it cannot be run."""
         function: Callable[..., Printed] = resolve_name(self.text)
         return function(case, *self.view)
 
     def violations(self, case: Case) -> tuple[str, ...] | None:
-        """Return what is not as the case asks; None of a kind with golden files."""
+        """Return the violations of the case; None for a kind with golden files."""
         if self.exceeded is None:
             return None
         function: Callable[..., tuple[str, ...]] = resolve_name(self.exceeded)
@@ -107,7 +107,7 @@ class Kind:
 
 
 def _selecting_key(name: str) -> CaseKey:
-    """Return the key that chooses a part of a view."""
+    """Return the key that selects a part of a view."""
     if name == SLICE:
         return CaseKey(name, WORD, "Tensor view: only this part, such as 0:16,32:64.")
     return CaseKey(name, WORD, f"Hardware view: only this {name}, or 0:4.")
@@ -178,8 +178,8 @@ def all_keys() -> dict[str, CaseKey]:
         >>> [name for name in all_keys() if name.startswith("l")]
         ['layout', 'lane', 'line']
     """
-    found = {key.name: key for key in CASE_KEYS}
+    keys = {key.name: key for key in CASE_KEYS}
     for kind in KINDS.values():
         for key in kind.keys:
-            found.setdefault(key.name, key)
-    return found
+            keys.setdefault(key.name, key)
+    return keys

@@ -1,4 +1,4 @@
-"""A manifest of cases: what is run, with which options, and where each case stands."""
+"""A manifest of cases: kinds, options, and locations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@-]{0,199}")
 
 @dataclass(frozen=True)
 class Check:
-    """One kind of output of one case: what a golden file is for."""
+    """One kind of output of one case, which has a golden file."""
 
     case: Case
     kind: str
@@ -81,7 +81,7 @@ class Manifest:
 
 
 def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
-    """Return the manifest in a file, with everything that it includes.
+    """Read a manifest with everything that it includes.
 
     Raises:
         LayoutError: it cannot be read, something in it is wrong, or it has more than ``max_cases``;
@@ -97,7 +97,7 @@ def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
 
 
 class _Reader:
-    """Collects the cases of a manifest and of those it includes."""
+    """Reader of the cases of a manifest and of those it includes."""
 
     def __init__(self, top: Path, max_cases: int) -> None:
         self.top = top
@@ -131,7 +131,7 @@ class _Reader:
 
     @contextmanager
     def _collecting(self) -> Iterator[None]:
-        """Keep an error of a case, so that the others are read, too.
+        """Collect an error of a case, so that the others are read, too.
 
         Raises:
             TooLargeError: there are too many cases, which would go on.
@@ -161,7 +161,7 @@ class _Reader:
 
     @staticmethod
     def _check_name(node: ScalarNode) -> None:
-        """Refuse what is no name of a file in the manifest's folder."""
+        """Reject a name that is not that of a file in the manifest's folder."""
         if "\0" in node.text or len(node.text) > MAX_PATH:
             message = f"a file's name has no character 0x00, and at most {MAX_PATH} characters"
             raise LayoutError(message, node.span)
@@ -170,7 +170,7 @@ class _Reader:
             raise LayoutError(f"{message}, got {node.text!r}", node.span)
 
     def _inside(self, node: ScalarNode, folder: Path) -> Path:
-        """Return a file that is named relative to a folder, and is inside the top one."""
+        """Return a file named relative to a folder, within the top one."""
         self._check_name(node)
         path = Path(split_module(str(folder / node.text)).path)
         try:
@@ -186,24 +186,24 @@ class _Reader:
 
     def _add(self, node: MappingNode, defaults: CaseValues, folder: Path) -> None:
         """Add a case, or those of its matrix."""
-        own = _checked(node, all_keys(), "a case")
-        name = own.get("name")
+        values_of_case = _checked(node, all_keys(), "a case")
+        name = values_of_case.get("name")
         if not isinstance(name, ScalarNode):
             raise LayoutError("the case has no name", _first_line(node.span))
-        kinds = _kinds({**defaults, **own})
-        _refuse_strange_keys(own, kinds)
-        matrix = own.pop("matrix", None)
+        kinds = _kinds({**defaults, **values_of_case})
+        _refuse_strange_keys(values_of_case, kinds)
+        matrix = values_of_case.pop("matrix", None)
         inherited = dict(defaults)
-        if "layout" in own:
+        if "layout" in values_of_case:
             inherited.pop("file", None)
-        values = {**inherited, **own}
+        values = {**inherited, **values_of_case}
         _require_keys(values, kinds, name)
-        for one in expand(values, matrix) if matrix is not None else (values,):
-            for case in self._of_each_file(one, folder):
+        for combination in expand(values, matrix) if matrix is not None else (values,):
+            for case in self._of_each_file(combination, folder):
                 self._add_one(case, folder)
 
     def _of_each_file(self, values: CaseValues, folder: Path) -> Iterator[CaseValues]:
-        """Yield the case for each file that its pattern matches, or the case as it is.
+        """Yield the case for each file that its pattern matches, or the case itself.
 
         Raises:
             LayoutError: the pattern matches nothing.
@@ -213,11 +213,11 @@ class _Reader:
             yield values
             return
         self._check_name(file)
-        found = sorted(path for path in folder.glob(file.text) if path.is_file())
-        if not found:
+        paths = sorted(path for path in folder.glob(file.text) if path.is_file())
+        if not paths:
             raise LayoutError(f"no file matches {file.text!r}", file.span)
         assert isinstance(name, ScalarNode)
-        for path in found:
+        for path in paths:
             place = path.relative_to(folder)
             stem = _UNSAFE.sub("-", str(place.with_suffix("")))
             yield {
@@ -252,7 +252,7 @@ class _Reader:
         )
 
     def _check_layout(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
-        """Refuse a case that does not have what it is of: one layout and a type, or a file."""
+        """Reject a case without exactly one layout and type, or file."""
         file, alias = values.get("file"), values.get("alias")
         places = {KINDS[kind].is_of_layout for kind in _kinds(values)}
         if places == {None}:
@@ -278,7 +278,7 @@ class _Reader:
             raise LayoutError(f"{message}; such as type: tensor<16x16xf16>", name.span)
 
     def _check_file(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
-        """Refuse a case of a dump, or of a line of it, that has no file, or layouts besides."""
+        """Reject a case of a dump or its line that has no file, or layouts besides."""
         case, has, refused = _OF_LINES if "line" in values else _OF_DUMPS
         for extra in refused:
             if extra in values:
@@ -290,7 +290,7 @@ class _Reader:
 
 
 def is_pattern(text: str) -> bool:
-    """Tell whether the name of a file stands for several.
+    """Return whether a file name is a pattern.
 
     Example:
         >>> is_pattern("dumps/*.ttgir"), is_pattern("kernel.ttgir@2")
@@ -299,15 +299,15 @@ def is_pattern(text: str) -> bool:
     return "*" in text or "?" in text
 
 
-def _checked(node: MappingNode, known: dict[str, CaseKey], what: str) -> CaseValues:
-    """Return the values of a mapping whose keys are known and accept them."""
+def _checked(node: MappingNode, keys: dict[str, CaseKey], what: str) -> CaseValues:
+    """Return the values of a mapping whose keys are allowed and accept them."""
     values: CaseValues = {}
     for key, value in node.entries:
-        if key.text not in known:
-            near = nearest(key.text, known)
-            hint = f"did you mean {near!r}?" if near else f"known are {', '.join(known)}"
+        if key.text not in keys:
+            near = nearest(key.text, keys)
+            hint = f"did you mean {near!r}?" if near else f"known are {', '.join(keys)}"
             raise LayoutError(f"{what} has no key {key.text!r}; {hint}", key.span)
-        accepts = known[key.text].accepts
+        accepts = keys[key.text].accepts
         is_empty = value.kind == "null" and "list" in accepts
         if value.kind not in accepts and not is_empty:
             raise LayoutError(_mismatch(key.text, accepts, value), value.span)
@@ -323,7 +323,7 @@ def _mismatch(name: str, accepts: tuple[str, ...], value: Node) -> str:
 
 
 def _hint(value: Node) -> str:
-    """Return what turns a value into text."""
+    """Return the hint that turns a value into text."""
     if value.kind in ("number", "boolean"):
         return "; put it in quotes"
     line = value.span.source.text[value.span.end :].partition("\n")[0]
@@ -355,7 +355,7 @@ def _first_line(span: Span) -> Span:
 
 
 def _kinds(values: CaseValues) -> tuple[str, ...]:
-    """Return the kinds of output that ``views`` lists."""
+    """Return the kinds of output listed under ``views``."""
     node, budget = values.get("views"), ("budget",) if "at_most" in values else ()
     if node is None:
         return budget or DEFAULT_KINDS
@@ -372,18 +372,18 @@ def _kinds(values: CaseValues) -> tuple[str, ...]:
     return (*kinds, *(kind for kind in budget if kind not in kinds))
 
 
-def _refuse_strange_keys(own: CaseValues, kinds: tuple[str, ...]) -> None:
-    """Refuse a key that none of the case's kinds takes; in defaults that is allowed."""
+def _refuse_strange_keys(values: CaseValues, kinds: tuple[str, ...]) -> None:
+    """Reject a key that none of the case's kinds takes, except in defaults."""
     common = {key.name for key in CASE_KEYS}
-    for key in own:
+    for key in values:
         takers = [kind.name for kind in KINDS.values() if key in {k.name for k in kind.keys}]
         if key not in common and not set(takers) & set(kinds):
             message = f"{key} is for views of {' or '.join(takers)}"
-            raise LayoutError(f"{message}, but the case has {', '.join(kinds)}", own[key].span)
+            raise LayoutError(f"{message}, but the case has {', '.join(kinds)}", values[key].span)
 
 
 def _require_keys(values: CaseValues, kinds: tuple[str, ...], name: ScalarNode) -> None:
-    """Refuse a case without a key that one of its kinds needs; a line has both layouts."""
+    """Reject a case without a key that one of its kinds needs; a line has both layouts."""
     if "line" in values:
         return
     for kind in kinds:

@@ -89,7 +89,7 @@ def _uses(node: Node, key: str) -> bool:
 
 
 def _substituted(node: Node, texts: Map[str, str]) -> Node:
-    """Replace every ``{key}`` at once; other braces stay, as layouts are full of them."""
+    """Replace every ``{key}`` at once; other braces stay, because layouts are full of them."""
     if isinstance(node, ScalarNode):
         pattern = "|".join(re.escape(f"{{{key}}}") for key in texts)
         text = re.sub(pattern, lambda match: texts[match.group()[1:-1]], node.text)

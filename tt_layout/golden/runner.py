@@ -1,4 +1,4 @@
-"""Running cases: each check to its outcome, and golden files kept up to date."""
+"""Runner of cases: outcomes of checks, and updates of golden files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHARED_SECONDS = 4.0  # work of which so much is left is shared among processes
 
 
 class State(TextEnum):
-    """What may come of a check; an orphan is a golden file that no case owns."""
+    """Outcome of a check; an orphan is a golden file that no case owns."""
 
     PASSED = "passed"
     WRITTEN = "written"
@@ -47,7 +47,7 @@ NEW_WORDS = ("a new golden file",)
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of a check.
+    """Result of a check.
 
     Attributes:
         state: what it is.
@@ -73,7 +73,7 @@ class Outcome:
 
     @property
     def new(self) -> Path:
-        """The file that holds what was printed instead."""
+        """The file that holds the actual output."""
         return self.golden.with_name(f"{self.golden.name}.new")
 
     @property
@@ -96,7 +96,7 @@ class Results:
 
     @property
     def counts(self) -> dict[State, int]:
-        """How many outcomes there are of each state."""
+        """Number of outcomes of each state."""
         counted = Counter(outcome.state for outcome in self.outcomes)
         return {state: counted[state] for state in State}
 
@@ -110,58 +110,58 @@ class Results:
 
 
 def select(manifest: Manifest, patterns: Sequence[str]) -> tuple[Check, ...]:
-    """Return the checks whose case, or whose ``case.kind``, matches a pattern; all for none.
+    """Return the checks whose case, or ``case.kind``, matches a pattern; all without patterns.
 
     Raises:
         LayoutError: a pattern matches nothing.
     """
     chosen: dict[Check, None] = {}
     for pattern in patterns:
-        found = [
+        matching = [
             check
             for check in manifest.checks
             if fnmatchcase(check.case.name, pattern) or fnmatchcase(check.id, pattern)
         ]
-        if not found:
+        if not matching:
             message = f"no case matches --only {pattern!r}; --list lists them"
             raise LayoutError(message, FileLocation(manifest.path))
-        chosen.update(dict.fromkeys(found))
+        chosen.update(dict.fromkeys(matching))
     return tuple(check for check in manifest.checks if not patterns or check in chosen)
 
 
 def run_check(check: Check) -> Outcome:
-    """Return what comes of a check, and how long it took; nothing is written."""
+    """Run a check and time it; nothing is written."""
     started = time.perf_counter()
     outcome = _outcome(check)
     return replace(outcome, seconds=time.perf_counter() - started)
 
 
 def _outcome(check: Check) -> Outcome:
-    found = Outcome(state=State.PASSED, golden=check.golden, check=check)
+    outcome = Outcome(state=State.PASSED, golden=check.golden, check=check)
     try:
         words = KINDS[check.kind].violations(check.case)
         if words is not None:
             state = State.EXCEEDED if words else State.PASSED
-            return replace(found, state=state, words=words)
+            return replace(outcome, state=state, words=words)
         printed = KINDS[check.kind].printed(check.case)
         before = read_golden(check.golden)
     except LayoutError as error:
-        return replace(found, state=State.ERROR, error=check.case.located(error))
+        return replace(outcome, state=State.ERROR, error=check.case.located(error))
     except OSError as error:
         unreadable = file_error("read", error.filename or check.golden, error)
-        return replace(found, state=State.ERROR, error=unreadable)
-    found = replace(found, kept=kept_of(printed))
+        return replace(outcome, state=State.ERROR, error=unreadable)
+    outcome = replace(outcome, kept=kept_of(printed))
     if before == printed.text:
-        return found
+        return outcome
     if before is None:
         words = ("the case has no golden file",)
-        return replace(found, state=State.MISSING, words=words, after=printed.text)
+        return replace(outcome, state=State.MISSING, words=words, after=printed.text)
     words = _words(check, before, printed)
-    return replace(found, state=State.CHANGED, words=words, before=before, after=printed.text)
+    return replace(outcome, state=State.CHANGED, words=words, before=before, after=printed.text)
 
 
 def _words(check: Check, before: bytes, printed: Printed) -> tuple[str, ...]:
-    """Return what a difference means."""
+    """Describe a difference."""
     crlf: tuple[str, ...] = ()
     if b"\r\n" in before:
         crlf = ("the golden has CRLF line endings; add '*.txt -text' to .gitattributes",)
@@ -176,7 +176,7 @@ def _words(check: Check, before: bytes, printed: Printed) -> tuple[str, ...]:
 
 
 def run_checks(checks: Sequence[Check], jobs: int = 1) -> Iterator[Outcome]:
-    """Yield what comes of each check, in order.
+    """Run checks in order, and yield their outcomes.
 
     A check of a usual tensor takes a millisecond, processes more than a second to start.
     So the work is shared only when much of it is left, by what it has taken so far.
@@ -213,7 +213,7 @@ def _run_in_processes(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
 
 @contextmanager
 def _ignored_interrupts() -> Iterator[None]:
-    """Ignore interrupts meanwhile; only the main thread may say so."""
+    """Ignore interrupts meanwhile, on the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -225,7 +225,7 @@ def _ignored_interrupts() -> Iterator[None]:
 
 
 def record(outcome: Outcome) -> Outcome:
-    """Write what was printed beside a golden file that differs; remove one that is stale.
+    """Write the actual output beside a golden file that differs; remove a stale one.
 
     A folder that cannot be written to does not change the outcome.
     """
@@ -243,7 +243,7 @@ def leave(outcome: Outcome) -> Outcome:
 
 
 def keep_in(folder: str, outcome: Outcome) -> Outcome:
-    """Write what was printed of an outcome that differs into a folder.
+    """Write the actual output of an outcome that differs into a folder.
 
     Raises:
         LayoutError: it cannot be written there.
@@ -259,7 +259,7 @@ def keep_in(folder: str, outcome: Outcome) -> Outcome:
 
 
 def accept(outcome: Outcome) -> Outcome:
-    """Make a golden file what was printed, at once; return the outcome after that.
+    """Replace a golden file by the actual output at once; return the new outcome.
 
     Raises:
         LayoutError: the file cannot be written.
@@ -277,13 +277,15 @@ def accept(outcome: Outcome) -> Outcome:
 
 
 def keep_facts(manifest: Manifest, outcomes: Sequence[Outcome]) -> None:
-    """Write what the golden files were made from that are as printed.
+    """Write the facts of the golden files that are up to date.
 
     Raises:
         LayoutError: the file cannot be written.
     """
-    right = [one for one in outcomes if one.state in (State.PASSED, State.WRITTEN)]
-    keep(manifest.checks, {one.id: one.kept for one in right if one.kept is not None})
+    right = [outcome for outcome in outcomes if outcome.state in (State.PASSED, State.WRITTEN)]
+    keep(
+        manifest.checks, {outcome.id: outcome.kept for outcome in right if outcome.kept is not None}
+    )
 
 
 def orphans(manifest: Manifest) -> tuple[Outcome, ...]:
@@ -293,32 +295,32 @@ def orphans(manifest: Manifest) -> tuple[Outcome, ...]:
     ``*.layouts.yaml``, are its own.
     """
     folders = sorted({path.parent for path in manifest.files})
-    found = {
+    unowned = {
         os.path.realpath(path): path
         for folder in folders
         for kind in KINDS
         for path in sorted(folder.glob(f"*.{kind}.txt"))
     }
     for path in owned(manifest):
-        found.pop(path, None)
+        unowned.pop(path, None)
     ours = {os.path.realpath(path) for path in manifest.files}
-    for folder in folders if found else ():
+    for folder in folders if unowned else ():
         for other in sorted(folder.glob("*layouts.yaml")):
             if is_manifest_name(other.name) and os.path.realpath(other) not in ours:
-                for path in _owned_by_other(other, found):
-                    found.pop(path, None)
+                for path in _owned_by_other(other, unowned):
+                    unowned.pop(path, None)
     words = ("no case of the manifest owns this golden file",)
-    return tuple(Outcome(state=State.ORPHAN, golden=path, words=words) for path in found.values())
+    return tuple(Outcome(state=State.ORPHAN, golden=path, words=words) for path in unowned.values())
 
 
-def _owned_by_other(manifest: Path, found: Mapping[str, Path]) -> list[str]:
-    """Return what another manifest owns; of one that cannot be read, all that is beside it."""
+def _owned_by_other(manifest: Path, goldens: Mapping[str, Path]) -> list[str]:
+    """Return the files of another manifest; if it is unreadable, all beside it."""
     try:
         return list(owned(read_manifest(str(manifest))))
     except LayoutError:
-        return [path for path, golden in found.items() if golden.parent == manifest.parent]
+        return [path for path, golden in goldens.items() if golden.parent == manifest.parent]
 
 
 def is_manifest_name(name: str) -> bool:
-    """Tell whether a file's name is that of a manifest: ``layouts.yaml``, ``*.layouts.yaml``."""
+    """Return whether a file is named like a manifest: ``layouts.yaml``, ``*.layouts.yaml``."""
     return name == "layouts.yaml" or name.endswith(".layouts.yaml")

@@ -1,4 +1,4 @@
-"""A unified diff of two texts, cut to what matters: few lines, and of long ones a window."""
+"""A unified diff without context, cut to few lines, and long lines to a window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Pair = tuple[str | None, str | None]
 
 
 def cut_diff(before: str, after: str, old_name: str, new_name: str) -> list[str]:
-    """Return the first lines that differ, in the form of a unified diff without context.
+    """Return the first differing lines, as a unified diff without context.
 
     Lines are compared by their number: the lines of a view are rows, which do not move.  In a
     short text that has become longer or shorter they do.
@@ -34,9 +34,9 @@ def cut_diff(before: str, after: str, old_name: str, new_name: str) -> list[str]
     lines = [f"--- {old_name}", f"+++ {new_name}"]
     for start, stop in _runs(differing[:MAX_LINES]):
         lines += _hunk(pairs[:start], pairs[start:stop])
-    more = len(differing) - MAX_LINES
-    if more > 0:
-        lines.append(f"{more} more line{'s differ' if more > 1 else ' differs'}")
+    left = len(differing) - MAX_LINES
+    if left > 0:
+        lines.append(f"{left} more line{'s differ' if left > 1 else ' differs'}")
     return lines
 
 
@@ -48,7 +48,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _pairs(before: list[str], after: list[str]) -> list[Pair]:
-    """Return each line with the one in its place, or with None.
+    """Return pairs of lines in the same place, or with None.
 
     Example:
         >>> _pairs(["a", "b"], ["a", "new", "b"])
@@ -89,7 +89,7 @@ def _hunk(above: list[Pair], pairs: list[Pair]) -> list[str]:
 
 
 def _range(above: int, count: int) -> str:
-    """Return the lines of a hunk as a heading has them: without any, the one above it.
+    """Format the range of a hunk's heading; an empty one is at the line above it.
 
     Example:
         >>> _range(4, 1), _range(4, 2), _range(4, 0)

@@ -1,4 +1,4 @@
-"""The kinds of views: what ``tt-layout`` prints for a case."""
+"""The kinds of views: the output of ``tt-layout`` for a case."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ MAX_SIZE = 64 << 20  # bytes of a golden file
 
 
 def printed(case: Case, view: str) -> Printed:
-    """Return what ``tt-layout`` prints for a case when it is asked for a view."""
+    """Return the output of ``tt-layout`` for a case and a view."""
     placed, kind = place(encoding(case), tensor_type(case)), find_kind(view)
     alias = case.text("alias")
     name = alias.removeprefix("#") if alias is not None else None
-    found = print_view(ViewRequest(placed, kind, _selection(case, kind)), alias=name)
-    found = found._replace(ending=b"" if alias is None else b"\n")
-    if found.size > MAX_SIZE:
-        sizes = f"{size(found.size)}, more than the {size(MAX_SIZE)} of a golden file"
+    text = print_view(ViewRequest(placed, kind, _selection(case, kind)), alias=name)
+    text = text._replace(ending=b"" if alias is None else b"\n")
+    if text.size > MAX_SIZE:
+        sizes = f"{size(text.size)}, more than the {size(MAX_SIZE)} of a golden file"
         message = f"the text would have {sizes}; show a part of it, such as slice: 0:16,0:16"
         raise TooLargeError(message)
     facts = {TYPE: placed.type_text, ATTRIBUTE: str(placed.encoding)}
     facts |= case.texts(*kind.selects, RELEASE) | ({"alias": f"#{name}"} if name else {})
-    return Printed(b"".join(found.chunks()), facts)
+    return Printed(b"".join(text.chunks()), facts)
 
 
 def _selection(case: Case, kind: ViewKind) -> Selection:
-    """Return the part of the view that a case shows."""
+    """Return the selected part of the view."""
     fields: dict[str, Any] = {}
     for key, text in case.texts(*kind.selects).items():
         with pointing_at(case, key):

@@ -1,4 +1,4 @@
-"""The text of a manifest, or of a file of values, as nodes that remember where they stand.
+"""YAML of a manifest, or of a file of values, as nodes with spans.
 
 Only what these need of YAML: mappings, sequences and scalars.  Anchors, aliases, merge
 keys and tags are refused where they stand.  So no node is ever larger than its text, and
@@ -24,7 +24,7 @@ _KINDS = {"int": "number", "float": "number", "bool": "boolean", "null": "null"}
 
 @dataclass(frozen=True)
 class ScalarNode:
-    """A text, number, boolean or null, always with the text that was written.
+    """A text, number, boolean or null, with the text that was written.
 
     Attributes:
         text: the content, without quotes.
@@ -48,7 +48,7 @@ class SequenceNode:
 
 @dataclass(frozen=True)
 class MappingNode:
-    """Keys and values in the order in which they were written; no key twice."""
+    """Keys and values in the order of the file; no key twice."""
 
     entries: tuple[tuple[ScalarNode, Node], ...]
     span: Span
@@ -63,7 +63,7 @@ Node = ScalarNode | SequenceNode | MappingNode
 
 
 def read_nodes(path: str, what: str = "manifest") -> Node:
-    """Return the document in a file.
+    """Read the document of a file.
 
     Args:
         path: of the file.
@@ -85,7 +85,7 @@ def read_nodes(path: str, what: str = "manifest") -> Node:
 
 
 def parse_nodes(source: Source, what: str = "manifest") -> Node:
-    """Return the one document of a source.
+    """Parse the only document of a source.
 
     Raises:
         LayoutError: it is not YAML, uses what is refused, or has no or several documents.
@@ -99,7 +99,7 @@ def parse_nodes(source: Source, what: str = "manifest") -> Node:
 
 
 class _Builder:
-    """Makes nodes of those of PyYAML, once its events have nothing that is refused."""
+    """Builder of nodes from those of PyYAML, after its events are checked."""
 
     def __init__(self, source: Source, what: str) -> None:
         import yaml
@@ -109,25 +109,25 @@ class _Builder:
         self.loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
     def document(self) -> Node:
-        """Return the one document."""
+        """Build the only document."""
         import yaml
 
-        depth, found = 0, False
+        depth, has_document = 0, False
         for event in self._events():
             if isinstance(event, yaml.NodeEvent):
-                if found and not depth:
+                if has_document and not depth:
                     message = f"a {self.what} is one document; this begins a second one"
                     raise LayoutError(message, self._span(event))
-                found = True
+                has_document = True
                 self._refuse(event, depth + 1)
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
-        if not found:
+        if not has_document:
             raise LayoutError(f"the {self.what} is empty", FileLocation(self.source.name))
         return self._node(yaml.compose(self.source.text, self.loader))
 
     def _events(self) -> Iterator[Any]:
-        """Yield the parser's events, its errors as ours."""
+        """Yield the parser's events; raise its errors as ours."""
         import yaml
 
         try:
@@ -150,7 +150,7 @@ class _Builder:
         return self.source.span(marked.start_mark.index, marked.end_mark.index)
 
     def _refuse(self, event: Any, depth: int) -> None:
-        """Refuse what a manifest does not use, where it stands."""
+        """Reject YAML that a manifest does not use, at its span."""
         import yaml
 
         start = event.start_mark.index
@@ -197,7 +197,7 @@ class _Builder:
 
 
 def is_plain_text(text: str) -> bool:
-    """Tell whether YAML takes a word without quotes for text, and not for a number or boolean.
+    """Return whether YAML takes a bare word for text, and not for a number or boolean.
 
     Example:
         >>> is_plain_text("blocked"), is_plain_text("no"), is_plain_text("12")

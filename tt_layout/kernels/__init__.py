@@ -1,1 +1,1 @@
-"""Kernels as a program compiled and launched them: seen in this process, or read from its log."""
+"""Kernels compiled and launched by a program: seen in this process, or read from its log."""

@@ -1,4 +1,4 @@
-"""What compiled kernels say of their registers: cubins, and the assembly of AMD's.
+"""Register counts of compiled kernels: cubins, and AMD's assembly.
 
 Source:
     The sections of cubins: what ``cuobjdump -res-usage`` prints of those of Triton 3.4 to 3.9
@@ -43,23 +43,23 @@ class CompiledRegisters(NamedTuple):
 
 
 def cubin_registers(data: bytes) -> CompiledRegisters | None:
-    """Return the registers of a cubin: of the function in it that has most; None without any.
+    """Return the registers of the cubin function that has most; None without any.
 
     What is spilled is on the stack, in words of 4 bytes.
     """
     try:
-        found = list(_records(data)) if data.startswith(_ELF) else []
+        records = list(_records(data)) if data.startswith(_ELF) else []
     except (struct.error, ValueError):  # it is cut off
         return None
-    counts = [value for kind, value in found if kind == _REGISTERS]
-    stacks = [value for kind, value in found if kind == _STACK]
+    counts = [value for kind, value in records if kind == _REGISTERS]
+    stacks = [value for kind, value in records if kind == _STACK]
     if not counts:
         return None
     return CompiledRegisters(max(counts), max(stacks, default=0) // WORD_BYTES)
 
 
 def _records(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the kind and the number of each record of a function.
+    """Yield kind and number of each record of a function.
 
     Raises:
         struct.error: a record is beyond the end.
@@ -88,7 +88,7 @@ def _records_of(data: bytes, at: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def assembly_registers(text: str) -> CompiledRegisters | None:
-    """Return the registers that AMD's assembly states: of the kernel that has most.
+    """Return the registers of the kernel in AMD's assembly that has most.
 
     Example:
         >>> assembly_registers('''

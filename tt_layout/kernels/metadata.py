@@ -1,4 +1,4 @@
-"""What is known of a compiled kernel besides its dump.
+"""Metadata of a compiled kernel beside its dump.
 
 Triton's cache, and the folder that ``TRITON_KERNEL_DUMP`` fills, have it beside the dump:
 ``NAME.json``, ``NAME.cubin`` and ``NAME.amdgcn``.  A kernel that was loaded has it in ``metadata``,
@@ -29,7 +29,7 @@ LOADED = "the loaded kernel"
 
 
 class KernelMetadata(NamedTuple):
-    """What is known of a compiled kernel; None where it is not.
+    """Metadata of a compiled kernel; a field is None if it is not known.
 
     Attributes:
         name: of the kernel, as it is launched.
@@ -50,7 +50,7 @@ class KernelMetadata(NamedTuple):
     registers: CompiledRegisters | None = None
 
     def over(self, other: KernelMetadata) -> KernelMetadata:
-        """Return what is known of this, else of the other.
+        """Fill missing fields from other metadata.
 
         Example:
             >>> KernelMetadata("f", 4).over(KernelMetadata("g", None, 512))[:3]
@@ -74,21 +74,21 @@ NUMBERS = {
 
 
 def metadata_beside(path: str) -> KernelMetadata:
-    """Return what is beside a dump; nothing where no such file is.
+    """Return the metadata beside a dump; none without such a file.
 
     Example:
         >>> metadata_beside("nowhere/kernel.ttgir") == NO_METADATA
         True
     """
-    found = NO_METADATA
+    metadata = NO_METADATA
     for file in files_beside(path):
         if os.path.isfile(file):
-            found = found.over(_read(file))
-    return found
+            metadata = metadata.over(_read(file))
+    return metadata
 
 
 def files_beside(path: str) -> tuple[str, ...]:
-    """Return the files beside a dump that something may be known from.
+    """Return the paths beside a dump that may hold metadata.
 
     Example:
         >>> files_beside("cache/kernel.ttgir")
@@ -99,7 +99,7 @@ def files_beside(path: str) -> tuple[str, ...]:
 
 
 def given_metadata(path: str) -> KernelMetadata:
-    """Return what is known from a file that was given.
+    """Read the metadata of a file named by the user.
 
     Raises:
         LayoutError: it cannot be read, or says nothing of a kernel.
@@ -109,14 +109,14 @@ def given_metadata(path: str) -> KernelMetadata:
         raise LayoutError(expected, FileLocation(path))
     if not os.path.isfile(path):
         raise LayoutError("cannot read: there is no such file", FileLocation(path))
-    found = _read(path)
-    if found == NO_METADATA:
+    metadata = _read(path)
+    if metadata == NO_METADATA:
         raise LayoutError("it says nothing of a compiled kernel", FileLocation(path))
-    return found
+    return metadata
 
 
 def metadata_of(values: Mapping[str, Any]) -> KernelMetadata:
-    """Return what Triton's metadata says of a kernel.
+    """Convert Triton's metadata of a kernel.
 
     Example:
         >>> found = metadata_of({"name": "f", "num_warps": 4, "shared": 512, "maxnreg": None})
@@ -129,27 +129,27 @@ def metadata_of(values: Mapping[str, Any]) -> KernelMetadata:
 
 
 def metadata_of_kernel(kernel: Any) -> KernelMetadata:
-    """Return what a compiled kernel of Triton says of itself.
+    """Return the metadata of a compiled Triton kernel.
 
     Args:
         kernel: anything with ``metadata`` and ``asm``; once it is loaded with ``n_regs`` and
             ``n_spills``, too.
     """
     metadata, code = getattr(kernel, "metadata", None), getattr(kernel, "asm", None)
-    known = metadata_of(_fields(metadata))
+    described = metadata_of(_fields(metadata))
     count, spilled = (_number(getattr(kernel, name, None)) for name in ("n_regs", "n_spills"))
     if count is not None:
-        return known._replace(registers=CompiledRegisters(count, spilled, LOADED))
+        return described._replace(registers=CompiledRegisters(count, spilled, LOADED))
     texts = code if isinstance(code, Mapping) else {}
     for ending in CODE:
-        found = _registers(texts.get(ending[1:]))
-        if found is not None:
-            return known._replace(registers=found._replace(source=f"its {ending[1:]}"))
-    return known
+        registers = _registers(texts.get(ending[1:]))
+        if registers is not None:
+            return described._replace(registers=registers._replace(source=f"its {ending[1:]}"))
+    return described
 
 
 def _fields(metadata: Any) -> Mapping[str, Any]:
-    """Return metadata by name: Triton's is a dictionary, or a tuple with names."""
+    """Return metadata by name from Triton's dictionary or named tuple."""
     if isinstance(metadata, Mapping):
         return metadata
     return {name: getattr(metadata, name, None) for name in ("name", *NUMBERS)}
@@ -162,7 +162,7 @@ def _registers(code: Any) -> CompiledRegisters | None:
 
 
 def _read(path: str) -> KernelMetadata:
-    """Return what a file says; nothing where it cannot be read."""
+    """Read the metadata of a file; none if it cannot be read."""
     is_code = path.endswith(CODE)
     try:
         if os.path.getsize(path) > (MAX_CODE_BYTES if is_code else MAX_BYTES):
@@ -175,10 +175,10 @@ def _read(path: str) -> KernelMetadata:
     except (OSError, ValueError, RecursionError):
         return NO_METADATA
     is_text = not path.endswith(CODE[0])
-    found = _registers(data.decode(errors="replace") if is_text else data)
-    if found is None:
+    registers = _registers(data.decode(errors="replace") if is_text else data)
+    if registers is None:
         return NO_METADATA
-    return KernelMetadata(registers=found._replace(source=os.path.basename(path)))
+    return KernelMetadata(registers=registers._replace(source=os.path.basename(path)))
 
 
 def _number(value: object) -> int | None:

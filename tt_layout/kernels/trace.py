@@ -1,4 +1,4 @@
-"""Logs of tritonparse: the kernels that a program compiled, and how it launched them.
+"""Logs of tritonparse: compiled kernels and their launches.
 
 A log is one JSON object a line, perhaps compressed by gzip.  What is not such an object is left out
 and counted: a program that was killed leaves half a line.
@@ -41,7 +41,7 @@ ASSEMBLY = ".amdgcn"
 
 
 class ProgramText(NamedTuple):
-    """The source of a kernel as the log has it.
+    """Source of a kernel in the log.
 
     Attributes:
         file: its path on the machine that wrote the log.
@@ -55,14 +55,14 @@ class ProgramText(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A line of a log that is left out, and why."""
+    """A skipped line of a log, and the reason."""
 
     line: int
     reason: str
 
 
 class Trace(NamedTuple):
-    """What a log has.
+    """Content of a log.
 
     Attributes:
         kernels: in the order in which they were compiled.
@@ -76,7 +76,7 @@ class Trace(NamedTuple):
 
 
 def is_trace_name(path: str) -> bool:
-    """Tell whether a file is called as logs of tritonparse are.
+    """Return whether a file is named like a log of tritonparse.
 
     Example:
         >>> is_trace_name("dedicated_log_7.bin.ndjson"), is_trace_name("kernel.ttgir")
@@ -86,7 +86,7 @@ def is_trace_name(path: str) -> bool:
 
 
 def read_trace(path: str) -> Trace:
-    """Return the kernels and launches in a log.
+    """Read the kernels and launches of a log.
 
     Raises:
         LayoutError: the file cannot be read, or nothing in it is a compiled kernel.
@@ -119,7 +119,7 @@ def _lines(path: str) -> Iterator[bytes]:
 
 
 class _Reader:
-    """Reads events one by one."""
+    """Reader of the events of a log."""
 
     def __init__(self) -> None:
         self.record = Record(max_launches=None)
@@ -127,7 +127,7 @@ class _Reader:
         self.unread: list[Unread] = []
 
     def read(self, number: int, line: bytes) -> None:
-        """Keep what an event says; note what is not an event."""
+        """Read an event; note a line that is not one."""
         if not line.strip():
             return
         try:
@@ -176,7 +176,7 @@ class _Reader:
 
 
 def _object(value: object) -> Mapping[str, Any]:
-    """Return an object of JSON, which may be written as a text; an empty one for anything else."""
+    """Return a JSON object, which may be encoded as a text; an empty one for anything else."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -186,11 +186,15 @@ def _object(value: object) -> Mapping[str, Any]:
 
 
 def _known(metadata: Mapping[str, Any], files: Mapping[str, Any]) -> KernelMetadata:
-    """Return what is known of a kernel, with the registers that AMD's assembly states."""
-    known = metadata_of(metadata)
+    """Return the metadata of a kernel, with the registers of AMD's assembly."""
+    described = metadata_of(metadata)
     path, text = next(((k, v) for k, v in files.items() if k.endswith(ASSEMBLY)), ("", None))
-    found = assembly_registers(text) if isinstance(text, str) else None
-    return known if found is None else known._replace(registers=found._replace(source=path))
+    registers = assembly_registers(text) if isinstance(text, str) else None
+    return (
+        described
+        if registers is None
+        else described._replace(registers=registers._replace(source=path))
+    )
 
 
 def _program(source: Mapping[str, Any]) -> ProgramText | None:
@@ -201,9 +205,9 @@ def _program(source: Mapping[str, Any]) -> ProgramText | None:
 
 
 def _values(arguments: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    """Yield each integer argument, and of each tensor its address modulo 512."""
-    for name, given in arguments.items():
-        argument = _object(given)
+    """Yield each integer argument, and the address of each tensor modulo 512."""
+    for name, encoded in arguments.items():
+        argument = _object(encoded)
         value, address = argument.get("value"), argument.get("data_ptr")
         if isinstance(value, int):
             yield name, int(value)

@@ -1,4 +1,4 @@
-"""Every notation in which people write layouts down, and the objects that stand for them.
+"""Notations of layouts, and the Python objects that represent them.
 
 ==============  ============================================================================
 `notations`     one file for each: how its texts look, how one is read, how one is written

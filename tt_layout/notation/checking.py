@@ -1,4 +1,4 @@
-"""Whether two encodings are the same layout, and over which shapes they are compared."""
+"""Comparison of two encodings over the shapes that determine them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ THREADS = ("lane", "warp", "row")
 
 
 def check_same(before: Encoding, after: Encoding, tensor: TensorSpec) -> tuple[Shape, ...]:
-    """Return the shapes over which two encodings have the same bases and padding.
+    """Return the shapes over which two encodings have equal bases and padding; raise otherwise.
 
     Raises:
         RefusedError: they differ over one of them.
@@ -42,23 +42,23 @@ def check_same_over(
     """Raise unless two encodings have the same bases over a shape."""
     wanted = before.to_linear_layout(shape, element_bits=element_bits)
     try:
-        found = after.to_linear_layout(shape, element_bits=element_bits)
+        layout = after.to_linear_layout(shape, element_bits=element_bits)
     except LayoutError as error:
         raise refused(Reason.NO_LAYOUT, f"Triton {after.release}: {error.message}") from None
-    if difference := differing(wanted, found):
+    if difference := differing(wanted, layout):
         message = f"Triton {after.release}, over {list(shape)}: {difference}"
         raise refused(Reason.OTHER_MEANING, message)
 
 
-def differing(wanted: LinearLayout, found: LinearLayout) -> str | None:
-    """Return how two layouts differ, in words, or None where they are the same."""
-    if wanted.get_in_dim_names() != found.get_in_dim_names():
-        return f"{wanted.get_in_dim_names()} would be {found.get_in_dim_names()}"
+def differing(wanted: LinearLayout, layout: LinearLayout) -> str | None:
+    """Describe the first difference of two layouts; None if they are equal."""
+    if wanted.get_in_dim_names() != layout.get_in_dim_names():
+        return f"{wanted.get_in_dim_names()} would be {layout.get_in_dim_names()}"
     for name in wanted.get_in_dim_names():
-        if wanted.vectors(name) != found.vectors(name):
-            return f"{name} {_shown(wanted, name)} would be {_shown(found, name)}"
-    if wanted.out_sizes != found.out_sizes:
-        return f"{wanted.out_dims} would be {found.out_dims}"
+        if wanted.vectors(name) != layout.vectors(name):
+            return f"{name} {_shown(wanted, name)} would be {_shown(layout, name)}"
+    if wanted.out_sizes != layout.out_sizes:
+        return f"{wanted.out_dims} would be {layout.out_dims}"
     return None
 
 
@@ -67,12 +67,12 @@ def _shown(layout: LinearLayout, name: str) -> str:
 
 
 def padding_of(encoding: Encoding) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of interval and padding of shared memory; none elsewhere."""
+    """Return the pairs of interval and padding of a shared layout; none of any other."""
     return encoding.padding if isinstance(encoding, SharedEncoding) else ()
 
 
 def natural_shapes(encoding: Encoding, element_bits: int | None = None) -> tuple[Shape, ...]:
-    """Return shapes that determine a layout: its own, or some that hold its whole tile.
+    """Return shapes that determine a layout: its own, or some that hold its tile.
 
     Example:
         >>> import tt_layout
@@ -80,8 +80,8 @@ def natural_shapes(encoding: Encoding, element_bits: int | None = None) -> tuple
         ...     "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>"))
         ((256,), (512,))
     """
-    own = own_shape(encoding)
-    candidates = [own] if own is not None else list(_holding_tile(encoding, element_bits))
+    fixed = own_shape(encoding)
+    candidates = [fixed] if fixed is not None else list(_holding_tile(encoding, element_bits))
     faults: list[LayoutError] = []
     shapes: list[Shape] = []
     for shape in candidates:
@@ -96,7 +96,7 @@ def natural_shapes(encoding: Encoding, element_bits: int | None = None) -> tuple
 
 
 def known_shape(encoding: Encoding, tensor: TensorSpec, use: str) -> Shape:
-    """Return the tensor's shape, or the only one that the encoding is for.
+    """Return the tensor's shape, or the only one that fits the encoding.
 
     Raises:
         RefusedError: neither is known; the message says for what it is needed.
@@ -109,13 +109,13 @@ def known_shape(encoding: Encoding, tensor: TensorSpec, use: str) -> Shape:
 
 
 def own_shape(encoding: Encoding) -> Shape | None:
-    """Return the only shape that an encoding is for; None where it repeats over any."""
+    """Return the only shape that fits an encoding; None if it repeats over any."""
     inner = getattr(encoding, "partition_layout", None)
     if isinstance(inner, Encoding):
-        own = own_shape(inner)
+        piece = own_shape(inner)
         parts = getattr(encoding, "num_partitions", 1) * getattr(encoding, "num_groups", 1)
         cut = getattr(encoding, "partition_dim", 0)
-        return own and tuple(n * parts if d == cut else n for d, n in enumerate(own))
+        return piece and tuple(n * parts if d == cut else n for d, n in enumerate(piece))
     offset = getattr(encoding, "offset", None)
     if offset is None:
         return None
@@ -133,7 +133,7 @@ def spanned(vectors: Sequence[Sequence[int]], rank: int) -> Shape:
 
 
 def _holding_tile(encoding: Encoding, element_bits: int | None) -> list[Shape]:
-    """Return the shapes of two sizes per dimension that hold all that threads reach."""
+    """Return the shapes of two sizes per dimension that hold the tile of all threads."""
     rank = encoding.rank or 2
     far = encoding.to_linear_layout((REPEATING_SIZE,) * rank, element_bits=element_bits)
     reached = spanned([v for name in THREADS for v in far.vectors(name)], rank)

@@ -1,4 +1,4 @@
-"""What is known where a layout is written: its tensor, and what some notations leave open."""
+"""Context of a layout text: its tensor, and fields that some notations leave open."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WARP_LANES = 32
 
 
 class Context(NamedTuple):
-    """What a reader of a layout may ask for.
+    """Context in which a text is read.
 
     Attributes:
         name: what messages call the text.
@@ -41,7 +41,7 @@ class Context(NamedTuple):
     num_warps: int = 4
 
     def over(self, tensor: TensorType | None) -> Context:
-        """Return the context with the tensor of a type; the memory space is kept if it is set."""
+        """Return the context for the tensor of a type; a memory space that is set stays."""
         if tensor is None:
             return self
         space = self.memory_space or (

@@ -1,4 +1,4 @@
-"""Linear layouts as attributes: linear, generic_linear or shared_linear with their bases.
+"""Attributes of linear layouts: linear, generic_linear or shared_linear.
 
 What the notations of bases have in common: `notations.linear`, `notations.linear_layout` and
 `notations.bases` write them, CuTe and TLX lead to them.
@@ -64,7 +64,7 @@ def encoding_of_layout(layout: LinearLayout, alignment: int = DEFAULT_ALIGNMENT)
 
 
 def _distributed(layout: LinearLayout) -> Encoding:
-    """Return the linear encoding with these bases, the generic one where they permute nothing."""
+    """Return the linear encoding with these bases; the generic one if they are no permutation."""
     bases: dict[str, Any] = {name: layout.vectors(name) for name in _DISTRIBUTED}
     linear = Linear(**bases)
     is_permutation = not list(linear.violations())
@@ -106,32 +106,32 @@ def layout_of(
 ) -> LinearLayout:
     """Return the linear layout of bases; without names its outputs are dim0, dim1, ..."""
     if not names:
-        rank = next((len(vector) for own in bases.values() for vector in own), 0)
+        rank = next((len(vector) for vectors in bases.values() for vector in vectors), 0)
         return LinearLayout.from_bases(bases, dim_names(rank), require_surjective=False)
     return LinearLayout.from_bases(bases, names, sizes, require_surjective=False)
 
 
 def over_shape(
-    encoding: Encoding, tensor: TensorSpec, more: str = ""
+    encoding: Encoding, tensor: TensorSpec, remark: str = ""
 ) -> tuple[Shape, LinearLayout]:
     """Return the shape that is given, and the linear layout over it.
 
     Args:
         encoding: the layout.
         tensor: the tensor.
-        more: what else to say of a layout that is padded.
+        remark: what else to say of a layout that is padded.
 
     Raises:
         RefusedError: there is no shape, or the layout is padded.
     """
     shape = known_shape(encoding, tensor, "the bases depend on the shape")
     if padding := padding_of(encoding):
-        raise refused(Reason.PADDING, f"{format_padding(padding)}{more}")
+        raise refused(Reason.PADDING, f"{format_padding(padding)}{remark}")
     return shape, encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
 
 
 def read_back(
-    encoding: Encoding, text: str, found: LinearLayout, shape: Shape, tensor: TensorSpec
+    encoding: Encoding, text: str, layout: LinearLayout, shape: Shape, tensor: TensorSpec
 ) -> Translation:
     """Return a text that was read back as the same layout.
 
@@ -139,7 +139,7 @@ def read_back(
         RefusedError: no attribute has these bases, or one that means something else.
     """
     try:
-        after = encoding_of_function(found)
+        after = encoding_of_function(layout)
     except LayoutError as error:
         raise refused(Reason.NO_FORM, error.message) from None
     return Translation(text, check_same(encoding, after, tensor._replace(shape=shape)))

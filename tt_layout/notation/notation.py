@@ -1,4 +1,4 @@
-"""What a notation is: how its texts look, how they are read and written, what the page knows."""
+"""The protocol of a notation: recognition, parsing, printing, and data for the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python objects that stand for layouts: of this package, of Gluon, of Triton's tools, of CuTe.
+"""Python objects that represent layouts: of this package, Gluon, Triton's tools and CuTe.
 
 An object is known by the name of its class and by its fields; nothing of Triton or CUTLASS is
 imported.  What a Gluon object means, the release says that it comes from, if that is loaded.
@@ -33,7 +33,7 @@ CUTE = {"Layout", "ComposedLayout"}
 
 
 def encoding_of(layout: object, context: Context) -> Encoding:
-    """Return the layout that a text or an object stands for.
+    """Return the encoding of a text or an object.
 
     Args:
         layout: text in any notation; an encoding; a linear layout, ours or of
@@ -78,28 +78,28 @@ def _of_object(layout: Any, context: Context) -> Encoding:
 
 
 def _class_name(layout: object) -> str:
-    """Return the first of an object's classes that is known; else its own."""
+    """Return the name of an object's first class that is known; else of its own."""
     names = [cls.__name__ for cls in type(layout).__mro__]
     return next((name for name in names if name in GLUON | CUTE), names[0])
 
 
 def _unwrapped(value: Any) -> Any:
-    """Return what a ``constexpr`` holds."""
+    """Return the value of a ``constexpr``; any other value as it is."""
     return value.value if type(value).__name__ == "constexpr" else value
 
 
 def call_of(layout: Any) -> Call:
-    """Return the call that makes an object of Gluon.
+    """Return the call that makes a Gluon object.
 
     Raises:
         LayoutError: a field is neither a number nor a list nor a layout.
     """
     names = [f.name for f in fields(layout)] if is_dataclass(layout) else list(vars(layout))
     name = type(layout).__name__
-    known = name if name in GLUON else _class_name(layout)
-    if known == BARRIER:
-        known = "SwizzledSharedLayout"
-    return Call(known, (), {field: _argument(getattr(layout, field)) for field in names})
+    class_name = name if name in GLUON else _class_name(layout)
+    if class_name == BARRIER:
+        class_name = "SwizzledSharedLayout"
+    return Call(class_name, (), {field: _argument(getattr(layout, field)) for field in names})
 
 
 def _argument(value: Any) -> Any:
@@ -112,7 +112,7 @@ def _argument(value: Any) -> Any:
 
 
 def _release_of(layout: object) -> Release | None:
-    """Return the release of Triton that an object is of, if it is loaded and known."""
+    """Return the Triton release of an object, if it is loaded and known."""
     root = type(layout).__module__.partition(".")[0]
     version = getattr(sys.modules.get(root), "__version__", None) if root == "triton" else None
     try:
@@ -122,11 +122,13 @@ def _release_of(layout: object) -> Release | None:
 
 
 def _linear(layout: Any) -> LinearLayout:
-    """Return a linear layout of ours for one of Triton's."""
+    """Convert a linear layout of Triton's tools."""
     if isinstance(layout, LinearLayout):
         return layout
     try:
-        bases = [(str(name), [tuple(map(int, v)) for v in own]) for name, own in layout.bases]
+        bases = [
+            (str(name), [tuple(map(int, v)) for v in vectors]) for name, vectors in layout.bases
+        ]
         outs = [(str(name), int(size)) for name, size in layout.out_dims]
     except (AttributeError, TypeError, ValueError) as error:
         raise LayoutError(f"this LinearLayout has no bases and out_dims: {error}") from None

@@ -1,4 +1,4 @@
-"""Why a layout is not translated."""
+"""Refusals: reasons why a layout is not translated."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tt_layout.errors import LayoutError
 
 
 class Reason(Enum):
-    """The kinds of reasons for which a target cannot express a layout."""
+    """Reasons for which a target cannot express a layout."""
 
     NO_ATTRIBUTE = "there is no such attribute"
     NO_PLACE = "the spelling has no place for it"
@@ -21,7 +21,7 @@ class Reason(Enum):
 
 
 class RefusedError(LayoutError):
-    """A layout that a target cannot express, or not exactly.
+    """A layout that a target cannot express exactly.
 
     Attributes:
         reason: the kind of reason, to count by; None where only the text is left.
@@ -35,7 +35,7 @@ class RefusedError(LayoutError):
 
 
 def refused(reason: Reason, details: str) -> RefusedError:
-    """Return the error for a layout that is not translated, with the details."""
+    """Return the error for a layout that is not translated, with details."""
     error = RefusedError(f"{reason.value}: {details}")
     error.reason = reason
     return error

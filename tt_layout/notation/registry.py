@@ -1,4 +1,4 @@
-"""Every notation by its name, and which of them a text is in."""
+"""Registry of notations by name, and recognition of texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tt_layout.notation.notation import Notation
 
 
 class Registry(Mapping[str, Notation]):
-    """Name -> notation, in alphabetical order; its module is imported when it is asked for.
+    """Notations by name, in alphabetical order; the module of one is imported at its first use.
 
     Example:
         >>> "cute" in NOTATIONS, "nothing" in NOTATIONS
@@ -47,7 +47,7 @@ NOTATIONS = Registry()
 
 
 def is_notation(text: str) -> bool:
-    """Tell whether a text is a layout, right or wrong, rather than the name of a file.
+    """Return whether a text is a layout, right or wrong, rather than a file name.
 
     Example:
         >>> is_notation("#ttg.blocked<{}>"), is_notation("(8,4):(4,1)"), is_notation("a.mlir:b")
@@ -57,27 +57,31 @@ def is_notation(text: str) -> bool:
 
 
 def _of(text: str) -> Notation | None:
-    return next((one for one in NOTATIONS.values() if one.recognises(text)), None)
+    return next((notation for notation in NOTATIONS.values() if notation.recognises(text)), None)
 
 
 _DEFINITION = re.compile(r"^[ \t]*#([\w$.-]+)[ \t]*=[ \t]*(?=#)", re.MULTILINE | re.ASCII)
 
 
 def _defined(text: str) -> str:
-    """Return what the one definition ``#name = #..`` of a text defines, where it stands.
+    """Return the value of the only definition ``#name = #..`` of a text, at its offset.
 
     Raises:
         LayoutError: it has several.
     """
-    found = [*_DEFINITION.finditer(text)] if text.lstrip().startswith("#") else []
-    if len(found) > 1:
-        names = ", ".join(f"#{one[1]}" for one in found)
-        raise LayoutError(f"the text has {len(found)} layouts, {names}: give one of them")
-    return _DEFINITION.sub(lambda one: " " * len(one.group()), text) if found else text
+    definitions = [*_DEFINITION.finditer(text)] if text.lstrip().startswith("#") else []
+    if len(definitions) > 1:
+        names = ", ".join(f"#{definition[1]}" for definition in definitions)
+        raise LayoutError(f"the text has {len(definitions)} layouts, {names}: give one of them")
+    return (
+        _DEFINITION.sub(lambda definition: " " * len(definition.group()), text)
+        if definitions
+        else text
+    )
 
 
 def read_layout(text: str, context: Context | None = None) -> Encoding:
-    """Return the layout that a text stands for, in whichever notation it is.
+    """Parse a layout in any notation.
 
     Args:
         text: an attribute, a constructor of Gluon or TLX, a CuTe layout, a linear layout as the

@@ -1,4 +1,4 @@
-"""The tensor that a layout is translated for, and the translation."""
+"""The tensor of a translation, and its result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tt_layout.safe_text import as_html
 
 
 class TensorSpec(NamedTuple):
-    """The tensor that a layout is translated for, as far as it is known.
+    """The tensor of a translation, as far as it is known.
 
     Attributes:
         shape: the tensor's; None where no type is given.

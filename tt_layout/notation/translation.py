@@ -1,4 +1,4 @@
-"""The same layout in another spelling: that of a release, or in another notation.
+"""Translation of a layout to another release or notation.
 
 What is returned has been read back and found to be the same layout, on all bases; nothing else
 is ever returned.
@@ -24,7 +24,7 @@ def translate(
     *,
     element_bits: int | None = None,
 ) -> Translation:
-    """Return the same layout in another spelling.
+    """Translate a layout to the spelling of a release or to another notation.
 
     Args:
         encoding: the layout.

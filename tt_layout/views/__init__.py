@@ -1,4 +1,4 @@
-"""Views: what a placed layout shows as text, and the cells that the text is of.
+"""Views: the text of placed layouts, and the cells behind it.
 
 A `View` is made by one of the functions that `kinds` lists.  Its size is known before its text;
 its text and its cells come block by block, with whole-array operations, in the same order.

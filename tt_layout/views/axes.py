@@ -1,4 +1,4 @@
-"""The axes along which the cells of a view stand: headings, lines and columns."""
+"""Axes of a view: headings, lines and columns of its cells."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Axis(NamedTuple):
 
 @dataclass(frozen=True)
 class Axes:
-    """How the cells of a view stand in its text, and so the order in which they are printed.
+    """Arrangement of the cells of a view in its text, in the order in which they are printed.
 
     Attributes:
         sections: the outermost axes, whose coordinates stand in headings above the lines.
@@ -81,30 +81,30 @@ class Axes:
         return 1 if self.columns is None else self.columns.extent
 
     def numbers(self, first: int, last: int) -> Ints:
-        """Return the numbers of the cells that are printed as number ``first`` .. ``last - 1``."""
+        """Return the numbers of the printed cells ``first`` .. ``last - 1``."""
         return self.box.firsts(first, last, span=1)
 
     def row_coordinates(self, line: int) -> list[int]:
         """Return the coordinates of a line along the axes of rows."""
-        found = []
+        coordinates = []
         for axis in reversed(self.rows):
             line, index = divmod(line, max(1, axis.extent))
-            found.append(axis.shown[0] + index)
-        return found[::-1]
+            coordinates.append(axis.shown[0] + index)
+        return coordinates[::-1]
 
     def selecting(self, selection: Selection, chosen: dict[str, Range]) -> Selection:
-        """Return a selection with other ranges of the axes named."""
+        """Return a selection with these ranges of the named axes."""
         if self.all[0].field != "slices":
             fields: dict[str, Any] = {}
             fields |= {axis.field: chosen[axis.name] for axis in self.all if axis.name in chosen}
             return replace(selection, **fields)
-        given = selection.slices or (None,) * len(self.all)
-        slices = (chosen.get(axis.name, old) for axis, old in zip(self.all, given))
+        ranges = selection.slices or (None,) * len(self.all)
+        slices = (chosen.get(axis.name, old) for axis, old in zip(self.all, ranges))
         return replace(selection, slices=tuple(slices))
 
 
 def tensor_axes(layout: LinearLayout, selection: Selection) -> Axes:
-    """Return the dimensions of a tensor, the last one along the lines.
+    """Return the axes of a tensor's dimensions, the last one along the lines.
 
     Raises:
         LayoutError: what is selected is not a part of a tensor.
@@ -118,7 +118,7 @@ def tensor_axes(layout: LinearLayout, selection: Selection) -> Axes:
 
 
 def location_axis(name: str, size: int, selection: Selection) -> Axis:
-    """Return the axis of an input dimension with the part of it that is selected.
+    """Return the axis of an input dimension, restricted to its selection.
 
     Raises:
         LayoutError: it is not a part of it.

@@ -1,4 +1,4 @@
-"""Which cells are shown, and how their text is made row by row."""
+"""Boxes of cells, and their text row by row."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Box:
 
     @cached_property
     def _merged(self) -> list[tuple[int, Range]]:
-        """Sizes and ranges, last axis first; an axis shown in full is part of the next."""
+        """Sizes and ranges, last axis first, with fully shown axes merged into the next."""
         merged = [(1, (0, 1))]
         for size, (start, stop) in zip(reversed(self.sizes), reversed(self.ranges)):
             inner, bounds = merged[-1]
@@ -83,7 +83,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Page:
-    """The texts of rows, from which they are painted block by block.
+    """Texts of rows, from which the rows are painted block by block.
 
     Attributes:
         cells: what the cells show.
@@ -104,7 +104,7 @@ class Page:
         return self.cells.layers(self.firsts, self.span)
 
     def _scratch(self, rows: int) -> list[Bytes]:
-        """Return memory for rows of each layer: asking for it again and again takes long."""
+        """Return memory for the rows of each layer, reused because allocating it takes long."""
         if not self.scratch or len(self.scratch[0]) < rows:
             self.scratch[:] = [
                 np.empty((rows, layer.texts.shape[1]), np.uint8) for layer in self._layers
@@ -112,7 +112,7 @@ class Page:
         return self.scratch
 
     def has(self, row: int) -> bool:
-        """Tell whether a row is before the end of this page."""
+        """Return whether a row is before the end of this page."""
         return row < self.first + len(self.firsts)
 
     def paint(self, start: int, stop: int, lines: Bytes) -> None:
@@ -128,11 +128,11 @@ class Page:
         if self.cells.gap is not None:
             self._show_gaps(self.cells.gap, self.firsts[rows], painted)
         width = lines.shape[1]
-        first, *others = (layer.reshape(len(lines), -1)[:, :width] for layer in painted)
-        if not others:
+        first, *rest = (layer.reshape(len(lines), -1)[:, :width] for layer in painted)
+        if not rest:
             lines[:] = first
             return
-        *between, last = others
+        *between, last = rest
         for layer in between:
             np.bitwise_or(first, layer, out=first)
         np.bitwise_or(first, last, out=lines)
@@ -147,7 +147,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Painter:
-    """Makes the text of the cells of a box, row by row."""
+    """Painter of the text of a box of cells, row by row."""
 
     box: Box
     cells: CellText
@@ -168,7 +168,7 @@ class Painter:
         return self.box.lines * self.box.line_cells // self.span
 
     def pages(self, blocks: Iterable[Range]) -> Iterator[tuple[Page, int, int]]:
-        """Return for each block of rows, in ascending order, a page to paint it from."""
+        """Return, for each block of rows in ascending order, a page to paint it from."""
         page = None
         for start, stop in blocks:
             if page is None or not page.has(stop - 1):

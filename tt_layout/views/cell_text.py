@@ -1,4 +1,4 @@
-"""The text of cells: what a view prints for one element of the tensor or one location.
+"""Text of cells, each for an element of the tensor or a location.
 
 All cells of a view have the same width, and the numbers in them are linear functions of the
 cell's number.  So a row, a group of ``span`` neighbouring cells, differs from other rows
@@ -46,7 +46,7 @@ class Layer(NamedTuple):
 
 @dataclass(frozen=True)
 class Fields:
-    """Where in a cell the locations that it shows are written, or its element.
+    """Byte offsets of the locations, or of the element, in the text of a cell.
 
     Attributes:
         count: the number of fields.
@@ -62,7 +62,7 @@ class Fields:
 
 
 class Gap(NamedTuple):
-    """Cells that hold nothing, where ``misses`` is not 0, and the text in their place."""
+    """Cells without content, where ``misses`` is not 0, and their text."""
 
     misses: F2Map
     text: bytes
@@ -73,19 +73,19 @@ class CellText(Protocol):
 
     @property
     def width(self) -> int:
-        """The number of bytes of a cell with the separator behind it."""
+        """The number of bytes of a cell with the separator after it."""
 
     @property
     def separator(self) -> bytes:
-        """What stands between two cells of a line."""
+        """The separator between two cells of a line."""
 
     @property
     def fields(self) -> Fields:
-        """Where in a cell each location, or the element, is written."""
+        """Byte offsets of each location, or of the element, in a cell."""
 
     @property
     def gap(self) -> Gap | None:
-        """The cells that hold nothing, or None where there are none."""
+        """The empty cells; None if there are none."""
 
     def layers(self, firsts: Ints, span: int) -> list[Layer]:
         """Return the texts of the rows of ``span`` cells that begin at ``firsts``."""
@@ -93,7 +93,7 @@ class CellText(Protocol):
 
 @dataclass(frozen=True)
 class TupleText:
-    """Cells that show a tuple of coordinates, like ``(12, 7)``.
+    """Cells with a tuple of coordinates, such as ``(12, 7)``.
 
     Attributes:
         coordinates: each coordinate as a function of the cell's number.
@@ -116,17 +116,17 @@ class TupleText:
 
     @property
     def width(self) -> int:
-        """The number of bytes of a cell with the separator behind it."""
+        """The number of bytes of a cell with the separator after it."""
         return self.tuple_width + len(self.separator)
 
     @property
     def fields(self) -> Fields:
-        """Where the tuple is written."""
+        """Byte offset of the tuple."""
         return Fields(1, self.tuple_width)
 
     @property
     def numbers(self) -> list[tuple[int, int]]:
-        """Where in a cell each coordinate begins, and its width."""
+        """Byte offset and width of each coordinate in a cell."""
         widths = [digits(size) for size in self.sizes]
         return [(sum(widths[:axis]) + axis + 1, width) for axis, width in enumerate(widths)]
 
@@ -149,14 +149,14 @@ class TupleText:
 
     def texts(self, cells: Ints) -> Bytes:
         """Return the text of each of these cells."""
-        first, *others = (self._layer(axis, cells, np.arange(1)) for axis in range(len(self.sizes)))
+        first, *rest = (self._layer(axis, cells, np.arange(1)) for axis in range(len(self.sizes)))
         texts = first.texts[first.which]
-        for other in others:
+        for other in rest:
             texts |= other.texts[other.which]
         return texts
 
     def _stamps(self, axis: int, values: Ints) -> Bytes:
-        """Return the cell's text of one coordinate for each value, with fillers elsewhere."""
+        """Return the cell's text of each value of one coordinate, with fillers elsewhere."""
         start, width = self.numbers[axis]
         end = start + width
         stamps = np.full((len(values), self.width), FILLER, np.uint8)
@@ -169,7 +169,7 @@ class TupleText:
 
 @dataclass(frozen=True)
 class EmptyText:
-    """Cells without any text, so that a line has separators only."""
+    """Cells without text: a line has separators only."""
 
     separator: bytes
     gap: Gap | None = None
@@ -181,7 +181,7 @@ class EmptyText:
 
     @property
     def fields(self) -> Fields:
-        """Nothing is written."""
+        """No fields."""
         return Fields(0, 0)
 
     def layers(self, firsts: Ints, span: int) -> list[Layer]:
@@ -192,7 +192,7 @@ class EmptyText:
 
 @dataclass(frozen=True)
 class Label:
-    """How a location is written: ``B<block>:T<outer>:<inner>``, right-aligned as a whole.
+    """Format of a location: ``B<block>:T<outer>:<inner>``, right-aligned as a whole.
 
     Attributes:
         outer_mark: what stands in front of the outer number.
@@ -220,7 +220,7 @@ class Label:
         return block + len(self.outer_mark) + digits(self.outer_size) + self.inner_width
 
     def outer_texts(self, values: Ints) -> Bytes:
-        """Return block and outer number for each ``block * outer_size + outer``, right-aligned."""
+        """Return block and outer number of each ``block * outer_size + outer``, right-aligned."""
         spaces = np.full((len(values), 0), ord(" "), np.uint8)
         if self.blocks > 1:
             blocks = with_number(spaces, "B", values // self.outer_size, digits(self.blocks))
@@ -231,13 +231,13 @@ class Label:
         )
 
     def inner_texts(self, values: Ints) -> Bytes:
-        """Return the inner number as the end of a label, with fillers in front."""
+        """Return the inner number as the end of a label, with fillers before it."""
         return number_text(self.inner_mark, values, digits(self.inner_size))
 
 
 @dataclass(frozen=True)
 class LabelText:
-    """Cells that show all holders of an element, like ``T0:1|T4:1``.
+    """Cells with all holders of an element, such as ``T0:1|T4:1``.
 
     Holder c of element x is ``location(x) ^ kernel(c)``; outer and inner number are apart.
 
@@ -265,12 +265,12 @@ class LabelText:
 
     @property
     def width(self) -> int:
-        """The number of bytes of a cell with the separator behind it."""
+        """The number of bytes of a cell with the separator after it."""
         return self.replication * (self.label.width + 1) - 1 + len(self.separator)
 
     @property
     def fields(self) -> Fields:
-        """Where the labels are written."""
+        """Byte offsets of the labels."""
         return Fields(self.replication, self.label.width, step=self.label.width + 1)
 
     def layers(self, firsts: Ints, span: int) -> list[Layer]:
@@ -299,11 +299,11 @@ class LabelText:
         ]
 
     def _inner_digits(self, inners: Ints) -> Bytes:
-        """Return for cells, by their first inner number, the digits of each holder's."""
+        """Return the number of digits of each holder, for cells by their first inner number."""
         return digit_counts(inners[:, np.newaxis] ^ all_values(self.inner_kernel))
 
     def _outer_texts(self, outers: Ints, behind: Bytes) -> Bytes:
-        """Return cells by their first outer number and the digits behind each."""
+        """Return cells by their first outer number and the digits after each."""
         values, places = distinct(outers[:, np.newaxis] ^ all_values(self.outer_kernel))
         longest = digits(self.label.inner_size)
         labels = places * longest + (behind - 1)
@@ -311,7 +311,7 @@ class LabelText:
         return self._cells(self._outer_stamps(values), labels, fillers)
 
     def _outer_stamps(self, values: Ints) -> Bytes:
-        """Return each number as it stands in a label, a row for each count of digits behind it."""
+        """Return the text of each number in a label, one row per count of digits after it."""
         texts, width = self.label.outer_texts(values), self.label.width
         longest = digits(self.label.inner_size)
         stamps = np.full((len(values), longest, width + 1), FILLER, np.uint8)
@@ -331,7 +331,7 @@ class LabelText:
         return self._cells(stamps, places, self.separator)
 
     def _cells(self, stamps: Bytes, labels: Indices, behind: bytes) -> Bytes:
-        """Return cells of labels, given by their stamps, each with what is between two of them."""
+        """Return cells of labels, built from their stamps and the bytes between two of them."""
         texts = np.empty((len(labels), self.width), np.uint8)
         end = self.width - len(behind)
         texts[:, :end] = np.take(stamps, labels, axis=0).reshape(len(labels), -1)[:, :end]
@@ -340,5 +340,5 @@ class LabelText:
 
 
 def _rows(cells: Bytes, which: Indices) -> Bytes:
-    """Return rows of cells."""
+    """Tile cells into rows."""
     return np.take(cells, which, axis=0).reshape(len(which), -1)

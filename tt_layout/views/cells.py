@@ -1,4 +1,4 @@
-"""What the cells of a view show, as numbers: hardware locations and elements, whole arrays at once.
+"""Cells of a view as numbers: hardware locations and elements, as arrays.
 
 A view numbers its cells.  Its content gives for any of these numbers which locations hold which
 element, so that a part of a huge view is computed alone:
@@ -62,11 +62,11 @@ class Cells(NamedTuple):
 
 
 class Content(Protocol):
-    """What the cells of a view show, by their number."""
+    """Content of the cells of a view, by their number."""
 
     @property
     def shows_locations(self) -> bool:
-        """Whether the text names locations; else it names elements."""
+        """Whether the text names locations rather than elements."""
 
     @property
     def holders_per_cell(self) -> int:
@@ -77,7 +77,7 @@ class Content(Protocol):
 
 
 def coordinates(numbers: Ints, sizes: Sequence[tuple[str, int]]) -> dict[str, Ints]:
-    """Split the numbers of locations into their coordinates.
+    """Split the numbers of locations into coordinates.
 
     Example:
         >>> found = coordinates(np.arange(4), (("lane", 2), ("warp", 2)))
@@ -114,11 +114,11 @@ class ElementCells:
         return 1 << len(self.holders.kernel)
 
     def cells(self, numbers: Ints) -> Cells:
-        """Return the elements with these numbers, and all locations that hold each."""
+        """Return the elements with these numbers, and all locations of each."""
         locations = self.holders.first(numbers)[:, np.newaxis] ^ all_values(self.holders.kernel)
         elements = np.stack(np.unravel_index(numbers, self.shape), axis=-1)
-        found = with_slots(coordinates(locations, self.sizes), self.padding)
-        return Cells(found, elements, self.holders.misses(numbers) == 0)
+        slotted = with_slots(coordinates(locations, self.sizes), self.padding)
+        return Cells(slotted, elements, self.holders.misses(numbers) == 0)
 
 
 @dataclass(frozen=True)
@@ -141,16 +141,16 @@ class LocationCells:
     holders_per_cell = 1
 
     def cells(self, numbers: Ints) -> Cells:
-        """Return the locations with these numbers, and the element at each."""
+        """Return the locations with these numbers, and the element of each."""
         locations = coordinates(numbers[:, np.newaxis], self.sizes)
         elements = np.stack([axis(numbers) for axis in self.coordinates], axis=-1)
-        found = with_slots(locations, self.padding)
-        return Cells(found, elements, self.misses(numbers) == 0)
+        slotted = with_slots(locations, self.padding)
+        return Cells(slotted, elements, self.misses(numbers) == 0)
 
 
 @dataclass(frozen=True)
 class SlotCells:
-    """Cells numbered like the slots of padded buffers of shared memory.
+    """Cells numbered like the slots of padded shared memory.
 
     Attributes:
         elements: what is stored in the buffers, numbered without padding.
@@ -168,14 +168,14 @@ class SlotCells:
         size = dict(self.elements.sizes)["offset"]
         buffers, slots = np.divmod(numbers, max(1, self.slots))
         offsets = unpadded(slots, size, self.elements.padding)
-        found = self.elements.cells(buffers * size + offsets)
-        are_mapped = found.locations["slot"][:, 0] == slots
-        found.locations["slot"] = slots[:, np.newaxis]
-        return Cells(found.locations, found.elements, are_mapped)
+        cells = self.elements.cells(buffers * size + offsets)
+        are_mapped = cells.locations["slot"][:, 0] == slots
+        cells.locations["slot"] = slots[:, np.newaxis]
+        return Cells(cells.locations, cells.elements, are_mapped)
 
 
 def with_slots(locations: dict[str, Ints], padding: Padding) -> dict[str, Ints]:
-    """Add the slots of shared memory to locations that have offsets."""
+    """Add slots of shared memory to locations with offsets."""
     if "offset" in locations:
         locations["slot"] = padded(locations["offset"], padding)
     return locations

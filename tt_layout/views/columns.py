@@ -1,4 +1,4 @@
-"""Lines of one cell each, of which only the columns of numbers change.
+"""Lines of one cell each, which differ only in their columns of numbers.
 
 A block of lines is made once.  The numbers of the next lines are written over it, a column at a
 time, and it is copied as a whole: that moves fewer bytes than an or of texts as long as the lines.
@@ -32,7 +32,7 @@ def pages(start: int, stop: int) -> Iterator[Range]:
 
 
 def blocks(start: int, stop: int) -> Iterator[Range]:
-    """Split a range so that numbers of one part differ in their low digits only.
+    """Split a range into parts whose numbers differ in their low digits only.
 
     Example:
         >>> list(blocks(5, 23_000))
@@ -47,10 +47,10 @@ def blocks(start: int, stop: int) -> Iterator[Range]:
 
 
 class Counter:
-    """Lines ``Offset: <o> -> `` and a content, of which the low digits of ``o`` stand ready."""
+    """Lines ``Offset: <o> -> `` and a content, with the low digits of ``o`` prepared."""
 
     def __init__(self, stop: int, content: bytes) -> None:
-        """Prepare for numbers below ``stop``, in front of ``content`` and a line end."""
+        """Prepare for numbers below ``stop``, before ``content`` and a line end."""
         low = np.arange(min(stop, BLOCK_LINES))
         self._low_digits = decimals(low, LOW_DIGITS, fill=ord("0"))
         self._content, self._width = content, 0
@@ -58,11 +58,11 @@ class Counter:
 
     @property
     def lead(self) -> int:
-        """The number of bytes in front of the content of the last lines."""
+        """The number of bytes before the content of the last lines."""
         return len("Offset: ") + self._width + len(" -> ")
 
     def lines(self, start: int, stop: int) -> Bytes:
-        """Return the lines, whose content may be overwritten, good until the next call.
+        """Return the lines, valid until the next call; their content may be overwritten.
 
         ``start`` and ``stop - 1`` have the same digits but for the low ones.
         """
@@ -84,7 +84,7 @@ class Counter:
             Words(place + word.place, word.texts).write(self._lines)
 
     def _write_high(self, high: bytes) -> None:
-        """Write the high digits, a column for each that has changed: long runs are quick."""
+        """Write the high digits, one column for each that changed, since long runs are quick."""
         begin = len("Offset: ")
         before = self._lines[0, begin : begin + len(high)].tolist()
         for column, (digit, old) in enumerate(zip(high, before), begin):
@@ -93,14 +93,14 @@ class Counter:
 
 
 class Column:
-    """A number of each of some cells in decimal, right-aligned.
+    """A decimal number per cell, right-aligned.
 
     The number is a linear function, so the text of a run of cells is made once per distinct
     number of the run's first cell.
     """
 
     def __init__(self, number: F2Map, width: int, cells: Range) -> None:
-        """Prepare the texts of the numbers of a range of cells, of ``width`` digits at most."""
+        """Prepare the texts of the numbers of a range of cells, of at most ``width`` digits."""
         self._run = min(RUN, 1 << len(number.basis))
         self._first, end = self._runs(*cells)
         keys, self._which = distinct(number(np.arange(self._first, end) * self._run))
@@ -110,11 +110,11 @@ class Column:
         self._words = [Words(word.place, word.texts.take(index)) for word in words]
 
     def _runs(self, start: int, stop: int) -> Range:
-        """Return the runs that hold cells of a range."""
+        """Return the runs that contain cells of a range."""
         return start // self._run, -(-stop // self._run)
 
     def write(self, lines: Bytes, place: int, start: int) -> None:
-        """Write the numbers of the cells from ``start`` into lines, from the byte at ``place``."""
+        """Write the numbers of the cells from ``start`` into lines, at byte ``place``."""
         first, end = self._runs(start, start + len(lines))
         which = self._which[first - self._first : end - self._first]
         for word in self._words:
@@ -123,7 +123,7 @@ class Column:
 
 
 class Words(NamedTuple):
-    """A part of a text for each of some lines: 1, 2, 4 or 8 bytes, written at once.
+    """A part of the text of each line: 1, 2, 4 or 8 bytes, written at once.
 
     Attributes:
         place: where in the text, or in the line, it begins.
@@ -134,13 +134,13 @@ class Words(NamedTuple):
     texts: npt.NDArray[np.unsignedinteger[Any]]
 
     def write(self, lines: Bytes) -> None:
-        """Write it into lines, which are as many."""
+        """Write the words into an equal number of lines."""
         target = lines[:, self.place : self.place + self.texts.itemsize]
         target.view(self.texts.dtype)[:, 0] = self.texts
 
 
 def in_words(texts: Bytes) -> list[Words]:
-    """Return texts of equal width as words, of which the last two may overlap.
+    """Split texts of equal width into words, of which the last two may overlap.
 
     Example:
         >>> texts = np.frombuffer(b"abcxyz", np.uint8).reshape(2, 3)

@@ -84,11 +84,11 @@ def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
 
 
 def check_inputs(layout: LinearLayout, *allowed: str) -> None:
-    """Refuse a layout with other input dimensions, or without output dimensions."""
-    others = [name for name in layout.get_in_dim_names() if name not in allowed]
-    if others:
+    """Reject a layout with other input dimensions, or without output dimensions."""
+    strange = [name for name in layout.get_in_dim_names() if name not in allowed]
+    if strange:
         raise LayoutError(
-            f"this view is of layouts from {', '.join(allowed)}, got one from {', '.join(others)}"
+            f"this view is of layouts from {', '.join(allowed)}, got one from {', '.join(strange)}"
         )
     if not layout.num_out_dims:
         raise LayoutError("a view needs at least one output dimension")
@@ -115,7 +115,7 @@ def element_cells(
 
 
 def location_cells(layout: LinearLayout, names: tuple[str, ...]) -> LocationCells:
-    """Return the element at each location; the last name has the lowest bits of its number."""
+    """Return the element of each location; the last name has the lowest bits of its number."""
     ordered = names[::-1]
     vectors = [vector for name in ordered for vector in layout.vectors(name)]
     axes = range(layout.num_out_dims)
@@ -144,7 +144,7 @@ def holders_view(
 
 
 def _element_bits(layout: LinearLayout) -> list[int]:
-    """Return the flattened element at each bit of an element's row-major number."""
+    """Return the flattened element of each bit of an element's row-major number."""
     sizes = [size for _, size in layout.out_sizes]
     bits = []
     for axis in reversed(range(len(sizes))):
@@ -154,7 +154,7 @@ def _element_bits(layout: LinearLayout) -> list[int]:
 
 
 def _holder_text(holders: Preimages, label: Label) -> LabelText:
-    """Return the text of all holders of each element, outer and inner numbers apart.
+    """Return the text of all holders of each element, with outer and inner numbers apart.
 
     The inner number is in the lowest bits of a location's number.
     """
@@ -173,7 +173,7 @@ def _holder_text(holders: Preimages, label: Label) -> LabelText:
 
 
 def _warp_sections(axes: Axes) -> Sections:
-    """Return the headers of blocks and warps, each above the registers of a warp."""
+    """Return the headers of blocks and warps above the registers of each warp."""
     block, warp = axes.sections
     many = block.size > 1
 

@@ -1,4 +1,4 @@
-"""The views of a dump's layouts, each over the types that it is used with there."""
+"""Views of a dump's layouts over the types that use them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def file_views(
     kind: ViewKind = KINDS[TENSOR],
     selection: Selection = EVERYTHING,
 ) -> list[PrintedView]:
-    """Return the view of every alias of a dump over every type that it is used with.
+    """Return the view of every alias of a dump over every type that uses it.
 
     What comes again in later modules is shown once, and so is a view that types of several
     elements share.  A type that the layout does not fit has
@@ -53,11 +53,11 @@ def file_views(
     views: dict[tuple[str, str, str], PrintedView] = {}
     unused: dict[str, PrintedView] = {}
     order: dict[str, None] = dict.fromkeys(names)
-    for one in whole_modules(source, release, module):
-        types = _types_by_layout(one)
-        for name in (n for n in names or one.aliases.attributes() if n in one.aliases):
+    for part in whole_modules(source, release, module):
+        types = _types_by_layout(part)
+        for name in (n for n in names or part.aliases.attributes() if n in part.aliases):
             order.setdefault(name)
-            encoding = _encoding(one.aliases[name])
+            encoding = _encoding(part.aliases[name])
             if encoding is None:
                 continue
             unused.setdefault(name, _note(name, encoding, "no type of the file"))
@@ -75,21 +75,21 @@ def file_views(
 
 
 def _shared(views: dict[tuple[str, str, str], PrintedView]) -> Iterator[tuple[str, PrintedView]]:
-    """Yield views with the names of their aliases, those that look alike as one of all types."""
+    """Yield views with their alias; equal views are merged over all their types."""
     groups: dict[object, list[tuple[str, PrintedView, str]]] = {}
     for (name, text, bare), view in views.items():
         looks = bare if view.request is None else _looks(view.request.placed)
         groups.setdefault((name, text, looks), []).append((name, view, bare))
-    for (name, view, bare), *others in groups.values():
-        if others:
-            types = ", ".join(safe(one) for _, _, one in ((name, view, bare), *others))
+    for (name, view, bare), *rest in groups.values():
+        if rest:
+            types = ", ".join(safe(type_text) for _, _, type_text in ((name, view, bare), *rest))
             heading = view.heading.decode().replace(f" on {safe(bare)}", f" on {types}", 1)
             view = view._replace(heading=heading.encode())
         yield name, view
 
 
 def _looks(placed: PlacedLayout) -> object:
-    """Return what a view and its colours follow from: in registers not the width of elements."""
+    """Return the key of equal views: in registers it leaves out the width of elements."""
     size = None if placed.is_distributed else placed.element_bytes
     return placed.memory_space, placed.layout, placed.padding, placed.buffers, size
 
@@ -101,7 +101,7 @@ def _check_count(source: Source, count: int) -> None:
 
 
 def _encoding(alias: Alias) -> Encoding | None:
-    """Return the encoding of an alias; None where it is not a layout.
+    """Return the encoding of an alias; None if it is not a layout.
 
     Raises:
         LayoutError: it has an error.
@@ -117,7 +117,7 @@ def _check_names(
     shown: Collection[str],
     modules: Callable[[], Iterator[Module]],
 ) -> None:
-    """Raise where nothing is shown, or not what was asked for.
+    """Raise if nothing is shown, or a requested name is missing.
 
     Args:
         source: the dump.

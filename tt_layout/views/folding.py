@@ -1,4 +1,4 @@
-"""Lines of words that are longer than the terminal is wide, broken where a reader would."""
+"""Line breaks in words, for lines wider than the terminal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEPTH = {"[": 4, "]": -4, "{": 2, "}": -2, "(": 2, ")": -2, "<": 1, ">": -1}
 
 
 def fold(text: str, width: int | None) -> str:
-    """Return text whose lines fit a width; what continues a line is indented.
+    """Fold text to a width; continuation lines are indented.
 
     What continues a line stands below its first word and four characters further, or below the
     second column of a line that has two.  A line that is at least a third full ends inside as few
@@ -47,7 +47,7 @@ def fold(text: str, width: int | None) -> str:
 
 
 def _pieces(line: str, width: int) -> Iterator[str]:
-    """Yield the lines that a line becomes."""
+    """Yield the lines into which a line is folded."""
     plain, shown, start, indent = unstyle(line), characters(line), 0, ""
     hanging = _hanging(plain, width)
     while len(plain) - start > width - len(indent):
@@ -69,7 +69,7 @@ def _hanging(line: str, width: int) -> int:
 
 
 def _end(text: str, room: int) -> int:
-    """Return how many characters of a text that is longer than the room stand on its first line."""
+    """Return the length of the first line of a text that is too long."""
     breaks = [match.start() for match in _BREAK.finditer(text) if match.start() <= room]
     good = [at for at in breaks if 3 * at >= room]
     if good:
@@ -79,7 +79,7 @@ def _end(text: str, room: int) -> int:
 
 
 def _cost(line: str) -> int:
-    """Return how much a line that ends so disturbs a reader."""
+    """Return the cost of a line break for a reader."""
     depth = sum(_DEPTH.get(character, 0) for character in line)
     if _CLAUSE.search(line):
         return depth
@@ -87,7 +87,7 @@ def _cost(line: str) -> int:
 
 
 def characters(text: str) -> list[str]:
-    """Return the characters of a text, each with the colours that begin or end at it.
+    """Split a text into characters, each with the colours that begin or end at it.
 
     Example:
         >>> characters("a\\x1b[38;5;27mb\\x1b[0m")

@@ -1,4 +1,4 @@
-"""What stands around the cells: brackets, line ends and headers."""
+"""Frames of cells: brackets, line ends and headers."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from tt_layout.views.view import Allocate, CellShape, Lines, View
 
 
 class Frame(Protocol):
-    """What stands around the cells of each line."""
+    """Frame around the cells of each line."""
 
     @property
     def opening_width(self) -> int:
-        """The number of bytes in front of the cells of a line."""
+        """The number of bytes before the cells of a line."""
 
     @property
     def size(self) -> int:
-        """The number of bytes of everything but cells and the separators between them."""
+        """The number of bytes besides cells and their separators."""
 
     def closing_width(self, first: int, count: int) -> int:
-        """Return the number of bytes, fillers included, behind the cells of these lines."""
+        """Return the number of bytes, fillers included, after the cells of these lines."""
 
     def open(self, first: int, lines: Bytes) -> None:
-        """Write what stands in front of the cells, from line ``first`` on."""
+        """Write the bytes before the cells, from line ``first`` on."""
 
     def close(self, first: int, lines: Bytes) -> None:
-        """Write what stands behind the cells, from line ``first`` on."""
+        """Write the bytes after the cells, from line ``first`` on."""
 
     def headings(self, first: int, count: int, is_start: bool) -> tuple[tuple[int, bytes], ...]:
-        """Return what stands above any of these lines, by the line's number among them."""
+        """Return the headings above these lines, by the number of the line."""
 
     def has_fillers(self, first: int, count: int) -> bool:
-        """Tell whether these lines may have any."""
+        """Return whether these lines may have fillers."""
 
 
 def framed_view(
@@ -66,7 +66,7 @@ def framed_view(
 
 
 def _framed_lines(painter: Painter, frame: Frame, allocate: Allocate) -> Iterator[Lines]:
-    """Make whole lines, or pieces of a line of which only the outer ones are framed."""
+    """Build whole lines, or pieces of a line of which only the outer ones are framed."""
     line, separator = painter.box.line_cells, len(painter.cells.separator)
     for page, start, stop in painter.pages(_whole_lines_if_short(painter)):
         first, before = divmod(start * painter.span, line)
@@ -93,7 +93,7 @@ def _framed_lines(painter: Painter, frame: Frame, allocate: Allocate) -> Iterato
 
 
 def _whole_lines_if_short(painter: Painter) -> Iterator[Range]:
-    """Cut the rows into blocks: several whole lines, or pieces of one line."""
+    """Cut rows into blocks: several whole lines, or pieces of one line."""
     rows, line = painter.rows, max(1, painter.box.line_cells // painter.span)
     block = max(1, BLOCK_BYTES // painter.row_bytes)
     if line <= block:
@@ -118,40 +118,40 @@ class Brackets:
 
     @property
     def opening_width(self) -> int:
-        """The number of bytes in front of the cells: one byte per dimension."""
+        """The number of bytes before the cells: one per dimension."""
         return len(self.extents)
 
     @cached_property
     def _periods(self) -> list[int]:
-        """Each bracket but the innermost holds this many lines, from inside to outside."""
+        """Number of lines in each bracket but the innermost, from inside to outside."""
         lines = self.extents[:-1]
         return [math.prod(lines[axis:]) for axis in reversed(range(len(lines)))]
 
     @property
     def size(self) -> int:
-        """The number of bytes in front of lines, closing brackets and line ends."""
+        """The number of bytes before lines, of closing brackets and of line ends."""
         lines = math.prod(self.extents[:-1])
         closed = sum(math.prod(self.extents[:axis]) for axis in range(len(self.extents)))
         return lines * self.opening_width + closed + lines
 
     def _closed(self, first: int, count: int) -> list[int]:
-        """Return how many of these lines close each outer bracket, as far as any does."""
+        """Count the lines that close each outer bracket, as far as any does."""
         counts = [(first + count) // period - first // period for period in self._periods]
         return [closed for closed in counts if closed]
 
     def closing_width(self, first: int, count: int) -> int:
-        """Return the number of brackets behind the cells and the line end."""
+        """Return the number of brackets after the cells, and the line end."""
         return 1 + len(self._closed(first, count)) + 1
 
     def open(self, first: int, lines: Bytes) -> None:
-        """Write the opening brackets, with spaces in place of those that stay open."""
+        """Write the opening brackets, with spaces for those that stay open."""
         lines[:, 0] = ord("[")
         for position, period in enumerate(self._periods, 1):
             lines[:, position] = ord(" ")
             lines[-first % period :: period, position] = ord("[")
 
     def close(self, first: int, lines: Bytes) -> None:
-        """Write the closing brackets, with fillers in place of those that stay open."""
+        """Write the closing brackets, with fillers for those that stay open."""
         lines[:, 0] = ord("]")
         for position in range(1, lines.shape[1] - 1):
             period = self._periods[position - 1]
@@ -160,17 +160,17 @@ class Brackets:
         lines[:, -1] = ord("\n")
 
     def headings(self, first: int, count: int, is_start: bool) -> tuple[tuple[int, bytes], ...]:
-        """Return nothing."""
+        """Return no headings."""
         return ()
 
     def has_fillers(self, first: int, count: int) -> bool:
-        """Tell whether cells may have gaps, or some of these lines close fewer brackets."""
+        """Return whether cells may have gaps, or some of these lines close fewer brackets."""
         return self.has_gaps or any(closed < count for closed in self._closed(first, count))
 
 
 @dataclass(frozen=True)
 class Sections:
-    """Headers above groups of lines of equal number.
+    """Headers above groups of lines, of equal length.
 
     Attributes:
         count: the number of sections.
@@ -221,7 +221,7 @@ class Sections:
         return tuple(header for header in headers if header[1])
 
     def has_fillers(self, first: int, count: int) -> bool:
-        """Return that there are none."""
+        """Return False: there are no fillers."""
         return False
 
 

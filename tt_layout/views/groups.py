@@ -1,4 +1,4 @@
-"""Groups of cells, each with a colour of its own: warps, lanes, banks, rows, ..."""
+"""Groups of cells with a colour each: warps, lanes, banks, rows, ..."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COORDINATES = ("row", "column")
 
 
 def default_grouping(placed: PlacedLayout) -> str:
-    """Return what a layout is coloured by where nothing is asked."""
+    """Return the default grouping for the colours of a layout."""
     if placed.is_shared:
         return "chunk"
     if placed.is_distributed and placed.layout.get_in_dim_size("warp") == 1:
@@ -45,7 +45,7 @@ def default_grouping(placed: PlacedLayout) -> str:
 
 
 def check_grouping(placed: PlacedLayout, name: str) -> None:
-    """Raise where a layout has no such groups.
+    """Raise if a layout has no such groups.
 
     Raises:
         LayoutError: for instance banks of registers.
@@ -57,7 +57,7 @@ def check_grouping(placed: PlacedLayout, name: str) -> None:
 
 
 def grouping(placed: PlacedLayout, name: str, *, of_elements: bool = False) -> Grouping:
-    """Return the function from cells to the numbers of their groups.
+    """Return the function from cells to the indices of their groups.
 
     Args:
         placed: whose cells they are; of tensor memory the warp that reaches a row, its lane and
@@ -92,7 +92,7 @@ def grouping(placed: PlacedLayout, name: str, *, of_elements: bool = False) -> G
 
 
 def _axis(placed: PlacedLayout, name: str) -> int:
-    """Return the dimension of a tensor's rows or columns; that of rank 1 is both."""
+    """Return the dimension of a tensor's rows or columns, the same for rank 1."""
     rank = len(placed.shape)
     return rank - 1 if name == "column" else max(0, rank - 2)
 
@@ -113,7 +113,7 @@ def fast_axis(placed: PlacedLayout) -> int:
 
 
 def chunk_bytes(placed: PlacedLayout) -> int:
-    """Return the bytes of shared memory that have one colour.
+    """Return the bytes of shared memory that share a colour.
 
     They are 16, or what the swizzle moves at once where that is less, or is not a part of a line of
     banks: a swizzle does not show in chunks that are larger.
@@ -129,7 +129,7 @@ def chunk_bytes(placed: PlacedLayout) -> int:
 
 
 def group_count(placed: PlacedLayout, name: str) -> int:
-    """Return how many groups of a kind a layout has at most."""
+    """Return the maximum number of groups of a kind."""
     layout = placed.layout
     if name in _COORDINATES:
         return placed.shape[_axis(placed, name)]
@@ -148,17 +148,17 @@ def group_count(placed: PlacedLayout, name: str) -> int:
 
 
 def group_title(placed: PlacedLayout, name: str) -> str:
-    """Return what a legend calls groups, such as ``16-byte chunk``."""
+    """Return the title of groups in a legend, such as ``16-byte chunk``."""
     return f"{chunk_bytes(placed)}-byte chunk" if name == "chunk" else name
 
 
 def coloured(groups: Ints, count: int) -> Ints:
-    """Return the places in the palette of the groups of which there are so many."""
+    """Return the palette indices of a number of groups."""
     return groups * colour_step(count) % COLOURS
 
 
 def hardware_sizes(placed: PlacedLayout) -> str:
-    """Return the sizes of the hardware in words, such as ``4 warps of 32 lanes``."""
+    """Format the sizes of the hardware, such as ``4 warps of 32 lanes``."""
     layout = placed.layout
     blocks = layout.get_in_dim_size("block")
     extra = f", {blocks} blocks" if blocks > 1 else ""

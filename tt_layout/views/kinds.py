@@ -1,4 +1,4 @@
-"""The views that there are: one entry each.
+"""Registry of views, one entry each.
 
 A new view is one more entry in `KINDS` and a module with the function that makes it.  The
 options of the command line, the goldens of ``check`` and the terminal's colours, coordinates and
@@ -51,7 +51,7 @@ class ViewKind:
 
     @property
     def suffix(self) -> str:
-        """The end of the names of files that hold such a view.
+        """The suffix of the names of files with such a view.
 
         Example:
             >>> KINDS["tensor"].suffix

@@ -1,4 +1,4 @@
-"""The printed view of a placed layout: heading and text."""
+"""Printed view of a placed layout: heading and text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tt_layout.views.view import View
 
 
 class PrintedView(NamedTuple):
-    """A view with its heading, and whether an empty line follows.
+    """A view with its heading, and whether a blank line follows.
 
     Attributes:
         heading: the line above the view, with its end.
@@ -32,7 +32,7 @@ class PrintedView(NamedTuple):
         return len(self.heading) + size + len(self.ending)
 
     def chunks(self) -> Iterator[bytes | memoryview]:
-        """Yield the bytes, made as they are asked for."""
+        """Yield the bytes, generated on demand."""
         yield self.heading
         if self.view is not None:
             yield from self.view.chunks()
@@ -56,7 +56,7 @@ def print_view(request: ViewRequest, *, alias: str | None = None) -> PrintedView
 
 
 def _buffer_note(placed: PlacedLayout) -> str:
-    """Return what the heading adds for a multi-buffered memdesc."""
+    """Return the note of a heading for a multi-buffered memdesc."""
     if not placed.is_multi_buffered:
         return ""
     from tt_layout.wording import count

@@ -1,4 +1,4 @@
-"""What a view shows: a placed layout, the kind of view, and which part of it."""
+"""Request for a view: a placed layout, the kind of view, and the selected part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tt_layout.views.view import View
 
 
 class ViewRequest(NamedTuple):
-    """What a view shows.
+    """A layout, a kind of view, and the selected part.
 
     Attributes:
         placed: the layout over its type.
@@ -33,9 +33,9 @@ class ViewRequest(NamedTuple):
     selection: Selection = Selection()
 
     def view(self) -> View:
-        """Return the view: text that is made when it is asked for."""
+        """Return the view, whose text is generated on demand."""
         return self.kind.view(self.placed, self.selection)
 
     def choosing(self, ranges: dict[str, Range]) -> ViewRequest:
-        """Return the same with other ranges shown of the axes named."""
+        """Return the request with these ranges of the named axes."""
         return self._replace(selection=self.view().axes.selecting(self.selection, ranges))

@@ -1,4 +1,4 @@
-"""Which part of a view is wanted."""
+"""Selection of a part of a view."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SLICE = "slice"
 
 @dataclass(frozen=True)
 class Selection:
-    """The part of a view that is shown; everything by default.
+    """The selected part of a view; everything by default.
 
     Each range is ``(start, stop)`` and counts as Python's own: from start up to, but not
     including, stop.  None means everything.
@@ -45,7 +45,7 @@ class Selection:
     columns: Range | None = None
 
     def check_options(self, view: str, *allowed: str) -> None:
-        """Refuse a selection of what this view does not have.
+        """Reject a selection that this view does not support.
 
         Raises:
             LayoutError: an option other than ``allowed`` is set.
@@ -92,7 +92,7 @@ _RANGE = re.compile(r"\s*(\d{1,18})\s*(?::\s*(\d{1,18})\s*)?")
 
 
 def parse_range(name: str, text: str) -> Range:
-    """Return the range that ``N`` or ``N:M`` stands for.
+    """Parse the range ``N`` or ``N:M``.
 
     Raises:
         LayoutError: the text is neither; ``name`` is what it is for.
@@ -109,7 +109,7 @@ def parse_range(name: str, text: str) -> Range:
 
 
 def parse_slices(name: str, text: str) -> tuple[Range | None, ...]:
-    """Return the range of each dimension of ``A:B,:,C:D``; an empty one is everything.
+    """Parse the ranges ``A:B,:,C:D``, one per dimension; an empty one is everything.
 
     Example:
         >>> parse_slices("slice", "0:16,:")
@@ -120,7 +120,7 @@ def parse_slices(name: str, text: str) -> tuple[Range | None, ...]:
 
 
 def parse_selected(key: str, text: str, name: str) -> dict[str, Any]:
-    """Return the field of `Selection` that a choice fills, with its value.
+    """Parse a choice to a field of `Selection` and its value.
 
     Args:
         key: `SLICE`, or a key of `LOCATION_FIELDS`.
@@ -140,7 +140,7 @@ def parse_selected(key: str, text: str, name: str) -> dict[str, Any]:
 
 
 def checked_range(name: str, chosen: Range | None, size: int) -> Range:
-    """Return the chosen range, or the whole of ``range(size)`` where none is chosen.
+    """Return the selected range, by default all of ``range(size)``.
 
     Raises:
         LayoutError: the range is empty or leaves ``range(size)``.

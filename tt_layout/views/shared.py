@@ -1,4 +1,4 @@
-"""Views of layouts over the offsets of shared memory."""
+"""Views of shared layouts over their offsets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PAD = b"pad"
 
 
 def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
-    """Return the elements in the order of the memory, in the tensor's shape.
+    """Return the elements in memory order, in the tensor's shape.
 
     Args:
         placed: its layout is from ``offset``, ``block`` and perhaps ``partition``; a missing
@@ -58,7 +58,7 @@ def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
 
 
 def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
-    """Return the element at each offset, one per line, and the slots left free by padding.
+    """Return the element at each offset, one per line, and the unused slots of padding.
 
     Args:
         placed: as for `tensor_view`.
@@ -97,17 +97,17 @@ def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
 
 
 def element_cells(placed: Placed) -> ElementCells:
-    """Return the offset at which each element is stored: the first where there are several."""
+    """Return the offset of each element, the first of several."""
     memory, layout = memory_of(placed), placed.layout
     vectors = [vector for name in memory.sizes for vector in memory.vectors(name)]
     locations = [(layout.flatten(vector), 1 << bit) for bit, vector in enumerate(vectors)]
-    found = distributed.element_cells(layout, tuple(memory.sizes.items()), locations)
-    first = replace(found.holders, kernel=())
-    return replace(found, holders=first, padding=memory.padding)
+    cells = distributed.element_cells(layout, tuple(memory.sizes.items()), locations)
+    first = replace(cells.holders, kernel=())
+    return replace(cells, holders=first, padding=memory.padding)
 
 
 def memory_of(placed: Placed) -> Memory:
-    """Return the shared memory that a layout is of.
+    """Return the shared memory of a layout.
 
     Raises:
         LayoutError: the layout has other input dimensions, or its padding makes no sense.
@@ -121,7 +121,7 @@ def memory_of(placed: Placed) -> Memory:
 
 @dataclass(frozen=True)
 class Memory:
-    """The shared memory of all blocks, one buffer for each block and partition.
+    """Shared memory of all blocks, with one buffer per block and partition.
 
     Attributes:
         layout: the elements by offset, block and partition.
@@ -148,7 +148,7 @@ class Memory:
 
     @cached_property
     def elements(self) -> int:
-        """The number of elements in a buffer: offsets beyond the tensor's share are not shown."""
+        """The number of elements in a buffer; offsets beyond the tensor's share are not shown."""
         total = math.prod(size for _, size in self.layout.out_sizes)
         return total // self.blocks // self.partitions
 
@@ -158,7 +158,7 @@ class Memory:
         return padded_size(self.elements, self.padding)
 
     def elements_before(self, slot: int) -> int:
-        """Return the number of elements of a buffer that lie before a slot."""
+        """Count the elements of a buffer before a slot."""
         slots = partial(padded, padding=self.padding)
         return bisect_left(range(self.elements), slot, key=slots)
 
@@ -168,13 +168,13 @@ class Memory:
         return dict(zip(DIMENSIONS, (max(1, self.elements), self.partitions, self.blocks)))
 
     def vectors(self, name: str) -> list[Basis]:
-        """Return the basis vectors of a dimension, of the tensor's share of it."""
-        given = self.layout.vectors(name)
+        """Return the basis vectors of a dimension, for the tensor's share of it."""
+        vectors = self.layout.vectors(name)
         if name != "offset":
-            return list(given)
+            return list(vectors)
         nothing = (0,) * self.layout.num_out_dims
         bits = log2(self.sizes[name])
-        return [*given, *[nothing] * bits][:bits]
+        return [*vectors, *[nothing] * bits][:bits]
 
     @cached_property
     def cells(self) -> LocationCells:

@@ -1,4 +1,4 @@
-"""Views of layouts over the rows and columns of tensor memory."""
+"""Views of tensor memory over its rows and columns."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SLICE_BITS = (5, 6)  # row bits that choose among the four 32-row slices of the 
 
 
 def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
-    """Return the cells of tensor memory that hold each element of a tensor.
+    """Return the cells of tensor memory of each element of a tensor.
 
     A zero basis means that a cell holds nothing; only that of a bit which chooses a 32-row
     slice means that the slices hold the same.
@@ -92,7 +92,7 @@ def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
 
 
 def empty_bits(layout: LinearLayout) -> list[bool]:
-    """Return for each bit of a cell's number whether cells with the bit set hold nothing."""
+    """Return for each bit of a cell's number whether cells with the bit set are empty."""
     columns = [not any(vector) for vector in layout.vectors("col")]
     rows = [
         not any(vector) and bit not in SLICE_BITS
@@ -102,14 +102,14 @@ def empty_bits(layout: LinearLayout) -> list[bool]:
 
 
 def _with_dashes(text: TupleText, misses: F2Map) -> TupleText:
-    """Show cells that hold nothing as a dash."""
+    """Show empty cells as a dash."""
     if misses.is_zero:
         return text
     return replace(text, gap=Gap(misses, b"-".rjust(text.tuple_width)))
 
 
 def _row_sections(axes: Axes) -> Sections:
-    """Return the headers of blocks, if there are several, and the labels of rows."""
+    """Return the headers of blocks, if there are several, and the row labels."""
     (row,) = axes.rows
     label = row.shown[0], row.size
     if not axes.sections:

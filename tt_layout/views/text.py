@@ -1,4 +1,4 @@
-"""Numbers as text, many at once: arrays of ASCII bytes, one row per number."""
+"""Arrays of numbers as ASCII text, one row per number."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def digits(value: int) -> int:
 
 
 def total_digits(start: int, stop: int) -> int:
-    """Return the number of digits of all of ``range(start, stop)`` together.
+    """Count the digits of all of ``range(start, stop)`` together.
 
     Example:
         >>> total_digits(8, 12)
@@ -77,7 +77,7 @@ def decimals(values: Ints, width: int, fill: int) -> Bytes:
 
 @lru_cache
 def _group_texts(fill: int) -> npt.NDArray[np.uint32]:
-    """Return the digits of each group, four bytes in one: as the number's first, then behind."""
+    """Return the digits of each group, packed into four bytes: leading and following groups."""
     groups, weights = np.arange(10**GROUP)[:, np.newaxis], 10 ** np.arange(GROUP)[::-1]
     behind = (groups // weights % 10 + ord("0")).astype(np.uint8)
     first = np.where(groups < weights, np.uint8(fill), behind)
@@ -103,7 +103,7 @@ def with_number(left: Bytes, mark: str, values: Ints, width: int) -> Bytes:
 
 
 def number_text(mark: str, values: Ints, width: int) -> Bytes:
-    """Return ``mark`` and the number, right-aligned, with fillers in front.
+    """Return ``mark`` and the number, right-aligned, with fillers before it.
 
     Example:
         >>> bytes(number_text(":", np.array([7]), 3)[0])
@@ -118,7 +118,7 @@ def number_text(mark: str, values: Ints, width: int) -> Bytes:
 
 
 def shift_left(text: Bytes, by: npt.NDArray[np.uint8]) -> Bytes:
-    """Move row i by ``by[i]`` bytes to the left; fillers take what becomes free.
+    """Shift row i left by ``by[i]`` bytes; fillers take the freed bytes.
 
     Example:
         >>> rows = np.frombuffer(b"  ab  cd", np.uint8).reshape(2, 4)

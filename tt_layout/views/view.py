@@ -1,4 +1,4 @@
-"""A printed view: its size is known before any of its text is made."""
+"""A printed view, whose size is known before its text is generated."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ CHUNK_LOCATIONS = 1 << 14
 
 
 def new_memory(shape: tuple[int, int]) -> Bytes:
-    """Return memory of its own."""
+    """Allocate memory."""
     return np.empty(shape, np.uint8)
 
 
 class Placed(Protocol):
-    """What a view is of: a layout placed over a tensor."""
+    """A layout placed over a tensor, as far as a view needs it."""
 
     @property
     def layout(self) -> LinearLayout:
@@ -39,11 +39,11 @@ class Placed(Protocol):
 
     @property
     def padding(self) -> Padding:
-        """Of shared memory."""
+        """Padding of shared memory."""
 
     @property
     def memory_space(self) -> MemorySpace:
-        """Where it lives."""
+        """Memory space."""
 
     @property
     def element_bytes(self) -> int:
@@ -51,7 +51,7 @@ class Placed(Protocol):
 
 
 class BareLayout(NamedTuple):
-    """A linear layout without an attribute, as `Placed`."""
+    """A linear layout without an attribute, in the form of `Placed`."""
 
     layout: LinearLayout
     padding: Padding = ()
@@ -60,7 +60,7 @@ class BareLayout(NamedTuple):
 
 
 class CellShape(NamedTuple):
-    """Where the text of a cell stands.
+    """Layout of the text of a cell.
 
     Attributes:
         step: the bytes from one cell of a line to the next.
@@ -72,7 +72,7 @@ class CellShape(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A piece of a view's text, and where the cells stand in it.
+    """A piece of a view's text, and the positions of its cells.
 
     Attributes:
         text: the bytes as they are printed.
@@ -141,7 +141,7 @@ class Lines(NamedTuple):
             done = line
 
     def _piece(self, lines: slice, shape: CellShape) -> Piece:
-        """Return the lines, and where the cells stand in them."""
+        """Return the lines, and the positions of their cells."""
         text = self.text[lines]
         count, width = text.shape
         fields = shape.fields
@@ -173,7 +173,7 @@ def heading_piece(text: bytes, first: int) -> Piece:
 
 @dataclass(frozen=True)
 class View:
-    """The text of a layout, made piece by piece, and the cells that it shows.
+    """Text of a layout, generated in pieces, and its cells.
 
     Attributes:
         size: the number of bytes, computed without making the text.
@@ -208,7 +208,7 @@ class View:
         return self.make_lines(new_memory)
 
     def chunks(self) -> Iterator[bytes | memoryview]:
-        """Return the text in pieces, each made when it is asked for."""
+        """Return the text in pieces, each generated on demand."""
         for lines in self.lines():
             block = lines.plain()
             del lines  # the next ones take their memory, which is still in the cache
@@ -227,11 +227,11 @@ class View:
         return text
 
     def _written(self, text: str, memory: Bytes) -> str:
-        """Return a text once all of its memory is written."""
+        """Return a text after all of its memory is written."""
         done = 0
 
         def allocate(shape: tuple[int, int]) -> Bytes:
-            """Return the memory behind what is written, where there is enough of it."""
+            """Return memory after the part already written, if there is enough."""
             end = done + shape[0] * shape[1]
             return memory[done:end].reshape(shape) if end <= self.size else new_memory(shape)
 
@@ -245,20 +245,20 @@ class View:
         return text
 
     def pieces(self) -> Iterator[Piece]:
-        """Return the text in pieces that know where each cell stands."""
+        """Return the text in pieces with the positions of their cells."""
         for lines in self.lines():
             yield from lines.pieces(self.shape)
 
     @property
     def chunk_cells(self) -> int:
-        """The number of cells that are computed at once, so that memory stays bounded."""
+        """The number of cells that are computed at once, which bounds the memory."""
         return max(1, CHUNK_LOCATIONS // self.content.holders_per_cell)
 
     def cells(self) -> Iterator[Cells]:
-        """Return the cells as they are printed, a bounded number at a time."""
+        """Return the cells in print order, a bounded number at a time."""
         for first in range(0, self.axes.count, self.chunk_cells):
             yield self.cells_between(first, min(first + self.chunk_cells, self.axes.count))
 
     def cells_between(self, first: int, last: int) -> Cells:
-        """Return the cells that are printed as number ``first`` .. ``last - 1``."""
+        """Return the printed cells ``first`` .. ``last - 1``."""
         return self.content.cells(self.axes.numbers(first, last))

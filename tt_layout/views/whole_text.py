@@ -1,4 +1,4 @@
-"""A long text, written where it stays.
+"""Long strings written in place.
 
 A text that is put together from pieces is copied as it grows, and its memory is asked for page by
 page: for tens of megabytes that takes longer than making the pieces.  CPython lets whoever makes a
@@ -20,12 +20,12 @@ _MADV_HUGEPAGE = 14  # of Linux
 
 
 def can_be_written() -> bool:
-    """Tell whether this Python has strings that can be written while they are made."""
+    """Return whether this Python has strings that can be written in place."""
     return sys.implementation.name == "cpython" and hasattr(ctypes, "pythonapi")
 
 
 def new_text(size: int) -> tuple[str, Bytes]:
-    """Return a text of ASCII characters that nobody has seen yet, and its bytes, to be written.
+    """Allocate an ASCII string that is not shared yet, and return it with its bytes.
 
     The bytes are there as long as the text is.
 
@@ -54,7 +54,7 @@ def new_text(size: int) -> tuple[str, Bytes]:
 
 
 def _ask_for_huge_pages(address: int, size: int) -> None:
-    """Let memory be had in few large pages, as numpy does for its arrays; no harm if it is not."""
+    """Advise the kernel to use huge pages, as numpy does for its arrays."""
     begin = -(-address // HUGE_PAGE) * HUGE_PAGE
     end = (address + size) // HUGE_PAGE * HUGE_PAGE
     if begin < end:

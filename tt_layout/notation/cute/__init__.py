@@ -1,1 +1,1 @@
-"""CuTe layouts: their text, and what it says of shared memory and of registers."""
+"""CuTe layouts: their text, and their meaning in shared memory and registers."""

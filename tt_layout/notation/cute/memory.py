@@ -1,4 +1,4 @@
-"""A CuTe layout of coordinates to offsets, as an attribute of shared memory."""
+"""CuTe layouts of coordinates to offsets as attributes of shared memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tt_layout.placement import DEFAULT_ALIGNMENT
 
 
 def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> Encoding:
-    """Return the shared memory in which coordinates have the offsets of a CuTe layout.
+    """Return the shared layout whose offsets are those of a CuTe layout.
 
     Args:
         cute: from the coordinates of a tensor; a mode for each dimension, or modes that count
@@ -37,7 +37,7 @@ def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> E
         #ttg.padded_shared<[2:+2] {order = [1, 0], shape = [2, 2]}>
     """
     strides = _by_dimension(cute, shape)
-    everything = [stride for own in strides for stride in own]
+    everything = [stride for bits in strides for stride in bits]
     if len(everything) != len(set(everything)) or 0 in everything:
         raise LayoutError("two elements have one offset, which no attribute expresses")
     padding = _padding_of(everything)
@@ -45,20 +45,20 @@ def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> E
         message = "a swizzle over strides with gaps is not expressed by any attribute"
         raise LayoutError(f"{message}; got {cute}")
     ranks = {stride: 1 << at for at, stride in enumerate(sorted(everything))}
-    offsets = [[ranks[stride] for stride in own] for own in strides]
+    offsets = [[ranks[stride] for stride in bits] for bits in strides]
     swizzle = cute.swizzle
     if swizzle is not None:
-        offsets = [[swizzle(offset) for offset in own] for own in offsets]
+        offsets = [[swizzle(offset) for offset in bits] for bits in offsets]
     return _attribute(offsets, shape, padding, alignment)
 
 
 def _by_dimension(cute: Cute, shape: Shape) -> list[list[int]]:
     """Return the offset of each bit of each coordinate, before the swizzle."""
     plain = Cute(cute.parts).bit_values()
-    sizes = [1 << len(own) for own in plain]
+    sizes = [1 << len(bits_of_mode) for bits_of_mode in plain]
     if len(sizes) == len(shape) and sizes != list(shape):
         raise LayoutError(f"the CuTe layout is for the shape {sizes}, got {list(shape)}")
-    bits = iter([stride for own in plain for stride in own])
+    bits = iter([stride for bits_of_mode in plain for stride in bits_of_mode])
     wanted = [log2(size) if is_power_of_two(size) else 0 for size in shape]
     if sum(wanted) != sum(map(len, plain)):
         message = f"the CuTe layout has 2^{sum(map(len, plain))} elements"
@@ -67,7 +67,7 @@ def _by_dimension(cute: Cute, shape: Shape) -> list[list[int]]:
 
 
 def _padding_of(strides: Sequence[int]) -> Padding:
-    """Return the pairs of interval and padding that widen 1, 2, 4, ... to these strides.
+    """Return the pairs of interval and padding that turn 1, 2, 4, ... into these strides.
 
     Raises:
         LayoutError: there are none.
@@ -91,7 +91,7 @@ def _attribute(
     offsets: Sequence[Sequence[int]], shape: Shape, padding: Padding, alignment: int
 ) -> Encoding:
     names = dim_names(len(shape))
-    bases = [(name, [(offset,) for offset in own]) for name, own in zip(names, offsets)]
+    bases = [(name, [(offset,) for offset in values]) for name, values in zip(names, offsets)]
     inverse = LinearLayout.from_bases(bases, ["offset"]).invert()
     vectors = inverse.vectors("offset")
     encoding: Encoding

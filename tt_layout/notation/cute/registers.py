@@ -1,4 +1,4 @@
-"""A CuTe thread-value layout to bases of registers, lanes and warps.
+"""Conversion of a CuTe thread-value layout to bases of registers, lanes and warps.
 
     ((4,8),(2,2)):((32,1),(16,8))                  index of the element of the whole tensor
     Tiler_MN: (16,8)  TiledLayout_TV: ...          index in a tile, which repeats over the tensor
@@ -32,7 +32,7 @@ _MAKE = re.compile(r"(?:\w+\.)*make_layout_tv\((.*)\)")
 
 
 class ThreadValue(NamedTuple):
-    """Which elements of a tile each thread holds.
+    """Elements of a tile by thread, value and CTA.
 
     Attributes:
         thread, value, cta: the coordinates at each bit of their numbers.
@@ -46,7 +46,7 @@ class ThreadValue(NamedTuple):
 
 
 def read_registers(text: str, shape: Shape, threads_per_warp: int) -> Encoding:
-    """Return the register layout that a thread-value layout gives a tensor.
+    """Return the register layout of a tensor under a thread-value layout.
 
     Args:
         text: in one of the three notations above.
@@ -65,24 +65,26 @@ def read_registers(text: str, shape: Shape, threads_per_warp: int) -> Encoding:
     return registers_of(_read(plain(text), shape), shape, threads_per_warp)
 
 
-def registers_of(found: ThreadValue, shape: Shape, threads_per_warp: int) -> Encoding:
-    """Return the register layout in which tiles repeat over a tensor.
+def registers_of(tiled: ThreadValue, shape: Shape, threads_per_warp: int) -> Encoding:
+    """Return the register layout whose tiles repeat over a tensor.
 
     Raises:
         LayoutError: the tile does not divide the shape, or threads leave elements out.
     """
-    if len(found.tile) != len(shape) or any(n % t for n, t in zip(shape, found.tile)):
-        message = f"the tile {list(found.tile)} does not divide the shape {list(shape)}"
+    if len(tiled.tile) != len(shape) or any(n % t for n, t in zip(shape, tiled.tile)):
+        message = f"the tile {list(tiled.tile)} does not divide the shape {list(shape)}"
         raise LayoutError(message)
     lanes = log2(threads_per_warp)
     bases = (
-        ("register", (*found.value, *_repeats(found.tile, shape))),
-        ("lane", found.thread[:lanes]),
-        ("warp", found.thread[lanes:]),
-        ("block", found.cta),
+        ("register", (*tiled.value, *_repeats(tiled.tile, shape))),
+        ("lane", tiled.thread[:lanes]),
+        ("warp", tiled.thread[lanes:]),
+        ("block", tiled.cta),
     )
     layout = LinearLayout(bases, tuple(zip(dim_names(len(shape)), shape)))
-    vectors = [layout.flatten(vector) for _, own in bases for vector in own]
+    vectors = [
+        layout.flatten(vector) for _, vectors_of_input in bases for vector in vectors_of_input
+    ]
     reached, count = 1 << F2Span(vectors).rank, math.prod(shape)
     if reached < count:
         message = f"it reaches {reached} of {count} elements"
@@ -101,7 +103,7 @@ def _read(text: str, shape: Shape) -> ThreadValue:
 
 
 def thread_value(cute: Cute, tile: Shape, *, is_row_major: bool = False) -> ThreadValue:
-    """Return which elements of a tile a layout of (thread, value) or (thread, value, CTA) means.
+    """Return the elements of a tile under a layout of (thread, value) or (thread, value, CTA).
 
     Args:
         cute: to the index of an element.
@@ -115,13 +117,15 @@ def thread_value(cute: Cute, tile: Shape, *, is_row_major: bool = False) -> Thre
         message = "a thread-value layout has two modes, (thread, value), or three with the CTA"
         raise LayoutError(f"{message}; got {len(cute.parts)}")
     check_linear([stride for part in Cute(cute.parts).bit_values() for stride in part])
-    parts = [[_point(index, tile, is_row_major) for index in own] for own in cute.bit_values()]
+    parts = [
+        [_point(index, tile, is_row_major) for index in indices] for indices in cute.bit_values()
+    ]
     thread, value, *cta = map(tuple, parts)
     return ThreadValue(thread, value, cta[0] if cta else (), tile)
 
 
 def _point(index: int, shape: Shape, is_row_major: bool) -> Shape:
-    """Return the coordinates of the element of an index."""
+    """Return the coordinates of an element by its index."""
     rest = index
     point = [0] * len(shape)
     for d in row_major(len(shape)) if is_row_major else range(len(shape)):
@@ -159,7 +163,7 @@ def _product(threads: Cute, values: Cute) -> ThreadValue:
     if len(threads.parts) != len(values.parts):
         raise LayoutError("the thread layout and the value layout must have as many modes")
     inner = [_size(part) for part in values.parts]
-    tile = tuple(_size(part) * own for part, own in zip(threads.parts, inner))
+    tile = tuple(_size(part) * inside for part, inside in zip(threads.parts, inner))
     thread = _numbered(threads, "thread", lambda d, step: step * inner[d])
     return ThreadValue(thread, _numbered(values, "value", lambda d, step: step), (), tile)
 
@@ -170,8 +174,10 @@ def _size(part: Sequence[Mode]) -> int:
 
 def _numbered(cute: Cute, name: str, scaled: Callable[[int, int], int]) -> Bases:
     """Return the coordinates at each bit of the numbers that a layout gives them."""
-    check_linear([stride for own in cute.bit_values() for stride in own])
-    bases = [(f"dim{d}", [(value,) for value in own]) for d, own in enumerate(cute.bit_values())]
+    check_linear([stride for values in cute.bit_values() for stride in values])
+    bases = [
+        (f"dim{d}", [(value,) for value in values]) for d, values in enumerate(cute.bit_values())
+    ]
     numbers = LinearLayout.from_bases(bases, [name], require_surjective=False)
     if not numbers.is_invertible():
         raise LayoutError(f"the {name} layout must number its {name}s from 0 without gaps")

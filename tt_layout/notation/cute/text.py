@@ -1,4 +1,4 @@
-"""CuTe layouts as text: modes, strides and a swizzle, written and read.
+"""Text of CuTe layouts: modes, strides and a swizzle.
 
     layout  ::= (swizzle `o` (offset `o`)?)? shape `:` stride
     swizzle ::= (`Swizzle` | `Sw` | `S`) `<` bits `,` base `,` shift `>`
@@ -65,7 +65,7 @@ class Mode(NamedTuple):
 
 
 class Swizzle(NamedTuple):
-    """``Swizzle<bits,base,shift>``: a number with some of its bits xored by others.
+    """``Swizzle<bits,base,shift>``: an offset with some of its bits xored by others.
 
     Example:
         >>> [Swizzle(1, 0, 2)(offset) for offset in (0, 1, 4, 5)]
@@ -77,7 +77,7 @@ class Swizzle(NamedTuple):
     shift: int
 
     def __call__(self, offset: int) -> int:
-        """Return the offset with the bits from ``base`` on xored by those ``shift`` above."""
+        """Xor the bits from ``base`` on with those ``shift`` above."""
         mask = ((1 << self.bits) - 1) << (self.base + max(0, self.shift))
         selected = offset & mask
         return offset ^ (selected >> self.shift if self.shift >= 0 else selected << -self.shift)
@@ -87,7 +87,7 @@ class Swizzle(NamedTuple):
 
 
 class Cute(NamedTuple):
-    """A layout of a few top-level modes, each a tuple of modes, the first fastest.
+    """A layout of top-level modes, each a tuple of modes, the first fastest.
 
     Attributes:
         parts: the top-level modes.
@@ -107,19 +107,20 @@ class Cute(NamedTuple):
         )
         is_plain = len(self.parts[0]) == 1  # else one part of several modes reads as several parts
         shape, stride = (
-            _listed(own) if len(own) > 1 or is_plain else f"({own[0]})" for own in (sizes, strides)
+            _listed(texts) if len(texts) > 1 or is_plain else f"({texts[0]})"
+            for texts in (sizes, strides)
         )
         front = f"{self.swizzle} o " if self.swizzle is not None else ""
         return f"{front}{shape}:{stride}"
 
     def bit_values(self) -> list[list[int]]:
-        """Return, per top-level mode, the value at each bit of its coordinate."""
+        """Return, per top-level mode, the value of each bit of its coordinate."""
         swizzle = self.swizzle
         values = [[m.stride << b for m in part for b in range(log2(m.size))] for part in self.parts]
         return [[swizzle(v) if swizzle else v for v in part] for part in values]
 
     def __call__(self, *coordinates: int) -> int:
-        """Return the value at a coordinate: one number per top-level mode."""
+        """Return the value at a coordinate: one index per top-level mode."""
         total = 0
         for part, rest in zip(self.parts, coordinates):
             for mode in part:
@@ -129,7 +130,7 @@ class Cute(NamedTuple):
 
 
 def overlapping(strides: Sequence[int]) -> int | None:
-    """Return a bit that two of these numbers share, as a number; None where there is none.
+    """Return a bit that two of these numbers share, as a number; None without one.
 
     Example:
         >>> overlapping([1, 6, 4]), overlapping([1, 2, 4])
@@ -161,7 +162,7 @@ def _listed(items: Sequence[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text without blanks and without the marks of static integers.
+    """Return a text without blanks and marks of static integers.
 
     Example:
         >>> plain("(_8, _4) : (_4, _1)")
@@ -171,7 +172,7 @@ def plain(text: str) -> str:
 
 
 def read_cute(text: str) -> Cute:
-    """Return the layout that a text stands for.
+    """Parse a CuTe layout.
 
     Raises:
         LayoutError: the text is not one, or its sizes are not powers of two.
@@ -205,7 +206,7 @@ def read_cute(text: str) -> Cute:
 
 
 def _as_calls(text: str) -> str:
-    """Return a text with the types and calls of CUTLASS as ``Layout(..)`` and ``Swizzle(..)``.
+    """Rewrite the types and calls of CUTLASS as ``Layout(..)`` and ``Swizzle(..)``.
 
     Example:
         >>> _as_calls("cute::composition(Swizzle<3,3,3>{},Layout<Shape<8,C<64>>,Stride<64,1>>{})")
@@ -221,7 +222,7 @@ def _as_calls(text: str) -> str:
 
 
 def _swizzle_of(match: re.Match[str]) -> Swizzle:
-    """Return the swizzle of elements that a match has, which may be one of bytes."""
+    """Return the swizzle of a match in elements; its text may count bytes."""
     numbers = [int(text) for text in match.groups() if _is_number(text)]
     bits, base, shift = numbers[:3]
     width = match["bits"]
@@ -239,7 +240,7 @@ def _is_number(text: str | None) -> TypeGuard[str]:
 
 
 def _tree_and_order(text: str) -> tuple[Nested, bool | None]:
-    """Return the arguments of a call, and whether the last, a word, says that rows are compact.
+    """Return the arguments of a call, and whether its last, a word, makes rows compact.
 
     None says that there is a stride.
     """
@@ -253,7 +254,7 @@ def _tree_and_order(text: str) -> tuple[Nested, bool | None]:
 
 
 def _compact(sizes: Nested | int, *, by_rows: bool) -> Nested | int:
-    """Return the strides of a layout without gaps, its first mode the fastest, or its last.
+    """Return compact strides, with the first mode the fastest, or the last.
 
     Example:
         >>> _compact([4, [2, 8]], by_rows=False), _compact([4, [2, 8]], by_rows=True)
@@ -261,12 +262,12 @@ def _compact(sizes: Nested | int, *, by_rows: bool) -> Nested | int:
     """
     step = 1
 
-    def strides(own: Nested | int) -> Nested | int:
+    def strides(nested: Nested | int) -> Nested | int:
         nonlocal step
-        if isinstance(own, int):
-            stride, step = step, step * own
+        if isinstance(nested, int):
+            stride, step = step, step * nested
             return stride
-        parts = [strides(part) for part in (reversed(own) if by_rows else own)]
+        parts = [strides(part) for part in (reversed(nested) if by_rows else nested)]
         return parts[::-1] if by_rows else parts
 
     return strides(sizes)
@@ -288,7 +289,7 @@ def cute_of(sizes: Nested | int, strides: Nested | int, swizzle: Swizzle | None 
 
 
 def _unwrapped(text: str) -> str:
-    """Return a text without brackets around all of it."""
+    """Strip the brackets around all of a text."""
     return text[1:-1] if re.fullmatch(r"\(.*:.*\)", text) and _closes_at_end(text) else text
 
 
@@ -302,7 +303,7 @@ def _closes_at_end(text: str) -> bool:
 
 
 def _paired(sizes: Nested | int, strides: Nested | int) -> Paired | Mode:
-    """Return the modes of a shape and its stride, which are nested alike."""
+    """Return the modes of a shape and a stride with the same nesting."""
     if isinstance(sizes, int) and isinstance(strides, int):
         if not is_power_of_two(sizes):
             raise LayoutError(f"every size must be a power of two, got {sizes}")
@@ -321,7 +322,7 @@ def _flat(tree: Paired | Mode) -> Iterator[Mode]:
 
 
 def _tree(text: str) -> Nested | int:
-    """Return the nested lists of ``(2,(4,8))``."""
+    """Parse the nested lists of ``(2,(4,8))``."""
     root: list[Any] = []
     stack = [root]
     for word in _WORD.findall(text):

@@ -1,4 +1,4 @@
-"""CuTe notation, where it can express a layout exactly.
+"""CuTe text of layouts that it can express exactly.
 
 A tensor in registers is a thread-value layout: (thread, value) -> index of the element, the
 index counted as CuTe flattens, the first dimension fastest.  A tensor in shared memory is a
@@ -53,16 +53,16 @@ def to_cute(encoding: Encoding, tensor: TensorSpec) -> Translation:
     else:
         wanted = [flat_strides(layout, names) for names in _thread_value(layout)]
         cute = Cute(tuple(map(modes_of, wanted)))
-        _check_disjoint([stride for own in wanted for stride in own])
+        _check_disjoint([stride for group in wanted for stride in group])
     text = str(cute)
-    if read_cute(text).bit_values() != [list(own) for own in wanted]:
+    if read_cute(text).bit_values() != [list(group) for group in wanted]:
         raise LayoutError(f"the CuTe layout {text} was read back as another one")  # never
     lanes = None if isinstance(encoding, SharedEncoding) else layout.get_in_dim_size("lane")
     return Translation(text, (shape,), lanes_note(lanes))
 
 
 def lanes_note(lanes: int | None) -> tuple[str, ...]:
-    """Return what a notation of threads leaves open: the lanes of a warp, if they are not 32."""
+    """Return the note about the lanes of a warp, which the text leaves open, unless they are 32."""
     if lanes in (None, USUAL_LANES):
         return ()
     return (f"the text counts threads only; read it with {lanes} lanes per warp",)
@@ -72,7 +72,7 @@ def lanes_note(lanes: int | None) -> tuple[str, ...]:
 
 
 def _thread_value(layout: LinearLayout) -> list[tuple[str, ...]]:
-    """Return the input dimensions of each top-level mode: thread, value, perhaps CTA."""
+    """Return the input dimensions of each top-level mode: thread, value, CTA."""
     parts: list[tuple[str, ...]] = [("lane", "warp"), ("register",)]
     return parts + ([("block",)] if layout.vectors("block") else [])
 
@@ -115,17 +115,17 @@ def offset_strides(layout: LinearLayout, padding: Padding = ()) -> list[Strides]
     strides = [tuple(v[0] for v in vectors) for _, vectors in inverse.in_bases]
     if not padding:
         return strides
-    _check_disjoint([stride for own in strides for stride in own])
-    return [tuple(padded(stride, padding) for stride in own) for own in strides]
+    _check_disjoint([stride for group in strides for stride in group])
+    return [tuple(padded(stride, padding) for stride in group) for group in strides]
 
 
 def _shared(strides: list[Strides], is_padded: bool) -> Cute:
-    """Return the layout with these offsets, behind a swizzle where that is needed."""
-    if is_padded or overlapping([stride for own in strides for stride in own]) is None:
+    """Return the layout with these offsets, after a swizzle if one is needed."""
+    if is_padded or overlapping([stride for group in strides for stride in group]) is None:
         return Cute(tuple(map(modes_of, strides)))
     for swizzle in _swizzles(sum(map(len, strides))):
-        base = [tuple(swizzle(stride) for stride in own) for own in strides]
-        if overlapping([stride for own in base for stride in own]) is None:
+        base = [tuple(swizzle(stride) for stride in group) for group in strides]
+        if overlapping([stride for group in base for stride in group]) is None:
             return Cute(tuple(map(modes_of, base)), swizzle)
     raise refused(Reason.NO_FORM, "neither strides nor one Swizzle<B,M,S> over strides express it")
 
@@ -140,7 +140,7 @@ def _swizzles(bits: int) -> Iterator[Swizzle]:
 
 
 def modes_of(strides: Strides) -> tuple[Mode, ...]:
-    """Return modes of size 2 for the strides of bits, those that continue each other merged.
+    """Return modes of size 2 for the strides of bits, merged where they continue each other.
 
     Example:
         >>> [str(mode) for mode in modes_of((1, 2, 4, 64, 0, 0))]

@@ -1,1 +1,1 @@
-"""Classes of Gluon: their text, what they are called with, and the attributes that they make."""
+"""Gluon's layout classes: their text, their parameters, and their attributes."""

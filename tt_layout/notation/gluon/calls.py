@@ -1,4 +1,4 @@
-"""A call of a Gluon constructor to an encoding, by the signature of any of its releases.
+"""Conversion of Gluon constructor calls to encodings, by the signature of any release.
 
 Text and objects both come here as a `Call`; nothing of Triton is imported or evaluated.
 """
@@ -28,7 +28,7 @@ BARRIER = "MBarrierLayout"
 
 
 class Call(NamedTuple):
-    """A constructor and its arguments; those that are layouts are calls themselves.
+    """A constructor and its arguments; nested layouts are calls themselves.
 
     Attributes:
         name: of the class, perhaps behind that of its module.
@@ -42,7 +42,7 @@ class Call(NamedTuple):
 
 
 class _Bound(NamedTuple):
-    """A call and the signature that it fits."""
+    """A call and its signature."""
 
     encoding_class: type[Encoding]
     constructor: Constructor
@@ -51,7 +51,7 @@ class _Bound(NamedTuple):
 
 
 def encoding_of_call(call: Call, release: Release | None = None) -> Encoding:
-    """Return the layout that a constructor of Gluon makes.
+    """Return the encoding of a Gluon constructor call.
 
     Args:
         call: of any release's signature.
@@ -65,7 +65,7 @@ def encoding_of_call(call: Call, release: Release | None = None) -> Encoding:
         #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
     """
     call = _known(call)
-    newest = min(_bind(one).signature.last for one in _calls(call))
+    newest = min(_bind(inner).signature.last for inner in _calls(call))
     if release is not None and release > newest:
         message = f"gl.{own_name(call.name)} has other parameters in Triton {release}"
         raise LayoutError(f"{message}; these are of Triton {newest} and before")
@@ -80,7 +80,7 @@ def encoding_of_call(call: Call, release: Release | None = None) -> Encoding:
 
 
 def _known(call: Call) -> Call:
-    """Return the call of a class that is in the table."""
+    """Return the equivalent call of a class in the table."""
     if own_name(call.name) == BARRIER:
         cga = (*call.positional, call.keywords.get("cga_layout"))[0]
         return Call("SwizzledSharedLayout", (1, 1, 1, (0,), cga))
@@ -88,7 +88,7 @@ def _known(call: Call) -> Call:
 
 
 def _calls(call: Call) -> Iterator[Call]:
-    """Yield a call and those among its arguments."""
+    """Yield a call and the calls among its arguments."""
     yield call
     for value in (*call.positional, *call.keywords.values()):
         if isinstance(value, Call):
@@ -96,14 +96,14 @@ def _calls(call: Call) -> Iterator[Call]:
 
 
 def _bind(call: Call) -> _Bound:
-    """Return the signature that a call fits, with its arguments; the newest of several."""
-    known = constructors_of(call.name)
-    if not known:
+    """Bind a call to the newest signature that it fits."""
+    constructors = constructors_of(call.name)
+    if not constructors:
         near = nearest(own_name(call.name), {own_name(c.name) for _, c in CONSTRUCTORS})
         hint = f"; did you mean {near}?" if near else ""
         raise LayoutError(f"Gluon's {call.name!r} is not a known layout{hint}")
     problems = []
-    for encoding_class, constructor in known:
+    for encoding_class, constructor in constructors:
         for signature in signatures_of(constructor):
             problem, arguments = _fitted(signature, call)
             if not problem:
@@ -113,25 +113,25 @@ def _bind(call: Call) -> _Bound:
 
 
 def _fitted(signature: Signature, call: Call) -> tuple[str, Arguments]:
-    """Return why a call does not fit a signature, or nothing, and its arguments."""
+    """Return the problem of a call under a signature, empty if none, and its arguments."""
     words = list(signature.defaults)
     if len(call.positional) > len(words):
         return f"takes {len(words)} arguments, got {len(call.positional)}", {}
-    given = dict(zip(words, call.positional))
+    values = dict(zip(words, call.positional))
     unknown = [word for word in call.keywords if word not in words]
-    twice = [word for word in call.keywords if word in given]
-    given.update(call.keywords)
-    arguments = {**signature.defaults, **given}
+    twice = [word for word in call.keywords if word in values]
+    values.update(call.keywords)
+    arguments = {**signature.defaults, **values}
     missing = [word for word in words if arguments[word] is REQUIRED]
-    wrong = [word for word in given if word in words and not _suits(word, given[word])]
-    for own, problem in (
+    wrong = [word for word in values if word in words and not _suits(word, values[word])]
+    for culprits, problem in (
         (unknown, "has no argument"),
         (twice, "is given twice"),
         (missing, "needs"),
         ([f"{KINDS.get(word, 'a number')} as {word}" for word in wrong], "takes"),
     ):
-        if own:
-            return f"{problem} {', '.join(own)}", {}
+        if culprits:
+            return f"{problem} {', '.join(culprits)}", {}
     for word, default in signature.defaults.items():
         if arguments[word] is None and default is not REQUIRED:
             arguments[word] = default
@@ -139,7 +139,7 @@ def _fitted(signature: Signature, call: Call) -> tuple[str, Arguments]:
 
 
 def _suits(word: str, value: Any) -> bool:
-    """Tell whether a value is of the kind that a parameter takes; None stands for a default."""
+    """Return whether a value has the kind of a parameter; None stands for a default."""
     return value is None or _SUITS[KINDS.get(word, "a number")](value)
 
 
@@ -163,7 +163,7 @@ _SUITS: Mapping[str, Callable[[Any], bool]] = {
 
 
 def _made(call: Call, release: Release) -> Encoding:
-    """Return the encoding of a call under a release."""
+    """Build the encoding of a call under a release."""
     bound = _bind(call)
     arguments = {
         word: _made(value, release) if isinstance(value, Call) else value

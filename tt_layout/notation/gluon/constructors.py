@@ -1,4 +1,4 @@
-"""The classes of Gluon: for each of ours its name there, and the argument for each field.
+"""Table of Gluon's classes: name and arguments for each encoding.
 
 Source:
     Triton 3.9, triton/experimental/gluon/language: _layouts.py, amd/_layouts.py,
@@ -33,7 +33,7 @@ _BASES = {"reg_bases": "register", "lane_bases": "lane", "warp_bases": "warp"}
 
 
 class Constructor(NamedTuple):
-    """How Gluon writes a class.
+    """Gluon's form of a class.
 
     Attributes:
         name: below ``gl``.
@@ -89,7 +89,7 @@ def _nvmma_call(nvmma: NvmmaShared) -> Arguments:
 
 
 def _padded_call(padded: PaddedShared) -> Arguments:
-    """Return the CTAs, which Gluon counts as wholes, and the shape."""
+    """Return the CTAs, which Gluon counts in whole tiles, and the shape."""
     part = spanned(padded.offset or (), padded.rank)
     cga = tuple(tuple(x // n for x, n in zip(basis, part)) for basis in padded.block)
     if _blocks(cga, part) != padded.block:
@@ -106,7 +106,7 @@ def _padded_fields(arguments: Arguments) -> dict[str, Any]:
 
 
 def _blocks(cga: Sequence[Sequence[int]], part: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Return the bases of CTAs in elements for those in parts of the tensor."""
+    """Convert bases of CTAs from parts of the tensor to elements."""
     return tuple(tuple(x * n for x, n in zip(basis, part)) for basis in cga)
 
 

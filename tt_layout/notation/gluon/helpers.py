@@ -1,4 +1,4 @@
-"""Functions of Gluon's classes that make layouts: what they return, as calls of constructors.
+"""Static methods of Gluon's classes that make layouts, expanded to constructor calls.
 
 Source:
     Triton 3.9, triton/experimental/gluon/language/_layouts.py.
@@ -22,7 +22,7 @@ _ELEMENT = re.compile(r"(?:\w+\.)*(?:bfloat|float|fp|u?int)(\d{1,2})\w*")
 
 
 def expanded(call: Call) -> Call:
-    """Return the constructor that a function of a class calls; a constructor as it is.
+    """Return the constructor call behind a static method; a constructor call as it is.
 
     Raises:
         LayoutError: the function takes other arguments.
@@ -77,7 +77,7 @@ def default_for(
     fp4_padded: bool = False,
     cga_layout: Sequence[Sequence[int]] | None = None,
 ) -> Call:
-    """Return the widest layout that TMA and the tensor cores of a block read.
+    """Return the widest layout that TMA and the tensor cores can read for a block.
 
     Raises:
         LayoutError: the type is not that of an element.

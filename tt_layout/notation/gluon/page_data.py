@@ -1,4 +1,4 @@
-"""The classes of Gluon as data for the page.
+"""Gluon's classes as data for the page.
 
 The tables are those that `tt_layout.notation` reads with, so that nothing of them is written twice.
 """
@@ -22,7 +22,7 @@ _UNCHANGED = Signature._field_defaults["update"]
 
 
 def gluon_classes(release: Release, parameters: list[list[Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Return the classes of Gluon with their signatures and the keys of attributes they fill.
+    """Return Gluon's classes with their signatures and the attribute keys that they fill.
 
     Args:
         release: by whose names keys are called.
@@ -39,18 +39,20 @@ def gluon_classes(release: Release, parameters: list[list[Any]]) -> dict[str, li
         form = encoding_class.form_in(release)
         if form is None:
             continue
-        own = {
+        entry = {
             "attribute": form.name,
             "style": form.style.name,
             "keys": _keys(form, constructor),
-            "signatures": [_signature(one, parameters) for one in signatures_of(constructor)],
+            "signatures": [
+                _signature(signature, parameters) for signature in signatures_of(constructor)
+            ],
         }
-        classes.setdefault(own_name(constructor.name), []).append(own)
+        classes.setdefault(own_name(constructor.name), []).append(entry)
     return classes
 
 
 def _keys(form: Form, constructor: Constructor) -> list[list[Any]]:
-    """Return the keys of a form, each with the parameter, or the part of one, that fills it."""
+    """Return the keys of a form, each with the parameter, or part of one, that fills it."""
     sources = {field: (word, -1) for word, field in constructor.arguments.items() if field}
     for word, fields in constructor.parts.items():
         sources |= {field: (word, part) for part, field in enumerate(fields)}
@@ -61,12 +63,12 @@ def _keys(form: Form, constructor: Constructor) -> list[list[Any]]:
 
 
 def _signature(signature: Signature, parameters: list[list[Any]]) -> dict[str, Any]:
-    own = [
+    described = [
         [word, KINDS.get(word, "a number"), *([] if default is REQUIRED else [default])]
         for word, default in signature.defaults.items()
     ]
-    parameters += [one for one in own if one not in parameters]
-    places = [parameters.index(one) for one in own]
+    parameters += [parameter for parameter in described if parameter not in parameters]
+    places = [parameters.index(parameter) for parameter in described]
     is_today = signature.update is _UNCHANGED
     update = "" if is_today else signature.update.__name__.strip("_")
     return {"last": str(signature.last), "parameters": places, "update": update}

@@ -1,4 +1,4 @@
-"""The parameters of Gluon's constructors, in today's release and in those before it.
+"""Signatures of Gluon's constructors by release.
 
 A class of Gluon has been called with other parameters: ``ctas_per_cga, cta_split_num,
 cta_order`` became ``cga_layout`` in 3.6, for one.  Each older list is a `Signature` that leads
@@ -40,7 +40,7 @@ _MFMA = ("version", "instr_shape", "transposed", "warps_per_cta")
 
 
 class Signature(NamedTuple):
-    """What a class of Gluon is called with.
+    """Parameters of a class of Gluon.
 
     Attributes:
         defaults: parameter -> default, or `REQUIRED`, in order.
@@ -54,7 +54,7 @@ class Signature(NamedTuple):
 
 
 def own_name(name: str) -> str:
-    """Return the name of a class without that of its module.
+    """Return the name of a class without its module.
 
     Example:
         >>> own_name("gl.amd.AMDMFMALayout")
@@ -64,12 +64,12 @@ def own_name(name: str) -> str:
 
 
 def constructors_of(name: str) -> list[tuple[type[Encoding], Constructor]]:
-    """Return the constructors of a class of Gluon, whatever module it is said to be in."""
+    """Return the constructors of a class of Gluon, of any module."""
     return [pair for pair in CONSTRUCTORS if own_name(pair[1].name) == own_name(name)]
 
 
 def signatures_of(constructor: Constructor) -> Iterator[Signature]:
-    """Yield what a class is called with, the newest first."""
+    """Yield the signatures of a class, the newest first."""
     defaults = {word: constructor.optional.get(word, REQUIRED) for word in constructor.arguments}
     yield Signature(defaults, LATEST)
     yield from _OLDER.get(own_name(constructor.name), ())
@@ -79,24 +79,24 @@ def signatures_of(constructor: Constructor) -> Iterator[Signature]:
 
 
 def _with_cga(arguments: Arguments) -> Arguments:
-    """Return the arguments with the bases of CTAs for the three lists."""
+    """Convert the three lists of CTAs to bases."""
     rest = {word: value for word, value in arguments.items() if word not in SPLIT}
     return {**rest, CGA: _cga_of(arguments)}
 
 
 def _cga_of(arguments: Arguments) -> tuple[tuple[int, ...], ...]:
-    given = [arguments.get(word) for word in SPLIT]
-    rank = next((len(value) for value in given if value), 0)
+    lists_given = [arguments.get(word) for word in SPLIT]
+    rank = next((len(value) for value in lists_given if value), 0)
     defaults = (1,) * rank, (1,) * rank, tuple(reversed(range(rank)))
-    lists = [value or default for value, default in zip(given, defaults)]
+    lists = [value or default for value, default in zip(lists_given, defaults)]
     return bases_of_split(dict(zip(SPLIT_NAMES, lists))) if rank else ()
 
 
 def _padded_by_order(arguments: Arguments) -> Encoding:
     pairs = ", ".join(f"{n}:+{padding}" for n, padding in arguments["interval_padding_pairs"])
-    given = {"order": arguments["order"]}
-    given |= {key: arguments[word] for key, word in zip(SPLIT_NAMES, SPLIT) if arguments[word]}
-    keys = ", ".join(f"{key} = {list(value)}" for key, value in given.items())
+    written = {"order": arguments["order"]}
+    written |= {key: arguments[word] for key, word in zip(SPLIT_NAMES, SPLIT) if arguments[word]}
+    keys = ", ".join(f"{key} = {list(value)}" for key, value in written.items())
     text = f"#ttg.padded_shared<[{pairs}] {{{keys}}}>"
     return parse_layout(text, release=Release.V3_5, name="PaddedSharedLayout")
 
@@ -111,7 +111,7 @@ def _padded_by_bases(arguments: Arguments) -> Encoding:
 
 
 def _mfma_by_type(arguments: Arguments) -> Arguments:
-    """Return the width of the element type, of which only the name is known."""
+    """Convert the element type to its width, of which only the name is known."""
     rest = {word: value for word, value in arguments.items() if word != "elem_type"}
     is_wide = str(arguments["elem_type"]).endswith("64")
     return _with_cga({**rest, "element_bitwidth": 64 if is_wide else 32})

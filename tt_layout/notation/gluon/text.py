@@ -1,4 +1,4 @@
-"""The constructor of a layout in Gluon, with ``import triton.experimental.gluon.language as gl``.
+"""Text of Gluon constructors, under ``import triton.experimental.gluon.language as gl``.
 
 One table serves both directions, see `constructors`.  What is written is read back through
 Python's syntax tree, never evaluated.
@@ -30,7 +30,7 @@ WRAPPERS = {"constexpr"}
 
 
 def to_gluon(encoding: Encoding, tensor: TensorSpec) -> Translation:
-    """Return the constructor of the layout in Gluon of Triton 3.9.
+    """Return the constructor of a layout in Gluon of Triton 3.9.
 
     Raises:
         RefusedError: Gluon has no class for it, or Triton 3.9 no such layout.
@@ -42,7 +42,7 @@ def to_gluon(encoding: Encoding, tensor: TensorSpec) -> Translation:
 
 
 def constructor_call(encoding: Encoding) -> str:
-    """Return the call that makes a layout of today in Gluon.
+    """Return the Gluon call that makes a layout.
 
     Raises:
         RefusedError: Gluon has no class for it.
@@ -70,7 +70,7 @@ def _constructor_of(encoding: Encoding) -> Constructor:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as Python: lists for tuples."""
+    """Format a value as Python, with lists for tuples."""
     if isinstance(value, Encoding):
         return constructor_call(value)
     if isinstance(value, tuple):
@@ -79,7 +79,7 @@ def _shown(value: Any) -> str:
 
 
 def read_gluon(text: str, *, release: Release | None = None, name: str = "<gluon>") -> Encoding:
-    """Return the layout that a constructor of Gluon makes.
+    """Parse a Gluon constructor to an encoding.
 
     Args:
         text: by position or keyword, with or without the name of a module, as ``repr`` has it.
@@ -97,15 +97,15 @@ def read_gluon(text: str, *, release: Release | None = None, name: str = "<gluon
 order = [1, 0]}>
     """
     source = Source(text, name)
-    whole = source.span(0, max(1, len(text)))
+    span = source.span(0, max(1, len(text)))
     try:
         return encoding_of_call(read_call(text), release)
     except LayoutError as error:
-        raise error.at(whole) from None
+        raise error.at(span) from None
 
 
 def read_call(text: str) -> Call:
-    """Return the call that a text is.
+    """Parse a call.
 
     Raises:
         LayoutError: it is something else.
@@ -131,7 +131,7 @@ def read_call(text: str) -> Call:
 
 
 def _read(tree: ast.expr) -> Any:
-    """Return the value of a syntax tree of calls, lists and constants."""
+    """Evaluate a syntax tree of calls, lists and constants."""
     if isinstance(tree, (ast.List, ast.Tuple)):
         return tuple(_read(item) for item in tree.elts)
     if isinstance(tree, ast.Constant) and isinstance(tree.value, (bool, int, str, type(None))):

@@ -1,4 +1,4 @@
-"""Classes of TLX that are classes of Gluon by other names: what they make, as calls of Gluon's.
+"""TLX classes that wrap Gluon's, as calls of Gluon's classes.
 
 Source:
     facebookexperimental/triton db4666f, third_party/tlx: language/tlx/types.py and
@@ -17,18 +17,18 @@ from tt_layout.notation.gluon.calls import Call
 from tt_layout.notation.gluon.helpers import default_for, with_identity_for
 
 
-def check_one_cta(word: str, given: object) -> None:
-    """Raise unless what is said of a cluster is that there is none.
+def check_one_cta(word: str, counts: object) -> None:
+    """Raise if a cluster has more than one CTA.
 
     Raises:
         LayoutError: it is a list with other numbers than one.
     """
-    if not isinstance(given, tuple) or any(count != 1 for count in given):
-        raise LayoutError(f"{word} must be all ones: clusters are not read, got {given}")
+    if not isinstance(counts, tuple) or any(count != 1 for count in counts):
+        raise LayoutError(f"{word} must be all ones: clusters are not read, got {counts}")
 
 
 def gluon_call(call: Call) -> Call:
-    """Return the call of Gluon's class for one of TLX; another as it is.
+    """Return Gluon's call for one of TLX; any other call as it is.
 
     Raises:
         LayoutError: the class takes other arguments, or there is no such class of Gluon.

@@ -1,4 +1,4 @@
-"""The notations, a file each; a notation is registered by being here.
+"""Notations, one module each; the file registers it.
 
 A module has ``NOTATION``.  It is called as ``--to`` calls it, with ``_`` for ``-``.
 """

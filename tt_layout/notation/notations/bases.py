@@ -1,4 +1,4 @@
-"""Bases alone as JSON: ``{"register": [[0, 1]], "lane": [[1, 0], [2, 0]], "warp": []}``.
+"""Notation of bases alone, as JSON: ``{"register": [[0, 1]], "lane": [[1, 0], [2, 0]]}``.
 
 They are read as Python writes them, too: in single quotes, as tuples, as a list of pairs, and as
 the ``LinearLayout(in_bases=.., out_sizes=..)`` that ours print.
@@ -27,12 +27,12 @@ _OWN = re.compile(r"\s*LinearLayout\(\s*in_bases=(.*?),\s*out_sizes=(.*)\)\s*", 
 
 
 def recognises(text: str) -> bool:
-    """Tell whether a text is an object or pairs, other than that of ``--to json``."""
+    """Return whether a text is an object or pairs, other than that of ``--to json``."""
     return _HEAD.match(text) is not None and not is_json_of_layout(text)
 
 
 def read(text: str, context: Context) -> Encoding:
-    """Return the attribute with the bases.
+    """Return the attribute with these bases.
 
     Raises:
         LayoutError: the text is not such JSON, or no attribute has these bases.
@@ -52,7 +52,7 @@ def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
 
 
 def read_bases(text: str) -> LinearLayout:
-    """Return the linear layout of an object of bases; perhaps with ``out_dims`` beside it.
+    """Parse an object of bases, with ``out_dims`` beside it or not.
 
     Raises:
         LayoutError: the text is neither such JSON nor Python.
@@ -74,10 +74,10 @@ def read_bases(text: str) -> LinearLayout:
 
 
 def _data(text: str) -> Any:
-    """Return what a text in JSON or Python stands for."""
-    own = _OWN.fullmatch(text)
-    if own is not None:
-        return {"bases": ast.literal_eval(own[1]), "out_dims": ast.literal_eval(own[2])}
+    """Parse JSON or a Python literal."""
+    match = _OWN.fullmatch(text)
+    if match is not None:
+        return {"bases": ast.literal_eval(match[1]), "out_dims": ast.literal_eval(match[2])}
     try:
         return json.loads(text)
     except ValueError as error:
@@ -90,7 +90,7 @@ def _data(text: str) -> Any:
 
 
 def bases_of(data: Any) -> LinearLayout:
-    """Return the linear layout of bases by name, or in pairs; perhaps with ``out_dims`` beside.
+    """Return the linear layout of bases by name or in pairs, with ``out_dims`` beside or not.
 
     Raises:
         LayoutError: they are not bases.
@@ -105,14 +105,14 @@ def bases_of(data: Any) -> LinearLayout:
         pairs = dict(bases)
     except (ValueError, TypeError, AttributeError) as error:
         raise LayoutError(f"this is not the JSON of bases: {error}") from None
-    numbers = {str(name): _vectors(str(name), own) for name, own in pairs.items()}
+    numbers = {str(name): _vectors(str(name), vectors) for name, vectors in pairs.items()}
     if not numbers:
         raise LayoutError('expected bases such as {"register": [[0, 1]], "lane": [[1, 0]]}')
     return layout_of(numbers, [str(name) for name in outs], [_number(n) for n in outs.values()])
 
 
 def _has_bases(data: Mapping[Any, Any]) -> bool:
-    """Tell whether an object has bases beside other things."""
+    """Return whether an object has bases among other keys."""
     return isinstance(data.get("bases"), (Mapping, list, tuple))
 
 

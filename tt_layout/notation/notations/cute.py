@@ -1,4 +1,4 @@
-"""CuTe layouts: ``(8,4):(4,1)``, ``Swizzle<3,3,3> o (64,64):(64,1)``, thread-value layouts.
+"""Notation of CuTe: ``(8,4):(4,1)``, ``Swizzle<3,3,3> o (64,64):(64,1)``, thread-value layouts.
 
 The notation is of any function.  Which one is meant, the tensor decides: a layout of a buffer in
 shared memory leads from its coordinates to offsets, one of registers from thread and value to
@@ -32,12 +32,12 @@ _THREADS = re.compile(r"make_layout_tv|Tiler_MN|TiledCopy|TiledMMA")
 
 
 def recognises(text: str) -> bool:
-    """Tell whether a text is shape and stride, or begins as CuTe prints layouts."""
+    """Return whether a text is a shape and a stride, or begins as CuTe prints layouts."""
     return _LAYOUT.fullmatch(text) is not None or _HEAD.match(text) is not None
 
 
 def read(text: str, context: Context) -> Encoding:
-    """Return the layout of a CuTe text over the tensor.
+    """Return the encoding of a CuTe text over the tensor.
 
     Raises:
         LayoutError: there is no tensor, or the layout does not fit it.
@@ -60,7 +60,7 @@ def _registers(text: str, context: Context) -> Encoding:
 
 
 def _is_of_memory(cute: Cute, shape: Shape, context: Context) -> bool:
-    """Tell whether a layout leads from coordinates to offsets."""
+    """Return whether a layout maps coordinates to offsets."""
     if cute.swizzle is not None or context.memory_space is MemorySpace.SHARED:
         return True
     if context.memory_space is MemorySpace.REGISTERS:

@@ -1,4 +1,4 @@
-"""Constructors of Gluon: ``gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])``."""
+"""Notation of Gluon: ``gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])``."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ VECTOR_BITS = 128
 
 
 def recognises(text: str) -> bool:
-    """Tell whether a text begins like the call of a class."""
+    """Return whether a text begins like a constructor call."""
     return _HEAD.match(text) is not None
 
 
 def read(text: str, context: Context) -> Encoding:
-    """Return the layout of a constructor.
+    """Return the encoding of a constructor.
 
     Raises:
         LayoutError: Gluon has no such constructor, or the layout depends on what is not known.
@@ -35,7 +35,7 @@ def read(text: str, context: Context) -> Encoding:
 
 
 def resolve(call: Call, context: Context) -> Encoding:
-    """Return the layout of a call; of a placeholder, the one that the compiler puts there.
+    """Return the encoding of a call; for a placeholder the one that the compiler puts there.
 
     Raises:
         LayoutError: the compiler would look at more than the tensor.

@@ -1,4 +1,4 @@
-"""The bases and what reading them back needs, as JSON; documented in ``docs/translate.md``."""
+"""Notation of bases as JSON with all that reading back needs; see ``docs/translate.md``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ATTRIBUTE = re.compile(r'"attribute"\s*:')
 
 
 class Read(NamedTuple):
-    """A layout read from JSON, and the tensor that it was written for.
+    """A layout read from JSON, and its tensor.
 
     Attributes:
         encoding: the layout.
@@ -61,7 +61,7 @@ def _data(encoding: Encoding, tensor: TensorSpec) -> dict[str, Any]:
 
 
 def _written(data: dict[str, Any]) -> str:
-    """Return the JSON with a line for each key and for each input dimension."""
+    """Format the JSON with a line per key and per input dimension."""
     bases = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in data["bases"].items())
     lines = [
         f"  {json.dumps(key)}: " + (f"{{\n{bases}\n  }}" if key == "bases" else json.dumps(value))
@@ -71,7 +71,7 @@ def _written(data: dict[str, Any]) -> str:
 
 
 def is_json_of_layout(text: str) -> bool:
-    """Tell whether a text is JSON that names an attribute, as this module writes it.
+    """Return whether a text is JSON that names an attribute, in the format of this module.
 
     Example:
         >>> is_json_of_layout('{"version": 1, "attribute": "#ttg.blocked<{}>"}')
@@ -81,7 +81,7 @@ def is_json_of_layout(text: str) -> bool:
 
 
 def read(text: str, context: Context) -> Encoding:
-    """Return the layout of the JSON.
+    """Return the encoding of the JSON.
 
     Raises:
         LayoutError: the text is not such JSON, or its bases are not those of its attribute.
@@ -90,7 +90,7 @@ def read(text: str, context: Context) -> Encoding:
 
 
 def read_json(text: str) -> Read:
-    """Return the layout that JSON written by this module describes.
+    """Parse the JSON of a layout.
 
     Raises:
         LayoutError: the text is not such JSON, or its bases are not those of its attribute.
@@ -112,7 +112,7 @@ def read_json(text: str) -> Read:
             None if bits is None else integer("element_bits", bits),
         )
         encoding = parse_layout(data["attribute"], release=release, name="attribute")
-        found = _data(encoding, tensor)
+        expected = _data(encoding, tensor)
     except LayoutError:
         raise
     except RecursionError:
@@ -120,9 +120,9 @@ def read_json(text: str) -> Read:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise LayoutError(f"this is not the JSON of a layout: {_reason(error)}") from None
     for key in ("memory", "bases", "out_dims", "padding"):
-        if list_of(data.get(key)) != list_of(found[key]):
+        if list_of(data.get(key)) != list_of(expected[key]):
             message = f"{key} of the JSON is not that of its attribute over {data['shape']}"
-            raise LayoutError(f"{message}: {data.get(key)} should be {found[key]}")
+            raise LayoutError(f"{message}: {data.get(key)} should be {expected[key]}")
     return Read(encoding, tensor)
 
 

@@ -1,4 +1,4 @@
-"""The bases themselves as an attribute of today: linear, generic_linear or shared_linear."""
+"""Notation of bases as an attribute: linear, generic_linear or shared_linear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear layouts as the compiler prints them, a line for each basis.
+"""Notation of linear layouts as the compiler prints them, one line per basis.
 
      - register=1 -> (0, 1)
      - lane=1 -> (1, 0)
@@ -34,7 +34,7 @@ _OUT = re.compile(r"(\w+)\s*\(size (\d{1,18})\)")
 
 
 def recognises(text: str) -> bool:
-    """Tell whether a text has a basis."""
+    """Return whether a text has a basis."""
     return _BASIS.search(text) is not None
 
 
@@ -59,7 +59,7 @@ def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
 
 
 def read_linear_layout(text: str) -> LinearLayout:
-    """Return the linear layout that a text shows.
+    """Parse a printed linear layout.
 
     Raises:
         LayoutError: the text shows none, or bases that do not belong together.
@@ -73,14 +73,14 @@ def read_linear_layout(text: str) -> LinearLayout:
         if match["single"] is not None:
             bases.setdefault(match["single"], [])
             continue
-        own = bases.setdefault(match["input"], [])
-        if own and int(match["value"]) == 1:
+        vectors = bases.setdefault(match["input"], [])
+        if vectors and int(match["value"]) == 1:
             message = f"{match['input']}=1 comes again: the text has two layouts"
             raise LayoutError(f"{message}; give one of them")
-        if int(match["value"]) != 1 << len(own):
-            message = f"expected the basis of {match['input']}={1 << len(own)}"
+        if int(match["value"]) != 1 << len(vectors):
+            message = f"expected the basis of {match['input']}={1 << len(vectors)}"
             raise LayoutError(f"{message}, got that of {match['input']}={match['value']}")
-        own.append(_basis(match["basis"]))
+        vectors.append(_basis(match["basis"]))
     if not bases:
         raise LayoutError("expected bases such as register=1 -> (0, 1)")
     outs = _OUTS.search(text)

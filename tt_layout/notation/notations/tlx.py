@@ -1,4 +1,4 @@
-"""Layouts of TLX, Triton's low-level extensions.
+"""Notation of TLX, Triton's low-level extensions.
 
     tlx.swizzled_layout(3, 3, 3, order=[1, 0])        CuTe's Swizzle<B,M,S> over shared memory
     tlx.layout(shape=((32, 4), (8,)), stride=...)     a thread-value layout of registers
@@ -47,12 +47,12 @@ _NAMED = ("vector_size", "per_phase", "max_phase", "order")
 
 
 def recognises(text: str) -> bool:
-    """Tell whether a text begins like a constructor of TLX."""
+    """Return whether a text begins like a constructor of TLX."""
     return _HEAD.match(text) is not None
 
 
 def read(text: str, context: Context) -> Encoding:
-    """Return the layout of a constructor over the tensor.
+    """Return the encoding of a constructor over the tensor.
 
     Raises:
         LayoutError: it is not such a constructor, or depends on a shape that is not known.
@@ -62,7 +62,7 @@ def read(text: str, context: Context) -> Encoding:
 
 
 def read_tlx(text: str, shape: Shape | None, threads_per_warp: int = USUAL_LANES) -> Encoding:
-    """Return the layout that a constructor of TLX makes over a shape, for warps of so many lanes.
+    """Parse a TLX constructor over a shape, for warps of ``threads_per_warp`` lanes.
 
     Raises:
         LayoutError: the text is not such a call, or does not fit the shape.
@@ -88,8 +88,8 @@ def read_tlx(text: str, shape: Shape | None, threads_per_warp: int = USUAL_LANES
         return _checked(dict(zip(_PHASES, (named[word] for word in _NAMED))))
     if name == "swizzled_layout":
         return _swizzled(_arguments(call, _SWIZZLE), shape)
-    given = _arguments(call, ("shape", "stride"))
-    cute = cute_of(given["shape"], given["stride"])
+    arguments = _arguments(call, ("shape", "stride"))
+    cute = cute_of(arguments["shape"], arguments["stride"])
     if not is_power_of_two(threads_per_warp):
         raise LayoutError(f"the lanes of a warp must be a power of two, got {threads_per_warp}")
     return registers_of(thread_value(cute, shape, is_row_major=True), shape, threads_per_warp)
@@ -98,23 +98,23 @@ def read_tlx(text: str, shape: Shape | None, threads_per_warp: int = USUAL_LANES
 def _arguments(
     call: Call, words: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Return the arguments of a call: all of some words, and any of others."""
-    name, known = own_name(call.name), (*words, *optional)
-    if len(call.positional) > len(known):
-        raise LayoutError(f"tlx.{name} takes {len(known)} arguments, got {len(call.positional)}")
-    given = dict(zip(known, call.positional))
+    """Return the arguments of a call: all required words, and any optional ones."""
+    name, allowed = own_name(call.name), (*words, *optional)
+    if len(call.positional) > len(allowed):
+        raise LayoutError(f"tlx.{name} takes {len(allowed)} arguments, got {len(call.positional)}")
+    values = dict(zip(allowed, call.positional))
     for word in call.keywords:
-        if word in given or word not in known:
-            problem = "is given twice" if word in given else "is not an argument"
-            raise LayoutError(f"{word} {problem} of tlx.{name}; it takes {', '.join(known)}")
-    arguments = {**given, **call.keywords}
+        if word in values or word not in allowed:
+            problem = "is given twice" if word in values else "is not an argument"
+            raise LayoutError(f"{word} {problem} of tlx.{name}; it takes {', '.join(allowed)}")
+    arguments = {**values, **call.keywords}
     if missing := [word for word in words if word not in arguments]:
         raise LayoutError(f"tlx.{name} needs {', '.join(missing)}")
     return arguments
 
 
 def _without_ctas(arguments: dict[str, Any]) -> Encoding:
-    """Return the layout of phases; what it says of a cluster must be that there is none."""
+    """Return the layout of phases; raise if a cluster has more than one CTA."""
     for word in _CTAS[:3]:
         check_one_cta(word, arguments.get(word, ()))
     return _checked(arguments)
@@ -193,10 +193,12 @@ def _layout_call(layout: LinearLayout) -> str:
     if layout.vectors("block"):
         raise refused(Reason.NO_FORM, "tlx.layout does not distinguish CTAs from warps")
     flat = _strides(layout.transpose_outs(layout.get_out_dim_names()[::-1]))
-    if (shared := overlapping([stride for own in flat for stride in own])) is not None:
+    if (
+        shared := overlapping([stride for strides_of_mode in flat for stride in strides_of_mode])
+    ) is not None:
         message = f"two bits share index {shared}, where xor is not a sum"
         raise refused(Reason.NO_FORM, f"no strides express it: {message}")
-    groups = [modes_of(own) for own in flat]
+    groups = [modes_of(strides_of_mode) for strides_of_mode in flat]
     sizes, strides = (_tuples(groups, at) for at in (0, 1))
     return f"tlx.layout(shape={sizes}, stride={strides})"
 
@@ -207,8 +209,8 @@ def _strides(layout: LinearLayout) -> list[tuple[int, ...]]:
 
 
 def _tuples(groups: Sequence[Sequence[Mode]], at: int) -> tuple[tuple[int, ...], ...]:
-    """Return the sizes or the strides of modes, as Python writes them."""
-    return tuple(tuple(mode[at] for mode in own) for own in groups)
+    """Return the sizes or the strides of modes, as nested tuples."""
+    return tuple(tuple(mode[at] for mode in group) for group in groups)
 
 
 NOTATION = Notation(recognises, read, write)

@@ -1,1 +1,1 @@
-"""The attributes of other releases: a layout as each of them spells it."""
+"""Spellings of a layout in other releases."""

@@ -1,4 +1,4 @@
-"""The spelling of another release: through the tables of forms, then read again there.
+"""Translation to the spelling of another release, checked by reading it back.
 
     encoding -> fields inferred from the tensor filled in -> values of the release's form -> text
              -> read under that release -> compared on all bases
@@ -29,7 +29,7 @@ from tt_layout.releases import Release, in_words
 
 
 def to_release(encoding: Encoding, release: Release, tensor: TensorSpec) -> Translation:
-    """Return the text that a release gives the same layout; see `tt_layout.translate`."""
+    """Return the text of a layout in a release; see `tt_layout.translate`."""
     _, translation = in_release(encoding, release, tensor)
     return translation
 
@@ -73,7 +73,7 @@ def _in_release(
 
 
 def _is_same(before: Encoding, after: Encoding, tensor: TensorSpec) -> bool:
-    """Tell whether two encodings are one layout."""
+    """Return whether two encodings are one layout."""
     try:
         return bool(check_same(before, after, tensor))
     except LayoutError:
@@ -81,7 +81,7 @@ def _is_same(before: Encoding, after: Encoding, tensor: TensorSpec) -> bool:
 
 
 def respelled(encoding: Encoding, release: Release, element_bits: int | None) -> Encoding:
-    """Return the encoding as it reads in the spelling of a release; not compared yet.
+    """Return the encoding respelled for a release, not compared yet.
 
     Raises:
         RefusedError: the release has no spelling for it, or refuses it.
@@ -107,8 +107,8 @@ def form_for(encoding: Encoding, release: Release) -> Form:
     cls = type(encoding)
     if (form := cls.form_in(release)) is not None:
         return form
-    known = [other for other in Release if cls.form_in(other) is not None]
-    message = f"#{cls.forms[-1].name} is of {in_words(known)}"
+    releases = [other for other in Release if cls.form_in(other) is not None]
+    message = f"#{cls.forms[-1].name} is of {in_words(releases)}"
     raise refused(Reason.NO_ATTRIBUTE, f"Triton {release}; {message}")
 
 
@@ -116,7 +116,7 @@ def form_for(encoding: Encoding, release: Release) -> Form:
 
 
 def _candidates(encoding: Encoding, release: Release) -> Iterator[Encoding]:
-    """Yield the encoding, and others that may mean the same in a release."""
+    """Yield the encoding, and others that may be equal to it in a release."""
     successor = _as_nvmma(encoding, release)
     if successor is not None:
         yield successor
@@ -128,7 +128,7 @@ def _candidates(encoding: Encoding, release: Release) -> Iterator[Encoding]:
 
 
 def _as_nvmma(encoding: Encoding, release: Release) -> Encoding | None:
-    """Since 3.3, ``hasLeadingOffset`` is an attribute of its own."""
+    """Convert ``hasLeadingOffset``, since 3.3 an attribute of its own."""
     if not isinstance(encoding, SwizzledShared) or not encoding.has_leading_offset:
         return None
     if release < Release.V3_3 or encoding.rank < 2:
@@ -143,7 +143,7 @@ def _as_nvmma(encoding: Encoding, release: Release) -> Encoding | None:
 
 
 def _from_nvmma(encoding: Encoding, release: Release) -> Encoding | None:
-    """Until 3.2, nvmma_shared was ``hasLeadingOffset``; without a swizzle, plain rows."""
+    """Convert nvmma_shared, until 3.2 ``hasLeadingOffset``; without a swizzle, plain rows."""
     if not isinstance(encoding, NvmmaShared) or release > Release.V3_2 or encoding.fp4_padded:
         return None
     rank, width = encoding.rank or 2, encoding.swizzling_byte_width
@@ -161,7 +161,7 @@ def _from_nvmma(encoding: Encoding, release: Release) -> Encoding | None:
 
 
 def _as_generic_linear(encoding: Encoding, release: Release) -> Encoding | None:
-    """Since 3.8, linear must be a permutation; anything else is generic_linear."""
+    """Convert linear, which since 3.8 must be a permutation, to generic_linear."""
     if type(encoding) is not Linear or release < Release.V3_8:
         return None
     return GenericLinear(
@@ -170,7 +170,7 @@ def _as_generic_linear(encoding: Encoding, release: Release) -> Encoding | None:
 
 
 def _as_linear(encoding: Encoding, release: Release) -> Encoding | None:
-    """Until 3.7, linear took more than permutations."""
+    """Convert generic_linear to linear, which until 3.7 took more than permutations."""
     if type(encoding) is not GenericLinear or release > Release.V3_7:
         return None
     return Linear(
@@ -179,7 +179,7 @@ def _as_linear(encoding: Encoding, release: Release) -> Encoding | None:
 
 
 def _as_swizzled(encoding: Encoding, release: Release) -> Encoding | None:
-    """Until 3.3 there is no amd_rotating_shared; with one phase it is plain rows."""
+    """Convert amd_rotating_shared, unknown until 3.3; with one phase it is plain rows."""
     if not isinstance(encoding, AmdRotatingShared) or release > Release.V3_3:
         return None
     return SwizzledShared(
@@ -209,7 +209,7 @@ _NOT_A_KEY = {"release", "spelling", "origin", "no_layout_reason", "rank_key"}
 
 
 def lost_between(before: Encoding, after: Encoding) -> str:
-    """Return the fields that a release leaves out, if the layout is another without them."""
+    """Return the fields that a release drops, if the layout differs without them."""
     left_out = tuple(_left_out(before, after))
     if not left_out or _is_same(before, _without(before, after), TensorSpec()):
         return ""
@@ -227,7 +227,7 @@ def _left_out(before: Encoding, after: Encoding) -> Iterator[str]:
 
 
 def _without(before: Encoding, after: Encoding) -> Encoding:
-    """Return the encoding with the fields changed that the text cannot express."""
+    """Reset the fields that the text cannot express."""
     changes: dict[str, Any] = {
         name: _without(was, now) if isinstance(was, Encoding) else now
         for name, was, now in _changed_fields(before, after)
@@ -236,7 +236,7 @@ def _without(before: Encoding, after: Encoding) -> Encoding:
 
 
 def _changed_fields(before: Encoding, after: Encoding) -> Iterator[tuple[str, Any, Any]]:
-    """Yield name and both values of the fields that differ, and of the inner encodings."""
+    """Yield name and both values of the fields that differ, also of inner encodings."""
     for f in fields(before) if type(before) is type(after) else ():
         was, now = getattr(before, f.name), getattr(after, f.name)
         if isinstance(was, Encoding) or (f.name not in _NOT_A_KEY and _plain(was) != _plain(now)):

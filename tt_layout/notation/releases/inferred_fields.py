@@ -1,4 +1,4 @@
-"""The fields that an old spelling leaves open, inferred from the tensor.
+"""Inference of the fields that an old spelling omits, from the tensor.
 
 Until 3.5, a padded_shared has no shape, a tensor memory that is ``unpacked`` no stride and an
 nvmma_shared no rank; until 2.1, an mma has no instruction shape and a dot_op no kWidth.
