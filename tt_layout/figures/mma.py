@@ -39,7 +39,7 @@ COLOUR_BY = ("lane", "warp", "thread", "register")
 
 
 @dataclass(frozen=True)
-class Part:
+class MatrixPart:
     """A matrix of a multiplication, and the part of it that is drawn.
 
     Attributes:
@@ -125,19 +125,19 @@ class Product:
     scales: tuple[Operand, Operand] | None = None
 
     @cached_property
-    def parts(self) -> tuple[Part, Part, Part]:
+    def parts(self) -> tuple[MatrixPart, MatrixPart, MatrixPart]:
         """A, B and D."""
         m, n, k = self.sizes
         of_a, of_b = self.packing
         shapes = (m, k // of_a), (k // of_b, n), (m, n)
         a, b, d = (
-            Part(name, shape, _drawn(operand, shape))
+            MatrixPart(name, shape, _drawn(operand, shape))
             for name, shape, operand in zip("ABD", shapes, self.operands)
         )
         return a, b, d
 
     @property
-    def scale_parts(self) -> tuple[Part, ...]:
+    def scale_parts(self) -> tuple[MatrixPart, ...]:
         """The scales of A and of B, one row of blocks per row of A and column of B."""
         if not self.block or self.scales is None:
             return ()
@@ -145,7 +145,7 @@ class Product:
         parts = []
         for name, size, operand in zip((OF_A, OF_B), (m, n), self.scales):
             shape = size, max(1, k // self.block)
-            parts.append(Part(name, shape, _drawn(operand, shape)))
+            parts.append(MatrixPart(name, shape, _drawn(operand, shape)))
         return tuple(parts)
 
     @property
@@ -157,7 +157,7 @@ class Product:
         return max(1, depth // self.scales[0].shape[-1])
 
     @property
-    def placed_parts(self) -> tuple[tuple[Part, Place], ...]:
+    def placed_parts(self) -> tuple[tuple[MatrixPart, Place], ...]:
         """A, B, D and the scales, each with its place in the figure."""
         scales = self.scale_parts
         places = PLACES_WITH_SCALES if scales else PLACES
@@ -257,18 +257,18 @@ def _drawn(operand: Operand | None, shape: tuple[int, int]) -> DrawnLayout | Non
     return DrawnLayout(placed, Selection(ranges))
 
 
-def _colouring(part: Part, name: str) -> Colouring:
+def _colouring(part: MatrixPart, name: str) -> Colouring:
     assert part.drawn is not None
     return Colouring(part.drawn.placed, name)
 
 
-def _colouring_of_all(parts: Sequence[Part], name: str) -> Colouring:
+def _colouring_of_all(parts: Sequence[MatrixPart], name: str) -> Colouring:
     """Return the colouring of the matrix with the most groups, which suits the others."""
     colourings = [_colouring(part, name) for part in parts if part.has_rows]
     return max(colourings, key=lambda colouring: group_count(colouring.placed, name))
 
 
-def _groups(part: Part, name: str) -> Ints:
+def _groups(part: MatrixPart, name: str) -> Ints:
     """Return the group of each element; elements without a lane are plain."""
     if not part.has_rows:
         rows, columns = part.shape
@@ -277,7 +277,7 @@ def _groups(part: Part, name: str) -> Ints:
     return element_groups(part.drawn, _colouring(part, name))
 
 
-def _grid(part: Part, groups: Ints, colouring: Colouring) -> Grid:
+def _grid(part: MatrixPart, groups: Ints, colouring: Colouring) -> Grid:
     rows, columns = part.shape
     if part.drawn is None:
         names = tuple(map(str, range(rows))), tuple(map(str, range(columns)))
@@ -300,7 +300,7 @@ def _turned(grid: Grid) -> Grid:
     )
 
 
-def _with_names(grid: Grid, part: Part) -> Grid:
+def _with_names(grid: Grid, part: MatrixPart) -> Grid:
     """Return a grid whose registers are named after the matrix, with groups along K marked."""
     labels = grid.labels
     if labels is not None and part.is_in_registers:

@@ -220,7 +220,7 @@ def _laid_out(figure: Figure, scale: float) -> FigureLayout:
 
 
 @dataclass(frozen=True)
-class Table:
+class GridTable:
     """Grids in rows and columns; the cells of those in a column, or row, are aligned.
 
     Attributes:
@@ -255,7 +255,7 @@ class Table:
         return PlacedGrid(grid, x, y, *self.cells[number])
 
 
-def _arranged(figure: Figure, scale: float) -> Table:
+def _arranged(figure: Figure, scale: float) -> GridTable:
     """Return the table of a figure's grids; one wide row of grids becomes a column."""
     below = tuple((row, 0) for row in range(len(figure.grids)))
     table = _table(figure, figure.places or below, scale)
@@ -263,7 +263,7 @@ def _arranged(figure: Figure, scale: float) -> Table:
     return _table(figure, below, scale) if is_row and table.width > MAX_ACROSS else table
 
 
-def _table(figure: Figure, places: tuple[tuple[int, int], ...], scale: float) -> Table:
+def _table(figure: Figure, places: tuple[tuple[int, int], ...], scale: float) -> GridTable:
     grids, is_large = figure.grids, figure.palette == "pastel"
     cells = [cell_size(grid, scale, is_large) for grid in grids]
     if any(row for row, _ in figure.places):  # then rows and columns go on from grid to grid
@@ -278,7 +278,7 @@ def _table(figure: Figure, places: tuple[tuple[int, int], ...], scale: float) ->
     inner = [_inner(grid, size) for grid, size in zip(grids, cells)]
     widths = tuple(lefts[c] + most(1, c, [w for w, _ in inner]) + 2 for c in columns)
     heights = tuple(tops[r] + most(0, r, [h for _, h in inner]) for r in rows)
-    return Table(places, tuple(cells), lefts, widths, tops, heights)
+    return GridTable(places, tuple(cells), lefts, widths, tops, heights)
 
 
 def _inner(grid: Grid, cell: tuple[int, int]) -> tuple[int, int]:

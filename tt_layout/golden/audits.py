@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tt_layout.golden.case import Case
-from tt_layout.golden.facts import RELEASE, Printed
+from tt_layout.golden.facts import RELEASE, CaseOutput
 from tt_layout.golden.inputs import pointing_at, release
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.passes import chosen_modules
@@ -13,11 +13,11 @@ from tt_layout.reports.report import plain_text
 from tt_layout.safe_text import safe
 
 
-def audit(case: Case) -> Printed:
+def audit(case: Case) -> CaseOutput:
     """Return the summary and the findings of a case's dump; its kernels are the facts."""
     report = findings_of(case)
     facts = {safe(name): text for name, text in report.heads()} | case.texts("values", RELEASE)
-    return Printed(plain_text(report).encode(), facts)
+    return CaseOutput(plain_text(report).encode(), facts)
 
 
 def findings_of(case: Case) -> FindingsReport:

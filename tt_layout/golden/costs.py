@@ -10,7 +10,7 @@ from tt_layout.analyses.layouts.properties import LayoutInfo, SharedInfo
 from tt_layout.analyses.shared_memory.banks import registers_first
 from tt_layout.encodings import Encoding
 from tt_layout.golden.case import Case
-from tt_layout.golden.facts import ATTRIBUTE, RELEASE, Printed
+from tt_layout.golden.facts import ATTRIBUTE, RELEASE, CaseOutput
 from tt_layout.golden.inputs import (
     encoding,
     layout_key,
@@ -41,28 +41,28 @@ from tt_layout.reports.report import Report, plain_text
 from tt_layout.wording import count, shown
 
 
-def info(case: Case) -> Printed:
+def info(case: Case) -> CaseOutput:
     """Return the properties of a layout, as ``tt-layout info`` prints them."""
     report = info_report(encoding(case), tensor_type(case))
     return _printed(case, report, info_facts(report))
 
 
-def conflicts(case: Case) -> Printed:
+def conflicts(case: Case) -> CaseOutput:
     """Return bank conflicts, as ``tt-layout conflicts`` prints them."""
     report = conflicts_of(case)
     return _printed(case, report, conflict_facts(report))
 
 
-def convert(case: Case) -> Printed:
+def convert(case: Case) -> CaseOutput:
     """Return a conversion, as ``tt-layout convert`` prints it."""
     report = conversion_of(case)
     return _printed(case, report, conversion_facts(report))
 
 
-def _printed(case: Case, report: Report, facts: dict[str, object]) -> Printed:
+def _printed(case: Case, report: Report, facts: dict[str, object]) -> CaseOutput:
     """Return a report with its facts, and the release whose rules it follows."""
     texts = {label: str(value) for label, value in facts.items() if value}
-    return Printed(plain_text(report).encode(), texts | case.texts(RELEASE))
+    return CaseOutput(plain_text(report).encode(), texts | case.texts(RELEASE))
 
 
 def info_facts(report: InfoReport[Info]) -> dict[str, object]:

@@ -21,7 +21,7 @@ LAYOUTS = (ATTRIBUTE, "layout", "to")
 SAME_FACTS = "the case is as it was: another version of tt-layout printed the golden file"
 
 
-class Printed(NamedTuple):
+class CaseOutput(NamedTuple):
     """Output of a case.
 
     Attributes:

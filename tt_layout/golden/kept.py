@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tt_layout.errors import file_error
-from tt_layout.golden.facts import Facts, Printed
+from tt_layout.golden.facts import CaseOutput, Facts
 from tt_layout.golden.files import read_golden, write_golden
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Kept(NamedTuple):
     facts: Facts
 
 
-def kept_of(printed: Printed) -> Kept:
+def kept_of(printed: CaseOutput) -> Kept:
     """Return the entry of an output."""
     return Kept(_digest(printed.text), printed.facts)
 

@@ -16,7 +16,7 @@ from tt_layout.views.kinds import KINDS as VIEW_KINDS
 from tt_layout.views.selection import SLICE
 
 if TYPE_CHECKING:
-    from tt_layout.golden.facts import Printed
+    from tt_layout.golden.facts import CaseOutput
 
 _EITHER = "in any notation, or an alias of the case's file"
 DEFAULT_KINDS = ("tensor",)
@@ -65,7 +65,7 @@ VALUES = CaseKey("values", TEXT, "Audit: what arguments of the kernels are, such
 
 
 @dataclass(frozen=True)
-class Kind:
+class OutputKind:
     """A kind of output.
 
     Attributes:
@@ -93,9 +93,9 @@ class Kind:
         """The keys that its cases need besides those of every case."""
         return tuple(key.name for key in self.keys if key.is_needed)
 
-    def printed(self, case: Case) -> Printed:
+    def printed(self, case: Case) -> CaseOutput:
         """Return the output of the case; raise LayoutError if it cannot be run."""
-        function: Callable[..., Printed] = resolve_name(self.text)
+        function: Callable[..., CaseOutput] = resolve_name(self.text)
         return function(case, *self.view)
 
     def violations(self, case: Case) -> tuple[str, ...] | None:
@@ -117,7 +117,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         *(
-            Kind(
+            OutputKind(
                 view.name,
                 view.summary,
                 "tt_layout.golden.views:printed",
@@ -126,31 +126,31 @@ KINDS = {
             )
             for view in VIEW_KINDS.values()
         ),
-        Kind(
+        OutputKind(
             "info",
             "what the layout is made of, and how global memory is accessed",
             "tt_layout.golden.costs:info",
         ),
-        Kind(
+        OutputKind(
             "conflicts",
             "the shared-memory bank conflicts of a store and a load",
             "tt_layout.golden.costs:conflicts",
             (WITH, TARGET, LINE),
         ),
-        Kind(
+        OutputKind(
             "convert",
             "what converting to another layout takes",
             "tt_layout.golden.costs:convert",
             (TO, TARGET, LINE),
         ),
-        Kind(
+        OutputKind(
             "audit",
             "what the kernels of the case's file do badly",
             "tt_layout.golden.audits:audit",
             (VALUES,),
             is_of_layout=False,
         ),
-        Kind(
+        OutputKind(
             "budget",
             "nothing; numbers of the case are at most as large as it says",
             keys=(

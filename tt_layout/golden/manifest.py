@@ -87,7 +87,7 @@ def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
         LayoutError: it cannot be read, something in it is wrong, or it has more than ``max_cases``;
             the error shows where.
     """
-    reader = _Reader(Path(path).parent, max_cases)
+    reader = _ManifestReader(Path(path).parent, max_cases)
     reader.read(Path(path))
     if len(reader.errors) > 1:
         raise SeveralError(reader.errors)
@@ -96,7 +96,7 @@ def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
     return Manifest(path, tuple(reader.cases.values()), tuple(reader.files))
 
 
-class _Reader:
+class _ManifestReader:
     """Reader of the cases of a manifest and of those it includes."""
 
     def __init__(self, top: Path, max_cases: int) -> None:

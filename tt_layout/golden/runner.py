@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tt_layout.enums import TextEnum
 from tt_layout.errors import FileLocation, LayoutError, file_error
-from tt_layout.golden.facts import Printed, differences
+from tt_layout.golden.facts import CaseOutput, differences
 from tt_layout.golden.files import read_golden, remove_actual, write_actual, write_golden
 from tt_layout.golden.kept import Kept, facts_of, file_of, keep, kept_of
 from tt_layout.golden.kinds import KINDS
@@ -160,7 +160,7 @@ def _outcome(check: Check) -> Outcome:
     return replace(outcome, state=State.CHANGED, words=words, before=before, after=printed.text)
 
 
-def _words(check: Check, before: bytes, printed: Printed) -> tuple[str, ...]:
+def _words(check: Check, before: bytes, printed: CaseOutput) -> tuple[str, ...]:
     """Describe a difference."""
     crlf: tuple[str, ...] = ()
     if b"\r\n" in before:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tt_layout.errors import TooLargeError
 from tt_layout.golden.case import Case
-from tt_layout.golden.facts import ATTRIBUTE, RELEASE, TYPE, Printed
+from tt_layout.golden.facts import ATTRIBUTE, RELEASE, TYPE, CaseOutput
 from tt_layout.golden.inputs import encoding, pointing_at, tensor_type
 from tt_layout.placement import place
 from tt_layout.views.kinds import ViewKind, find_kind
@@ -18,7 +18,7 @@ from tt_layout.wording import size
 MAX_SIZE = 64 << 20  # bytes of a golden file
 
 
-def printed(case: Case, view: str) -> Printed:
+def printed(case: Case, view: str) -> CaseOutput:
     """Return the output of ``tt-layout`` for a case and a view."""
     placed, kind = place(encoding(case), tensor_type(case)), find_kind(view)
     alias = case.text("alias")
@@ -31,7 +31,7 @@ def printed(case: Case, view: str) -> Printed:
         raise TooLargeError(message)
     facts = {TYPE: placed.type_text, ATTRIBUTE: str(placed.encoding)}
     facts |= case.texts(*kind.selects, RELEASE) | ({"alias": f"#{name}"} if name else {})
-    return Printed(b"".join(text.chunks()), facts)
+    return CaseOutput(b"".join(text.chunks()), facts)
 
 
 def _selection(case: Case, kind: ViewKind) -> Selection:

@@ -61,7 +61,7 @@ class Unread(NamedTuple):
     reason: str
 
 
-class Trace(NamedTuple):
+class KernelLog(NamedTuple):
     """Content of a log.
 
     Attributes:
@@ -85,13 +85,13 @@ def is_trace_name(path: str) -> bool:
     return path.endswith(ENDINGS)
 
 
-def read_trace(path: str) -> Trace:
+def read_trace(path: str) -> KernelLog:
     """Read the kernels and launches of a log.
 
     Raises:
         LayoutError: the file cannot be read, or nothing in it is a compiled kernel.
     """
-    reader, number = _Reader(), 0
+    reader, number = _TraceReader(), 0
     try:
         for number, line in enumerate(_lines(path), 1):
             reader.read(number, line)
@@ -105,7 +105,7 @@ def read_trace(path: str) -> Trace:
         problem = f"; line {first.line}: {first.reason}" if first is not None else ""
         message = f"found no compiled kernel in the log{problem}"
         raise LayoutError(message, FileLocation(path))
-    return Trace(kernels, reader.programs, tuple(reader.unread[:MAX_UNREAD]))
+    return KernelLog(kernels, reader.programs, tuple(reader.unread[:MAX_UNREAD]))
 
 
 def _lines(path: str) -> Iterator[bytes]:
@@ -118,7 +118,7 @@ def _lines(path: str) -> Iterator[bytes]:
         raise error.hint("give the log in parts") from None
 
 
-class _Reader:
+class _TraceReader:
     """Reader of the events of a log."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError, shown
 from tt_layout.notation.context import Context
 from tt_layout.notation.functions import encoding_of_function
-from tt_layout.notation.gluon.calls import BARRIER, Call
+from tt_layout.notation.gluon.calls import BARRIER, GluonCall
 from tt_layout.notation.gluon.constructors import CONSTRUCTORS
 from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.notations.bases import bases_of
@@ -88,7 +88,7 @@ def _unwrapped(value: Any) -> Any:
     return value.value if type(value).__name__ == "constexpr" else value
 
 
-def call_of(layout: Any) -> Call:
+def call_of(layout: Any) -> GluonCall:
     """Return the call that makes a Gluon object.
 
     Raises:
@@ -99,7 +99,7 @@ def call_of(layout: Any) -> Call:
     class_name = name if name in GLUON else _class_name(layout)
     if class_name == BARRIER:
         class_name = "SwizzledSharedLayout"
-    return Call(class_name, (), {field: _argument(getattr(layout, field)) for field in names})
+    return GluonCall(class_name, (), {field: _argument(getattr(layout, field)) for field in names})
 
 
 def _argument(value: Any) -> Any:

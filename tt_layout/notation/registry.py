@@ -16,7 +16,7 @@ from tt_layout.notation.context import Context
 from tt_layout.notation.notation import Notation
 
 
-class Registry(Mapping[str, Notation]):
+class NotationRegistry(Mapping[str, Notation]):
     """Notations by name, in alphabetical order; the module of one is imported at its first use.
 
     Example:
@@ -43,7 +43,7 @@ class Registry(Mapping[str, Notation]):
         return len(self._modules)
 
 
-NOTATIONS = Registry()
+NOTATIONS = NotationRegistry()
 
 
 def is_notation(text: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from tt_layout.analyses.multiplications.matrix_arrangement import Place
 from tt_layout.errors import LayoutError
-from tt_layout.figures.mma import Part, Product, product_of
+from tt_layout.figures.mma import MatrixPart, Product, product_of
 from tt_layout.page.embedded import embedded
 from tt_layout.page.rules import MAX_CELLS
 from tt_layout.placement import PlacedLayout
@@ -42,7 +42,7 @@ def multiplication_data(product: Product) -> dict[str, Any]:
     }
 
 
-def _part(part: Part, place: Place) -> dict[str, Any]:
+def _part(part: MatrixPart, place: Place) -> dict[str, Any]:
     """Return a matrix as data; its size, axes and place are those across before those down."""
     return {
         "name": part.name,

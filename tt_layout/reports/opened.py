@@ -14,7 +14,7 @@ from tt_layout.ir.file_aliases import LAST, split_module
 from tt_layout.ir.module import Module
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata, metadata_beside
 from tt_layout.kernels.seen import Launch, SeenKernel
-from tt_layout.kernels.trace import ProgramText, Trace, is_trace_name, read_trace
+from tt_layout.kernels.trace import KernelLog, ProgramText, is_trace_name, read_trace
 from tt_layout.mlir.pieces import Piece, pieces_of
 from tt_layout.mlir.source import Source, read_source
 
@@ -112,7 +112,7 @@ def open_dumps(name: str, *, in_pieces: bool = False) -> Opened:
     return Opened(tuple(dumps), tuple(unread))
 
 
-def _dump(name: str, kernel: SeenKernel, trace: Trace) -> OpenedDump:
+def _dump(name: str, kernel: SeenKernel, trace: KernelLog) -> OpenedDump:
     compiled = kernel.compiled
     program = trace.programs.get(compiled.key)
     return OpenedDump(

@@ -23,7 +23,7 @@ from tt_layout.views.cells import Cells, Mask
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import Range
 from tt_layout.views.text import FILLER, Bytes
-from tt_layout.views.view import CellShape, Lines, Piece, View, heading_piece
+from tt_layout.views.view import CellShape, LineBlock, TextPiece, View, heading_piece
 
 MAX_NAMED = 4  # holders are named one by one
 FIRST_NAMED = 3  # of more than that, and the last one
@@ -61,7 +61,7 @@ class Compact:
     view: View
     layout: LinearLayout
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[TextPiece]:
         """Yield the text; an empty line stands between the matrices of a tensor of rank 3."""
         axes = self.view.axes
         lines = axes.rows[-1].extent if len(axes.rows) > 1 else axes.lines
@@ -83,7 +83,7 @@ class Compact:
             for part in range(first, last, min(whole, limit)):
                 yield part, min(part + limit, last)
 
-    def _piece(self, first: int, last: int, before: int) -> tuple[Piece, int]:
+    def _piece(self, first: int, last: int, before: int) -> tuple[TextPiece, int]:
         """Return the text of some cells, and the warp of the last one."""
         line = self.view.axes.line_cells
         shape = max(1, (last - first) // line), min(line, last - first)
@@ -100,7 +100,7 @@ class Compact:
         body[is_next, 1:SEPARATOR] = np.frombuffer(b"; ", np.uint8)
         body[..., SEPARATOR:] = texts.reshape(*shape, -1)
         text = _framed(body.reshape(shape[0], -1), b"[" * is_start, b" ]\n" * is_end)
-        lines = Lines(text, int(is_start), shape[1], first, is_start, has_fillers=True)
+        lines = LineBlock(text, int(is_start), shape[1], first, is_start, has_fillers=True)
         (piece,) = lines.pieces(CellShape(step, Fields(1, self._width, lead=SEPARATOR)))
         return piece._replace(ends=piece.starts + lengths[:, np.newaxis]), int(known[-1, -1])
 

@@ -13,9 +13,9 @@ from tt_layout.placement import PlacedLayout
 from tt_layout.views.axes import Axes
 from tt_layout.views.groups import group_count, group_title, hardware_sizes
 from tt_layout.views.request import ViewRequest
-from tt_layout.views.view import Piece, heading_piece
+from tt_layout.views.view import TextPiece, heading_piece
 
-Render = Callable[[ViewRequest], Iterable[Piece]]
+Render = Callable[[ViewRequest], Iterable[TextPiece]]
 """Makes the text of a view."""
 MAX_NAMED = 8  # groups in a legend
 
@@ -41,7 +41,7 @@ class Margins:
     render: Render
     is_left_aligned: bool = False
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[TextPiece]:
         """Yield the text with coordinates; nothing is kept but the number of the line."""
         pieces, axes = self.render(self.request), self._axes
         if axes.columns is None:  # lines with one cell each begin with its coordinate
@@ -73,7 +73,7 @@ class Margins:
         axes = self._axes
         return "" if axes.has_row_labels else ",".join(axis.name for axis in axes.rows)
 
-    def _with_rows(self, piece: Piece) -> Piece:
+    def _with_rows(self, piece: TextPiece) -> TextPiece:
         """Return lines with their coordinates in front."""
         axes, width = self._axes, self.width
         if not width:

@@ -12,7 +12,7 @@ from tt_layout.placement import PlacedLayout
 from tt_layout.views.cells import Cells, ElementCells, LocationCells
 from tt_layout.views.groups import coloured, group_count, grouping
 from tt_layout.views.text import FILLER, Bytes
-from tt_layout.views.view import CellShape, Lines, Piece, View
+from tt_layout.views.view import CellShape, LineBlock, TextPiece, View
 
 PLAIN = -1  # the colour of a cell that shows nothing
 
@@ -35,7 +35,7 @@ def colouring(view: View, placed: PlacedLayout, color_by: str) -> Colouring:
     return lambda cells: coloured(groups(cells), count)
 
 
-def paint(pieces: Iterable[Piece], view: View, colours_of: Colouring) -> Iterator[bytes]:
+def paint(pieces: Iterable[TextPiece], view: View, colours_of: Colouring) -> Iterator[bytes]:
     """Yield the same text with every location or element in the colour of its group.
 
     Args:
@@ -53,7 +53,7 @@ def paint(pieces: Iterable[Piece], view: View, colours_of: Colouring) -> Iterato
         yield painted(piece, colours[:, : piece.starts.shape[1]])
 
 
-def painted(piece: Piece, colours: Ints) -> bytes:
+def painted(piece: TextPiece, colours: Ints) -> bytes:
     """Return the text of a piece in colours, each from its first cell to the next colour.
 
     Args:
@@ -64,7 +64,7 @@ def painted(piece: Piece, colours: Ints) -> bytes:
         >>> from tt_layout.views.view import Piece
         >>> text = np.frombuffer(b"[T0, T1]", np.uint8)
         >>> starts, ends = np.array([[1], [5]]), np.array([[3], [7]])
-        >>> painted(Piece(text, starts, ends, starts[:0, 0], first=0), np.array([[0], [1]]))
+        >>> painted(TextPiece(text, starts, ends, starts[:0, 0], first=0), np.array([[0], [1]]))
         b'[\\x1b[38;5;16;48;5;069mT0, \\x1b[38;5;16;48;5;098mT1\\x1b[0m]'
     """
     starts, ends = piece.starts.ravel(), piece.ends.ravel()
@@ -127,7 +127,7 @@ def is_linear(view: View, placed: PlacedLayout) -> bool:
     return is_whole and has_one and not placed.padding and view.axes.columns is not None
 
 
-def _painted_lines(lines: Lines, shape: CellShape, down: Ints, across: Ints) -> Lines:
+def _painted_lines(lines: LineBlock, shape: CellShape, down: Ints, across: Ints) -> LineBlock:
     """Return lines in the colours that a xor of rows and columns gives.
 
     Args:

@@ -16,7 +16,7 @@ from tt_layout.views.folding import fold
 from tt_layout.views.groups import check_grouping, default_grouping
 from tt_layout.views.printed import PrintedView
 from tt_layout.views.request import ViewRequest
-from tt_layout.views.view import Piece
+from tt_layout.views.view import TextPiece
 
 LEGEND_PART = 4
 """A terminal has room for a legend that takes at most this part of its lines: a quarter."""
@@ -114,13 +114,13 @@ class Presentation:
     def _folded(self, text: bytes) -> bytes:
         return fold(text.decode(), self.width).encode()
 
-    def _pieces(self, request: ViewRequest) -> Iterator[Piece]:
+    def _pieces(self, request: ViewRequest) -> Iterator[TextPiece]:
         """Return the text and where each cell stands in it, with margins if asked."""
         if not self.options.header:
             return self._cells(request)
         return Margins(request, self._cells, self.options.compact).pieces()
 
-    def _cells(self, request: ViewRequest) -> Iterator[Piece]:
+    def _cells(self, request: ViewRequest) -> Iterator[TextPiece]:
         view = request.view()
         if self.options.compact:
             return Compact(view, request.placed.layout).pieces()

@@ -82,7 +82,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Page:
+class RowPage:
     """Texts of rows, from which the rows are painted block by block.
 
     Attributes:
@@ -167,11 +167,11 @@ class Painter:
         """The number of rows."""
         return self.box.lines * self.box.line_cells // self.span
 
-    def pages(self, blocks: Iterable[Range]) -> Iterator[tuple[Page, int, int]]:
+    def pages(self, blocks: Iterable[Range]) -> Iterator[tuple[RowPage, int, int]]:
         """Return, for each block of rows in ascending order, a page to paint it from."""
         page = None
         for start, stop in blocks:
             if page is None or not page.has(stop - 1):
                 end = max(stop, min(self.rows, start + PAGE_BYTES // self.row_bytes))
-                page = Page(self.cells, self.span, start, self.box.firsts(start, end, self.span))
+                page = RowPage(self.cells, self.span, start, self.box.firsts(start, end, self.span))
             yield page, start, stop

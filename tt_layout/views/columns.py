@@ -46,7 +46,7 @@ def blocks(start: int, stop: int) -> Iterator[Range]:
         start = end
 
 
-class Counter:
+class CountedLines:
     """Lines ``Offset: <o> -> `` and a content, with the low digits of ``o`` prepared."""
 
     def __init__(self, stop: int, content: bytes) -> None:

@@ -13,13 +13,13 @@ from tt_layout.views.cells import ElementCells, LocationCells, Sizes
 from tt_layout.views.frames import Brackets, Sections, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Selection
 from tt_layout.views.text import FILLER
-from tt_layout.views.view import Placed, View
+from tt_layout.views.view import View, Viewable
 
 DIMENSIONS = ("register", "lane", "warp", "block")
 """The input dimensions, the fastest first."""
 
 
-def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the registers that hold each element of a tensor.
 
     Args:
@@ -48,7 +48,7 @@ def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
     return holders_view(layout, content, label, selection, notation)
 
 
-def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the element in each register.
 
     Args:

@@ -16,7 +16,7 @@ from tt_layout.views.cell_text import CellText
 from tt_layout.views.cells import Content
 from tt_layout.views.selection import Range
 from tt_layout.views.text import FILLER, Bytes, decimals, digits, total_digits
-from tt_layout.views.view import Allocate, CellShape, Lines, View
+from tt_layout.views.view import Allocate, CellShape, LineBlock, View
 
 
 class Frame(Protocol):
@@ -65,7 +65,7 @@ def framed_view(
     return View(size, partial(_framed_lines, painter, frame), axes, content, shape, notation)
 
 
-def _framed_lines(painter: Painter, frame: Frame, allocate: Allocate) -> Iterator[Lines]:
+def _framed_lines(painter: Painter, frame: Frame, allocate: Allocate) -> Iterator[LineBlock]:
     """Build whole lines, or pieces of a line of which only the outer ones are framed."""
     line, separator = painter.box.line_cells, len(painter.cells.separator)
     for page, start, stop in painter.pages(_whole_lines_if_short(painter)):
@@ -81,7 +81,7 @@ def _framed_lines(painter: Painter, frame: Frame, allocate: Allocate) -> Iterato
         page.paint(start, stop, lines[:, begin:end])
         if ends:
             frame.close(first, lines[:, end:])
-        yield Lines(
+        yield LineBlock(
             lines,
             lead=begin,
             cells=(stop - start) * painter.span // count,

@@ -25,7 +25,7 @@ from tt_layout.views.selection import (
 if TYPE_CHECKING:
     from tt_layout.algebra.linear_layout import LinearLayout
     from tt_layout.algebra.padding import Padding
-    from tt_layout.views.view import Placed, View
+    from tt_layout.views.view import View, Viewable
 
 TENSOR, HARDWARE = "tensor", "hardware"
 
@@ -59,7 +59,7 @@ class ViewKind:
         """
         return f".{self.name}.txt"
 
-    def view(self, placed: Placed, selection: Selection = EVERYTHING) -> View:
+    def view(self, placed: Viewable, selection: Selection = EVERYTHING) -> View:
         """Return the view of a placed layout.
 
         Raises:

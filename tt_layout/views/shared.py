@@ -18,12 +18,12 @@ from tt_layout.views import distributed
 from tt_layout.views.axes import Axes, Axis, location_axis, tensor_axes
 from tt_layout.views.cell_text import CellText, EmptyText, TupleText
 from tt_layout.views.cells import ElementCells, LocationCells, SlotCells
-from tt_layout.views.columns import Column, Counter, blocks, pages
+from tt_layout.views.columns import Column, CountedLines, blocks, pages
 from tt_layout.views.distributed import check_inputs
 from tt_layout.views.frames import Brackets, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Range, Selection
 from tt_layout.views.text import FILLER
-from tt_layout.views.view import Allocate, CellShape, Lines, Placed, View
+from tt_layout.views.view import Allocate, CellShape, LineBlock, View, Viewable
 
 DIMENSIONS = ("offset", "partition", "block")
 """The input dimensions, the fastest first."""
@@ -31,7 +31,7 @@ DIMENSIONS = ("offset", "partition", "block")
 PAD = b"pad"
 
 
-def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the elements in memory order, in the tensor's shape.
 
     Args:
@@ -57,7 +57,7 @@ def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
     return framed_view(axes, memory.cells, text, Brackets(axes.box.extents), notation=notation)
 
 
-def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the element at each offset, one per line, and the unused slots of padding.
 
     Args:
@@ -96,7 +96,7 @@ def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
     )
 
 
-def element_cells(placed: Placed) -> ElementCells:
+def element_cells(placed: Viewable) -> ElementCells:
     """Return the offset of each element, the first of several."""
     memory, layout = memory_of(placed), placed.layout
     vectors = [vector for name in memory.sizes for vector in memory.vectors(name)]
@@ -106,7 +106,7 @@ def element_cells(placed: Placed) -> ElementCells:
     return replace(cells, holders=first, padding=memory.padding)
 
 
-def memory_of(placed: Placed) -> Memory:
+def memory_of(placed: Viewable) -> Memory:
     """Return the shared memory of a layout.
 
     Raises:
@@ -203,8 +203,8 @@ def _hardware_size(memory: Memory, blocks: Range, slots: Range) -> int:
 
 def _hardware_lines(
     memory: Memory, shown: Range, slots: Range, allocate: Allocate
-) -> Iterator[Lines]:
-    counter = Counter(slots[1], memory.text(",", b"").blank)
+) -> Iterator[LineBlock]:
+    counter = CountedLines(slots[1], memory.text(",", b"").blank)
     make = _padded_lines if memory.padding else partial(_lines, allocate)
     for block in range(*shown):
         heading = f"Block: {block}:\n"
@@ -220,13 +220,13 @@ def _hardware_lines(
                 yield lines._replace(first=first + lines.first)
 
 
-def _heading(text: str, first: int) -> Lines:
-    return Lines(np.empty((0, 0), np.uint8), 0, 0, first, headings=((0, text.encode()),))
+def _heading(text: str, first: int) -> LineBlock:
+    return LineBlock(np.empty((0, 0), np.uint8), 0, 0, first, headings=((0, text.encode()),))
 
 
 def _lines(
-    allocate: Allocate, memory: Memory, first: int, slots: Range, counter: Counter
-) -> Iterator[Lines]:
+    allocate: Allocate, memory: Memory, first: int, slots: Range, counter: CountedLines
+) -> Iterator[LineBlock]:
     """Return the lines of slots of the buffer at ``first``; their cells are numbered by slot."""
     text = memory.text(",", b"")
     for page in pages(*slots):
@@ -241,10 +241,12 @@ def _lines(
                 column.write(ready, counter.lead + place, first + low)
             lines = allocate(ready.shape)
             lines[:] = ready
-            yield Lines(lines, lead=counter.lead, cells=1, first=low)
+            yield LineBlock(lines, lead=counter.lead, cells=1, first=low)
 
 
-def _padded_lines(memory: Memory, first: int, slots: Range, counter: Counter) -> Iterator[Lines]:
+def _padded_lines(
+    memory: Memory, first: int, slots: Range, counter: CountedLines
+) -> Iterator[LineBlock]:
     """Return the lines of slots of the buffer at ``first``; their cells are numbered by slot."""
     text = memory.text(",", b"")
     for low, high in blocks(*slots):
@@ -254,4 +256,4 @@ def _padded_lines(memory: Memory, first: int, slots: Range, counter: Counter) ->
         elements = np.arange(memory.elements_before(low), memory.elements_before(high))
         if len(elements):
             content[padded(elements, memory.padding) - low] = text.texts(first + elements)
-        yield Lines(lines, lead=counter.lead, cells=1, first=low, has_fillers=True)
+        yield LineBlock(lines, lead=counter.lead, cells=1, first=low, has_fillers=True)

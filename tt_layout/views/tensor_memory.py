@@ -18,7 +18,7 @@ from tt_layout.views.distributed import (
 )
 from tt_layout.views.frames import Sections, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Selection
-from tt_layout.views.view import Placed, View
+from tt_layout.views.view import View, Viewable
 
 DIMENSIONS = ("col", "row", "block")
 """The input dimensions, the fastest first."""
@@ -26,7 +26,7 @@ DIMENSIONS = ("col", "row", "block")
 SLICE_BITS = (5, 6)  # row bits that choose among the four 32-row slices of the memory
 
 
-def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the cells of tensor memory of each element of a tensor.
 
     A zero basis means that a cell holds nothing; only that of a bit which chooses a 32-row
@@ -61,7 +61,7 @@ def tensor_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
     return holders_view(layout, content, label, selection, "R<row>:C<column>")
 
 
-def hardware_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the element in each cell of tensor memory.
 
     Args:

@@ -30,7 +30,7 @@ def new_memory(shape: tuple[int, int]) -> Bytes:
     return np.empty(shape, np.uint8)
 
 
-class Placed(Protocol):
+class Viewable(Protocol):
     """A layout placed over a tensor, as far as a view needs it."""
 
     @property
@@ -51,7 +51,7 @@ class Placed(Protocol):
 
 
 class BareLayout(NamedTuple):
-    """A linear layout without an attribute, in the form of `Placed`."""
+    """A linear layout without an attribute, that is `Viewable`."""
 
     layout: LinearLayout
     padding: Padding = ()
@@ -71,7 +71,7 @@ class CellShape(NamedTuple):
     fields: Fields
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A piece of a view's text, and the positions of its cells.
 
     Attributes:
@@ -91,7 +91,7 @@ class Piece(NamedTuple):
     is_heading: bool = False
 
 
-class Lines(NamedTuple):
+class LineBlock(NamedTuple):
     """Lines of equal width, or a piece of one line.
 
     Attributes:
@@ -130,7 +130,7 @@ class Lines(NamedTuple):
             done = line
         yield self.text[done:].tobytes()
 
-    def pieces(self, shape: CellShape) -> Iterator[Piece]:
+    def pieces(self, shape: CellShape) -> Iterator[TextPiece]:
         """Yield the text in pieces, with or without cells."""
         done = 0
         for line, heading in (*self.headings, (len(self.text), b"")):
@@ -140,7 +140,7 @@ class Lines(NamedTuple):
                 yield heading_piece(heading, self.first + line * self.cells)
             done = line
 
-    def _piece(self, lines: slice, shape: CellShape) -> Piece:
+    def _piece(self, lines: slice, shape: CellShape) -> TextPiece:
         """Return the lines, and the positions of their cells."""
         text = self.text[lines]
         count, width = text.shape
@@ -162,13 +162,13 @@ class Lines(NamedTuple):
             )
         per_cell = count * self.cells, fields.count
         first = self.first + lines.start * self.cells
-        return Piece(flat, starts.reshape(per_cell), ends.reshape(per_cell), line_starts, first)
+        return TextPiece(flat, starts.reshape(per_cell), ends.reshape(per_cell), line_starts, first)
 
 
-def heading_piece(text: bytes, first: int) -> Piece:
+def heading_piece(text: bytes, first: int) -> TextPiece:
     """Return lines without cells."""
     nothing = np.zeros((0, 1), np.int64)
-    return Piece(np.frombuffer(text, np.uint8), nothing, nothing, nothing[:, 0], first, True)
+    return TextPiece(np.frombuffer(text, np.uint8), nothing, nothing, nothing[:, 0], first, True)
 
 
 @dataclass(frozen=True)
@@ -197,13 +197,13 @@ class View:
     """
 
     size: int
-    make_lines: Callable[[Allocate], Iterator[Lines]] = field(repr=False)
+    make_lines: Callable[[Allocate], Iterator[LineBlock]] = field(repr=False)
     axes: Axes
     content: Content
     shape: CellShape
     notation: str = ""
 
-    def lines(self) -> Iterator[Lines]:
+    def lines(self) -> Iterator[LineBlock]:
         """Return the text in blocks of lines."""
         return self.make_lines(new_memory)
 
@@ -244,7 +244,7 @@ class View:
         assert done == self.size
         return text
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[TextPiece]:
         """Return the text in pieces with the positions of their cells."""
         for lines in self.lines():
             yield from lines.pieces(self.shape)

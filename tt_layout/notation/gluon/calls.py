@@ -1,6 +1,6 @@
 """Conversion of Gluon constructor calls to encodings, by the signature of any release.
 
-Text and objects both come here as a `Call`; nothing of Triton is imported or evaluated.
+Text and objects both come here as a `GluonCall`; nothing of Triton is imported or evaluated.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BARRIER = "MBarrierLayout"
 """A swizzled shared layout of one element."""
 
 
-class Call(NamedTuple):
+class GluonCall(NamedTuple):
     """A constructor and its arguments; nested layouts are calls themselves.
 
     Attributes:
@@ -50,7 +50,7 @@ class _Bound(NamedTuple):
     arguments: Arguments
 
 
-def encoding_of_call(call: Call, release: Release | None = None) -> Encoding:
+def encoding_of_call(call: GluonCall, release: Release | None = None) -> Encoding:
     """Return the encoding of a Gluon constructor call.
 
     Args:
@@ -61,7 +61,7 @@ def encoding_of_call(call: Call, release: Release | None = None) -> Encoding:
         LayoutError: there is no such class, its arguments are others, or a rule is broken.
 
     Example:
-        >>> print(encoding_of_call(Call("SwizzledSharedLayout", (8, 1, 8, (1, 0)))))
+        >>> print(encoding_of_call(GluonCall("SwizzledSharedLayout", (8, 1, 8, (1, 0)))))
         #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
     """
     call = _known(call)
@@ -79,23 +79,23 @@ def encoding_of_call(call: Call, release: Release | None = None) -> Encoding:
     return encoding
 
 
-def _known(call: Call) -> Call:
+def _known(call: GluonCall) -> GluonCall:
     """Return the equivalent call of a class in the table."""
     if own_name(call.name) == BARRIER:
         cga = (*call.positional, call.keywords.get("cga_layout"))[0]
-        return Call("SwizzledSharedLayout", (1, 1, 1, (0,), cga))
+        return GluonCall("SwizzledSharedLayout", (1, 1, 1, (0,), cga))
     return call
 
 
-def _calls(call: Call) -> Iterator[Call]:
+def _calls(call: GluonCall) -> Iterator[GluonCall]:
     """Yield a call and the calls among its arguments."""
     yield call
     for value in (*call.positional, *call.keywords.values()):
-        if isinstance(value, Call):
+        if isinstance(value, GluonCall):
             yield from _calls(value)
 
 
-def _bind(call: Call) -> _Bound:
+def _bind(call: GluonCall) -> _Bound:
     """Bind a call to the newest signature that it fits."""
     constructors = constructors_of(call.name)
     if not constructors:
@@ -112,7 +112,7 @@ def _bind(call: Call) -> _Bound:
     raise LayoutError(problems[0])
 
 
-def _fitted(signature: Signature, call: Call) -> tuple[str, Arguments]:
+def _fitted(signature: Signature, call: GluonCall) -> tuple[str, Arguments]:
     """Return the problem of a call under a signature, empty if none, and its arguments."""
     words = list(signature.defaults)
     if len(call.positional) > len(words):
@@ -157,16 +157,16 @@ _SUITS: Mapping[str, Callable[[Any], bool]] = {
     "a number, or numbers": lambda value: _is_number(value) or _is_numbers(value),
     "lists of numbers": lambda value: isinstance(value, tuple) and all(map(_is_numbers, value)),
     "a boolean": lambda value: isinstance(value, bool),
-    "a layout": lambda value: isinstance(value, Call),
+    "a layout": lambda value: isinstance(value, GluonCall),
     "a word": lambda value: isinstance(value, str),
 }
 
 
-def _made(call: Call, release: Release) -> Encoding:
+def _made(call: GluonCall, release: Release) -> Encoding:
     """Build the encoding of a call under a release."""
     bound = _bind(call)
     arguments = {
-        word: _made(value, release) if isinstance(value, Call) else value
+        word: _made(value, release) if isinstance(value, GluonCall) else value
         for word, value in bound.arguments.items()
     }
     encoding = _constructed(bound, arguments)

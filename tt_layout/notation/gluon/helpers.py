@@ -15,21 +15,21 @@ from tt_layout.analyses.layouts.builders import default_nvmma
 from tt_layout.arguments import integers
 from tt_layout.encodings.cga import shape_per_cta
 from tt_layout.errors import LayoutError, quoted
-from tt_layout.notation.gluon.calls import Call
+from tt_layout.notation.gluon.calls import GluonCall
 from tt_layout.notation.gluon.signatures import own_name
 
 _ELEMENT = re.compile(r"(?:\w+\.)*(?:bfloat|float|fp|u?int)(\d{1,2})\w*")
 
 
-def expanded(call: Call) -> Call:
+def expanded(call: GluonCall) -> GluonCall:
     """Return the constructor call behind a static method; a constructor call as it is.
 
     Raises:
         LayoutError: the function takes other arguments.
 
     Example:
-        >>> expanded(Call("gl.NVMMASharedLayout.get_default_for", ((64, 32), "gl.float16")))
-        Call(name='NVMMASharedLayout', positional=(64, 16, 2, False, False, ()), keywords={})
+        >>> expanded(GluonCall("gl.NVMMASharedLayout.get_default_for", ((64, 32), "gl.float16")))
+        GluonCall(name='NVMMASharedLayout', positional=(64, 16, 2, False, False, ()), keywords={})
     """
     name = own_name(call.name)
     if name not in HELPERS:
@@ -45,7 +45,7 @@ def with_identity_for(
     shape: Sequence[int],
     order: Sequence[int],
     cga_layout: Sequence[Sequence[int]] = (),
-) -> Call:
+) -> GluonCall:
     """Return the padded layout of a tensor in an order.
 
     Raises:
@@ -67,7 +67,7 @@ def with_identity_for(
         for dim in dims
         for bit in range(log2(part[dim]))
     )
-    return Call("PaddedSharedLayout", (interval_padding_pairs, offset, blocks, sizes))
+    return GluonCall("PaddedSharedLayout", (interval_padding_pairs, offset, blocks, sizes))
 
 
 def default_for(
@@ -76,7 +76,7 @@ def default_for(
     transposed: bool = False,
     fp4_padded: bool = False,
     cga_layout: Sequence[Sequence[int]] | None = None,
-) -> Call:
+) -> GluonCall:
     """Return the widest layout that TMA and the tensor cores can read for a block.
 
     Raises:
@@ -99,12 +99,12 @@ def default_for(
         fp4_padded=fp4_padded,
     )
     width, bits = made.swizzling_byte_width, made.element_bit_width
-    return Call(
+    return GluonCall(
         "NVMMASharedLayout", (width, bits, len(sizes), bool(transposed), bool(fp4_padded), blocks)
     )
 
 
-HELPERS: dict[str, Callable[..., Call]] = {
+HELPERS: dict[str, Callable[..., GluonCall]] = {
     "with_identity_for": with_identity_for,
     "get_default_for": default_for,
 }

@@ -14,7 +14,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError, quoted
 from tt_layout.mlir.source import Source
 from tt_layout.notation.checking import check_same
-from tt_layout.notation.gluon.calls import Call, encoding_of_call
+from tt_layout.notation.gluon.calls import GluonCall, encoding_of_call
 from tt_layout.notation.gluon.constructors import CONSTRUCTORS, Constructor
 from tt_layout.notation.gluon.helpers import expanded
 from tt_layout.notation.gluon.signatures import own_name
@@ -104,15 +104,15 @@ order = [1, 0]}>
         raise error.at(span) from None
 
 
-def read_call(text: str) -> Call:
+def read_call(text: str) -> GluonCall:
     """Parse a call.
 
     Raises:
         LayoutError: it is something else.
 
     Example:
-        >>> read_call("gl.SliceLayout(1, parent=BlockedLayout([1], [32], [4], [0]))").keywords
-        {'parent': Call(name='BlockedLayout', positional=((1,), (32,), (4,), (0,)), keywords={})}
+        >>> read_call("gl.SliceLayout(1, parent=Blocked([1], [32], [4], [0]))").keywords
+        {'parent': GluonCall(name='Blocked', positional=((1,), (32,), (4,), (0,)), keywords={})}
     """
     try:
         with warnings.catch_warnings():
@@ -123,7 +123,7 @@ def read_call(text: str) -> Call:
         if isinstance(error, LayoutError):
             raise
         raise LayoutError(f"this is not a Gluon constructor: {error}") from None
-    if not isinstance(call, Call):
+    if not isinstance(call, GluonCall):
         raise LayoutError(
             f"expected a constructor such as gl.BlockedLayout(...), got {quoted(text)}"
         )
@@ -145,4 +145,4 @@ def _read(tree: ast.expr) -> Any:
     if own_name(name) in WRAPPERS and len(positional) == 1 and not tree.keywords:
         return positional[0]
     keywords = {keyword.arg or "": _read(keyword.value) for keyword in tree.keywords}
-    return expanded(gluon_call(Call(name, positional, keywords)))
+    return expanded(gluon_call(GluonCall(name, positional, keywords)))

@@ -13,7 +13,7 @@ from typing import Any
 from tt_layout.algebra.tiles import row_major
 from tt_layout.arguments import integers
 from tt_layout.errors import LayoutError
-from tt_layout.notation.gluon.calls import Call
+from tt_layout.notation.gluon.calls import GluonCall
 from tt_layout.notation.gluon.helpers import default_for, with_identity_for
 
 
@@ -27,14 +27,14 @@ def check_one_cta(word: str, counts: object) -> None:
         raise LayoutError(f"{word} must be all ones: clusters are not read, got {counts}")
 
 
-def gluon_call(call: Call) -> Call:
+def gluon_call(call: GluonCall) -> GluonCall:
     """Return Gluon's call for one of TLX; any other call as it is.
 
     Raises:
         LayoutError: the class takes other arguments, or there is no such class of Gluon.
 
     Example:
-        >>> gluon_call(Call("tlx.dot_operand_layout", (1, Call("parent")))).name
+        >>> gluon_call(GluonCall("tlx.dot_operand_layout", (1, GluonCall("parent")))).name
         'DotOperandLayout'
     """
     for name, made in CLASSES.items():
@@ -46,24 +46,24 @@ def gluon_call(call: Call) -> Call:
     return call
 
 
-def _mfma(*positional: Any, **keywords: Any) -> Call:
-    return Call("AMDMFMALayout", positional, keywords)
+def _mfma(*positional: Any, **keywords: Any) -> GluonCall:
+    return GluonCall("AMDMFMALayout", positional, keywords)
 
 
-def _slice(dim: Any, parent: Any) -> Call:
-    return Call("SliceLayout", (dim, parent))
+def _slice(dim: Any, parent: Any) -> GluonCall:
+    return GluonCall("SliceLayout", (dim, parent))
 
 
-def _operand(operand_index: Any, parent: Any, k_width: Any = 8) -> Call:
-    return Call("DotOperandLayout", (operand_index, parent, k_width))
+def _operand(operand_index: Any, parent: Any, k_width: Any = 8) -> GluonCall:
+    return GluonCall("DotOperandLayout", (operand_index, parent, k_width))
 
 
-def _padded(interval_padding_pairs: Any, shape: Any, order: Any = None) -> Call:
+def _padded(interval_padding_pairs: Any, shape: Any, order: Any = None) -> GluonCall:
     order = row_major(len(integers("shape", shape))) if order is None else order
     return with_identity_for(interval_padding_pairs, shape, order)
 
 
-def _default(shape: Any, elemType: Any, fp4Padded: Any = False) -> Call:  # noqa: N803
+def _default(shape: Any, elemType: Any, fp4Padded: Any = False) -> GluonCall:  # noqa: N803
     return default_for(shape, elemType, fp4_padded=fp4Padded)
 
 
@@ -76,7 +76,7 @@ def _nv_mma(
     numCTAOrder: Any,  # noqa: N803
     fp4Padded: Any,  # noqa: N803
     swizzled: Any,
-) -> Call:
+) -> GluonCall:
     check_one_cta("numCTAsPerCGA", numCTAsPerCGA)
     check_one_cta("numCTASplit", numCTASplit)
     dims = tuple(row_major(len(integers("shape", shape))))
@@ -88,7 +88,7 @@ def _nv_mma(
     return made if swizzled else made._replace(positional=(0, *made.positional[1:]))
 
 
-CLASSES: Mapping[str, Callable[..., Call]] = {
+CLASSES: Mapping[str, Callable[..., GluonCall]] = {
     "amd_mfma_layout": _mfma,
     "slice_layout": _slice,
     "dot_operand_layout": _operand,

@@ -8,7 +8,7 @@ from tt_layout.analyses.layouts.builders import coalesced_blocked
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.notation.context import Context
-from tt_layout.notation.gluon.calls import Call, encoding_of_call
+from tt_layout.notation.gluon.calls import GluonCall, encoding_of_call
 from tt_layout.notation.gluon.page_data import gluon_classes
 from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.gluon.text import read_call, to_gluon
@@ -34,14 +34,15 @@ def read(text: str, context: Context) -> Encoding:
     return resolve(read_call(text), context)
 
 
-def resolve(call: Call, context: Context) -> Encoding:
+def resolve(call: GluonCall, context: Context) -> Encoding:
     """Return the encoding of a call; for a placeholder the one that the compiler puts there.
 
     Raises:
         LayoutError: the compiler would look at more than the tensor.
 
     Example:
-        >>> print(resolve(Call("gl.CoalescedLayout"), Context(shape=(64, 64), element_bits=16)))
+        >>> context = Context(shape=(64, 64), element_bits=16)
+        >>> print(resolve(GluonCall("gl.CoalescedLayout"), context))
         #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
 order = [1, 0]}>
     """

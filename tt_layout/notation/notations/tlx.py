@@ -28,7 +28,7 @@ from tt_layout.notation.context import Context
 from tt_layout.notation.cute.registers import registers_of, thread_value
 from tt_layout.notation.cute.text import Mode, cute_of, overlapping
 from tt_layout.notation.cute.writing import USUAL_LANES, flat_strides, lanes_note, modes_of
-from tt_layout.notation.gluon.calls import Call, encoding_of_call
+from tt_layout.notation.gluon.calls import GluonCall, encoding_of_call
 from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.gluon.text import read_call
 from tt_layout.notation.gluon.tlx_classes import CLASSES, check_one_cta
@@ -96,7 +96,7 @@ def read_tlx(text: str, shape: Shape | None, threads_per_warp: int = USUAL_LANES
 
 
 def _arguments(
-    call: Call, words: tuple[str, ...], optional: tuple[str, ...] = ()
+    call: GluonCall, words: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """Return the arguments of a call: all required words, and any optional ones."""
     name, allowed = own_name(call.name), (*words, *optional)
