@@ -1,4 +1,4 @@
-"""Suggestions for findings, and the text with one carried out."""
+"""Suggestions for findings as code actions, and their edits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Action(NamedTuple):
 
 
 class LineEdit(NamedTuple):
-    """Lines that take the place of others.
+    """Replacement of a range of lines.
 
     Attributes:
         first: the first line that goes, from 1.
@@ -51,7 +51,7 @@ class LineEdit(NamedTuple):
 
 
 def actions(piece: Piece, first: int, last: int) -> list[Action]:
-    """Return what is suggested for the findings of some lines, the best for each."""
+    """Return the best suggestion for each finding of some lines."""
     return [*_actions(piece, first, last)]
 
 
@@ -59,7 +59,7 @@ def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
     for module, audit in enumerate(piece.audits if piece.is_read else (), 1):
         adviser = Adviser(audit)
         for number, group in enumerate(grouped(audit.findings), 1):
-            chosen = next((one for one in group if first <= one.line <= last), None)
+            chosen = next((finding for finding in group if first <= finding.line <= last), None)
             suggestions = adviser.suggestions(chosen) if chosen is not None else []
             if chosen is None or not suggestions:
                 continue
@@ -71,7 +71,7 @@ def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
 
 
 def _name(audit: Audit, encoding: Encoding) -> str:
-    """Return an alias of a layout, or the layout itself if it has none."""
+    """Return an alias of a layout, or the layout itself without one."""
     aliases = audit.module.aliases
     named = (name for name in aliases.attributes() if aliases[name].encoding == encoding)
     alias = next(named, None)
@@ -79,7 +79,7 @@ def _name(audit: Audit, encoding: Encoding) -> str:
 
 
 def carried_out(piece: Piece, action: Action) -> list[LineEdit]:
-    """Return the edits of a piece that carry a suggestion out.
+    """Return the edits of a piece that apply a suggestion.
 
     Raises:
         LayoutError: it cannot be, or the audit of the new text is not what was promised.
@@ -92,7 +92,7 @@ def carried_out(piece: Piece, action: Action) -> list[LineEdit]:
 
 
 def _edits(old: Sequence[str], new: Sequence[str], down: int) -> list[LineEdit]:
-    """Return how lines become others; edits from the top to the bottom."""
+    """Return the edits between two lists of lines, from top to bottom."""
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     return [
         LineEdit(first + down + 1, end + down + 1, "".join(f"{line}\n" for line in new[start:stop]))

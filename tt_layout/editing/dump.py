@@ -1,4 +1,4 @@
-"""A dump as it is after an edit: what was read before is kept of all that did not change."""
+"""A dump under edit, whose unchanged pieces are not read again."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MAX_TEXT = 32 << 20
 
 
 class Placed(NamedTuple):
-    """A piece of a dump, and how many lines are above it."""
+    """A piece of a dump, and the number of lines above it."""
 
     piece: Piece
     down: int
 
 
 class Dump:
-    """A text at one time; the next one is made of it by `edited`.
+    """A version of a text; `edited` makes the next one.
 
     Attributes:
         text: of the dump.
@@ -31,36 +31,40 @@ class Dump:
     def __init__(self, text: str, before: Dump | None = None) -> None:
         self.text = text
         self.knowledge: Knowledge = before.knowledge if before is not None else Knowledge()
-        known = {one.piece.text: one.piece for one in before.placed} if before is not None else {}
+        pieces = (
+            {placed.piece.text: placed.piece for placed in before.placed}
+            if before is not None
+            else {}
+        )
         self.placed: list[Placed] = []
         down = 0
         for part in cut(text) if not self.is_too_large else ():
-            piece = known.get(part) or Piece(part, self.knowledge)
+            piece = pieces.get(part) or Piece(part, self.knowledge)
             self.placed.append(Placed(piece, down))
             down += part.count("\n")
-        self._downs = [one.down for one in self.placed]
+        self._downs = [placed.down for placed in self.placed]
 
     @property
     def is_too_large(self) -> bool:
-        """Whether nothing is answered about it."""
+        """Whether the dump is too large for any answer."""
         return len(self.text) > MAX_TEXT
 
     def edited(self, text: str) -> Dump:
-        """Return the dump with another text."""
+        """Return the dump after a change of its text."""
         return self if text == self.text else Dump(text, self)
 
     def at(self, line: int) -> Placed | None:
-        """Return the piece that a line, from 1, is in; None where there is none."""
+        """Return the piece of a line, from 1; None without one."""
         number = bisect_right(self._downs, line - 1) - 1
         return self.placed[number] if number >= 0 else None
 
     def between(self, first: int, last: int) -> list[Placed]:
-        """Return the pieces of the lines from one to another, both from 1 and included."""
+        """Return the pieces of a range of lines, from 1, both ends included."""
         begin = max(0, bisect_right(self._downs, first - 1) - 1)
         return self.placed[begin : bisect_right(self._downs, last - 1)]
 
     def steps(self) -> Iterator[tuple[Diagnosis, ...]]:
-        """Yield what is to be shown of each piece; each step reads at most one."""
+        """Yield the diagnoses of each piece; each step reads at most one."""
         if self.is_too_large:
             size, most = len(self.text) >> 20, MAX_TEXT >> 20
             limit = f"the dump has {size} MiB, more than the {most} that an editor shows"
@@ -68,12 +72,12 @@ class Dump:
             return
         for piece, down in self.placed:
             yield piece.diagnoses(down)
-        if self.text.strip() and not any(_has_something(one.piece) for one in self.placed):
+        if self.text.strip() and not any(_has_something(placed.piece) for placed in self.placed):
             yield (_note("found no MLIR in it: no module, function, layout alias or tensor type"),)
 
     def diagnoses(self) -> list[Diagnosis]:
-        """Return all that is to be shown."""
-        return [one for step in self.steps() for one in step]
+        """Return all diagnoses."""
+        return [diagnosis for step in self.steps() for diagnosis in step]
 
 
 def _has_something(piece: Piece) -> bool:

@@ -1,4 +1,4 @@
-"""Costs beside the operations that have them."""
+"""Inlay hints: costs beside their operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tt_layout.editing.piece import Piece
 
 
 class Hint(NamedTuple):
-    """A short text behind a line.
+    """A short text at the end of a line.
 
     Attributes:
         line: from 1.
@@ -23,7 +23,7 @@ class Hint(NamedTuple):
 
 
 def hints(piece: Piece, first: int, last: int) -> list[Hint]:
-    """Return the hints of the lines from one to another, both included."""
+    """Return the hints of a range of lines, both ends included."""
     return [hint for hint in _hints(piece) if first <= hint.line <= last]
 
 
@@ -31,9 +31,9 @@ def _hints(piece: Piece) -> Iterator[Hint]:
     for audit in piece.audits if piece.is_read else ():
         for row in audit.movements:
             if row.cost is not None:
-                text, _, more = row.cost.text.partition("; ")
+                text, _, remark = row.cost.text.partition("; ")
                 runs = f"runs {row.executions.times}" * (not row.executions.is_once)
-                yield Hint(row.operation.line, text, tuple(fact for fact in (more, runs) if fact))
+                yield Hint(row.operation.line, text, tuple(fact for fact in (remark, runs) if fact))
         for product in audit.multiplications:
             if product.instruction is not None:
                 yield Hint(product.line, product.instruction.name, ())

@@ -1,4 +1,4 @@
-"""What is said of a word: a layout, a value, an operation."""
+"""Hover texts of layouts, values and operations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MAX_ATTRIBUTE = 400
 
 
 class Section(NamedTuple):
-    """A part of what is said: a heading, code, facts, a picture.
+    """Section of a hover text: heading, code, facts, picture.
 
     Attributes:
         title: of Markdown, one line; its code is between backquotes.
@@ -53,7 +53,7 @@ class Section(NamedTuple):
 
 
 class Hover(NamedTuple):
-    """What is said of a word.
+    """Hover text of a word.
 
     Attributes:
         place: of the word, in its piece.
@@ -64,17 +64,17 @@ class Hover(NamedTuple):
     sections: tuple[Section, ...]
 
     def markdown(self, *, has_pictures: bool) -> str:
-        """Return it as Markdown, with pictures as data, or with a corner of the view as text."""
-        return "\n\n".join(_markdown(one, has_pictures) for one in self.sections)
+        """Format it as Markdown, with pictures as data, or with a corner of the view as text."""
+        return "\n\n".join(_markdown(section, has_pictures) for section in self.sections)
 
     @property
     def plain(self) -> str:
-        """The same as text without marks."""
+        """Format it as plain text."""
         return "\n\n".join(map(_plain, self.sections))
 
 
 def hover(piece: Piece, line: int, column: int) -> Hover | None:
-    """Return what is said of the word at a place of a piece; None where there is nothing to say.
+    """Return the hover text of the word at a position of a piece; None without any.
 
     Args:
         piece: of the dump.
@@ -86,24 +86,24 @@ def hover(piece: Piece, line: int, column: int) -> Hover | None:
         return None
     text = piece.line(line)
     word, use = word_at(text, column), _type_at(audit, line, column)
-    found: tuple[Section, ...] = ()
+    sections: tuple[Section, ...] = ()
     if word is not None and word.text[0] == "#":
-        found = tuple(_alias(audit, word.text, use))
+        sections = tuple(_alias(audit, word.text, use))
     elif word is not None and word.text[0] == "%":
-        found = tuple(_value(piece, audit, line, word.text))
-    if not found and use is not None:
+        sections = tuple(_value(piece, audit, line, word.text))
+    if not sections and use is not None:
         start = use.column - 1
         word = Word(use.type.text, start, start + len(use.type.text))
-        found = tuple(_type(audit, use.type))
-    if not found and word is not None and word.text[0] not in "#%":
-        found = tuple(_operations(piece, audit, line))
-    if not found or word is None:
+        sections = tuple(_type(audit, use.type))
+    if not sections and word is not None and word.text[0] not in "#%":
+        sections = tuple(_operations(piece, audit, line))
+    if not sections or word is None:
         return None
-    return Hover(Place(line, word.start, word.end), found)
+    return Hover(Place(line, word.start, word.end), sections)
 
 
 def _type_at(audit: Audit, line: int, column: int) -> TypeUse | None:
-    """Return the type that an offset of a line is in."""
+    """Return the type at a column of a line."""
     for use in audit.module.types.on_line(line):
         start = use.column - 1
         if start <= column < start + len(use.type.text):
@@ -115,7 +115,7 @@ def _type_at(audit: Audit, line: int, column: int) -> TypeUse | None:
 
 
 def _alias(audit: Audit, name: str, use: TypeUse | None) -> Iterator[Section]:
-    """Yield the layout that an alias stands for: over the type that it stands in, if any."""
+    """Yield the layout of an alias, over the type around it if any."""
     alias = audit.module.aliases.get(name[1:])
     if alias is None or alias.encoding is None:
         return
@@ -123,7 +123,7 @@ def _alias(audit: Audit, name: str, use: TypeUse | None) -> Iterator[Section]:
         yield Section(f"`{name}`", facts=(alias.encoding.message,))
         return
     types = [use.type] if use is not None and use.type.layout == name else []
-    types += [one for one in audit.module.types.distinct if one.layout == name]
+    types += [ir_type for ir_type in audit.module.types.distinct if ir_type.layout == name]
     yield from _layout(audit, name, alias.encoding, types[0] if types else None)
 
 
@@ -151,7 +151,7 @@ def _layout(
 
 
 def _facts(placed: PlacedLayout, row: LayoutRow) -> Iterator[str]:
-    """Yield what a layout over a type is, in words."""
+    """Yield facts about a layout over a type."""
     if row.registers is not None and row.contiguity is not None:
         lanes, warps = row.size("lane") or 1, row.size("warp") or 1
         threads = f"{count(lanes, 'lane')}, {count(warps, 'warp')}"
@@ -159,16 +159,16 @@ def _facts(placed: PlacedLayout, row: LayoutRow) -> Iterator[str]:
         yield f"{count(row.registers, 'element')} per thread{words}, {threads}"
         yield f"contiguous per thread: {'x'.join(map(str, row.contiguity))}"
     elif placed.memory_space is MemorySpace.SHARED and placed.element_bits is not None:
-        whole = prod(placed.shape) * placed.element_bits // 8 * placed.buffers
+        total = prod(placed.shape) * placed.element_bits // 8 * placed.buffers
         buffers = f" in {count(placed.buffers, 'buffer')}" if placed.buffers > 1 else ""
-        yield f"{size(whole)}{buffers}{', without padding' * bool(placed.padding)}"
+        yield f"{size(total)}{buffers}{', without padding' * bool(placed.padding)}"
     if row.replication:
         repeated = ", ".join(f"{many} times by {dim}" for dim, many in row.replication)
         yield f"each element is there {repeated}"
 
 
 def _words(elements: int, placed: PlacedLayout) -> int:
-    """Return the registers of 32 bits that a thread needs for its elements."""
+    """Count the 32-bit registers of a thread's elements."""
     return -(-elements * (placed.element_bits or ASSUMED_BITS) // 32)
 
 
@@ -176,30 +176,30 @@ def _words(elements: int, placed: PlacedLayout) -> int:
 
 
 def _value(piece: Piece, audit: Audit, line: int, name: str) -> Iterator[Section]:
-    """Yield the type of a value, where it is defined, and its layout."""
-    found = defined_at(piece, line, name)
-    if found is None:
+    """Yield the type of a value, its definition, and its layout."""
+    value = defined_at(piece, line, name)
+    if value is None:
         return
-    ir_type = found.function.type_of(found.name)
-    where = f"defined by `{found.by}`" if found.by is not None else "an argument"
-    yield Section(f"`{name}`, {where}", shortened(found.text, MAX_ATTRIBUTE))
+    ir_type = value.function.type_of(value.name)
+    where = f"defined by `{value.by}`" if value.by is not None else "an argument"
+    yield Section(f"`{name}`, {where}", shortened(value.text, MAX_ATTRIBUTE))
     if ir_type is not None:
         yield from _type(audit, ir_type)
 
 
 def _operations(piece: Piece, audit: Audit, line: int) -> Iterator[Section]:
     rows = [row for row in audit.movements if row.operation.line == line]
-    products = [one for one in audit.multiplications if one.line == line]
-    findings = [one for one in audit.findings if one.line == line]
-    notes = [one for one in audit.notes if one.finding.line == line]
+    products = [product for product in audit.multiplications if product.line == line]
+    findings = [finding for finding in audit.findings if finding.line == line]
+    notes = [note for note in audit.notes if note.finding.line == line]
     for full in piece.operations.get(line, ()):
         facts = [fact for row in rows for fact in _costs(row)]
         for product in products:
             instruction = product.instruction
             text = instruction.name if instruction is not None else "no matrix instruction"
             facts.append(f"{text}, {product.flops:g} flops")
-        facts += [f"finding: {one.message}" for one in findings]
-        facts += [f"note: {note_message(Adviser(audit), one)}" for one in notes]
+        facts += [f"finding: {finding.message}" for finding in findings]
+        facts += [f"note: {note_message(Adviser(audit), note)}" for note in notes]
         facts += _registers(piece, full)
         yield Section(f"`{full.operation.name}`", facts=tuple(facts))
 
@@ -244,22 +244,24 @@ def _plain(section: Section) -> str:
 
 def _selection(placed: PlacedLayout, most: int) -> Selection:
     sizes = placed.shape
-    ranges = [(0, min(each, most if at >= len(sizes) - 2 else 1)) for at, each in enumerate(sizes)]
+    ranges = [
+        (0, min(extent, most if at >= len(sizes) - 2 else 1)) for at, extent in enumerate(sizes)
+    ]
     return Selection(slices=tuple(ranges))
 
 
 def _corner(placed: PlacedLayout) -> str:
-    """Return who holds the first elements of a tensor, as text."""
+    """Format the holders of the first elements of a tensor."""
     try:
         text = KINDS[TENSOR].view(placed, _selection(placed, PRINTED)).text().rstrip("\n")
     except LayoutError:
         return ""
-    is_whole = all(each <= PRINTED for each in placed.shape)
+    is_whole = all(extent <= PRINTED for extent in placed.shape)
     return text if is_whole else f"{text}\nthe first {PRINTED} of each of the last dimensions"
 
 
 def _picture(placed: PlacedLayout) -> str:
-    """Return a picture of a corner of a tensor as Markdown; nothing where it gets too large."""
+    """Return a picture of a corner of a tensor as Markdown; empty if it is too large."""
     from tt_layout.figures.drawing import draw
     from tt_layout.figures.drawn import DrawnLayout
     from tt_layout.figures.svg import to_svg

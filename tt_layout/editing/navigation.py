@@ -1,4 +1,4 @@
-"""Where what a word names is defined, and where else it stands: aliases, values, functions."""
+"""Definitions and references of aliases, values and functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _AGAIN = re.compile(r"@\d+$")
 
 
 class Defined(NamedTuple):
-    """A value that a word stands for.
+    """A value named by a word.
 
     Attributes:
         function: that it is of.
@@ -33,26 +33,26 @@ class Defined(NamedTuple):
 
 
 def definition(piece: Piece, line: int, column: int) -> Place | None:
-    """Return where the word at a place is defined; None where it names nothing that is."""
+    """Return the definition of the word at a position; None without one."""
     word, audit = word_at(piece.line(line), column), piece.audit_at(line)
     if word is None or audit is None:
         return None
     if word.text[0] == "%":
-        found = defined_at(piece, line, word.text)
-        places = [*_value_places(piece, found)] if found is not None else []
+        value = defined_at(piece, line, word.text)
+        places = [*_value_places(piece, value)] if value is not None else []
     else:
         places = [*_named(piece, audit, word)]
     return places[0] if places else None
 
 
 def references(piece: Piece, line: int, column: int) -> list[Place]:
-    """Return every place of what the word at a place names, its definition first."""
+    """Return all occurrences of the name at a position, its definition first."""
     word, audit = word_at(piece.line(line), column), piece.audit_at(line)
     if word is None or audit is None:
         return []
     if word.text[0] == "%":
-        found = defined_at(piece, line, word.text)
-        return [*_value_places(piece, found)] if found is not None else []
+        value = defined_at(piece, line, word.text)
+        return [*_value_places(piece, value)] if value is not None else []
     return [*_named(piece, audit, word)]
 
 
@@ -60,7 +60,7 @@ def references(piece: Piece, line: int, column: int) -> list[Place]:
 
 
 def _named(piece: Piece, audit: Audit, word: Word) -> Iterator[Place]:
-    """Yield the places of an alias or a function in its module, that of the definition first."""
+    """Yield the occurrences of an alias or a function in its module, its definition first."""
     if word.text[0] not in "#@!":
         return
     first, last = _bounds(piece, audit)
@@ -76,7 +76,9 @@ def _named(piece: Piece, audit: Audit, word: Word) -> Iterator[Place]:
 def _definition_line(audit: Audit, name: str) -> int | None:
     if name[0] == "#" and name[1:] in audit.module.aliases:
         return audit.module.aliases[name[1:]].line
-    functions = (one.line for one in audit.module.functions if f"@{one.name}" == name)
+    functions = (
+        function.line for function in audit.module.functions if f"@{function.name}" == name
+    )
     return next(functions, None)
 
 
@@ -91,41 +93,43 @@ def _bounds(piece: Piece, audit: Audit) -> tuple[int, int]:
 
 
 def defined_at(piece: Piece, line: int, name: str) -> Defined | None:
-    """Return the value that a name stands for in a line; None where it is not defined.
+    """Return the value of a name in a line; None if it is not defined.
 
     Regions beside each other may use one name for two values.
     """
     audit = piece.audit_at(line)
     functions = audit.audited.functions if audit is not None and audit.audited is not None else []
-    before = [one for one in functions if one.line <= line]
+    before = [candidate for candidate in functions if candidate.line <= line]
     if not before:
         return None
     function, plain = before[-1], whole(name)
     operation = _operation_above(function, line)
     near = [*_names_of(operation)] if operation is not None else []
     names = [*near, *(value.name for value in function.arguments)]
-    exact = next((one for one in names if _written(one) == name), None)
-    found = exact or next((one for one in names if whole(_written(one)) == plain), None)
-    found = found if found is not None else _last_defined(function, plain, line)
-    value = function.values.get(found) if found is not None else None
-    if found is None or value is None:
+    exact = next((candidate for candidate in names if _written(candidate) == name), None)
+    chosen = exact or next(
+        (candidate for candidate in names if whole(_written(candidate)) == plain), None
+    )
+    chosen = chosen if chosen is not None else _last_defined(function, plain, line)
+    value = function.values.get(chosen) if chosen is not None else None
+    if chosen is None or value is None:
         return None
-    by = function.definitions.get(found)
-    return Defined(function, found, value.text, by.name if by is not None else None)
+    by = function.definitions.get(chosen)
+    return Defined(function, chosen, value.text, by.name if by is not None else None)
 
 
 def _operation_above(function: SsaFunction, line: int) -> SsaOperation | None:
-    """Return the operation that a line is of: that on it, or the last one that begins before."""
-    found = None
+    """Return the operation of a line: on it, or the last that begins before."""
+    last = None
     for operation in function.walk():
         if operation.line > line:
             break
-        found = operation
-    return found
+        last = operation
+    return last
 
 
 def _names_of(operation: SsaOperation) -> Iterator[str]:
-    """Yield the values that an operation returns, takes, and hands to the blocks in it."""
+    """Yield the results, operands and block arguments of an operation."""
     yield from (value.name for value in operation.results)
     yield from operation.operands
     for region in operation.regions:
@@ -134,15 +138,15 @@ def _names_of(operation: SsaOperation) -> Iterator[str]:
 
 
 def _last_defined(function: SsaFunction, name: str, line: int) -> str | None:
-    found = None
+    last = None
     for value, operation in function.definitions.items():
         if operation.line <= line and whole(_written(value)) == name:
-            found = value
+            last = value
     for block in function.blocks():
         for argument in block.arguments:
-            if found is None and whole(_written(argument.name)) == name:
-                found = argument.name
-    return found
+            if last is None and whole(_written(argument.name)) == name:
+                last = argument.name
+    return last
 
 
 def _written(name: str) -> str:
@@ -150,10 +154,10 @@ def _written(name: str) -> str:
     return _AGAIN.sub("", name)
 
 
-def _value_places(piece: Piece, found: Defined) -> Iterator[Place]:
-    """Yield the places of a value, that of its definition first."""
-    function, names = found.function, _results(found)
-    written = whole(_written(found.name))
+def _value_places(piece: Piece, value: Defined) -> Iterator[Place]:
+    """Yield the occurrences of a value, its definition first."""
+    function, names = value.function, _results(value)
+    written = whole(_written(value.name))
     starts = sorted({operation.line for operation in function.walk()})
     lines = [
         _lines_of(operation, starts)
@@ -163,7 +167,7 @@ def _value_places(piece: Piece, found: Defined) -> Iterator[Place]:
     if any(value.name in names for value in function.arguments):
         lines.insert(0, _head(piece, function))
     seen: set[Place] = set()
-    for number in (number for own in lines for number in own):
+    for number in (number for numbers in lines for number in numbers):
         for span in occurrences(piece.line(number), written):
             place = Place(number, *span)
             if place not in seen:
@@ -171,14 +175,14 @@ def _value_places(piece: Piece, found: Defined) -> Iterator[Place]:
                 yield place
 
 
-def _results(found: Defined) -> set[str]:
-    """Return the values that one name is written for: all results of an operation."""
-    by = found.function.definitions.get(found.name)
-    return {value.name for value in by.results} if by is not None else {found.name}
+def _results(defined: Defined) -> set[str]:
+    """Return the values that share a written name: all results of an operation."""
+    by = defined.function.definitions.get(defined.name)
+    return {value.name for value in by.results} if by is not None else {defined.name}
 
 
 def _head(piece: Piece, function: SsaFunction) -> range:
-    """Return the lines of a function in front of its first operation."""
+    """Return the lines of a function before its first operation."""
     first = next(function.walk(), None)
     return range(function.line, first.line if first is not None else function.line + 1)
 

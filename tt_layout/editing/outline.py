@@ -1,4 +1,4 @@
-"""The outline of a dump: its modules, aliases, functions and loops; what can be folded."""
+"""Outline of a dump: modules, aliases, functions and loops; folding ranges."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BRACES = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[{}]|\n')
 
 
 class SymbolKind(TextEnum):
-    """What a symbol is."""
+    """Kind of a symbol."""
 
     MODULE = "module"
     FUNCTION = "function"
@@ -24,7 +24,7 @@ class SymbolKind(TextEnum):
 
 
 class Symbol(NamedTuple):
-    """Something that has a name, and what is in it.
+    """A named part of a dump, and the symbols in it.
 
     Attributes:
         name: as it is listed.
@@ -42,7 +42,7 @@ class Symbol(NamedTuple):
     children: tuple[Symbol, ...] = ()
 
     def down(self, lines: int) -> Symbol:
-        """Return the same so many lines further down."""
+        """Return the symbol moved down by a number of lines."""
         children = tuple(child.down(lines) for child in self.children)
         return self._replace(line=self.line + lines, last=self.last + lines, children=children)
 
@@ -60,12 +60,14 @@ def _module(piece: Piece, audit: Audit, ends: dict[int, int]) -> Symbol:
         for name in module.aliases.attributes()
         for alias in (module.aliases[name],)
     ]
-    functions = [_function(one, ends) for one in (audit.audited.functions if audit.audited else ())]
-    found = (*aliases, *functions)
-    last = max([one.last for one in found], default=module.line)
+    functions = [
+        _function(function, ends) for function in (audit.audited.functions if audit.audited else ())
+    ]
+    parts = (*aliases, *functions)
+    last = max([symbol.last for symbol in parts], default=module.line)
     name = module.pass_name or "module"
-    line = min([module.line, *(one.line for one in found)])
-    return Symbol(name, module.target or "", SymbolKind.MODULE, line, max(last, line), found)
+    line = min([module.line, *(symbol.line for symbol in parts)])
+    return Symbol(name, module.target or "", SymbolKind.MODULE, line, max(last, line), parts)
 
 
 def _kind(audit: Audit, name: str) -> str:
@@ -74,30 +76,32 @@ def _kind(audit: Audit, name: str) -> str:
 
 
 def _function(function: SsaFunction, ends: dict[int, int]) -> Symbol:
-    body = (each for block in function.body for each in block.operations)
-    children = tuple(loop for each in body for loop in _loops(each, ends))
-    last = max([ends.get(function.line, function.line), *(one.last for one in children)])
+    body = (operation for block in function.body for operation in block.operations)
+    children = tuple(loop for operation in body for loop in _loops(operation, ends))
+    last = max([ends.get(function.line, function.line), *(child.last for child in children)])
     return Symbol(f"@{function.name}", "", SymbolKind.FUNCTION, function.line, last, children)
 
 
 def _loops(operation: SsaOperation, ends: dict[int, int]) -> Iterator[Symbol]:
-    """Yield the loops in an operation, itself included."""
+    """Yield the loops in an operation, including itself."""
     inner = tuple(
         loop
         for region in operation.regions
         for block in region
-        for each in block.operations
-        for loop in _loops(each, ends)
+        for nested in block.operations
+        for loop in _loops(nested, ends)
     )
     if not operation.traits.loop:
         yield from inner
         return
-    last = max([ends.get(operation.line, operation.line), *(one.last for one in inner)])
+    last = max(
+        [ends.get(operation.line, operation.line), *(inner_loop.last for inner_loop in inner)]
+    )
     yield Symbol(operation.name, "", SymbolKind.LOOP, operation.line, last, inner)
 
 
 def folds(piece: Piece) -> list[tuple[int, int]]:
-    """Return the first and the last line of each region that has several lines.
+    """Return the first and the last line of each region of several lines.
 
     Example:
         >>> from tt_layout.editing.piece import Knowledge
@@ -105,7 +109,7 @@ def folds(piece: Piece) -> list[tuple[int, int]]:
         [(2, 4), (1, 5)]
     """
     line, opened = 1, list[int]()
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for match in _BRACES.finditer(piece.text):
         token = match.group()
         if token == "\n":
@@ -115,5 +119,5 @@ def folds(piece: Piece) -> list[tuple[int, int]]:
         elif token == "}" and opened:
             first = opened.pop()
             if line > first:
-                found.append((first, line))
-    return found
+                ranges.append((first, line))
+    return ranges

@@ -1,4 +1,4 @@
-"""A piece of a dump that is read without what is around it: modules below one header.
+"""A piece of a dump that can be read on its own: modules under one header.
 
 A header of a pass, or a split, ends whatever a text could refer to.  A piece is read and audited
 when something is asked of it, and again only when its own text changes; its lines count from the
@@ -37,7 +37,7 @@ MAX_KNOWN = 64
 
 
 class Severity(TextEnum):
-    """How much a diagnosis matters."""
+    """Severity of a diagnosis."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -45,7 +45,7 @@ class Severity(TextEnum):
 
 
 class Diagnosis(NamedTuple):
-    """Something to show at a line of a dump.
+    """A message at a line of a dump.
 
     Attributes:
         line: from 1.
@@ -65,7 +65,7 @@ class Diagnosis(NamedTuple):
 
 
 class Knowledge:
-    """What the pieces of a dump share, to save time.
+    """Cache shared by the pieces of a dump.
 
     Attributes:
         read: how many pieces were read and audited.
@@ -79,13 +79,13 @@ class Knowledge:
         self._work, self.interner = SharedWork(), Interner(None)
 
     def work(self) -> SharedWork:
-        """Return what the next piece shares with those before: layouts, no conclusions."""
+        """Return the shared work of the next piece: layouts, but no conclusions."""
         self.read += 1
         if self.read % MAX_KNOWN == 0:
             self._renew()
-        own = SharedWork()
-        own.layouts = self._work.layouts
-        return own
+        work = SharedWork()
+        work.layouts = self._work.layouts
+        return work
 
 
 class Piece:
@@ -107,7 +107,7 @@ class Piece:
         return self.text.split("\n")
 
     def line(self, number: int) -> str:
-        """Return a line by its number from 1; nothing beyond the last."""
+        """Return a line by its number from 1; empty beyond the last."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
     @cached_property
@@ -128,14 +128,14 @@ class Piece:
 
     @cached_property
     def is_read(self) -> bool:
-        """Whether it can be audited."""
+        """Whether the piece can be audited."""
         try:
             return bool(self.audits)
         except LayoutError:
             return False
 
     def audit_at(self, line: int) -> Audit | None:
-        """Return the audit of the module that a line is in; None where nothing is read."""
+        """Return the audit of the module at a line; None if nothing is read."""
         if not self.is_read:
             return None
         before = [audit for audit in self.audits if audit.module.line <= line]
@@ -146,19 +146,19 @@ class Piece:
     @cached_property
     def operations(self) -> Mapping[int, list[FullOperation]]:
         """The operations of all functions by their lines."""
-        found: dict[int, list[FullOperation]] = {}
+        by_line: dict[int, list[FullOperation]] = {}
         for audit in self.audits if self.is_read else ():
             for full in audit.audited.operations if audit.audited is not None else ():
-                found.setdefault(full.operation.line, []).append(full)
-        return found
+                by_line.setdefault(full.operation.line, []).append(full)
+        return by_line
 
     @cached_property
     def live(self) -> Mapping[int, int]:
-        """The live registers of a thread behind each line with an operation."""
-        found: dict[int, int] = {}
+        """The live registers of a thread after each line with an operation."""
+        by_line: dict[int, int] = {}
         for audit in self.audits if self.is_read else ():
-            found |= live_by_line(audit.audited) if audit.audited is not None else {}
-        return found
+            by_line |= live_by_line(audit.audited) if audit.audited is not None else {}
+        return by_line
 
     # -- what is wrong ----------------------------------------------------------------------
 
@@ -168,28 +168,28 @@ class Piece:
             audits = self.audits
         except LayoutError as error:
             return ((Diagnosis(1, "", error.message, "text", Severity.ERROR), None),)
-        return tuple(found for audit in audits for found in _of_audit(audit))
+        return tuple(diagnosis for audit in audits for diagnosis in _of_audit(audit))
 
     def diagnoses(self, down: int) -> tuple[Diagnosis, ...]:
-        """Return what is to be shown of it, where it begins so many lines down in the dump."""
+        """Return its diagnoses when it begins ``down`` lines below the top of the dump."""
         if self._placed is None or self._placed[0] != down:
             self._placed = down, self._moved(down)
         return self._placed[1]
 
     def _moved(self, down: int) -> tuple[Diagnosis, ...]:
-        moved = [one._replace(line=one.line + down) for one, _ in self._diagnoses]
-        for at, (one, finding) in enumerate(self._diagnoses):
-            if down and _SENTENCE.search(one.message):
+        moved = [diagnosis._replace(line=diagnosis.line + down) for diagnosis, _ in self._diagnoses]
+        for at, (diagnosis, finding) in enumerate(self._diagnoses):
+            if down and _SENTENCE.search(diagnosis.message):
                 message = _message_below(finding, down) if finding is not None else None
                 if message is None:  # a sentence that was made with the line in it
-                    whole = Piece("\n" * down + self.text, self._knowledge)
-                    return whole.diagnoses(0)
+                    shifted = Piece("\n" * down + self.text, self._knowledge)
+                    return shifted.diagnoses(0)
                 moved[at] = moved[at]._replace(message=message)
         return tuple(moved)
 
 
 def _message_below(finding: Finding, down: int) -> str | None:
-    """Return the message of a finding with its lines further down; None where it is fixed text."""
+    """Return the message of a finding with its lines moved down; None if it is fixed text."""
     if _SENTENCE.search(repr(finding)):
         return None
     move = mover(finding)
@@ -210,8 +210,8 @@ def _of_audit(audit: Audit) -> Iterator[tuple[Diagnosis, Finding | None]]:
             yield Diagnosis(*what, severity, number), finding
     adviser = Adviser(audit, shares)
     for note in audit.notes:
-        own, message = note.finding, note_message(adviser, note)
-        yield Diagnosis(own.line, own.name, message, own.kind, Severity.NOTE), None
+        finding, message = note.finding, note_message(adviser, note)
+        yield Diagnosis(finding.line, finding.name, message, finding.kind, Severity.NOTE), None
 
 
 def _severity(finding: Finding, shares: Shares) -> Severity:
@@ -223,7 +223,7 @@ def _severity(finding: Finding, shares: Shares) -> Severity:
 
 
 def cut(text: str) -> list[str]:
-    """Return the pieces of a dump, which together are all of it.
+    """Cut a dump into pieces that together cover it.
 
     Example:
         >>> cut("module {\\n}\\n// -----\\nmodule {\\n}\\n")

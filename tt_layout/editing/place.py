@@ -1,4 +1,4 @@
-"""Places of a text, and the words of MLIR that stand there."""
+"""Places in a text, and the MLIR words at them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SECOND = re.compile(r"#\d+$")
 
 
 class Place(NamedTuple):
-    """A part of a line.
+    """A range of a line.
 
     Attributes:
         line: from 1.
@@ -22,12 +22,12 @@ class Place(NamedTuple):
     end: int
 
     def down(self, lines: int) -> Place:
-        """Return the same so many lines further down."""
+        """Return the place moved down by a number of lines."""
         return self._replace(line=self.line + lines)
 
 
 class Word(NamedTuple):
-    """A word of a line: an alias, a value, a symbol, or the name of an operation.
+    """A word of a line: an alias, a value, a symbol, or an operation name.
 
     Attributes:
         text: with its mark, such as ``#blocked``, ``%3#1``, ``@kernel``, ``tt.load``.
@@ -40,7 +40,7 @@ class Word(NamedTuple):
 
 
 def word_at(line: str, column: int) -> Word | None:
-    """Return the word at, or just before, an offset of a line; None without one.
+    """Return the word at, or just before, a column of a line; None without one.
 
     Example:
         >>> word_at("  %0 = tt.load %p : tensor<4xf32, #b>", 36)
@@ -56,7 +56,7 @@ def word_at(line: str, column: int) -> Word | None:
 
 
 def whole(name: str) -> str:
-    """Return the value that a result is part of.
+    """Return the value to which a result belongs.
 
     Example:
         >>> whole("%3#1"), whole("%x")
@@ -66,7 +66,7 @@ def whole(name: str) -> str:
 
 
 def occurrences(text: str, name: str) -> list[tuple[int, int]]:
-    """Return where an alias, a value or a symbol stands in a line, results of it included.
+    """Return the ranges of an alias, value or symbol in a line, its results included.
 
     Example:
         >>> occurrences("%1 = a %10, %1#0, %1 : !t<#b>", "%1")
@@ -77,7 +77,7 @@ def occurrences(text: str, name: str) -> list[tuple[int, int]]:
 
 
 def operation_place(text: str, line: int, name: str) -> Place:
-    """Return where the name of an operation, or what else is called so, stands in a line.
+    """Return the range of an operation name, or of any equal text, in a line.
 
     Without it that is all of the line that is written.
 

@@ -1,4 +1,4 @@
-"""The functions of the library: each reads what it is given, calls, and returns a report.
+"""Functions of the library: each reads its arguments, calls, and returns a report.
 
 Layouts come first, then the shape or the type of the tensor, then what is special.  A layout is
 text in any notation or an object (`tt_layout.notation`); the shape is a list of sizes, and a

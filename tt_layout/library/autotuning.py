@@ -1,4 +1,4 @@
-"""Configurations of an autotuned kernel that cannot be launched, left out before they are tried."""
+"""Pruning of autotuner configurations that cannot be launched."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def autotune_prune(
     *,
     compile: Any,
     spills: bool = False,
-    **others: Any,
+    **constants: Any,
 ) -> list[Config]:
     """Return the configurations whose kernels fit the shared memory of their GPU.
 
@@ -35,9 +35,9 @@ def autotune_prune(
         named_args: the arguments of the kernel by name, as the autotuner hands them over.
         compile: the function of ``triton.jit``, which is compiled without a launch; or what returns
             the kernel of a configuration, compiled or as the text of its dump, called with the
-            configuration, ``named_args`` and ``others``.
+            configuration, ``named_args`` and ``constants``.
         spills: whether those that spill registers, or are likely to, are left out, too.
-        others: what else the autotuner hands over.
+        constants: other arguments of the autotuner.
 
     Raises:
         LayoutError: a dump has no MLIR in it.
@@ -63,21 +63,23 @@ def autotune_prune(
     """
     build = _compiler(compile)
     kept: list[Config] = []
-    known: dict[object, list[_Examined]] = {}
+    examined: dict[object, list[_Examined]] = {}
     for config in configs:
         stages = int(getattr(config, "num_stages", 0) or 0)
-        alike = known.setdefault(_without_stages(config), [])
-        one = next((each for each in alike if each.fits_with(stages) is not None), None)
-        if one is None:
-            one = _examined(build(config, named_args, **others), stages)
-            alike.append(one)
-        if one.fits_with(stages) and not (spills and one.is_spilling):
+        alike = examined.setdefault(_without_stages(config), [])
+        match = next(
+            (candidate for candidate in alike if candidate.fits_with(stages) is not None), None
+        )
+        if match is None:
+            match = _examined(build(config, named_args, **constants), stages)
+            alike.append(match)
+        if match.fits_with(stages) and not (spills and match.is_spilling):
             kept.append(config)
     return kept or list(configs)
 
 
 def _compiler(compile: Any) -> Callable[..., Any]:
-    """Return what compiles a configuration, for a kernel that Triton compiles and launches."""
+    """Return a function that compiles a configuration, also for a kernel that Triton launches."""
     if not hasattr(compile, "run"):
         function: Callable[..., Any] = compile
         return function
@@ -85,15 +87,15 @@ def _compiler(compile: Any) -> Callable[..., Any]:
     while hasattr(kernel, "configs"):  # the autotuner itself
         kernel = kernel.fn
 
-    def warm_up(config: Any, named_args: Mapping[str, Any], **others: Any) -> Any:
+    def warm_up(config: Any, named_args: Mapping[str, Any], **constants: Any) -> Any:
         options = config.all_kwargs()
-        return kernel.run(**{**named_args, **others, **options, "grid": (1,), "warmup": True})
+        return kernel.run(**{**named_args, **constants, **options, "grid": (1,), "warmup": True})
 
     return warm_up
 
 
 def _without_stages(config: object) -> object:
-    """Return what two configurations have in common that differ in the number of stages alone."""
+    """Return a key that is equal for configurations that differ in the number of stages alone."""
     values = dict(vars(config)) if hasattr(config, "__dict__") else {"config": config}
     values.pop("num_stages", None)
     return repr(sorted(values.items(), key=lambda item: item[0]))
@@ -113,7 +115,7 @@ class _Examined(NamedTuple):
     is_spilling: bool
 
     def fits_with(self, stages: int) -> bool | None:
-        """Tell whether it fits with other stages; None if that is not known."""
+        """Return whether it fits with other stages; None if that is not known."""
         if not self.fits:  # no shared memory, so no rings either
             return True if stages == self.stages or min(stages, self.stages) >= PIPELINED else None
         answers = [fit.fits_with(stages, self.stages) for fit in self.fits]
@@ -121,11 +123,13 @@ class _Examined(NamedTuple):
 
 
 def _examined(kernel: Any, stages: int) -> _Examined:
-    """Return what is known of a compiled configuration."""
+    """Examine a compiled configuration."""
     text = kernel if isinstance(kernel, str) else kernel.asm["ttgir"]
     modules = parse_ir(text)
     if not modules:
         raise LayoutError("found no MLIR in the dump of a configuration")
-    audited, known = AuditedModule(modules[-1], SharedWork()), metadata_of_kernel(kernel)
-    registers = compiled_registers(module_registers(audited), audited, known)
-    return _Examined(stages, kernel_fits(audited, known), any(one.spills for one in registers))
+    audited, metadata = AuditedModule(modules[-1], SharedWork()), metadata_of_kernel(kernel)
+    registers = compiled_registers(module_registers(audited), audited, metadata)
+    return _Examined(
+        stages, kernel_fits(audited, metadata), any(usage.spills for usage in registers)
+    )

@@ -1,4 +1,4 @@
-"""The page of a dump, or of a kernel that Triton has compiled; the dump with other layouts."""
+"""Pages of a dump or of a compiled kernel, and dumps with other layouts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def explore_ir(source: Any, *, release: Release | None = None) -> Page:
-    """Return the page of every layout of a dump, each over the types that it is used with.
+    """Return the page of every layout of a dump over each type that uses it.
 
     Args:
         source: MLIR text, the path of a dump (``FILE@3`` means one of its modules), or a
@@ -49,8 +49,8 @@ def explore_ir(source: Any, *, release: Release | None = None) -> Page:
     """
     from tt_layout.page.dump import page_of_dump
 
-    dump, module, known = _opened(source)
-    return Page(page_of_dump(dump, [], release, module, known=known), dump.name)
+    dump, module, metadata = _opened(source)
+    return Page(page_of_dump(dump, [], release, module, known=metadata), dump.name)
 
 
 def apply(
@@ -60,7 +60,7 @@ def apply(
     values: Mapping[str, int] | None = None,
     release: Release | None = None,
 ) -> AppliedReport:
-    """Return a dump with what is suggested for a finding carried out.
+    """Return a dump with the suggestion for a finding applied.
 
     Args:
         source: MLIR text, the path of a dump (``FILE@3`` means one of its modules), or a
@@ -98,10 +98,12 @@ def apply(
     expect("finding", finding, int, type(None))
     expect("values", values, Mapping, type(None))
     dump, module, _ = _opened(source)
-    given = parse_values([f"{name}={number}" for name, number in (values or {}).items()])
+    numbers_by_name = parse_values([f"{name}={number}" for name, number in (values or {}).items()])
     numbers = [finding] if finding is not None else []
-    found = cure(dump, numbers, module=module, release=release, given=given if values else None)
-    return AppliedReport(found, dump.name)
+    change = cure(
+        dump, numbers, module=module, release=release, given=numbers_by_name if values else None
+    )
+    return AppliedReport(change, dump.name)
 
 
 def axis_info(
@@ -110,7 +112,7 @@ def axis_info(
     *,
     function: str | None = None,
 ) -> Mapping[str, AxisInfo]:
-    """Return what the compiler knows of every value of a function, by its name.
+    """Return the compiler's AxisInfo of every value of a function, by name.
 
     Args:
         source: a function as `read_functions` returns it, or a module, or what `parse_ir` returns.
@@ -132,19 +134,18 @@ def axis_info(
     if isinstance(source, SsaFunction):
         return axis_info_of(source, functions)
     modules = [source] if isinstance(source, Module) else source
-    if not isinstance(modules, Sequence) or not all(isinstance(one, Module) for one in modules):
+    if not isinstance(modules, Sequence) or not all(isinstance(item, Module) for item in modules):
         raise TypeError(f"source must be a function or modules, got {shown(source)}")
-    every = [(one, read_functions(one)) for one in modules]
-    found = [(own, of) for _, own in every for of in own if function is None or of.name == function]
-    if len(found) != 1:
-        names = ", ".join(f"@{of.name}" for _, own in every for of in own) or "none"
+    every = [(of, group) for group in map(read_functions, modules) for of in group]
+    matching = [(of, group) for of, group in every if function in (None, of.name)]
+    if len(matching) != 1:
+        names = ", ".join(f"@{of.name}" for of, _ in every) or "none"
         raise LayoutError(f"which function is meant? There are {names}: choose by function=")
-    own, chosen = found[0]
-    return axis_info_of(chosen, own)
+    return axis_info_of(*matching[0])
 
 
 def _opened(source: Any) -> tuple[Source, int | None, KernelMetadata]:
-    """Return the text of a dump, the module of it that is meant, and what is known besides."""
+    """Return the text of a dump, its selected module, and its metadata."""
     texts = getattr(source, "asm", None)
     if texts is not None:
         try:

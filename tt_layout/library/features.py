@@ -1,4 +1,4 @@
-"""``tt_layout.features``: what is counted of a kernel, for autotuners and models."""
+"""``tt_layout.features``: counts of a kernel for autotuners and models."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def features(
     grid: Sequence[int] | None = None,
     function: str | None = None,
 ) -> Features:
-    """Return what is counted of a kernel as one flat object.
+    """Return the counts of a kernel as one flat object.
 
     Args:
         kernel: MLIR text, the path of a dump, modules, or a compiled kernel, as for `audit_ir`.
@@ -48,11 +48,11 @@ def features(
     expect("function", function, str, type(None))
     report = audit_ir(kernel, values)
     shape: Grid | None = tuple(grid) if grid is not None else None
-    every = [one for audit in report.audits for one in kernels_of(report.file, audit, shape)]
-    found = [one for one in every if function is None or one.function == function]
-    if len(found) == 1:
-        return features_of(found[0])
-    told = ", ".join(f"@{one.function}" for one in every) or "none that moves data"
+    every = [facts for audit in report.audits for facts in kernels_of(report.file, audit, shape)]
+    matching = [facts for facts in every if function is None or facts.function == function]
+    if len(matching) == 1:
+        return features_of(matching[0])
+    told = ", ".join(f"@{facts.function}" for facts in every) or "none that moves data"
     which = f"@{function} once" if function is not None else "one kernel"
     way_out = "; choose one by function=" if function is None and every else ""
     raise LayoutError(f"{report.file} does not have {which}: it has {told}{way_out}")

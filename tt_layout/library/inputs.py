@@ -1,4 +1,4 @@
-"""What the functions of the library are given: layouts and types, in every form."""
+"""Inputs of the library's functions: layouts and types in every form."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNKNOWN_ELEMENT = "index"
 
 
 def type_of(over: ShapeOrType, *, is_memory: bool = False) -> TensorType:
-    """Return the type for a shape or a type.
+    """Return the type of a shape, or a type as it is.
 
     Args:
         over: what was given.
@@ -93,7 +93,7 @@ def read(
 
 
 def several(layouts: Layout | Sequence[Layout]) -> Sequence[Layout]:
-    """Return one layout or several as several; bases in pairs are one.
+    """Return one layout or several as several; bases in pairs are one layout.
 
     Example:
         >>> several("(2,2):(1,2)"), several(["(2,2):(1,2)"]), several([("lane", [[1]])])
@@ -139,7 +139,7 @@ def place(
 
 
 def with_width(over: ShapeOrType) -> TensorType:
-    """Return a type whose elements have a known width.
+    """Return a type whose element width is known.
 
     Raises:
         LayoutError: only a shape was given.
@@ -150,13 +150,13 @@ def with_width(over: ShapeOrType) -> TensorType:
 
 
 def lanes_of(target: Target | str | None, threads_per_warp: int | None) -> int | None:
-    """Return the lanes of a warp: those that are given, or those of the GPU."""
+    """Return the lanes of a warp: as passed, or of the GPU."""
     if threads_per_warp is not None or target is None:
         return threads_per_warp
     return gpu(target).lanes
 
 
 def gpu(target: Target | str) -> Target:
-    """Return a GPU by its name, or as it is."""
+    """Return a GPU by its name; a GPU as it is."""
     expect("target", target, str, Target)
     return find_target(target)

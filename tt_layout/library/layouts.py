@@ -1,4 +1,4 @@
-"""A layout, or two, over a tensor: what they are, where elements are, what changed."""
+"""Queries of one or two layouts over a tensor: properties, locations, differences, conversions."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def locations_of(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> WhereReport:
-    """Return which locations hold an element, and by which bits.
+    """Return the locations of an element, and the bits that lead there.
 
     Args:
         layout: text in any notation, or an object.
@@ -127,7 +127,7 @@ def elements_at(
     threads_per_warp: int | None = None,
     **location: int,
 ) -> WhereReport:
-    """Return which element a location holds, and by which bits.
+    """Return the element of a location, and the bits that lead there.
 
     Args:
         layout: text in any notation, or an object.
@@ -146,9 +146,9 @@ def elements_at(
     """
     if not location:
         raise LayoutError("ask for a location, such as thread=37, register=2 or offset=96")
-    whole = {name: integer(name, value) for name, value in location.items()}
+    coordinates = {name: integer(name, value) for name, value in location.items()}
     placed = place(layout, shape_or_type, release=release, threads_per_warp=threads_per_warp)
-    return location_report(placed, whole)
+    return location_report(placed, coordinates)
 
 
 def compare_layouts(
@@ -159,7 +159,7 @@ def compare_layouts(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> DifferenceReport:
-    """Return what changed between two layouts of one tensor, as ``tt-layout diff`` prints it.
+    """Compare two layouts of one tensor, as ``tt-layout diff`` does.
 
     Args:
         before: the layout that was.
@@ -215,7 +215,7 @@ def convert_layout(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> ConversionReport | TransferReport:
-    """Return what a layout conversion takes, as ``tt-layout convert`` prints it.
+    """Return the cost of a layout conversion, as ``tt-layout convert`` prints it.
 
     Args:
         src: the layout before.
@@ -251,7 +251,7 @@ def reduction_order(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> ReductionReport:
-    """Return in what order a reduction adds, as ``tt-layout reduce`` prints it.
+    """Return the order in which a reduction adds, as ``tt-layout reduce`` prints it.
 
     Args:
         layout: text in any notation, or an object.
@@ -298,7 +298,7 @@ def translate(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> Translation:
-    """Return the same layout in another notation, exact or refused.
+    """Translate a layout to another notation, exactly or not at all.
 
     Args:
         layout: text in any notation, or an object.
@@ -321,5 +321,5 @@ def translate(
     encoding = read(layout, shape_or_type, release=release, threads_per_warp=threads_per_warp)
     if shape_or_type is None:
         return translated(encoding, to)
-    own = place(encoding, shape_or_type)
-    return translated(encoding, to, own.shape, element_bits=own.element_bits)
+    placed = place(encoding, shape_or_type)
+    return translated(encoding, to, placed.shape, element_bits=placed.element_bits)

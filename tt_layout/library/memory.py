@@ -1,4 +1,4 @@
-"""Shared memory: bank conflicts, the layout without them, and that which the compiler chooses."""
+"""Shared memory: bank conflicts, the best layout, and the compiler's default."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def bank_conflicts(
         raise LayoutError(f"access must be {', '.join(KINDS)} or both, got {access!r}")
     tensor = with_width(shape_or_type)
     lanes = lanes_of(target, threads_per_warp)
-    one = read(register, tensor, name="<register>", release=release, threads_per_warp=lanes)
-    other = read(
+    registers = read(register, tensor, name="<register>", release=release, threads_per_warp=lanes)
+    memory = read(
         shared, tensor, name="<shared>", memory_space=MemorySpace.SHARED, release=release,
         threads_per_warp=lanes,
     )  # fmt: skip
     kinds = KINDS if access == "both" else (access,)
-    hardware = target_of(one, other, tensor) if target is None else gpu(target)
-    return conflicts_report(one, other, tensor, hardware, kinds)
+    hardware = target_of(registers, memory, tensor) if target is None else gpu(target)
+    return conflicts_report(registers, memory, tensor, hardware, kinds)
 
 
 def find_swizzle(
@@ -123,7 +123,7 @@ def find_swizzle(
         ]
         for name, layouts in (("<writers>", writers), ("<readers>", readers))
     )
-    found = search(
+    result = search(
         storing,
         loading or storing,
         tensor.shape,
@@ -132,7 +132,7 @@ def find_swizzle(
         family=family,
         max_candidates=max_candidates,
     )
-    return SwizzleReport(found, hardware, has_ranking)
+    return SwizzleReport(result, hardware, has_ranking)
 
 
 def operand_shared(
@@ -144,7 +144,7 @@ def operand_shared(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> SwizzledShared:
-    """Return the shared memory through which the compiler takes a dot operand.
+    """Return the compiler's shared layout of a dot operand.
 
     Args:
         operand: its layout in registers, a ``#ttg.dot_op``.

@@ -1,4 +1,4 @@
-"""From what is given to a layout attribute, and to its linear layout."""
+"""Conversion of texts and objects to layout attributes and linear layouts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def parse_layout(
     name: str = "<layout>",
     threads_per_warp: int | None = None,
 ) -> Encoding:
-    """Return the layout attribute that a text or an object stands for.
+    """Return the layout attribute of a text or an object.
 
     Args:
         layout: an attribute such as ``#ttg.blocked<{...}>`` in the spelling of any release since

@@ -1,4 +1,4 @@
-"""Figures and pages: shown in a notebook, or written to a file."""
+"""Figures and pages for a notebook or a file."""
 
 from __future__ import annotations
 
@@ -156,15 +156,16 @@ def draw(
     if view is not None and view not in VIEWS:
         raise LayoutError(f"unknown view {quoted(view)}; choose from {', '.join(VIEWS)}")
     lanes = threads_per_warp
-    found = [_titled(one) for one in _placed(layout, other, shape_or_type, release, lanes)]
+    layouts = [_titled(placed) for placed in _placed(layout, other, shape_or_type, release, lanes)]
     drawn = [
-        DrawnLayout(one) if selection is None else DrawnLayout(one, selection) for one in found
+        DrawnLayout(placed) if selection is None else DrawnLayout(placed, selection)
+        for placed in layouts
     ]
     name = target.name if isinstance(target, Target) else target
     figure = drawn_figure(
         *drawn, view=view, color_by=color_by, target=name, access=access, axis=axis
     )
-    return Drawing(figure, _title(found))
+    return Drawing(figure, _title(layouts))
 
 
 def explore(
@@ -195,14 +196,14 @@ def explore(
     from tt_layout.page.dump import page_of
 
     lanes = lanes_of(target, threads_per_warp)
-    found = _placed(layout, other, shape_or_type, release, lanes)
-    names = ["layout"] if len(found) == 1 else ["before", "after"]
+    layouts = _placed(layout, other, shape_or_type, release, lanes)
+    names = ["layout"] if len(layouts) == 1 else ["before", "after"]
     chosen = gpu(target).name if target is not None else None
-    return Page(page_of(dict(zip(names, found)), chosen), _title(found))
+    return Page(page_of(dict(zip(names, layouts)), chosen), _title(layouts))
 
 
 def playground() -> Page:
-    """Return the page in which layouts are typed, in any notation, seen, compared and shared.
+    """Return the page in which layouts of any notation are typed, viewed, compared and shared.
 
     Example:
         >>> playground()
@@ -220,20 +221,20 @@ def _placed(
     release: Release | str | None,
     lanes: int | None,
 ) -> list[PlacedLayout]:
-    """Return the layouts over the tensor, which is the last of what is given."""
+    """Return the layouts over the tensor, which is the last argument."""
     named = {"<layout>": layout}
     if shape_or_type is None:
         shape_or_type = other
     else:
         named["<other>"] = other
     return [
-        place(one, shape_or_type, name=name, release=release, threads_per_warp=lanes)
-        for name, one in named.items()
+        place(item, shape_or_type, name=name, release=release, threads_per_warp=lanes)
+        for name, item in named.items()
     ]
 
 
 def _titled(placed: PlacedLayout) -> PlacedLayout:
-    """Return a layout whose figure is titled with its shape, where no type was given."""
+    """Return a layout whose figure is titled with its shape, if no type was passed."""
     if placed.tensor.element_type != UNKNOWN_ELEMENT:
         return placed
     sizes = "x".join(map(str, placed.tensor.shape))
@@ -241,8 +242,8 @@ def _titled(placed: PlacedLayout) -> PlacedLayout:
     return replace(placed, tensor=placed.tensor._replace(span=span))
 
 
-def _title(found: list[PlacedLayout]) -> str:
-    names = " and ".join(one.encoding.mnemonic for one in found)
-    sizes = "x".join(map(str, found[0].tensor.shape))
-    known = found[0].element_bits is not None
-    return f"{names} over {sizes}{f'x{found[0].tensor.element_type}' if known else ''}"
+def _title(layouts: list[PlacedLayout]) -> str:
+    names = " and ".join(placed.encoding.mnemonic for placed in layouts)
+    sizes = "x".join(map(str, layouts[0].tensor.shape))
+    has_width = layouts[0].element_bits is not None
+    return f"{names} over {sizes}{f'x{layouts[0].tensor.element_type}' if has_width else ''}"

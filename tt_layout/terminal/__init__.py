@@ -1,4 +1,4 @@
-"""What a terminal gets beyond the plain text: colours, coordinates, a legend, a fit to its width.
+"""Extras of a terminal over the plain text: colours, coordinates, a legend, a fit to its width.
 
 The plain text stays what it is, byte for byte; everything here is put around and into it while
 it streams by.

@@ -1,4 +1,4 @@
-"""Thread numbers only, as the diagrams in Triton's own definitions of layouts show them.
+"""Thread numbers only, as in the diagrams of Triton's own definitions of layouts.
 
     [ 0  0  1  1  2  2  3  3  ; 32 32 33 33 34 34 35 35 ]
 
@@ -35,7 +35,7 @@ SEPARATOR = 3  # bytes in front of a cell
 
 
 def check_compact(request: ViewRequest) -> None:
-    """Raise where there are no threads to show.
+    """Raise if there are no threads to show.
 
     Raises:
         LayoutError: the layout is of memory, or locations are to be shown.
@@ -62,7 +62,7 @@ class Compact:
     layout: LinearLayout
 
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the text; an empty line stands between the matrices of a tensor of rank 3."""
+        """Yield the text, with a blank line between the matrices of a tensor of rank 3."""
         axes = self.view.axes
         lines = axes.rows[-1].extent if len(axes.rows) > 1 else axes.lines
         matrix = lines * axes.line_cells
@@ -77,10 +77,10 @@ class Compact:
     def _blocks(self, start: int, stop: int) -> Iterator[Range]:
         """Cut cells into blocks: several whole lines, or pieces of one line."""
         line, limit = self.view.axes.line_cells, self.view.chunk_cells
-        whole = max(1, limit // line) * line
-        for first in range(start, stop, whole):
-            last = min(first + whole, stop)
-            for part in range(first, last, min(whole, limit)):
+        block = max(1, limit // line) * line
+        for first in range(start, stop, block):
+            last = min(first + block, stop)
+            for part in range(first, last, min(block, limit)):
                 yield part, min(part + limit, last)
 
     def _piece(self, first: int, last: int, before: int) -> tuple[TextPiece, int]:
@@ -91,29 +91,29 @@ class Compact:
         cells = self.view.cells_between(first, last)
         threads = self._threads(cells)
         warps = np.where(cells.are_mapped, threads[:, 0] // self._lanes, NO_WARP).reshape(shape)
-        known = _carried_on(warps, NO_WARP if is_start else before)
+        continued = _carried_on(warps, NO_WARP if is_start else before)
         texts, lengths = self._texts(threads, cells.are_mapped)
         step = SEPARATOR + self._width
         body = np.full((*shape, step), FILLER, np.uint8)
         body[..., 0] = ord(" ")
-        is_next = (known[:, :-1] != NO_WARP) & (known[:, 1:] != known[:, :-1])
+        is_next = (continued[:, :-1] != NO_WARP) & (continued[:, 1:] != continued[:, :-1])
         body[is_next, 1:SEPARATOR] = np.frombuffer(b"; ", np.uint8)
         body[..., SEPARATOR:] = texts.reshape(*shape, -1)
         text = _framed(body.reshape(shape[0], -1), b"[" * is_start, b" ]\n" * is_end)
         lines = LineBlock(text, int(is_start), shape[1], first, is_start, has_fillers=True)
         (piece,) = lines.pieces(CellShape(step, Fields(1, self._width, lead=SEPARATOR)))
-        return piece._replace(ends=piece.starts + lengths[:, np.newaxis]), int(known[-1, -1])
+        return piece._replace(ends=piece.starts + lengths[:, np.newaxis]), int(continued[-1, -1])
 
     def _threads(self, cells: Cells) -> Ints:
-        """Return the number of the thread of each holder, counted through all blocks."""
+        """Return the thread number of each holder, counted through all blocks."""
         locations = cells.locations
         warps = locations["block"] * self._warps + locations["warp"]
         return warps * self._lanes + locations["lane"]
 
     def _texts(self, threads: Ints, are_mapped: Mask) -> tuple[Bytes, Ints]:
-        """Return the text of each cell, and how long it is; 0 for a cell that nothing holds."""
-        found, which = distinct(np.where(are_mapped, threads[:, 0], NO_WARP))
-        example = np.zeros(len(found), np.int64)
+        """Return the text and length of each cell; length 0 for an empty cell."""
+        distinct_threads, which = distinct(np.where(are_mapped, threads[:, 0], NO_WARP))
+        example = np.zeros(len(distinct_threads), np.int64)
         example[which] = np.arange(len(which))
         names = [self._name(threads[at].tolist()) if are_mapped[at] else b"-" for at in example]
         texts = np.frombuffer(b"".join(n.ljust(self._width) for n in names), np.uint8)
@@ -121,7 +121,7 @@ class Compact:
         return texts.reshape(len(names), -1)[which], np.where(are_mapped, lengths[which], 0)
 
     def _name(self, threads: list[int]) -> bytes:
-        """Return how a cell names the threads that hold an element."""
+        """Format the threads of a cell."""
         names = [self._thread_name(thread) for thread in dict.fromkeys(threads)]
         if len(names) == 1:
             return names[0].encode()
@@ -147,7 +147,7 @@ class Compact:
 
     @cached_property
     def _width(self) -> int:
-        """The width of a cell: as wide as the holders of the last threads."""
+        """The width of a cell, for the holders of the last threads."""
         digits = len(self._thread_name(self._blocks_in_all * self._warps * self._lanes - 1))
         masks = self.layout.get_free_variable_masks()
         free_bits = sum(bin(masks.get(name, 0)).count("1") for name in ("lane", "warp", "block"))
@@ -160,7 +160,7 @@ class Compact:
 
 
 def _carried_on(warps: Ints, before: int) -> Ints:
-    """Return the last warp known at each cell of each line, after that of the cell in front.
+    """Return the last known warp at each cell of each line, after that of the cell before.
 
     Example:
         >>> _carried_on(np.array([[NO_WARP, 0, NO_WARP, 1]]), 2).tolist()
@@ -172,7 +172,7 @@ def _carried_on(warps: Ints, before: int) -> Ints:
 
 
 def _framed(body: Bytes, opening: bytes, closing: bytes) -> Bytes:
-    """Return lines with the same text in front of and behind each."""
+    """Add the same text before and after each line."""
     front, back = (
         np.tile(np.frombuffer(text, np.uint8), (len(body), 1)) for text in (opening, closing)
     )

@@ -1,4 +1,4 @@
-"""How views are displayed, and whether colours are to be used."""
+"""Display options of views, and the use of colours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class DisplayOptions:
-    """How views are displayed.
+    """Display options of views.
 
     Attributes:
         color: ``auto``, ``always`` or ``never``.

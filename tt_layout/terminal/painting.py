@@ -1,4 +1,4 @@
-"""Colours in a stream of text: runs of cells of one group are one stretch of one colour."""
+"""Colours in a stream of text, with one stretch per run of cells of a group."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Colouring = Callable[[Cells], Ints]
 
 
 def colouring(view: View, placed: PlacedLayout, color_by: str) -> Colouring:
-    """Return what the cells of a view are coloured by.
+    """Return the colouring of the cells of a view.
 
     Raises:
         LayoutError: the layout has no such groups.
@@ -36,7 +36,7 @@ def colouring(view: View, placed: PlacedLayout, color_by: str) -> Colouring:
 
 
 def paint(pieces: Iterable[TextPiece], view: View, colours_of: Colouring) -> Iterator[bytes]:
-    """Yield the same text with every location or element in the colour of its group.
+    """Yield the text with every location or element in the colour of its group.
 
     Args:
         pieces: the text, perhaps with more around the cells of the view.
@@ -54,7 +54,7 @@ def paint(pieces: Iterable[TextPiece], view: View, colours_of: Colouring) -> Ite
 
 
 def painted(piece: TextPiece, colours: Ints) -> bytes:
-    """Return the text of a piece in colours, each from its first cell to the next colour.
+    """Colour the text of a piece, from each first cell to the next colour.
 
     Args:
         piece: the text; what is empty in it stays so.
@@ -117,7 +117,7 @@ def _colours_at(view: View, colours_of: Colouring, first: int, count: int, span:
 
 
 def is_linear(view: View, placed: PlacedLayout) -> bool:
-    """Tell whether the colours of a view's cells are linear: one each, and no padding."""
+    """Return whether the colours of a view's cells are linear: one per cell, and no padding."""
     content = view.content
     if isinstance(content, ElementCells):
         is_whole = content.holders.misses.is_zero
@@ -128,7 +128,7 @@ def is_linear(view: View, placed: PlacedLayout) -> bool:
 
 
 def _painted_lines(lines: LineBlock, shape: CellShape, down: Ints, across: Ints) -> LineBlock:
-    """Return lines in the colours that a xor of rows and columns gives.
+    """Colour lines by the xor of row and column colours.
 
     Args:
         lines: the text.
@@ -147,8 +147,8 @@ def _painted_lines(lines: LineBlock, shape: CellShape, down: Ints, across: Ints)
     body[..., :_STYLE_BYTES] = _STYLES[colours]
     last = run * shape.step - behind
     if runs > 1:
-        whole = lines.text[:, begin : begin + (runs - 1) * run * shape.step]
-        body[:, :-1, _STYLE_BYTES:] = whole.reshape(count, runs - 1, -1)
+        inside = lines.text[:, begin : begin + (runs - 1) * run * shape.step]
+        body[:, :-1, _STYLE_BYTES:] = inside.reshape(count, runs - 1, -1)
     body[:, -1, _STYLE_BYTES : _STYLE_BYTES + last] = lines.text[:, end - last : end]
     flat = body.reshape(count, -1)[:, : runs * body.shape[2] - behind]
     resets = np.broadcast_to(_RESET, (count, len(_RESET)))
