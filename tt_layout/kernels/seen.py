@@ -1,4 +1,4 @@
-"""What was compiled and launched while a program was watched."""
+"""Record of the kernels compiled and launched by a watched program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POINTER_PERIOD = 512
 
 
 class Launch(NamedTuple):
-    """One way in which a kernel was launched.
+    """A grid and the argument values of a launch.
 
     Attributes:
         grid: programs along x, y and z.
@@ -61,7 +61,7 @@ class CompiledKernel(NamedTuple):
 
 @dataclass(frozen=True)
 class SeenKernel:
-    """A kernel, and how it was launched.
+    """A kernel and its launches.
 
     Attributes:
         compiled: the kernel.
@@ -73,25 +73,25 @@ class SeenKernel:
 
     @property
     def launch(self) -> Launch | None:
-        """The launch that it is audited with: the one with most programs in all."""
-        return max(self.launches, key=lambda one: one.programs * self.launches[one], default=None)
+        """The launch to audit: the one with most programs in all."""
+        return max(self.launches, key=lambda run: run.programs * self.launches[run], default=None)
 
 
 class Keeper(Protocol):
-    """Where kernels and launches are kept as soon as they are seen."""
+    """Store of kernels and launches, written as soon as they are seen."""
 
     def compiled(self, kernel: CompiledKernel) -> None:
-        """Keep a kernel."""
+        """Store a kernel."""
 
     def launched(self, key: str, launch: Launch) -> None:
-        """Keep a launch of the kernel with a hash."""
+        """Store a launch of the kernel with a hash."""
 
     def failed(self, failure: str) -> None:
-        """Keep a failure of the hooks."""
+        """Store a failure of the hooks."""
 
 
 class Record:
-    """What has been seen so far; several threads may add to it.
+    """Record of kernels and launches; safe to fill from several threads.
 
     Args:
         max_launches: how many launches of a kernel are kept; None for all.
@@ -118,7 +118,7 @@ class Record:
         self.failure: str | None = None
 
     def begin_anew(self) -> None:
-        """Forget everything in a process that was forked, and keep what comes in its journal.
+        """Clear the record in a forked process, and store what follows in its journal.
 
         The lock is a new one: another thread of the parent may have held it.
         """
@@ -126,18 +126,18 @@ class Record:
         self._empty()
 
     def knows(self, key: str) -> bool:
-        """Tell whether a kernel was seen."""
+        """Return whether a kernel was seen."""
         return key in self._kernels
 
     def compiled(self, kernel: CompiledKernel) -> None:
-        """Keep a kernel, unless it was seen before."""
+        """Add a kernel, unless it was seen before."""
         with self._lock:
             is_new = self._kernels.setdefault(kernel.key, kernel) is kernel
         if is_new and self._journal is not None:
             self._journal.compiled(kernel)
 
     def has_room(self, key: object) -> bool:
-        """Tell whether further launches of a kernel are kept; none of a kernel without a hash.
+        """Return whether further launches of a kernel are kept; none without its hash.
 
         A kernel has no hash while it is still being compiled: the listener will be called for it.
         """
@@ -145,7 +145,7 @@ class Record:
         return isinstance(key, str) and (limit is None or self._counts.get(key, 0) < limit)
 
     def launched(self, key: str, launch: Launch) -> None:
-        """Keep a launch."""
+        """Add a launch."""
         with self._lock:
             self._counts[key] = self._counts.get(key, 0) + 1
             launches = self._launches.setdefault(key, {})
@@ -154,7 +154,7 @@ class Record:
             self._journal.launched(key, launch)
 
     def failed(self, error: Exception) -> None:
-        """Keep the first failure of the hooks."""
+        """Store the first failure of the hooks."""
         failure = f"{type(error).__name__}: {error}"
         if self.failure is None:
             self.failure = failure
@@ -163,7 +163,7 @@ class Record:
                     self._journal.failed(failure)
 
     def add(self, kernels: Iterable[SeenKernel]) -> None:
-        """Keep what another process saw."""
+        """Add a kernel that another process saw."""
         for kernel in kernels:
             self.compiled(kernel.compiled)
             with self._lock:
@@ -196,7 +196,7 @@ def to_plain(kernel: SeenKernel) -> list[Any]:
 
 
 def from_plain(plain: list[Any]) -> SeenKernel:
-    """Return the kernel that `to_plain` made lists of."""
+    """Convert the lists of `to_plain` to a kernel."""
     compiled, launches = plain
     counts = {launch_from_plain(launch): count for launch, count in launches}
     return SeenKernel(kernel_from_plain(compiled), counts)
@@ -204,18 +204,18 @@ def from_plain(plain: list[Any]) -> SeenKernel:
 
 def kernel_to_plain(kernel: CompiledKernel) -> list[Any]:
     """Convert a compiled kernel to lists, texts and dictionaries by name."""
-    *texts, known = kernel
-    registers = None if known.registers is None else known.registers._asdict()
-    return [*texts, {**known._asdict(), "registers": registers}]
+    *texts, metadata = kernel
+    registers = None if metadata.registers is None else metadata.registers._asdict()
+    return [*texts, {**metadata._asdict(), "registers": registers}]
 
 
 def kernel_from_plain(plain: list[Any]) -> CompiledKernel:
-    """Return the compiled kernel that `kernel_to_plain` made a list of."""
-    key, name, text, place, known = plain
-    registers = known["registers"]
+    """Convert the list of `kernel_to_plain` to a compiled kernel."""
+    key, name, text, place, metadata = plain
+    registers = metadata["registers"]
     compiled = None if registers is None else CompiledRegisters(**registers)
     return CompiledKernel(
-        key, name, text, place, KernelMetadata(**{**known, "registers": compiled})
+        key, name, text, place, KernelMetadata(**{**metadata, "registers": compiled})
     )
 
 
@@ -225,11 +225,11 @@ def launch_to_plain(launch: Launch) -> list[Any]:
 
 
 def launch_from_plain(plain: list[Any]) -> Launch:
-    """Return the launch that `launch_to_plain` made a list of."""
+    """Convert the list of `launch_to_plain` to a launch."""
     grid, values = plain
     return Launch(tuple(grid), tuple((name, number) for name, number in values))
 
 
 def integer(value: object) -> int | None:
-    """Return a number of metadata or JSON that is an integer; None for anything else."""
+    """Return a number of metadata or JSON if it is an integer, else None."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None

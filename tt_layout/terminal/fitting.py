@@ -55,7 +55,7 @@ def parts(request: ViewRequest, width: int, render: Render) -> Iterator[Part]:
 
 
 def _balanced(count: int, most: int) -> int:
-    """Return the columns of a part: no more parts than there need be, and all as wide as can be.
+    """Return the columns of a part: as few parts as possible, equally wide.
 
     Example:
         >>> _balanced(16, 14), _balanced(32, 14), _balanced(8, 3), _balanced(2, 0)
@@ -69,7 +69,7 @@ def _balanced(count: int, most: int) -> int:
 
 
 def _most(request: ViewRequest, columns: Axis, limit: int, width: int, render: Render) -> int:
-    """Return how many columns fit, by bisection."""
+    """Return the number of columns that fit, by bisection."""
     low, high, start = 0, limit, columns.shown[0]
     while low < high:
         middle = (low + high + 1) // 2
@@ -82,7 +82,7 @@ def _most(request: ViewRequest, columns: Axis, limit: int, width: int, render: R
 
 
 def _width(request: ViewRequest, render: Render) -> int:
-    """Return the length of the longest line, that is of the last one or a header above it."""
+    """Return the length of the longest line: the last one or a header above it."""
     text = b"".join(piece.text.tobytes() for piece in render(last_line(request)))
     return max(map(len, text.splitlines()))
 
@@ -98,9 +98,9 @@ def fold_lines(lines: Iterable[Chunk], width: int) -> Iterator[bytes]:
     """
     rest = b""
     for chunk in lines:
-        *whole, rest = (rest + bytes(chunk)).split(b"\n")
-        if whole:
-            yield b"".join(_folded(line, width) + b"\n" for line in whole)
+        *complete, rest = (rest + bytes(chunk)).split(b"\n")
+        if complete:
+            yield b"".join(_folded(line, width) + b"\n" for line in complete)
     if rest:
         yield _folded(rest, width)
 

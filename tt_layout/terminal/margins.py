@@ -21,7 +21,7 @@ MAX_NAMED = 8  # groups in a legend
 
 
 def last_line(request: ViewRequest) -> ViewRequest:
-    """Return the same with the last line shown only, which has the longest coordinates."""
+    """Return the request for the last line only, which has the longest coordinates."""
     axes = request.view().axes
     lasts = ((axis.name, axis.shown[1]) for axis in (*axes.sections, *axes.rows))
     return request.choosing({name: (stop - 1, stop) for name, stop in lasts})
@@ -42,7 +42,7 @@ class Margins:
     is_left_aligned: bool = False
 
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the text with coordinates; nothing is kept but the number of the line."""
+        """Yield the text with coordinates; only the number of the line is kept."""
         pieces, axes = self.render(self.request), self._axes
         if axes.columns is None:  # lines with one cell each begin with its coordinate
             yield from pieces
@@ -61,7 +61,7 @@ class Margins:
 
     @cached_property
     def width(self) -> int:
-        """The number of characters in front of every line; 0 where lines have a label."""
+        """The number of characters before every line; 0 if lines have a label."""
         axes = self._axes
         if axes.has_row_labels:
             return 0
@@ -74,7 +74,7 @@ class Margins:
         return "" if axes.has_row_labels else ",".join(axis.name for axis in axes.rows)
 
     def _with_rows(self, piece: TextPiece) -> TextPiece:
-        """Return lines with their coordinates in front."""
+        """Return lines with their coordinates before them."""
         axes, width = self._axes, self.width
         if not width:
             return piece
@@ -91,7 +91,7 @@ class Margins:
         return piece._replace(text=text, starts=starts, ends=ends, lines=lines)
 
     def _column_numbers(self) -> bytes:
-        """Return the line of column numbers, each where its column is."""
+        """Return the line of column numbers, aligned with the columns."""
         columns = self._axes.columns
         assert columns is not None
         width = self.width
@@ -106,7 +106,7 @@ class Margins:
         return "".join(head).encode() + b"\n"
 
     def _cells(self) -> Iterator[tuple[int, int]]:
-        """Yield where each cell of a line begins and ends."""
+        """Yield the bounds of each cell of a line."""
         moved = 0
         for piece in self.render(last_line(self.request)):
             if piece.is_heading:
@@ -121,7 +121,7 @@ class Margins:
 def legend(
     placed: PlacedLayout, notation: str, color_by: str | None, *, is_short: bool = False
 ) -> bytes:
-    """Return the lines that explain notation and colours.
+    """Return the lines that explain the notation and the colours.
 
     Args:
         placed: the layout that is shown.
@@ -136,8 +136,8 @@ def legend(
         title, step = group_title(placed, color_by), colour_step(count)
         numbers = range(min(count, MAX_NAMED))
         named = [style(n * step) + f"{title} {n}".encode() + RESET for n in numbers]
-        more = f" ... {count - 1}" if count > MAX_NAMED else ""
+        rest = f" ... {count - 1}" if count > MAX_NAMED else ""
         if count > COLOURS:
-            more += f" (repeats every {COLOURS})"
-        lines.append(b"colour: " + b", ".join(named) + more.encode() + b"\n")
+            rest += f" (repeats every {COLOURS})"
+        lines.append(b"colour: " + b", ".join(named) + rest.encode() + b"\n")
     return b"".join(lines)

@@ -24,7 +24,7 @@ LEGEND_PART = 4
 
 @dataclass(frozen=True)
 class Presentation:
-    """Views as they are displayed.
+    """Views under display options.
 
     Attributes:
         views: as printed plainly.
@@ -49,7 +49,7 @@ class Presentation:
         return self.options.has_colours(on_terminal=self.terminal is not None)
 
     def check(self) -> None:
-        """Raise where an option does not suit a layout.
+        """Raise if an option does not suit a layout.
 
         Raises:
             LayoutError: it has no such groups, or no threads.
@@ -92,7 +92,7 @@ class Presentation:
         return request.view().chunks()
 
     def _legend(self, request: ViewRequest, color_by: str) -> bytes:
-        """Return the legend, if one is asked for, or explains the colours where there is room."""
+        """Return the legend, if requested, or if it explains the colours and there is room."""
         is_asked = self.options.legend
         if not is_asked and (self.terminal is None or not self.has_colours):
             return b""
@@ -115,7 +115,7 @@ class Presentation:
         return fold(text.decode(), self.width).encode()
 
     def _pieces(self, request: ViewRequest) -> Iterator[TextPiece]:
-        """Return the text and where each cell stands in it, with margins if asked."""
+        """Return the text and the positions of its cells, with margins if asked."""
         if not self.options.header:
             return self._cells(request)
         return Margins(request, self._cells, self.options.compact).pieces()
