@@ -1,4 +1,4 @@
-"""The files of a manifest: within its folder, regular, and never reached through a link out."""
+"""Files of a manifest: within its folder, regular, and never reached through a link out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tt_layout.reports.writing import replacing
 
 
 def exists(path: Path) -> bool:
-    """Tell whether there is a file of any kind.
+    """Return whether a file of any kind exists.
 
     Raises:
         OSError: its name is too long, or is not one of a file.
@@ -55,7 +55,7 @@ def write_golden(path: Path, content: bytes) -> None:
 
 
 def write_actual(path: Path, content: bytes) -> None:
-    """Write what was printed; whatever stands in its place gives way, be it a link."""
+    """Write the actual output; replace whatever is in its place, be it a link."""
     if os.path.islink(path) or (os.path.lexists(path) and not os.path.isfile(path)):
         path.unlink()
     with replacing(str(path)) as file:
@@ -63,7 +63,7 @@ def write_actual(path: Path, content: bytes) -> None:
 
 
 def remove_actual(path: Path) -> None:
-    """Remove what was printed before, if it is there and can be removed."""
+    """Remove an earlier actual output, if it exists and can be removed."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Outcomes for readers: people, scripts, test dashboards and pull requests."""
+"""Formats of outcomes: for people, scripts, test dashboards and pull requests."""
 
 from __future__ import annotations
 
@@ -36,21 +36,23 @@ MAX_NAMED = 3  # outcomes that the command which accepts them names one by one
 
 
 def findings(results: Results) -> Iterator[Outcome]:
-    """Yield the outcomes that are worth words."""
+    """Yield the outcomes that are reported."""
     return (outcome for outcome in results.outcomes if outcome.state != State.PASSED)
 
 
 def as_text(results: Results) -> str:
-    """Return what differs, the meaning first, and how to accept it; of a first run a line."""
+    """Format the differences, their meaning first, and the way to accept them."""
     states = {outcome.state for outcome in results.outcomes}
     if states == {State.MISSING}:
         count = counted(len(results.outcomes), "check")
         return f"no golden files yet for {count}; write them with: {update_command(results)}\n"
-    if states == {State.WRITTEN} and all(one.words == NEW_WORDS for one in results.outcomes):
+    if states == {State.WRITTEN} and all(
+        outcome.words == NEW_WORDS for outcome in results.outcomes
+    ):
         return f"{summary(results)}\n"
-    found = list(by_change(findings(results)))
-    parts = [describe(*outcomes) for outcomes in found[:MAX_DESCRIBED]]
-    left = sum(map(len, found[MAX_DESCRIBED:]))
+    changes = list(by_change(findings(results)))
+    parts = [describe(*outcomes) for outcomes in changes[:MAX_DESCRIBED]]
+    left = sum(map(len, changes[MAX_DESCRIBED:]))
     if left:
         parts.append(f"{left} more; --format json has them all")
     if hint := accept_hint(results):
@@ -59,7 +61,7 @@ def as_text(results: Results) -> str:
 
 
 def by_change(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
-    """Yield outcomes in their order, those together that are of one change of one layout."""
+    """Yield outcomes in order, grouped by change of one layout."""
     groups: dict[object, list[Outcome]] = {}
     for outcome in outcomes:
         groups.setdefault(_change(outcome), []).append(outcome)
@@ -67,7 +69,7 @@ def by_change(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
 
 
 def _change(outcome: Outcome) -> object:
-    """Return what outcomes share that are of one change: the layout, and what the words say."""
+    """Return the key of a change: the layout and the words."""
     if outcome.state != State.CHANGED or outcome.check is None or not outcome.words:
         return outcome.id
     case = outcome.check.case
@@ -75,13 +77,13 @@ def _change(outcome: Outcome) -> object:
     return layout, case.folder, outcome.words
 
 
-def describe(outcome: Outcome, *others: Outcome) -> str:
-    """Return the text about an outcome, and the names of others of the same change."""
+def describe(outcome: Outcome, *same: Outcome) -> str:
+    """Describe an outcome, with the names of others of the same change."""
     if outcome.error is not None:
         return f"{_head(outcome)}\n{indent(str(outcome.error), '  ')}"
     lines = [_head(outcome), *(f"  {safe(word)}" for word in outcome.words)]
-    if others:
-        lines.append(f"  the same change: {', '.join(other.id for other in others)}")
+    if same:
+        lines.append(f"  the same change: {', '.join(other.id for other in same)}")
     if outcome.state == State.CHANGED:
         lines += [f"  {line}" for line in difference(outcome)]
     return "\n".join(lines)
@@ -94,7 +96,7 @@ def _head(outcome: Outcome) -> str:
 
 
 def difference(outcome: Outcome) -> list[str]:
-    """Return the cut diff of an outcome that changed; nothing if only line ends differ."""
+    """Return the shortened diff of a changed outcome; nothing if only line ends differ."""
     assert outcome.before is not None
     assert outcome.after is not None
     before = outcome.before.replace(b"\r\n", b"\n")
@@ -105,20 +107,20 @@ def difference(outcome: Outcome) -> list[str]:
 
 
 def place(outcome: Outcome) -> tuple[str, int]:
-    """Return the file and line that an outcome is about; line 0 for the whole file."""
+    """Return file and line of an outcome; line 0 for the whole file."""
     if outcome.check is None:
         return _relative(str(outcome.golden)), 0
     return place_of(outcome.check)
 
 
 def place_of(check: Check) -> tuple[str, int]:
-    """Return the file and line of a check's case."""
+    """Return file and line of a check's case."""
     span = check.case.place
     return _relative(span.file), span.line
 
 
 def _defined(outcome: Outcome) -> tuple[str, int]:
-    """Return the file and line of what changed: the alias in the case's file, if it has one."""
+    """Return file and line of a changed layout: the alias in the case's file, if it has one."""
     if outcome.check is None or outcome.state != State.CHANGED:
         return place(outcome)
     span = defined_at(outcome.check.case)
@@ -126,14 +128,14 @@ def _defined(outcome: Outcome) -> tuple[str, int]:
 
 
 def _relative(path: str) -> str:
-    """Return a path as seen from the current folder, if it is inside, with ``/``."""
+    """Return a path relative to the current folder, if it is inside, with ``/``."""
     path = safe(path)
     relative = os.path.relpath(path)
     return (path if relative.startswith("..") else relative).replace(os.sep, "/")
 
 
 def accept_hint(results: Results) -> str:
-    """Return how to accept what differs; nothing if there is nothing to accept."""
+    """Return the hint how to accept the differences; empty without any."""
     names = [o.id for o in results.outcomes if o.state in DIFFERENT]
     hints = []
     if names:
@@ -145,13 +147,13 @@ def accept_hint(results: Results) -> str:
 
 
 def update_command(results: Results, *only: str) -> str:
-    """Return the command that makes golden files what was printed."""
+    """Return the command that accepts the actual output as golden files."""
     manifest = [] if results.manifest == DEFAULT_PATH else [shlex.quote(results.manifest)]
     return " ".join(["tt-layout check", *manifest, *only, "--update"])
 
 
 def summary(results: Results) -> str:
-    """Return the counts in a line.
+    """Format the counts in a line.
 
     Example:
         >>> summary(Results("layouts.yaml", ()))
@@ -163,7 +165,7 @@ def summary(results: Results) -> str:
 
 
 def as_json(results: Results) -> str:
-    """Return the outcomes as JSON; ``docs/check.md`` describes it."""
+    """Format the outcomes as JSON; see ``docs/check.md``."""
     import json
 
     report = {
@@ -194,7 +196,7 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
 
 
 def as_junit(results: Results) -> str:
-    """Return the outcomes as JUnit XML, a test case each."""
+    """Format the outcomes as JUnit XML, one test case each."""
     from tt_layout.reports.junit import to_junit
 
     return to_junit(results.manifest, map(_junit_case, results.outcomes))
@@ -219,7 +221,7 @@ def _message(outcome: Outcome) -> str:
 
 
 def as_github(results: Results) -> str:
-    """Return an annotation per finding, on the line of its case, and the counts."""
+    """Format an annotation per finding, on the line of its case, and the counts."""
     lines = []
     for outcome in findings(results):
         if outcome.state == State.WRITTEN:
@@ -239,7 +241,7 @@ def _annotation(outcome: Outcome) -> str:
 
 
 def annotation(message: str, path: str, line: int, title: str, level: str = "error") -> str:
-    """Return a workflow command of GitHub Actions that annotates a line.
+    """Format a workflow command of GitHub Actions that annotates a line.
 
     Example:
         >>> annotation("50% moved\\nsee below", "a,b.yaml", 3, "x: changed")
@@ -264,7 +266,7 @@ def _property(text: str) -> str:
 
 
 def error_annotation(error: LayoutError) -> str:
-    """Return the annotation of a manifest that cannot be read."""
+    """Return the annotation of an unreadable manifest."""
     where = error.location
     if where is None or where.line is None:
         return f"::error::{_data(error.summary)}"
