@@ -67,7 +67,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def _is_listed(manifest: Path, config: pytest.Config) -> bool:
-    """Tell whether a pattern is of a manifest; ``--rootdir`` may name another folder."""
+    """Return whether a pattern is of a manifest; ``--rootdir`` may name another folder."""
     folders = [config.rootpath, *([config.inipath.parent] if config.inipath is not None else [])]
     paths = [
         manifest.relative_to(folder).as_posix()
@@ -142,7 +142,7 @@ class CheckItem(_Item):
             raise MismatchError(_shown(self.path), (outcome,))
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Return where the case stands."""
+        """Return the location of the case."""
         span = self.check.case.place
         return Path(span.file), span.line - 1, self.name
 

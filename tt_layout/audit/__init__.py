@@ -1,4 +1,4 @@
-"""What is concluded from a dump: its layouts, its data movements and what they cost.
+"""Conclusions from a dump: layouts, data movements and their costs.
 
 ================  ============================================================================
 `modules`         a module as it is audited: layouts over types, operations read in full

@@ -1,4 +1,4 @@
-"""What changed between two audits: data movements that are gone, new, more expensive or cheaper."""
+"""Changes between two audits: data movements removed, added, more expensive or cheaper."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Change(NamedTuple):
 
     @property
     def width_bytes(self) -> int | None:
-        """What an access to global memory moves at once; None of others, or where unknown."""
+        """Bytes that an access to global memory moves at once; None for others, or if unknown."""
         return width_bytes(self.row)
 
     @property
@@ -45,7 +45,7 @@ class Change(NamedTuple):
 
 
 class KernelTotal(NamedTuple):
-    """What the data movements of a kernel cost in one program, before and after.
+    """Cost of a kernel's data movements in one program, before and after.
 
     Attributes:
         function: the kernel; None for operations outside of any.
@@ -58,7 +58,7 @@ class KernelTotal(NamedTuple):
 
 
 def width_bytes(row: MovementRow) -> int | None:
-    """Return what an access to global memory moves at once; None of others."""
+    """Return the bytes that an access to global memory moves at once; None for others."""
     if row.cost is None or row.operation.group not in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC):
         return None
     details = row.cost.details

@@ -1,4 +1,4 @@
-"""What is concluded from the text of a module, before anything is judged."""
+"""Conclusions from the text of a module, before its findings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ACCESSES = {
 
 @dataclass(frozen=True)
 class Total:
-    """How many operations of one name a kernel has, and what they move.
+    """Number and cost of a kernel's operations of one name.
 
     Attributes:
         function: the kernel; None for operations outside of any.
@@ -70,7 +70,7 @@ class MovementRow(NamedTuple):
 
     @property
     def access(self) -> str:
-        """What the operation is as an access to memory, as a noun."""
+        """The kind of access to memory, as a noun."""
         return _ACCESSES.get(self.operation.group, "access")
 
     @property
@@ -87,7 +87,7 @@ class MovementRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Conclusions:
-    """What a module contains, with costs.
+    """Content of a module, with costs.
 
     Attributes:
         layouts: a row for each layout and type.

@@ -1,4 +1,4 @@
-"""What each pass of the compiler made of the cost of a kernel: the history of a dump of passes."""
+"""History of a kernel's cost over the passes of the compiler."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PassChange(NamedTuple):
 
 
 class PassHistory(NamedTuple):
-    """What the passes of one compilation did.
+    """History of the costs of one compilation.
 
     Attributes:
         costs: a row for each of its modules.
@@ -79,7 +79,7 @@ class PassHistory(NamedTuple):
 def pass_history(
     run: PassRun, shared: SharedWork | None = None, given: GivenValues | None = None
 ) -> PassHistory:
-    """Return what the passes of a compilation did to the cost of its data movements.
+    """Return the history of the cost of a compilation's data movements.
 
     Args:
         run: the modules of a compilation.
@@ -134,5 +134,5 @@ class Compilations:
                 self._histories.append(pass_history(run, self._shared, self._given))
 
     def histories(self) -> Iterator[PassHistory]:
-        """Yield what the passes of each compilation did, once all modules were read."""
+        """Yield the history of each compilation, after all modules are read."""
         yield from self._histories

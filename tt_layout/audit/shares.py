@@ -1,4 +1,4 @@
-"""What part of a kernel's time a finding is about, and whether that is worth a change.
+"""Share of a kernel's time behind a finding, and whether a change may pay.
 
 One rule: of the time of a launch, cycles saved in one program are worth the smaller of
 
@@ -46,7 +46,7 @@ class Verdict(TextEnum):
 
 
 class Basis(TextEnum):
-    """What a share is a part of."""
+    """Denominator of a share."""
 
     TIME = "time"
     BOUND = "bound"
@@ -114,12 +114,12 @@ class Share(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The same with whether a change pays."""
+        """The share, and whether a change pays."""
         return f"{self.of_what}: {self.verdict}" if self.part is not None else ""
 
 
 class Launched(NamedTuple):
-    """What was measured of a launch.
+    """Measurements of a launch.
 
     Attributes:
         cycles: of a multiprocessor, for which it ran.
@@ -131,7 +131,7 @@ class Launched(NamedTuple):
 
 
 class Shares:
-    """What cycles of the kernels of a module are worth.
+    """Shares of cycles in the time of a module's kernels.
 
     Args:
         audit: of the module.
@@ -144,7 +144,7 @@ class Shares:
         self._cycles = cycles_by_kernel(audit.movements)
 
     def bounds(self, function: str | None) -> Bounds | None:
-        """Return what a launch of a kernel takes at least; None where no rates are known."""
+        """Return the lower bounds of a kernel's launch; None if no rates are known."""
         if function not in self._bounds:
             self._bounds[function] = self._find_bounds(function)
         return self._bounds[function]
@@ -172,7 +172,7 @@ class Shares:
         return self._cycles.get(function, 0.0)
 
     def of(self, function: str | None, saved: float) -> Share:
-        """Return what cycles saved in one program of a kernel are worth."""
+        """Return the share of cycles saved in one program of a kernel."""
         spills = any(one.spills for one in self._audit.registers if one.function == function)
         bounds, time = self.bounds(function), self.measured(function)
         if bounds is None or not (time or bounds.cycles):
@@ -192,14 +192,14 @@ class Shares:
         return Share(max(0.0, min(1.0, part)), basis, spills or is_alone or is_open)
 
     def leaves_some_idle(self, function: str | None) -> bool:
-        """Tell whether a launch is known to have fewer programs than there are multiprocessors."""
+        """Return whether a launch is known to have fewer programs than multiprocessors."""
         bounds = self.bounds(function)
         if bounds is None or bounds.programs is None:
             return False
         return bounds.programs_per_multiprocessor < 1
 
     def _knows_memory(self, function: str | None) -> bool:
-        """Tell whether the sectors of all accesses of a kernel to global memory are known."""
+        """Return whether the sectors of all accesses of a kernel to global memory are known."""
         costs = (row.cost for row in self._audit.movements if row.operation.function == function)
         known = (cost.details for cost in costs if cost is not None)
         return all(one.sectors is not None for one in known if isinstance(one, GlobalDetails))

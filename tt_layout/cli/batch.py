@@ -109,7 +109,7 @@ def overview(
 
 
 def _kept(files: Sequence[str], settings: Settings, folder: str) -> Iterator[Result]:
-    """Yield what is found in each file, or was before and is kept in a folder."""
+    """Yield the result of each file, computed or from the cache in a folder."""
     from tt_layout.reports.result_cache import ResultCache
 
     cache = ResultCache(folder, *settings)
@@ -133,7 +133,7 @@ def _kept(files: Sequence[str], settings: Settings, folder: str) -> Iterator[Res
 def _results(
     files: Sequence[str], settings: Settings, *, explains: bool = True
 ) -> Iterator[Result]:
-    """Yield what is found in each file, in any order; a terminal shows how far it is."""
+    """Yield the result of each file, in any order; a terminal shows the progress."""
     number = min(processors(), len(files) // FEW)
     if number < 2:
         _start(*settings, explains)

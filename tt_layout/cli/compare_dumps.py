@@ -26,7 +26,7 @@ Pair = tuple[NamedModule, NamedModule]
 
 
 class Comparing:
-    """What is compared, and with what.
+    """Inputs and options of a comparison.
 
     Args:
         is_partial: whether dumps may be cut off.
@@ -41,7 +41,7 @@ class Comparing:
         self._shared = SharedWork()
 
     def report(self, files: Sequence[str], shown: str | None) -> ComparisonReport | PassesReport:
-        """Return what two dumps, the passes or the modules of one do not share.
+        """Compare two dumps, or the passes or modules of one.
 
         Args:
             files: one or two.
@@ -97,7 +97,7 @@ class Comparing:
         return compared((before.file, after.file), audits, by)
 
     def _of_passes(self, file: str, runs: Iterable[PassRun], shown: str | None) -> PassesReport:
-        """Return what the passes of a dump changed."""
+        """Return the changes by the passes of a dump."""
         of_passes = [run for run in runs if len(run.modules) > 1]
         histories = [pass_history(run, self._shared, self._given) for run in of_passes]
         modules = {number: one for run in of_passes for number, one in run.numbered}

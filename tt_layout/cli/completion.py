@@ -1,4 +1,4 @@
-"""What a shell completes of layouts: the aliases and the data movements of a file."""
+"""Shell completion of layouts: aliases and data movements of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a dump knows is not asked for: types, targets, and the layouts of an operation on a line.
+"""Arguments inferred from a dump: types, targets, and the layouts of an operation on a line.
 
 A command that takes layouts is given what it lacks before its arguments are read: of ``FILE:ALIAS``
 a type that the alias is used with, and the target; of ``FILE:LINE`` the layouts of the
@@ -62,7 +62,7 @@ class DumpName(NamedTuple):
 
 
 class _Added(NamedTuple):
-    """What takes the place of an argument, and options that are added."""
+    """Replacement of an argument, and added options."""
 
     places: Mapping[str, Sequence[str]]
     tensor: str | None
@@ -131,7 +131,7 @@ def _target(command: click.Command, added: _Added) -> str | None:
 
 
 def _is_multiplication(name: DumpName) -> bool:
-    """Tell whether no data movement stands on a line, but a multiplication of matrices."""
+    """Return whether no data movement stands on a line, but a multiplication of matrices."""
     from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
     from tt_layout.audit.operations.multiplications import multiplications
     from tt_layout.ir.file_aliases import named_modules
@@ -153,7 +153,7 @@ def _of_multiplication(name: DumpName, args: list[str], given: Mapping[str, Any]
 
 
 def _is_missing(given: Mapping[str, Any], name: str) -> bool:
-    """Tell whether an option was left out: newer versions of click have a word for that."""
+    """Return whether an option was left out: newer versions of click have a word for that."""
     return not isinstance(given.get(name), str)
 
 

@@ -46,7 +46,7 @@ class Settings(NamedTuple):
 
 
 class PieceKernels(NamedTuple):
-    """What is found in a piece.
+    """Kernels of a piece of a dump.
 
     Attributes:
         kernels: of the modules that were audited.

@@ -1,4 +1,4 @@
-"""What each command does, in a line: the list of commands is shown without importing any."""
+"""Summary of each command in a line, so that the list needs no imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a page or a figure goes: to ``-o``, on a terminal to a file named after it, else on.
+"""Destination of a page or a figure: ``-o``, a file named after it on a terminal, else stdout.
 
 Nobody reads a page's scripts on a terminal.  A file that is there already is replaced only if it
 is one that this package wrote.
@@ -25,7 +25,7 @@ _OURS = {
 
 
 class Destination(NamedTuple):
-    """Where something is written.
+    """Destination of an output.
 
     Attributes:
         path: the file; None for standard output.
@@ -52,7 +52,7 @@ class Destination(NamedTuple):
 
 
 def destination(output: str | None, name: str, ending: str) -> Destination:
-    """Return where something goes, before it is made.
+    """Return the destination of an output, before it is made.
 
     Args:
         output: what ``-o`` says; None for nothing.

@@ -15,7 +15,7 @@ from tt_layout.enums import MemorySpace, TextEnum
 
 
 class MovementKind(TextEnum):
-    """What totals count an operation under."""
+    """Category of an operation in totals."""
 
     CONVERSION = "conversion"
     LOCAL_LOAD = "local load"
@@ -54,7 +54,7 @@ DIALECTS = ("ttg", "ttng", "tt", "triton_gpu", "triton_nvidia_gpu", "amdg", "amd
 
 
 class Family(TextEnum):
-    """What costs an operation; the values are the words of the docs."""
+    """Cost family of an operation; the values are the words of the docs."""
 
     GLOBAL = "global memory; `docs/global-memory.md`"
     ATOMIC = "atomics in global memory; `docs/global-memory.md`"
@@ -71,7 +71,7 @@ class Family(TextEnum):
 
 
 class DataMovement(NamedTuple):
-    """What an operation does with data.
+    """Effect of an operation on data.
 
     Attributes:
         source: the memory spaces that the data may come from; the types say which of them.
@@ -90,7 +90,7 @@ class DataMovement(NamedTuple):
 
 
 class OperationRow(NamedTuple):
-    """What is known of an operation.
+    """Row of an operation in the table.
 
     Attributes:
         movement: what it moves between layouts; None where that is nothing that is listed.

@@ -1,4 +1,4 @@
-"""What the reader notes about a part of a dump while it walks over it."""
+"""Record of a part of a dump while the reader walks over it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of which module of a file an alias is meant, where several define one name.
+"""Resolution of aliases to modules, if several of a file define one name.
 
 A dump of passes defines nearly every name again in each module.  ``FILE`` then means the last
 module that defines the name, and ``FILE@2`` the second one of the file, as ``tt-layout audit``
@@ -235,7 +235,7 @@ another'
         return AliasTable(self.source, self._modules[number - 1].definitions)
 
     def _defines(self, number: int, names: Sequence[str]) -> bool:
-        """Tell whether a module defines all of these aliases; for none, any layout."""
+        """Return whether a module defines all of these aliases; for none, any layout."""
         if names:
             definitions = self._modules[number - 1].definitions
             return all(name in definitions for name in names)

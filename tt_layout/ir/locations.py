@@ -1,4 +1,4 @@
-"""Where in the user's program an operation comes from."""
+"""Locations of operations in the user's program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from a dump: modules, their aliases, the types in them.  All of it immutable."""
+"""Immutable content of a dump: modules, their aliases and types."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class TypeUses(Sequence[TypeUse]):
 
 
 class Meanings(Protocol):
-    """What texts of a module stand for, by its aliases."""
+    """Values of the texts of a module under its aliases."""
 
     @property
     def release(self) -> Release | None:
@@ -286,7 +286,7 @@ class Module:
 
     @property
     def target(self) -> str | None:
-        """What it is compiled for, such as ``cuda:90``; None where it does not name one."""
+        """Target it is compiled for, such as ``cuda:90``; None if it names none."""
         for name in ("ttg.target", "triton_gpu.target"):
             if name in self.attributes:
                 return str(self.attributes[name])
@@ -310,12 +310,12 @@ class Module:
 
     @property
     def target_option(self) -> str | None:
-        """What ``--target`` takes for it: the row of a known GPU, else what the module names."""
+        """Value of ``--target`` for it: the row of a known GPU, else its own name."""
         return self.target if self.gpu is None or self.gpu_assumption is not None else self.gpu
 
     @property
     def gpu_assumption(self) -> str | None:
-        """What is assumed of a GPU that has no row of its own, in a sentence; None of one that has.
+        """Assumption about a GPU without a row, in a sentence; None for a known one.
 
         Example:
             >>> from tt_layout.ir import parse_ir

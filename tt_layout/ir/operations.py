@@ -60,19 +60,19 @@ class Operation(NamedTuple):
 
     @property
     def movement(self) -> DataMovement:
-        """What the operation does."""
+        """The data movement of the operation."""
         movement = self.row.movement
         assert movement is not None
         return movement
 
     @property
     def row(self) -> OperationRow:
-        """What is known of operations of its name."""
+        """The table row of its name."""
         return OPERATIONS[self.name.rpartition(".")[2]]
 
     @property
     def family(self) -> Family | None:
-        """What costs it; the layouts outweigh the name."""
+        """The family of its cost; layouts take precedence over the name."""
         family = self.row.family
         if family is Family.CONVERSION and self.group is not MovementKind.CONVERSION:
             return Family.SHARED
@@ -129,12 +129,12 @@ def moved_bits(ir_type: IRType) -> int | None:
 
 
 def is_pointer(ir_type: IRType | None) -> bool:
-    """Tell whether the elements of a type are pointers."""
+    """Return whether the elements of a type are pointers."""
     return ir_type is not None and ir_type.element_type.startswith("!tt.ptr")
 
 
 def in_memory(ir_type: IRType | None) -> bool:
-    """Tell whether a value of the type is in shared or tensor memory."""
+    """Return whether a value of the type is in shared or tensor memory."""
     return ir_type is not None and (
         ir_type.is_memory or isinstance(ir_type.encoding, SharedEncoding)
     )

@@ -28,7 +28,7 @@ _TARGET = re.compile(r"\^[\w$.-]+")
 
 
 class Stage(IntEnum):
-    """How far a module is on the way through the compiler."""
+    """Stage of a module in the compiler's pipeline."""
 
     NO_LAYOUTS = 0
     LAYOUTS = 1
@@ -36,7 +36,7 @@ class Stage(IntEnum):
 
 
 def has_passes(text: str) -> bool:
-    """Tell whether a dump has a header that names a pass."""
+    """Return whether a dump has a header that names a pass."""
     return "IR Dump " in text
 
 
@@ -50,7 +50,7 @@ def stage_of(module: Module) -> Stage:
 
 
 def has_lost_loops(module: Module) -> bool:
-    """Tell whether a module has loops as branches back: how often they run is not known.
+    """Return whether a module has loops as branches back: how often they run is not known.
 
     Example:
         >>> from tt_layout.ir import parse_ir
@@ -77,7 +77,7 @@ def has_lost_loops(module: Module) -> bool:
 
 
 class Step(NamedTuple):
-    """What led from one module to the next.
+    """Pass between one module and the next.
 
     Attributes:
         name: the pass; None where no header names one.
@@ -167,7 +167,7 @@ def chosen_modules(modules: Iterable[Module], first: int = 1) -> Iterator[Module
 
 
 def _are_of_other_kernels(above: Module, module: Module) -> bool:
-    """Tell whether two modules have functions, and none in common."""
+    """Return whether two modules have functions, and none in common."""
     own, others = ({one.name for one in each.functions} for each in (module, above))
     return bool(own and others) and own.isdisjoint(others)
 

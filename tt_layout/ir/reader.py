@@ -181,7 +181,7 @@ class _Scanner:
         yield from self.done
 
     def _tokens(self) -> Iterator[re.Match[str]]:
-        """Yield what is found, except what is within an operation, which is read at once."""
+        """Yield tokens, except those within an operation, which is read at once."""
         position: int | None = 0
         while position is not None:
             self.skip = None
@@ -287,7 +287,7 @@ class _Scanner:
         self.part.open_function(self._name_start(match.start()))
 
     def _name_start(self, offset: int) -> int:
-        """Return where the name begins whose last word begins at an offset."""
+        """Return the offset of a name by the offset of its last word."""
         return self._word_start(offset - 1) if self.text[offset - 1 : offset] == "." else offset
 
     # -- operations and types ---------------------------------------------------------------
@@ -325,7 +325,7 @@ class _Scanner:
                 return
 
     def _is_name(self, dot: int) -> bool:
-        """Tell whether a dot is that of an operation's name, not of a value's or a type's."""
+        """Return whether a dot is that of an operation's name, not of a value's or a type's."""
         start = self._word_start(dot)
         return start == 0 or self.text[start - 1] not in BEFORE_NAME
 

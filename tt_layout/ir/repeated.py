@@ -30,7 +30,7 @@ MAX_LENGTH = 1 << 22
 
 
 class KnownText(NamedTuple):
-    """What was read of a text between two headers.
+    """Content of a text between two headers.
 
     Attributes:
         start: where the text begins.
@@ -51,7 +51,7 @@ class KnownTexts:
         self._repeats: dict[Part, tuple[KnownText, int]] = {}
 
     def repeats(self, part: Part, start: int, text: str) -> bool:
-        """Tell whether a text has been read before; if so, a part that begins with it is of it."""
+        """Return whether a text has been read before; if so, add the part that begins with it."""
         known = self._known.pop(text, None)
         if known is None:
             return False
@@ -113,5 +113,5 @@ class _MovedAliases:
         return Scope(self._source, part, self._interner)
 
     def read(self, name: str) -> Alias:
-        """Return what an alias stands for."""
+        """Return the value of an alias."""
         return self._scope.alias(name)

@@ -1,4 +1,4 @@
-"""What the aliases and types of a part mean, each looked at when it is asked for.
+"""Aliases and types of a part of a dump, resolved on demand.
 
 In a dump of a hundred passes nearly every attribute and type comes again in each module, so
 each text is parsed once: a text, with numbers in the place of its aliases that stand for what
@@ -42,7 +42,7 @@ _NEXT = re.compile(
 
 
 class Interner:
-    """What the modules of one dump share: encodings and types by the text that they have.
+    """Cache of encodings and types by their text, shared by the modules of a dump.
 
     Args:
         release: the release whose rules hold; None for those that fit.
@@ -104,7 +104,7 @@ class PartNodes(Mapping[str, Node]):
 
 
 class Scope:
-    """What the aliases and types of a part mean."""
+    """Scope of the aliases and types of a part."""
 
     def __init__(self, source: Source, part: Part, interner: Interner) -> None:
         self.source = source
@@ -193,11 +193,11 @@ class Scope:
         return read(node)
 
     def is_location(self, name: str) -> bool:
-        """Tell whether an alias stands for a location."""
+        """Return whether an alias stands for a location."""
         return LOCATION.match(self.source.text, self.definitions[name].value) is not None
 
     def alias(self, name: str) -> Alias:
-        """Return what an alias stands for."""
+        """Return the value of an alias."""
         definition = self.definitions[name]
         place = self.source.line_column(definition.start)
         if self.is_location(name):
@@ -301,7 +301,7 @@ class Scope:
         return self.source.text[slice(*span)] if span is not None else text
 
     def _type_span(self, name: str) -> tuple[int, int] | None:
-        """Return where the type stands that an alias is of; None if it is not an alias of one."""
+        """Return the span of the type of an alias; None if it is not an alias of one."""
         definition = self.type_definitions.get(name[1:]) if name.startswith("!") else None
         if definition is None:
             return None
@@ -313,7 +313,7 @@ class Scope:
 
     @cached_property
     def locations(self) -> Locations:
-        """What the location aliases lead to."""
+        """Locations of the location aliases."""
         return Locations(self.source, self.definitions)
 
     def location(self, text: str) -> Location | None:

@@ -14,7 +14,7 @@ from tt_layout.mlir.types import TensorType
 
 
 class UsedTypes(NamedTuple):
-    """What a dump has of its layouts.
+    """Layouts and types of a dump.
 
     Attributes:
         types: alias -> the types that it is used with: floats, integers, pointers; the most

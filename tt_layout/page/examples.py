@@ -1,4 +1,4 @@
-"""What the playground offers to start from: every kind of layout and notation, pairs, products."""
+"""Examples of the playground: every kind of layout and notation, pairs, products."""
 
 from __future__ import annotations
 

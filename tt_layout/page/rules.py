@@ -1,4 +1,4 @@
-"""What the page's scripts get of the encodings as data: spellings, rules, and instructions.
+"""Encodings as data for the page's scripts: spellings, rules, and instructions.
 
 Both are read from where the encodings read them, so that nothing of it is written twice.
 """

@@ -38,7 +38,7 @@ def _cells(allocation: Allocation) -> list[str]:
 
 
 def allocation_text(allocation: Allocation) -> str:
-    """Return what a piece of shared memory is for.
+    """Describe the purpose of a piece of shared memory.
 
     Example:
         >>> allocation_text(Allocation(AllocationKind.SCRATCH, "tt.reduce", None, 7, 64, 128))

@@ -18,7 +18,7 @@ from tt_layout.safe_text import safe
 
 
 class Verdict(Enum):
-    """What became of a kernel, the worst first."""
+    """Verdict on a kernel against its baseline, the worst first."""
 
     MORE_EXPENSIVE = "more expensive"
     NEW = "new"
@@ -57,7 +57,7 @@ class KernelChange(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """What became of it; a new error counts as more expensive."""
+        """Verdict on the kernel; a new error counts as more expensive."""
         if self.before is None:
             return Verdict.NEW
         if self.after is None:
@@ -70,7 +70,7 @@ class KernelChange(NamedTuple):
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """What kernels are sorted by: the worst verdict first, then the largest difference."""
+        """Sort key: the worst verdict first, then the largest difference."""
         order = list(Verdict).index(self.verdict)
         return order, -abs(self.difference), self.kernel.file, self.kernel.function or ""
 
@@ -80,7 +80,7 @@ Folder = tuple[str, Sequence[KernelLine]]
 
 
 def changes_between(before: Folder, after: Folder, tolerance: float) -> tuple[KernelChange, ...]:
-    """Return what became of each kernel, the worst first.
+    """Return the verdict on each kernel, the worst first.
 
     Kernels of one name are the same where their dumps have one path in both folders; then where
     GPU, warps and arguments are equal, those of equal cost first.
@@ -145,7 +145,7 @@ def _without(kernels: Iterable[KernelLine], others: Iterable[KernelLine]) -> lis
 
 @dataclass(frozen=True, repr=False)
 class BaselineReport(Printed):
-    """What became of each kernel.
+    """Verdicts on all kernels.
 
     Attributes:
         changes: the worst first.
@@ -162,7 +162,7 @@ class BaselineReport(Printed):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many kernels have each verdict."""
+        """Number of kernels with each verdict."""
         found = dict.fromkeys((verdict.value for verdict in Verdict), 0)
         for change in self.changes:
             found[change.verdict.value] += 1

@@ -30,7 +30,7 @@ class NamedModule(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What two modules do not share.
+    """Difference between two modules.
 
     Attributes:
         changes: data movements of one of them only, those of which the cost changes most first.
@@ -72,7 +72,7 @@ def compared(
 
 @dataclass(frozen=True, repr=False)
 class ComparisonReport(Printed):
-    """What changed between the modules of two dumps, or of one."""
+    """Changes between the modules of two dumps, or of one."""
 
     comparisons: Sequence[Comparison]
 
@@ -95,7 +95,7 @@ class ComparisonReport(Printed):
 
 
 def comparison_lines(comparison: Comparison) -> Iterator[Line | Fitted]:
-    """Yield what two modules do not share."""
+    """Yield the differences between two modules."""
     both = ("---", "before", comparison.before), ("+++", "after", comparison.after)
     for sign, side, one in both:
         where = next(heading(one.module, one.file)).text
@@ -119,7 +119,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[Line | Fitted]:
 
 
 def _total_line(total: KernelTotal) -> Line:
-    """Return what a kernel cost, what it costs, and which is more."""
+    """Return the cost of a kernel before and after, and which is higher."""
     more = total.after - total.before
     who = f"@{safe(total.function)}" if total.function is not None else "outside of functions"
     numbers = f"{total.before:.0f} cycles before, {total.after:.0f} after"
@@ -158,13 +158,13 @@ def _change_table(found: Sequence[Change]) -> Table:
 
 
 def _is_in_width(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether something was removed and added again with another width."""
+    """Return whether something was removed and added again with another width."""
     removed, added = ([r[1:6] for r in rows if r[0].startswith(sign)] for sign in "-+")
     return any(cells in added for cells in removed)
 
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
-    """Return what two modules do not share as plain data."""
+    """Return the differences between two modules as plain data."""
     data: dict[str, Any] = {
         label: {"file": file, "line": m.line, "pass": m.pass_name, "stage": m.stage}
         for label, (file, m) in (("before", comparison.before), ("after", comparison.after))

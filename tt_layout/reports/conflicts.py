@@ -33,7 +33,7 @@ MAX_COLLISIONS = 4
 
 @dataclass(frozen=True, repr=False)
 class ConflictsReport(Printed):
-    """What storing a tensor to shared memory and loading it costs.
+    """Cost of storing a tensor to shared memory and of loading it.
 
     Attributes:
         conflicts: both accesses.
@@ -139,7 +139,7 @@ def segment_lines(steps: Steps) -> Iterator[Line]:
 
 
 def access_lines(access: Access) -> Iterator[Line]:
-    """Yield what an access consists of, what it costs, and which lanes collide."""
+    """Yield the instructions of an access, their cost, and the lanes that collide."""
     kind = "store" if access.is_store else "load"
     width = count(access.width_bytes, "byte")
     text = f"{kind}: {access.instructions} x {access.name} per warp, {width} per lane"
@@ -165,7 +165,7 @@ def selecting_bits(access: Access) -> str:
 
 
 def _noun(access: Access) -> str:
-    """Return what gives the addresses: lanes, or the rows of a matrix."""
+    """Return the noun of the addresses: lanes, or rows of a matrix."""
     return "row" if access.instruction.matrices else "lane"
 
 
@@ -198,7 +198,7 @@ def picture(access: Access) -> Iterator[Line]:
 
 
 def evidence(target: Target) -> str:
-    """Return what the numbers of a target rest on."""
+    """Describe the evidence of a target's numbers."""
     source = "" if target.verified else f" ({target.source})"
     return f"target: {target.name}, {target.title}; {target.standing}{source}"
 

@@ -1,4 +1,4 @@
-"""What converting a tensor between two layouts takes: the report of ``tt-layout convert``."""
+"""Cost of a conversion between two layouts: the report of ``tt-layout convert``."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MEANINGS = {
 
 @dataclass(frozen=True, repr=False)
 class TransferReport(Printed):
-    """What a load from shared memory to registers takes, or a store the other way round.
+    """Cost of a load from shared memory to registers, or of a store.
 
     Until 2.3 such a conversion was a ``convert_layout``; since then it is a ``local_load`` or
     a ``local_store``.
@@ -63,7 +63,7 @@ class TransferReport(Printed):
 
     @property
     def kind(self) -> MovementKind:
-        """What it is: ``local store`` or ``local load``."""
+        """Kind of movement: ``local store`` or ``local load``."""
         return MovementKind.LOCAL_STORE if self.access.is_store else MovementKind.LOCAL_LOAD
 
     def lines(self) -> Iterator[Line]:
@@ -89,7 +89,7 @@ class TransferReport(Printed):
 
 @dataclass(frozen=True, repr=False)
 class ConversionReport(Printed):
-    """What a conversion takes.
+    """Cost of a conversion.
 
     Attributes:
         src, dst: the layouts.
@@ -151,7 +151,7 @@ class ConversionReport(Printed):
 
     @property
     def cycle(self) -> str:
-        """What a cycle of shared memory is called on the target."""
+        """Word for a cycle of shared memory on the target."""
         return find_target(self.target or DEFAULT_TARGET).cycle
 
     def data(self) -> dict[str, Any]:

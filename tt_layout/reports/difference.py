@@ -1,4 +1,4 @@
-"""What changed between two layouts, in words: the report of ``tt-layout diff``."""
+"""Difference between two layouts in words: the report of ``tt-layout diff``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VERDICTS = {
 
 @dataclass(frozen=True, repr=False)
 class DifferenceReport(Printed):
-    """What changed between two layouts."""
+    """Difference between two layouts."""
 
     difference: EncodingDifference
 

@@ -124,7 +124,7 @@ def _largest(facts: KernelFacts) -> str | None:
 
 
 def _of(path: str, facts: KernelFacts) -> Any:
-    """Return what a path of attributes of the facts leads to; None where one of them is None."""
+    """Follow a path of attributes; None if one of them is None."""
     found: Any = facts
     for part in path.split("."):
         found = getattr(found, part) if found is not None else None

@@ -143,7 +143,7 @@ class Table(NamedTuple):
         return below
 
     def _tail(self, row: Sequence[str] | str, below: int) -> str:
-        """Return what stands below a row: names and cells, of a tail the cell alone."""
+        """Return the text below a row: names and cells, of a tail the cell alone."""
         first = len(self.header) - below
         named = [
             cell if self.has_tail and at == len(self.header) - 1 else f"{self.header[at]} {cell}"

@@ -147,7 +147,7 @@ def size_text(info: SharedInfo) -> str:
 
 
 def padding_text(info: SharedInfo) -> str:
-    """Return where a buffer in shared memory is padded; empty where it is not."""
+    """Describe the padding of a buffer in shared memory; empty without any."""
     pairs = ", ".join(f"{pad} after every {interval}" for interval, pad in info.padding)
     return f"{pairs} elements" if pairs else ""
 

@@ -1,4 +1,4 @@
-"""What is known of one kernel of an audit, gathered: what its features are computed from."""
+"""Facts of one kernel of an audit, from which its features are computed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class KernelFacts:
 
     @cached_property
     def bounds(self) -> Bounds | None:
-        """What it takes at least; None where the GPU has no rates."""
+        """Lower bounds of its time; None if the GPU has no rates."""
         return kernel_bounds(self.audit, self.function, self.grid)
 
     @cached_property
@@ -71,12 +71,12 @@ class KernelFacts:
 
     @property
     def cycles(self) -> float:
-        """Of its data movements in one program, as far as they are known."""
+        """Cycles of its data movements in one program, as far as they are known."""
         return sum(row.cycles or 0.0 for row in self.rows)
 
     @property
     def findings_share(self) -> float | None:
-        """Of its cycles, 0 to 1: what findings waste."""
+        """Share of its cycles wasted by findings, 0 to 1."""
         return min(1.0, self.summary.weight / self.cycles) if self.cycles else None
 
     @property
@@ -88,12 +88,12 @@ class KernelFacts:
 
     @property
     def flops(self) -> float:
-        """Of its multiplications in one program."""
+        """FLOPs of its multiplications in one program."""
         return sum(one.flops * assumed_runs(one.executions) for one in self.products)
 
     @property
     def layouts(self) -> int:
-        """How many different layouts its data movements have."""
+        """Number of different layouts of its data movements."""
         ends = ((row.operation.source, row.operation.target) for row in self.rows)
         return len({layout_of(end) for pair in ends for end in pair} - {None})
 
@@ -105,7 +105,7 @@ class KernelFacts:
 
     @property
     def limited_by(self) -> str | None:
-        """What allows no more CTAs on a multiprocessor; None where that is not known."""
+        """Resource that limits the CTAs on a multiprocessor; None if it is not known."""
         found = self.summary.occupancy
         return "+".join(found.limited_by) if found is not None else None
 
@@ -116,12 +116,12 @@ class KernelFacts:
 
     @property
     def ctas(self) -> int | None:
-        """Of a cluster, as the module states."""
+        """Number of CTAs of a cluster, as the module states."""
         return self.audit.module.number("num-ctas")
 
     @property
     def programs(self) -> int | None:
-        """Of the grid; None where it is not known."""
+        """Number of programs of the grid; None if it is not known."""
         if self.grid is None:
             return None
         x, y, z = (*self.grid, 1, 1, 1)[:3]
@@ -129,6 +129,6 @@ class KernelFacts:
 
 
 def kernels_of(file: str, audit: Audit, grid: Grid | None = None) -> Iterator[KernelFacts]:
-    """Yield what is known of each kernel of a module."""
+    """Yield the facts of each kernel of a module."""
     for function, summary in zip(kernel_names(audit), summaries(audit)):
         yield KernelFacts(file, audit, function, summary, grid)

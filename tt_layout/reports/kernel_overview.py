@@ -53,7 +53,7 @@ class FindingLine(NamedTuple):
 
     @staticmethod
     def of(finding: Finding) -> FindingLine:
-        """Return what is kept of a finding."""
+        """Shorten a finding to a line of the table."""
         place = finding.location
         location = (place.file, place.line, place.column) if place is not None else None
         return FindingLine(finding.kinds, finding.weight, finding.line, finding.message, location)
@@ -91,7 +91,7 @@ class KernelLine(NamedTuple):
 
     @staticmethod
     def of_audit(file: str, audit: Audit) -> Iterator[KernelLine]:
-        """Yield what is kept of each kernel of a module."""
+        """Yield a line for each kernel of a module."""
         cycles = cycles_by_kernel(audit.movements)
         functions = audit.audited.functions if audit.audited is not None else ()
         grid = grid_of(audit)
@@ -106,7 +106,7 @@ class KernelLine(NamedTuple):
 
     @staticmethod
     def of(file: str, line: int, summary: Summary) -> KernelLine:
-        """Return what is kept of a kernel."""
+        """Shorten a kernel to a line of the table."""
         return KernelLine(
             file=file,
             line=line,
@@ -123,7 +123,7 @@ class KernelLine(NamedTuple):
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """What kernels are sorted by: errors first, then those that waste most in all programs."""
+        """Sort key: errors first, then the waste in all programs."""
         return (
             not self.errors,
             -self.weight * (self.programs or 1),

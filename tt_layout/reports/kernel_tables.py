@@ -96,7 +96,7 @@ def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) ->
 
 
 def _places(locations: Sequence[Location | None]) -> tuple[str, list[str]]:
-    """Return what heads the column of locations, and the locations: of one file without it.
+    """Return the heading of the column of locations, and the locations, without a common file.
 
     Of several files the names alone, while no two are called the same.
     """
@@ -112,7 +112,7 @@ def _places(locations: Sequence[Location | None]) -> tuple[str, list[str]]:
 
 
 def _loop_heading(executions: Executions) -> str:
-    """Return what stands above data movements that run as often; empty for what runs once."""
+    """Return the heading of data movements that run equally often; empty for once."""
     loop = executions.loop
     if loop is None:
         return _times(executions) if _is_repeated(executions) else ""
@@ -134,7 +134,7 @@ def _times(executions: Executions) -> str:
 
 
 def is_repeated(row: MovementRow) -> bool:
-    """Tell whether an operation is inside, before or after a loop, or may not run."""
+    """Return whether an operation is inside, before or after a loop, or may not run."""
     return row.executions.loop is not None or _is_repeated(row.executions)
 
 
@@ -151,7 +151,7 @@ def runs(executions: Executions) -> str:
 
 
 def cost_text(row: MovementRow) -> str:
-    """Return what a data movement costs, or why that is not known."""
+    """Format the cost of a data movement, or the reason why it is not known."""
     if row.cost is not None:
         return row.cost.text
     return f"n/a ({safe(row.cost_unknown)})" if row.cost_unknown is not None else "-"

@@ -58,7 +58,7 @@ def in_brief(file: str, audits: Iterable[Audit], top: int | None) -> ManyModules
 
 
 def brief_kernels(file: str, audit: Audit) -> list[KernelLine]:
-    """Return what the table shows of the kernels of a module: where the worst finding is."""
+    """Return the table lines of a module's kernels, each with the place of its worst finding."""
     found = KernelLine.of_audit(file, audit)
     return [one._replace(text="", signature="", findings=one.findings[:1]) for one in found]
 

@@ -1,4 +1,4 @@
-"""What Nsight Compute counted beside what was predicted, as text and as plain data."""
+"""Counters of Nsight Compute beside predictions, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_NUMBERS = 4  # launches that are named
 
 
 class Measurements:
-    """What a page of Nsight Compute tells.
+    """Measurements of a page of Nsight Compute.
 
     Attributes:
         file: its name.
@@ -44,7 +44,7 @@ class Measurements:
         self.launches: Sequence[Launch] = read_launches(source)
 
     def of(self, audit: Audit) -> list[ComparedLaunch]:
-        """Return what was measured of the kernels of a module."""
+        """Return the measurements of a module's kernels."""
         return list(compared_launches(audit, self.launches))
 
     def launched(self) -> dict[str, Launched]:

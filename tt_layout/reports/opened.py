@@ -60,13 +60,13 @@ class AuditWithValues(NamedTuple):
 
 
 def is_log(name: str) -> bool:
-    """Tell whether a name means all kernels of a log."""
+    """Return whether a name means all kernels of a log."""
     path, number = split_module(name)
     return number is None and is_trace_name(path)
 
 
 class Opened(NamedTuple):
-    """What a name means.
+    """Content behind a name.
 
     Attributes:
         dumps: one, or the kernels of a log.
@@ -78,7 +78,7 @@ class Opened(NamedTuple):
 
 
 def open_dumps(name: str, *, in_pieces: bool = False) -> Opened:
-    """Return what a name means: one dump, or the kernels of a log of tritonparse.
+    """Open one dump, or the kernels of a log of tritonparse.
 
     Args:
         name: of a file, perhaps with the number of a module.

@@ -35,7 +35,7 @@ def _row(alike: Sequence[PassCost]) -> list[str]:
 
 
 def cycles(cost: PassCost) -> str:
-    """Return what the data movements of a module cost; a dash where that is not known."""
+    """Format the cost of a module's data movements; a dash if it is not known."""
     return f"{cost.cycles:.0f}" if cost.cycles is not None else "-"
 
 

@@ -1,4 +1,4 @@
-"""What each pass of a dump changed: the report of ``tt-layout audit --diff`` of one dump."""
+"""Changes by each pass of a dump: the report of ``tt-layout audit --diff`` of one dump."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUFFIX = "Pass"
 
 @dataclass(frozen=True, repr=False)
 class PassesReport(Printed):
-    """What the passes of a dump made of the cost of its kernels.
+    """History of the cost of a dump's kernels over its passes.
 
     Attributes:
         file: the name of the dump.

@@ -14,7 +14,7 @@ class Printed:
     """A report as Python shows it: whole as text, in short as a value, as HTML in a notebook."""
 
     def __str__(self) -> str:
-        """Return what the command prints, less the last line's end."""
+        """Return the output of the command, without its last line end."""
         return plain_text(self._report).removesuffix("\n")
 
     def __repr__(self) -> str:

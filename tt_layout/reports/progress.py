@@ -14,7 +14,7 @@ PATIENCE = 1.0  # seconds that pass before a terminal is shown how far something
 
 
 class Watch(Protocol):
-    """What passes items on, and may show how many of them are done."""
+    """Function that passes items on, and may show their progress."""
 
     def __call__(self, items: Collection[_Item]) -> Iterable[_Item]:
         """Yield the items."""

@@ -164,14 +164,14 @@ def compiled_by(tree: ReductionTree) -> str:
 
 
 def brought_by(step: AddStep) -> str:
-    """Return what brings the terms of a step together."""
+    """Return the instruction that combines the terms of a step."""
     if step.place == WARPS:
         return f"shared memory, {step.instruction}"
     return step.instruction or ("packed pairs" if step.is_packed else "")
 
 
 def sum_text(step: AddStep, number: int) -> str:
-    """Return what a step makes of the sums before it.
+    """Format the sums after a step in terms of those before it.
 
     Example:
         >>> sum_text(AddStep("lanes", (0, 16)), 3)

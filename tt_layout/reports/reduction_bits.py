@@ -64,7 +64,7 @@ def _lines(bits: ReductionBits) -> Iterator[Line]:
 
 
 def _where(pair: ReductionPair) -> str:
-    """Return where a reduction is, in either dump and in the program."""
+    """Format the location of a reduction, in either dump and in the program."""
     before, after = pair.before, pair.after
     line = (
         f"line {before.line}"

@@ -1,4 +1,4 @@
-"""What every report is: lines and tables for people, and data for programs.
+"""Protocol of reports: lines and tables for people, and data for programs.
 
 A command makes one report and hands it to `tt_layout.cli.output.emit`, the one way out.
 """
@@ -27,13 +27,13 @@ class Line(NamedTuple):
 
 
 class Report(Protocol):
-    """What a command found out."""
+    """Result of a command."""
 
     def lines(self) -> Iterable[Line | Fitted]:
-        """Return what people read."""
+        """Return the text for people."""
 
     def data(self) -> dict[str, Any]:
-        """Return what programs read; a value may be an iterator, of a list that is long."""
+        """Return the data for programs; the value of a long list may be an iterator."""
 
 
 def safe_elements(report: Report, width: int = PLAIN_WIDTH) -> Iterator[Line]:

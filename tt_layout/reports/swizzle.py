@@ -23,7 +23,7 @@ JSON_VERSION = 1
 
 @dataclass(frozen=True, repr=False)
 class SwizzleReport(Printed):
-    """What a search found.
+    """Result of a swizzle search.
 
     Attributes:
         search: the best of the family, and the best linear layout.

@@ -33,7 +33,7 @@ class TranslationReport(Printed):
         yield Line(self.translation.text)
 
     def notes(self, has_shape: bool) -> list[str]:
-        """Return what is said beside the text.
+        """Return the notes beside the text.
 
         Args:
             has_shape: whether the tensor's shape was given.

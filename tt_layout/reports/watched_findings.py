@@ -26,7 +26,7 @@ class NamedFinding(NamedTuple):
 
 
 def read_limits(texts: Sequence[str]) -> dict[str, float]:
-    """Return what an audit fails on.
+    """Parse the limits on which an audit fails.
 
     Args:
         texts: lists of kinds, such as ``conflicts,conversions=100``.
@@ -86,7 +86,7 @@ class Watcher:
             yield audit
 
     def is_failure(self, finding: FindingLine) -> bool:
-        """Tell whether an audit is to fail on a finding."""
+        """Return whether an audit is to fail on a finding."""
         limits = [self._limits[kind] for kind in finding.kinds if kind in self._limits]
         return any(finding.weight >= limit for limit in limits)
 

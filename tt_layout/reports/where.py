@@ -29,7 +29,7 @@ _DIMENSIONS = {"column": "col"}
 
 @dataclass(frozen=True, repr=False)
 class WhereReport(Printed):
-    """What was asked and found.
+    """A query of a location or an element, and its answer.
 
     Attributes:
         encoding: the layout.
@@ -95,7 +95,7 @@ def element_report(placed: PlacedLayout, element: Sequence[int], limit: int) -> 
 
 
 def location_report(placed: PlacedLayout, given: Mapping[str, int]) -> WhereReport:
-    """Return what a location holds; of a thread, what all its registers hold.
+    """Return the element of a location, or of all registers of a thread.
 
     Args:
         placed: the layout.

@@ -73,7 +73,7 @@ class DumpText:
 
     @cached_property
     def _by_text(self) -> dict[str, str]:
-        """What a layout is written as -> the alias that stands for it, longer texts first."""
+        """Alias by the text of its layout, longer texts first."""
         found: dict[str, str] = {}
         for name in self.module.aliases.attributes():
             encoding = self.module.aliases[name].encoding

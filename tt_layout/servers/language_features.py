@@ -1,4 +1,4 @@
-"""What the language server answers: each feature of the protocol, registered."""
+"""Features of the language server, registered."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _hover(server: LayoutServer) -> None:
 def _said(
     where: WordPlace, markup: Sequence[types.MarkupKind], has_pictures: bool
 ) -> tuple[Hover, str | None] | None:
-    """Return what is said of a word, and the same as Markdown if the client reads it."""
+    """Return the hover of a word, and its Markdown if the client reads it."""
     found = hover(where.placed.piece, where.line, where.column)
     if found is None or types.MarkupKind.Markdown not in markup:
         return (found, None) if found is not None else None

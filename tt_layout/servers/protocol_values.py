@@ -54,7 +54,7 @@ class Units:
 
 
 def diagnostic(one: Diagnosis, placed: Placed | None, units: Units) -> types.Diagnostic:
-    """Return what is shown at a line; a finding stands at the name of its operation."""
+    """Convert a diagnosis; a finding is at the name of its operation."""
     line = one.line - (placed.down if placed is not None else 0)
     text = placed.piece.line(line) if placed is not None else ""
     place = operation_place(text, line, one.name) if one.name else operation_place(text, line, text)
@@ -70,7 +70,7 @@ def diagnostic(one: Diagnosis, placed: Placed | None, units: Units) -> types.Dia
 
 
 def hover(found: Hover, placed: Placed, units: Units, content: str | None) -> types.Hover:
-    """Return what is said of a word, as Markdown, or as plain text if ``content`` is None."""
+    """Convert a hover text to Markdown, or to plain text if ``content`` is None."""
     kind = types.MarkupKind.PlainText if content is None else types.MarkupKind.Markdown
     value = found.plain if content is None else content
     return types.Hover(types.MarkupContent(kind, value), units.range(placed, found.place))

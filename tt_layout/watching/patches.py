@@ -65,7 +65,7 @@ class _Finder:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where the module is; None of any other."""
+        """Return the spec of the module; None for any other."""
         if name != self._name:
             return None
         spec = PathFinder.find_spec(name, path, target)

@@ -1,4 +1,4 @@
-"""Where a kernel was compiled: the test that runs, or else the line of the program."""
+"""Location of a compilation: the running test, or else the line of the program."""
 
 from __future__ import annotations
 

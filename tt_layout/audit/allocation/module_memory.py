@@ -51,7 +51,7 @@ def module_memory(
 
 
 def _stated(audited: AuditedModule) -> list[SharedMemory]:
-    """Return what a module for Intel's GPUs says that it takes.
+    """Return the shared memory that a module for Intel's GPUs states.
 
     How it was allocated is not followed. It is that of the first function that no other calls.
     The limit is that of all GPUs that have a row.
@@ -94,7 +94,7 @@ def _allocated(
 
 
 def _takes(memory: SharedMemory, most: int | None) -> bool:
-    """Tell whether a function may be the kernel that takes what the module states."""
+    """Return whether a function may be the kernel that takes what the module states."""
     return not memory.is_called and (most is None or memory.bytes == most)
 
 

@@ -55,7 +55,7 @@ class Binary:
     known: Callable[[AxisInfo, AxisInfo], int | None] = _unknown
 
     def __call__(self, step: Step) -> AxisInfo | None:
-        """Return what is known of the result; None where the operands do not fit each other."""
+        """Return the AxisInfo of the result; None if the operands do not match."""
         if len(step.operands) < 2 or step.operands[0].rank != step.operands[1].rank:
             return None
         left, right = step.operands[:2]
@@ -105,7 +105,7 @@ def _difference_contiguity(step: Step, left: AxisInfo, right: AxisInfo, dim: int
 
 
 def _sum_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
-    """Return what divides the first elements of the runs of a sum or difference.
+    """Return the divisibility of the first elements of the runs of a sum or difference.
 
     Two runs add up to a sequence in steps of two.  Where one operand has runs, those of the
     result may begin within them.
@@ -150,7 +150,7 @@ def _zero_product(left: AxisInfo, right: AxisInfo) -> int | None:
 
 
 def _is_run_by_constant(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> bool:
-    """Tell whether one run spans a dimension of a tensor, and one value that of the other."""
+    """Return whether one run spans a dimension of a tensor, and one value that of the other."""
     if not step.is_tensor or dim >= len(step.result.shape):
         return False
     return left.contiguity[dim] == right.constancy[dim] == step.result.shape[dim]

@@ -1,4 +1,4 @@
-"""What is known of the values of a tensor along each of its dimensions.
+"""AxisInfo: contiguity, divisibility and constancy of a tensor's values along each dimension.
 
 Source:
     Triton, include/triton/Analysis/AxisInfo.h and lib/Analysis/AxisInfo.cpp (August 2026).
@@ -16,7 +16,7 @@ MAX_DIVISOR = 1 << 62
 
 
 class AxisInfo(NamedTuple):
-    """What is known of an integer or pointer value; scalars have one dimension.
+    """Contiguity, divisibility and constancy of an integer or pointer; scalars have one dimension.
 
     Attributes:
         contiguity: per dimension, the length of the runs in which each element is one more than
@@ -46,7 +46,7 @@ class AxisInfo(NamedTuple):
         constancy: Sequence[int],
         constant: int | None = None,
     ) -> AxisInfo:
-        """Return what is known, each divisibility raised to what divides every element.
+        """Return an AxisInfo, each divisibility raised to a divisor of every element.
 
         Example:
             >>> AxisInfo.of([1, 4], [16, 2], [1, 1]).divisibility
@@ -58,7 +58,7 @@ class AxisInfo(NamedTuple):
 
     @classmethod
     def of_vectors(cls, vectors: Iterable[Sequence[int]], constant: int | None = None) -> AxisInfo:
-        """Return what is known, from contiguity, divisibility and constancy in a row."""
+        """Return an AxisInfo from contiguity, divisibility and constancy in a row."""
         contiguity, divisibility, constancy = vectors
         return cls.of(contiguity, divisibility, constancy, constant)
 
@@ -74,7 +74,7 @@ class AxisInfo(NamedTuple):
 
     @property
     def global_divisibility(self) -> int:
-        """What divides every element: along runs of one element, each is the first of its run."""
+        """Divisor of every element: with runs of one element, each is the first of its run."""
         return max((d for c, d in zip(self.contiguity, self.divisibility) if c == 1), default=1)
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class AxisInfo(NamedTuple):
 
 @lru_cache(maxsize=64)
 def pessimistic(rank: int) -> AxisInfo:
-    """Return what is known of a value of which nothing is known."""
+    """Return the pessimistic AxisInfo, the bottom of the lattice."""
     ones = (1,) * rank
     return AxisInfo(ones, ones, ones)
 
@@ -110,7 +110,7 @@ def product_of_divisors(one: int, other: int) -> int:
 
 
 def joint_divisibility(one: AxisInfo, other: AxisInfo, dim: int) -> int:
-    """Return what divides the runs of a value that is the one or the other.
+    """Join the divisibility of two lattice values.
 
     Where the runs become shorter, some begin at elements that neither divisibility is about.
 
@@ -128,7 +128,7 @@ def joint_divisibility(one: AxisInfo, other: AxisInfo, dim: int) -> int:
 
 
 def join(one: AxisInfo | None, other: AxisInfo | None) -> AxisInfo | None:
-    """Return what is true of a value that is either of two; None is no value at all.
+    """Join two lattice values; None is the uninitialized one.
 
     Example:
         >>> join(AxisInfo((8,), (16,), (1,)), AxisInfo((4,), (8,), (1,)))

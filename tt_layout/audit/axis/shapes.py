@@ -27,7 +27,7 @@ _RANGE_DIVISOR = 1 << 30
 
 
 def _same(step: Step) -> AxisInfo | None:
-    """Return what is known of the operand, where the result has the same dimensions."""
+    """Return the operand's AxisInfo for a result with the same dimensions."""
     if not step.operands:
         return None
     if step.is_tensor and len(step.result.shape) != step.operands[0].rank:
@@ -175,7 +175,7 @@ def _transpose(step: Step) -> AxisInfo | None:
 
 
 def _reshape(step: Step) -> AxisInfo:
-    """Return what is left of each dimension where row-major order is cut in another way."""
+    """Return the AxisInfo of a tensor whose row-major order is reshaped."""
     operand, old, new = step.operands[0], step.types[0].shape, step.result.shape
     if operand.constant is not None:
         divisor = power_of_two_divisor(operand.constant)
@@ -233,7 +233,7 @@ def _merged_constancy(
 
 
 def _slice(step: Step) -> AxisInfo | None:
-    """Return what is known of AMD's slice of a tensor, by the offsets that it begins at."""
+    """Return the AxisInfo of AMD's slice of a tensor, by its offsets."""
     operand = step.operands[0]
     offsets = integers(step.operation.attributes.get("static_offsets"))
     sizes = step.result.shape

@@ -1,4 +1,4 @@
-"""What Nsight Compute counted of a kernel, beside what its audit predicts.
+"""Counters of Nsight Compute beside the predictions of an audit.
 
 Read next:    `tt_layout.audit.measured.pages`, `tt_layout.audit.measured.comparison`.
 """

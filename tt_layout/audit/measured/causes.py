@@ -24,7 +24,7 @@ EQUAL = 0.02
 def cause(
     counter: Counter, measured: Mapping[Counter, float], predicted: Mapping[Counter, Amount]
 ) -> str:
-    """Return what can be the cause of a difference; empty where none is known.
+    """Return a possible cause of a difference; empty if none is known.
 
     Args:
         counter: that differs.

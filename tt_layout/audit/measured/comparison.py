@@ -1,4 +1,4 @@
-"""What was measured of a kernel beside what its audit predicts."""
+"""Comparison of a kernel's measurements with the predictions of its audit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ComparedCounter(NamedTuple):
 
     @property
     def difference(self) -> float | None:
-        """How much more is predicted, as a part of what was measured; None where unknown.
+        """Predicted excess as a share of the measurement; None if unknown.
 
         Example:
             >>> ComparedCounter(COUNTERS[0], 100, 97).difference

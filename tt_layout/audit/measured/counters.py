@@ -1,4 +1,4 @@
-"""What is counted of the accesses of a kernel, and what Nsight Compute calls it.
+"""Counters of a kernel's accesses, and their names in Nsight Compute.
 
 Source:
     NVIDIA, "Nsight Compute", metrics of the raw page and columns of the source page; which
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Counter(NamedTuple):
-    """What is counted.
+    """Counter of accesses or instructions.
 
     Attributes:
         access: such as ``shared load``.
@@ -126,7 +126,7 @@ _OPCODES: Mapping[str, str] = {
 
 
 def counted_as(access: str, unit: str) -> Counter:
-    """Return what the hardware counts an access as.
+    """Return the hardware counter of an access.
 
     Example:
         >>> counted_as(ASYNC_COPY, "sectors")
@@ -137,7 +137,7 @@ def counted_as(access: str, unit: str) -> Counter:
 
 
 def counter_of(instruction: str, unit: str) -> Counter | None:
-    """Return what a column counts of an instruction in assembly; None where it is not compared.
+    """Return the counter of an assembly instruction in a column; None if it is not compared.
 
     Example:
         >>> counter_of("@!P0 LDS.128 R4, [R2]", "wavefronts")

@@ -1,4 +1,4 @@
-"""What Nsight Compute counted of one launch of a kernel."""
+"""Counters of Nsight Compute for one launch of a kernel."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 @dataclass
 class Launch:
-    """What was counted of one launch of a kernel.
+    """Counters of one launch of a kernel.
 
     Attributes:
         kernel: its name.

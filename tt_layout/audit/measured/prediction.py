@@ -1,4 +1,4 @@
-"""What the audit of a kernel predicts of Nsight Compute's counters, for all programs."""
+"""Prediction of Nsight Compute's counters for all programs of a kernel."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ of the results, around which ptxas branches; more of them, or one, have predicat
 
 
 class Part(NamedTuple):
-    """What one data movement adds to a counter.
+    """Contribution of one data movement to a counter.
 
     Attributes:
         counter: what is counted.
@@ -88,7 +88,7 @@ class Part(NamedTuple):
 def predict(
     programs: Programs, rows: Iterable[MovementRow], left_out: Container[str] = ()
 ) -> dict[Counter, Amount]:
-    """Return what data movements of a kernel add up to; what is missing is 0.
+    """Add up the contributions of a kernel's data movements; what is missing is 0.
 
     Args:
         programs: of a launch.
@@ -121,7 +121,7 @@ def _counted(counter: Counter, left_out: Container[str], *, is_copy: bool) -> It
 
 
 class Sum:
-    """What several data movements add up to.
+    """Sum of the contributions of several data movements.
 
     Attributes:
         amount: the sum; the greatest of those of all ways through the blocks of the kernel, where
@@ -157,7 +157,7 @@ class Sum:
 
 
 def _parts(row: MovementRow, programs: Programs) -> Iterator[Part]:
-    """Yield what one data movement adds, in all its executions."""
+    """Yield the contributions of one data movement, over all its executions."""
     accesses = _accesses(row)
     if not accesses:
         return
@@ -204,7 +204,7 @@ def _warps(row: MovementRow, audited: AuditedModule) -> int:
 
 
 def _of_global(row: MovementRow, programs: Programs, access: str, runs: Amount) -> Iterator[Part]:
-    """Yield what an access to global memory adds."""
+    """Yield the contributions of an access to global memory."""
     assert row.cost is not None
     details = row.cost.details
     if not isinstance(details, GlobalDetails):
@@ -244,12 +244,12 @@ class _Accesses(NamedTuple):
 
     @property
     def of_busy_warps(self) -> _Accesses:
-        """The same of warps that take a wavefront each time: those with an active lane."""
+        """Return the accesses of warps with an active lane, which take a wavefront each time."""
         busy = min(self.instructions, int(self.wavefronts or self.instructions))
         return self._replace(instructions=busy)
 
     def parts(self, runs: Amount, idle: float = 0) -> Iterator[Part]:
-        """Yield what they add: matrix instructions are counted by themselves.
+        """Yield the contributions; matrix instructions are counted by themselves.
 
         Args:
             runs: of the operation.
@@ -265,7 +265,7 @@ class _Accesses(NamedTuple):
 
 
 def _of_shared(row: MovementRow, programs: Programs, runs: Amount) -> Iterator[Part]:
-    """Yield what accesses to shared memory add."""
+    """Yield the contributions of accesses to shared memory."""
     assert row.cost is not None
     warps = _warps(row, programs.audited)
     found = _shared_accesses(row, row.cost, warps)

@@ -25,7 +25,7 @@ def is_source_header(cells: Sequence[str]) -> bool:
 
 
 class _Columns(NamedTuple):
-    """Where the columns of a source page are.
+    """Indices of the columns of a source page.
 
     Attributes:
         address: of the addresses of instructions.
@@ -43,7 +43,7 @@ class _Columns(NamedTuple):
 
 
 def _columns(header: Sequence[str], where: FileLocation) -> _Columns:
-    """Return where the columns are.
+    """Find the columns by the header.
 
     Raises:
         LayoutError: the page has lines of the program alone.
@@ -62,7 +62,7 @@ def _columns(header: Sequence[str], where: FileLocation) -> _Columns:
 
 
 class _SourceReader:
-    """What has been read of a source page.
+    """Reader of a source page.
 
     Attributes:
         launches: of all kernels.

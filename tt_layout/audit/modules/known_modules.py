@@ -1,4 +1,4 @@
-"""What was concluded from modules that come again later in the dump.
+"""Cache of conclusions about modules that recur in a dump.
 
 Most passes leave a module as it is, and it is printed again.  What an audit says of it then is what
 it said before, but for the lines.
@@ -42,7 +42,7 @@ Mover = Callable[[int], Any]
 
 
 class KnownModules:
-    """What was concluded from the modules of a dump so far.
+    """Cache of conclusions about the modules of a dump.
 
     Attributes:
         given: what the arguments are for which it was concluded.
@@ -65,7 +65,7 @@ class KnownModules:
             self._last = None, None
 
     def once(self, module: Module, question: Hashable, conclude: Callable[[], T]) -> T:
-        """Return what is concluded from a module, concluded once from modules of one text.
+        """Return a conclusion, computed once for all modules of one text.
 
         Args:
             module: the module.
@@ -97,7 +97,7 @@ class KnownModules:
 
 
 class _Answer:
-    """What was concluded from a module."""
+    """A cached conclusion."""
 
     def __init__(self, line: int, value: Any) -> None:
         self.line = line
@@ -118,7 +118,7 @@ class _Answer:
 
 
 def _text(module: Module) -> str | None:
-    """Return what determines all that is concluded from a module; None where that is not known."""
+    """Return the text that determines all conclusions about a module; None if it is not known."""
     length = module.span.end - module.span.start
     if module.error is not None or not module.stands_alone or length > MAX_LENGTH:
         return None
@@ -128,7 +128,7 @@ def _text(module: Module) -> str | None:
 
 
 def mover(value: Any) -> Mover | None:
-    """Return what moves the lines of the dump that are in a value; None where it has none.
+    """Return the function that shifts the lines of a value; None if it has none.
 
     Example:
         >>> from tt_layout.audit.values.structure import LoopPart, Part
@@ -159,7 +159,7 @@ def _with_keys(keys: Sequence[Any]) -> Callable[[Iterable[Any]], dict[Any, Any]]
 def _mover(
     names: Iterable[Any], values: Iterable[Any], make: Callable[[list[Any]], Any]
 ) -> Mover | None:
-    """Return what moves the lines in some of the items that a value is made of."""
+    """Return the function that shifts the lines of some items of a value; None without any."""
     items = list(values)
     found = [_line_mover(name, item) or mover(item) for name, item in zip(names, items)]
     movers = [(at, move) for at, move in enumerate(found) if move is not None]
@@ -176,7 +176,7 @@ def _mover(
 
 
 def _line_mover(name: Any, value: Any) -> Mover | None:
-    """Return what moves what is called ``line`` or ``lines``; None of anything else."""
+    """Return the function that shifts fields called ``line`` or ``lines``; None for any other."""
     if name in _LINES and value is not None:
         return lambda down: value + down
     if name == "lines" and isinstance(value, tuple):

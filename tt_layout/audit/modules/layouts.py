@@ -26,7 +26,7 @@ GATHERED_ROWS = 8
 
 
 class Use(NamedTuple):
-    """Where a function first uses a type: its name, None outside of any, and the line."""
+    """First use of a type in a function: its name, None outside of any, and the line."""
 
     function: str | None
     line: int
@@ -117,7 +117,7 @@ class PlacedLayouts:
         return self._known[key][1]
 
     def row(self, ir_type: IRType) -> LayoutRow:
-        """Return what a row contains of a type with a layout, wherever it is used."""
+        """Return the row of a type with a layout, independent of its uses."""
         key = _key(ir_type)
         if key not in self._rows:
             self._rows[key] = _row(ir_type, self.of(ir_type))
@@ -145,7 +145,7 @@ def _distinct_registers(linear: LinearLayout) -> int | None:
 
 
 def _key(ir_type: IRType) -> tuple[object, ...]:
-    """Return what a layout over a type depends on."""
+    """Return the key of a layout over a type."""
     bits = ir_type.element_bits
     return id(ir_type.encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
 
@@ -174,7 +174,7 @@ def _of_rank(rank: int | None, ir_type: IRType) -> IRType:
 
 
 def _is_row_of(encoding: Encoding, ir_type: IRType) -> bool:
-    """Tell whether a type describes a row of a tensor, of which gathers fetch several.
+    """Return whether a type describes a row of a tensor, of which gathers fetch several.
 
     Its layout is that of the rows together.
     """
@@ -240,7 +240,7 @@ def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRo
 
 
 def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:
-    """Yield what a layout assumes of the module that the module does not state."""
+    """Yield the assumptions of a layout that the module does not state."""
     if not row.is_in_registers:
         return
     for dim, attribute, unit in UNITS:

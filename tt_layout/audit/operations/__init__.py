@@ -1,1 +1,1 @@
-"""What each kind of operation of a module costs; `costs` is the table of all."""
+"""Costs of operations by kind; `costs` is the table of all."""

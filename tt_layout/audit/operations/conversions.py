@@ -1,4 +1,4 @@
-"""What conversions between register layouts cost."""
+"""Costs of conversions between register layouts."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _text(details: ConversionDetails, target: Target) -> str:
 def _as_compiled(
     least: ConversionDetails, before: LinearLayout, after: LinearLayout, bits: int, target: str
 ) -> ConversionDetails:
-    """Return what the compiler makes of a conversion, as far as that is known of the GPU."""
+    """Return the compiled cost of a conversion, as far as it is known for the GPU."""
     from tt_layout.analyses.conversion.compiled_conversion import compiled_conversion
     from tt_layout.analyses.conversion.scratch import scratch
 

@@ -9,7 +9,7 @@ from tt_layout.errors import LayoutError
 
 
 class Cost(NamedTuple):
-    """What an analysis determines of a data movement.
+    """Cost of a data movement.
 
     Attributes:
         text: in a few words.

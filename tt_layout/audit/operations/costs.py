@@ -1,4 +1,4 @@
-"""What a data movement costs: one table from family to function.
+"""Table of cost functions by family of data movements.
 
 An analysis is imported for the first data movement of its family.
 """

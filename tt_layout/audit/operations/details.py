@@ -1,4 +1,4 @@
-"""What is counted of a data movement: a class for each family of operations.
+"""Detailed costs of data movements, one class per family of operations.
 
 The fields are those of the JSON report, in its order; ``docs/audit.md`` documents them.
 """
@@ -26,7 +26,7 @@ _FLAT = {_IS_FLAT: True}
 
 @dataclass(frozen=True, kw_only=True)
 class Details:
-    """What is counted of a data movement; the base of all families."""
+    """Detailed cost of a data movement; the base of all families."""
 
     def data(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -105,7 +105,7 @@ class ExchangeDetails(Details):
 
     @staticmethod
     def of(found: Exchange) -> ExchangeDetails:
-        """Return what JSON has of an exchange, but for reductions over lanes."""
+        """Convert an exchange, without its reductions over lanes, to the fields of the JSON."""
         return ExchangeDetails(
             shuffles_per_warp=found.shuffles,
             bpermutes_per_warp=found.bpermutes or None,

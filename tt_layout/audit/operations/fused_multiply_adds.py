@@ -23,7 +23,7 @@ IEEE = ("None", "ieee", "2")
 
 
 class FusedMultiplyAdds(NamedTuple):
-    """What a multiplication is without a matrix instruction.
+    """Cost of a multiplication without a matrix instruction.
 
     Attributes:
         per_thread: multiplications with an addition of a thread.
@@ -42,7 +42,7 @@ class FusedMultiplyAdds(NamedTuple):
 def fused_multiply_adds(
     a: Operand, b: Operand, d: Operand, sizes: tuple[int, int, int, int], precision: str
 ) -> FusedMultiplyAdds | None:
-    """Return what a multiplication is whose result has a blocked layout; None of any other.
+    """Return the cost of a multiplication with a blocked result; None for any other.
 
     Args:
         a, b, d: operands and result.

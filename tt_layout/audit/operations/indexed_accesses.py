@@ -1,4 +1,4 @@
-"""What accesses to shared memory cost whose places depend on data."""
+"""Costs of accesses to shared memory at data-dependent offsets."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 
 
 def _is_a_loop(operation: Operation, name: str, target: Target) -> bool:
-    """Tell whether an atomic is an addition for which the GPU has no instruction."""
+    """Return whether an atomic is an addition for which the GPU has no instruction."""
     moved = operation.source
     is_float = moved is not None and moved.element_type == "f32"
     return target.is_nvidia and is_float and "add" in name

@@ -1,4 +1,4 @@
-"""What gfx1250's tensor data mover makes of copies, gathers and scatters."""
+"""Copies, gathers and scatters by gfx1250's tensor data mover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loads, stores and copies of tensor memory cost."""
+"""Costs of loads, stores and copies of tensor memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_REGISTERS = "maxnreg"
 
 
 def message_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return what a load from tensor memory costs, or a store to it.
+    """Return the cost of a load from tensor memory, or of a store to it.
 
     Raises:
         UnsupportedError: no message moves the layout of registers.

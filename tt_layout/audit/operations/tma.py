@@ -1,4 +1,4 @@
-"""What the tensor memory accelerator makes of copies, gathers and scatters."""
+"""Copies, gathers and scatters by the tensor memory accelerator."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def _order(rule: type[Occurrence]) -> int:
 
 
 def kinds() -> tuple[str, ...]:
-    """Return what ``--fail-on`` takes, in the order of the rules."""
+    """Return the names that ``--fail-on`` takes, in the order of the rules."""
     return tuple(rule.kind for rule in rules())
 
 
@@ -66,7 +66,7 @@ def find(found: Conclusions, audited: AuditedModule) -> Found:
 
 
 def _found(found: Conclusions, audited: AuditedModule) -> list[Finding]:
-    """Return what the rules find, one for each data movement, in the order of the report."""
+    """Return the findings of all rules, one per data movement, in the order of the report."""
     merged: dict[object, Finding] = {}
     for rule in rules():
         for number, finding in enumerate(rule.find(found, audited)):
@@ -79,7 +79,7 @@ def _found(found: Conclusions, audited: AuditedModule) -> list[Finding]:
 
 
 def _note(finding: Finding, advice: Advice) -> Note | None:
-    """Return what other ways would cost where each costs more; None otherwise, or without any."""
+    """Return the note of a finding whose alternatives all cost more; else None."""
     others = [one.dearer(finding, advice) for one in finding.occurrences]
     return Note(finding, *others[0][0].sums) if all(others) else None
 

@@ -67,7 +67,7 @@ class Conflict(Occurrence):
 
     @property
     def words(self) -> str:
-        """Of which layout, and what the access takes."""
+        """Describe the layout and the cost of the access."""
         return f"of {self.buffer} has bank conflicts: {self.counts}"
 
     @property

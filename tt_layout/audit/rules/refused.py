@@ -89,7 +89,7 @@ class Refused(Occurrence):
 
 
 def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
-    """Yield what is wrong with a layout, in each function that uses it."""
+    """Yield the faults of a layout, in each function that uses it."""
     name = f"{row.layout} on {row.type}" if row.layout else row.type
     wrong = [Refused(text, is_predicate=True) for text in mismatches(row, audited.module)]
     if row.error is not None:
@@ -99,7 +99,7 @@ def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
 
 
 def _unused_aliases(audited: AuditedModule, used: set[str]) -> Iterator[Finding]:
-    """Yield what is wrong with aliases that no type uses, as far as there are not too many."""
+    """Yield the faults of aliases that no type uses, up to a limit."""
     aliases, functions = audited.module.aliases, audited.module.functions
     function = functions[0].name if len(functions) == 1 else None
     unused = (name for name in aliases.attributes() if f"#{name}" not in used)

@@ -19,7 +19,7 @@ BACKWARD = "before the conversion"
 
 
 class Recost(NamedTuple):
-    """What a data movement costs before and after a change.
+    """Cost of a data movement before and after a change.
 
     Attributes:
         operation: the operation; a conversion that is added has the line that it stands before.
@@ -114,7 +114,7 @@ class Suggestion(NamedTuple):
 
 
 def _enters_unknown(cost: Cost | None) -> bool:
-    """Tell whether it is not known how many wavefronts a copy takes in shared memory."""
+    """Return whether it is not known how many wavefronts a copy takes in shared memory."""
     details = cost.details if cost is not None else None
     if not isinstance(details, GlobalDetails) or details.entry is None:
         return False

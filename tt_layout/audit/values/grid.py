@@ -71,7 +71,7 @@ class Grid:
 
     @property
     def programs(self) -> int:
-        """How many programs there are."""
+        """Number of programs."""
         x, y, z = self.sizes
         return x * y * z
 
@@ -80,7 +80,7 @@ class Grid:
         return Structure(self.function)
 
     def answers(self, question: Callable[[Evaluator], Answer]) -> Iterator[tuple[int, Answer]]:
-        """Yield what a question has for an answer, and for how many programs that holds.
+        """Yield the answers to a question, and the number of programs of each.
 
         Raises:
             UnknownError: there are too many programs, or they differ in too many ways.

@@ -1,4 +1,4 @@
-"""What each operation makes of integers and addresses: one table from name to function.
+"""Evaluation of integers and addresses: one table from operation to function.
 
 An operation that is not in the table (floating point, loads, inline assembly) has an unknown
 result.
@@ -251,11 +251,11 @@ def apply(a: Application) -> tuple[Ints, bool]:
 
 
 def _only_moves(a: Application) -> bool:
-    """Tell whether the elements of the result are those of the operand, which fit their type."""
+    """Return whether the elements of the result are those of the operand, which fit their type."""
     return moves_elements(a.operation) and a.types[0].element == a.result.element
 
 
 def moves_elements(operation: SsaOperation) -> bool:
-    """Tell whether an operation puts the elements of its one operand elsewhere."""
+    """Return whether an operation puts the elements of its one operand elsewhere."""
     traits = operation.traits
     return (traits.shape or traits.same_elements) and len(operation.operands) == 1
