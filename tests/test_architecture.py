@@ -33,8 +33,6 @@ RANKS = {
     "releases": 1,
     "colour": 1,
     "hardware": 1,
-    "multiprocessor": 2,
-    "rates": 2,
     "algebra": 2,
     "mlir": 2,
     "encodings": 3,

@@ -78,7 +78,8 @@ def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
     (tmp_path / "layouts.yaml").write_text(MANIFEST, encoding="utf-8")
     assert run("check", "--update").status == 0
     golden = (tmp_path / "kernel.audit.txt").read_text(encoding="utf-8")
-    assert golden.startswith("@matmul, sm90, 4 warps: bound by DRAM; at most 94 % avoidable\n")
+    head = "@matmul, sm90 (H200), 4 warps: bound by DRAM; at most 94 % avoidable\n"
+    assert golden.startswith(head)
     assert "\n  1 conversion through shared memory, 1 load of 2 bytes per thread" in golden
     assert "\n  1. make.py:54:24, line 83: tt.load loads 2 bytes per instruction" in golden
     assert run("check").status == 0

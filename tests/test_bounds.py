@@ -10,9 +10,8 @@ from tt_layout.audit.audit import audit_module
 from tt_layout.audit.bounds import Bounds, kernel_bounds
 from tt_layout.audit.occupancy import Occupancy, occupancy
 from tt_layout.audit.values.given import GivenValues
-from tt_layout.hardware import find_target
+from tt_layout.hardware import PRODUCTS, ROWS, find_target
 from tt_layout.ir import parse_ir
-from tt_layout.rates import A100, H200, ROWS
 
 COPY = """
 #a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
@@ -141,20 +140,21 @@ def test_no_bound_of_a_gpu_without_rates() -> None:
 
 
 def test_every_rate_is_of_a_known_gpu_and_positive() -> None:
-    for name, rates in ROWS.items():
-        assert find_target(name).name == name
+    for name, target in PRODUCTS.items():
+        rates = target.product
+        assert rates is not None
+        assert find_target(name) == target
         assert min(rates.multiprocessors, rates.clock_hz, rates.dram_bytes, rates.fma) > 0
         assert all(rate > 0 for rate in rates.tensor.values())
 
 
 def test_an_element_half_as_wide_is_multiplied_twice_as_fast_by_nvidia() -> None:
     widths = {"f8": 8, "f16": 16, "tf32": 32}
-    known = [one for name, one in ROWS.items() if name.startswith("sm")]
-    for rates in known:
+    for rates in (product for row in ROWS if row.is_nvidia for product in row.products):
         for family in {family for family, _ in rates.tensor}:
             own = [rates.tensor.get((family, element), 0) * n for element, n in widths.items()]
-            assert max(own) <= min(x for x in own if x) * 1.001, (rates.product, family)
-            assert all(own[1:]), (rates.product, family)
+            assert max(own) <= min(x for x in own if x) * 1.001, (rates.name, family)
+            assert all(own[1:]), (rates.name, family)
 
 
 DATA_SHEETS = [
@@ -169,7 +169,8 @@ DATA_SHEETS = [
 def test_rates_are_those_of_the_data_sheet(
     name: str, instruction: str, sheet: dict[str, float]
 ) -> None:
-    own = ROWS[name]
+    own = find_target(name).product
+    assert own is not None
     for element, expected in sheet.items():
         rate = (own.tensor_rate(instruction, element) or 0) * own.multiprocessors * own.clock_hz
         assert rate / 1e12 == pytest.approx(expected, rel=1e-3), element
@@ -177,13 +178,16 @@ def test_rates_are_those_of_the_data_sheet(
 
 def test_rates_by_instruction_and_element() -> None:
     wgmma = "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16"
-    assert H200.tensor_rate(wgmma, "bf16") == 4096
-    assert A100.tensor_rate("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "i8") == 4096
-    assert A100.tensor_rate(wgmma, "bf16") is None
+    h200, a100 = find_target("h200").product, find_target("a100-80gb").product
+    assert h200 is not None
+    assert a100 is not None
+    assert h200.tensor_rate(wgmma, "bf16") == 4096
+    assert a100.tensor_rate("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", "i8") == 4096
+    assert a100.tensor_rate(wgmma, "bf16") is None
 
 
 def held(gpu: str, warps: int, registers: int, shared: int = 0) -> Occupancy:
-    found = occupancy(find_target(gpu), gpu, warps, registers=registers, shared_bytes=shared)
+    found = occupancy(find_target(gpu), warps, registers=registers, shared_bytes=shared)
     assert found is not None
     return found
 
@@ -233,8 +237,8 @@ def test_waves_of_amd(gpu: str, registers: int, waves: int) -> None:
 
 
 def test_more_warps_than_fit_are_not_known() -> None:
-    assert occupancy(find_target("sm90"), "sm90", 128, registers=32) is None
-    assert occupancy(find_target("gfx11"), "gfx1100", 4, registers=32) is None
+    assert occupancy(find_target("sm90"), 128, registers=32) is None
+    assert occupancy(find_target("gfx1100"), 4, registers=32) is None
 
 
 LOOP = """

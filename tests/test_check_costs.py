@@ -320,8 +320,8 @@ RUN_ERRORS = {
         4, 10, "is for 1 dimension", TYPE,
     ),
     "an unknown target": (
-        case(f"  with: '{SHARED}'\n  target: H100\n  views: [conflicts]"),
-        6, 11, "unknown target 'H100'", "H100",
+        case(f"  with: '{SHARED}'\n  target: H800\n  views: [conflicts]"),
+        6, 11, "unknown target 'H800'", "H800",
     ),
     "a target with other warps": (
         case(f"  with: '{SHARED}'\n  target: gfx942\n  views: [conflicts]"),
@@ -348,8 +348,8 @@ RUN_ERRORS = {
         5, 7, "the layouts have 4 and 2 warps", f"'{ROWS2}'",
     ),
     "a conversion for an unknown target": (
-        case(f"  to: '{COLUMNS}'\n  target: H100\n  views: [convert]"),
-        6, 11, "unknown target 'H100'", "H100",
+        case(f"  to: '{COLUMNS}'\n  target: H800\n  views: [convert]"),
+        6, 11, "unknown target 'H800'", "H800",
     ),
     "a conversion for a target with other warps": (
         case(f"  to: '{COLUMNS64}'\n  target: sm80\n  views: [convert]").replace(ROWS, ROWS64),

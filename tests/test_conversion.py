@@ -163,8 +163,8 @@ def test_scratch_is_per_cta_and_by_rounds() -> None:
     assert (found.bytes, found.rounds, found.load) == (2048, 4, "ldmatrix.trans")
     with pytest.raises(LayoutError, match="sm90 has 32 lanes per warp, but the layouts have 4"):
         scratch(line(lane=[1, 2], warp=[4]), line(lane=[1, 4], warp=[2]), 8, "sm90")
-    with pytest.raises(LayoutError, match="unknown target 'H100'; choose from sm70"):
-        scratch(layouts[0], layouts[1], 32, "H100")
+    with pytest.raises(LayoutError, match="unknown target 'H800'; choose from sm70"):
+        scratch(layouts[0], layouts[1], 32, "H800")
 
 
 def test_lanes_of_a_wavefront_on_cdna3() -> None:
@@ -224,8 +224,8 @@ def test_json(run: Run) -> None:
     [
         ([BLOCKED, ROWS, "-t", TYPE], "have 4 and 32 lanes per warp"),
         (
-            [ROWS, COLUMNS, "-t", "tensor<64x64xf16>", "--target", "H100"],
-            "unknown target 'H100'; choose from",
+            [ROWS, COLUMNS, "-t", "tensor<64x64xf16>", "--target", "H800"],
+            "unknown target 'H800'; choose from",
         ),
         ([ROWS, "nowhere", "-t", TYPE], "DST_LAYOUT must be an attribute"),
         (

@@ -22,9 +22,9 @@ from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.dpas import Dpas
 from tt_layout.encodings.subgroup_2d_block import Subgroup2dBlock
 from tt_layout.errors import LayoutError
+from tt_layout.hardware.intel import register_file
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import read_functions
-from tt_layout.multiprocessor import intel_register_file
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "intel"
 UNIT_TESTS = Path(__file__).parent / "data" / "intel-bases.jsonl"
@@ -464,7 +464,7 @@ def test_tensors_are_held_against_both_register_files() -> None:
     text = (EXAMPLES / "matmul.ttgir").read_text()
     expected = "tensors take 80 of 128 registers per lane, of 256 with the large register file"
     assert expected in str(tt_layout.audit_ir(text))
-    assert [intel_register_file(lanes).usual for lanes in (8, 16, 32)] == [256, 128, 64]
+    assert [register_file(lanes).usual for lanes in (8, 16, 32)] == [256, 128, 64]
 
 
 def test_a_load_without_operands_is_stepped_over() -> None:

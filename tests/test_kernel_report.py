@@ -47,7 +47,7 @@ def test_it_fits_and_has_its_findings_on_the_first_screen(path: Path) -> None:
         assert max(map(len, folded)) <= width
     head = plain_text(report).partition("\ndata movements")[0]
     assert head.count("\n") < 50
-    assert re.search(r"^@\w+, \w+, \d warps: ", head, re.MULTILINE)
+    assert re.search(r"^@\w+, \w+( \([\w ]+\))?, \d warps: ", head, re.MULTILINE)
 
 
 def test_loops_are_marked() -> None:

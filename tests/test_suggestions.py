@@ -18,10 +18,10 @@ from tt_layout.audit.findings import MAY_PAY
 from tt_layout.audit.suggestions import buffers, regions
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.suggestions.choices import BLOCK, ELEMENT, SWAPPED, TURNED
 from tt_layout.audit.suggestions.conversions import has_closed_side, tried_sides
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
 from tt_layout.audit.suggestions.trial import Trial
+from tt_layout.hardware.compiler import BLOCK, ELEMENT, SWAPPED, TRANSPOSED
 from tt_layout.ir import parse_ir
 from tt_layout.ir.operations import Operation
 from tt_layout.rewriting.apply import cycles
@@ -392,4 +392,4 @@ def test_what_moves_a_layout_in_triton_is_said(run: Run) -> None:
     held = kernel("through-memory").replace("cuda:90", "cuda:80")
     outcome = run("audit", "-", "--format", "json", stdin=held.encode())
     [first, *_] = json.loads(outcome.out)["modules"][0]["findings"][0]["suggestions"]
-    assert first["triton"] == [TURNED, BLOCK, ELEMENT, SWAPPED]
+    assert first["triton"] == [TRANSPOSED, BLOCK, ELEMENT, SWAPPED]

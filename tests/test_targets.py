@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from command import Run, runner
 
-from tt_layout.hardware import ROWS
+from tt_layout import hardware
+from tt_layout.hardware import PRODUCTS, ROWS, find_gpu, find_target
+from tt_layout.ir.module import gpu_of
 
 MODULE = """
 #rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [LANES8, 8], warpsPerCTA = [4, 1],
@@ -60,6 +66,13 @@ def audit(run: Run, tmp_path: Any) -> Any:
         return run("audit", "--tables", str(path)).out, data
 
     return audited
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> str:
+    path = tmp_path / "dump.ttgir"
+    path.write_text(module("cuda:90", 32))
+    return str(path)
 
 
 UNKNOWN = (("xpu", 16), ("xpu", 32), ("foo:bar", 64), ("hip:gfx1300", 32), ("hip:gfx803", 64))
@@ -140,3 +153,102 @@ def test_commands_over_a_line_refuse_an_unknown_gpu_and_note_a_newer_one(
         noted = run(command, f"{dump}:{line}")
         assert noted.status == 0
         assert "note: sm95 is unknown; costed as sm90" in noted.err
+
+
+# -- a chip is one row ----------------------------------------------------------------------------
+
+CHIPS = ("cuda:86", "cuda:120", "cuda:121", "hip:gfx1201", "hip:gfx1103", "cuda:90")
+
+
+@pytest.mark.parametrize("target", CHIPS)
+def test_a_heading_names_the_chip_that_the_module_names(audit: Any, target: str) -> None:
+    text, data = audit(target, 32)
+    vendor, _, name = target.partition(":")
+    chip = f"sm{name}" if vendor == "cuda" else name
+    product = find_target(chip).product
+    named = f"{chip} ({product.name})" if product is not None else chip
+    assert f"@f, {named}, 4 warps: " in text
+    assert [one["target"] for one in data["summary"]] == [chip]
+    assert data["target_note"] is None
+
+
+def test_what_no_source_gives_is_said_to_be_unknown(audit: Any) -> None:
+    assert "occupancy and bounds not known for gfx1201\n" in audit("hip:gfx1201", 32)[0]
+    assert "; bounds not known for sm120\n" in audit("cuda:120", 32)[0]
+    assert "not known for" not in audit("cuda:90", 32)[0]
+
+
+EMPTY = replace(
+    find_target("sm90"), registers=None, residence=None, products=(), compiler=None, knobs=None
+)
+"""A chip of which no source gives more than how shared memory is accessed."""
+
+
+@pytest.fixture
+def without_sources(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take everything from the row of sm90 that a source may leave out."""
+    vendor = SimpleNamespace(BACKEND=EMPTY.backend, ROWS=(EMPTY,))
+    monkeypatch.setattr(hardware, "TARGETS", {**hardware.TARGETS, "sm90": EMPTY})
+    monkeypatch.setattr(hardware, "_VENDORS", (vendor,))
+    for known in (find_gpu, gpu_of):
+        known.cache_clear()
+    yield
+    monkeypatch.undo()
+    for known in (find_gpu, gpu_of):
+        known.cache_clear()
+
+
+@pytest.mark.usefixtures("without_sources")
+def test_a_chip_without_sources_loses_nothing_without_a_word(run: Run, dump: str) -> None:
+    text = " ".join(run("audit", "--all", dump).out.split())
+    assert "registers, occupancy and bounds not known for sm90" in text
+    assert "what moves it is not known for sm90: try it with tt-layout apply" in text
+    [module] = json.loads(run("audit", dump, "--format", "json").out)["modules"]
+    found = [one for finding in module["findings"] for one in finding["suggestions"]]
+    assert {one["where"]: one["triton"] for one in found}["everywhere"] is None
+
+
+# -- products of one chip -------------------------------------------------------------------------
+
+
+def bounds(run: Run, dump: str, *options: str) -> dict[str, Any]:
+    out = run("audit", dump, "--format", "json", "--grid", "4096", *options).out
+    [summary] = json.loads(out)["modules"][0]["summary"]
+    return dict(summary["bounds"])
+
+
+def test_a_product_is_chosen_and_named(run: Run, dump: str) -> None:
+    first, slower = bounds(run, dump), bounds(run, dump, "--gpu", "h100")
+    assert (first["rates_of"], slower["rates_of"]) == ("H200", "H100")
+    faster, fewer = (
+        next(bound["cycles"] for bound in found["by_resource"] if bound["resource"] == "DRAM")
+        for found in (first, slower)
+    )
+    assert fewer == pytest.approx(faster * 4.6 / 3.35)
+    assert "@f, sm90 (H200), 4 warps: " in run("audit", dump).out
+    assert "@f, sm90 (H100), 4 warps: " in run("audit", dump, "--gpu", "H100").out
+
+
+def test_a_product_is_of_the_chip_of_the_dump(run: Run, dump: str) -> None:
+    outcome = run("audit", dump, "--gpu", "mi300x")
+    assert (outcome.status, outcome.err) == (
+        2,
+        "error: --gpu MI300X is of gfx942: the dump is for sm90\n",
+    )
+    outcome = run("audit", dump, "--gpu", "sm90")
+    assert outcome.status == 2
+    assert "unknown GPU 'sm90'; choose from a100-80gb, a100-40gb, h200, h100" in outcome.err
+
+
+def test_a_dump_that_names_no_chip_is_costed_for_the_product(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "dump.ttgir"
+    path.write_text(module("TARGET", 32).replace(', ttg.target = "TARGET"', ""))
+    assert "costed for sm80" in run("audit", str(path), "--gpu", "a100-40gb").out
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_target_may_be_a_product(name: str) -> None:
+    found = find_gpu(name.upper())
+    assert found.target.product is not None
+    assert found.target.product.key == name
+    assert found.target == replace(find_target(found.chip), products=(found.target.product,))

@@ -85,7 +85,6 @@ from tt_layout.ir.ssa.types import ValueType
 from tt_layout.kernels.seen import Launch, Record
 from tt_layout.mlir.source import dumps_below
 from tt_layout.mlir.types import parse_type
-from tt_layout.multiprocessor import register_file, residence
 from tt_layout.notation.context import Context
 from tt_layout.notation.gluon.text import read_gluon
 from tt_layout.notation.notations.tlx import read_tlx
@@ -763,7 +762,7 @@ def test_elements_of_a_byte_and_less_count_as_one(element: str, bytes_: int) -> 
 @pytest.mark.parametrize("name", [*TARGETS])
 def test_a_cta_may_have_what_a_multiprocessor_does_not_reserve(name: str) -> None:
     gpu = TARGETS[name]
-    own = residence(gpu.chips[0], gpu)
+    own = gpu.residence
     if own is not None and gpu.name == name:
         assert gpu.most_shared_bytes == own.shared_bytes - own.reserved_bytes
 
@@ -775,13 +774,13 @@ TECHNICAL_SPECIFICATIONS = {"7.0": (64, 32), "7.5": (32, 16), "8.0": (64, 32), "
 @pytest.mark.parametrize("capability", TECHNICAL_SPECIFICATIONS)
 def test_residence_is_that_of_the_guide(capability: str) -> None:
     chip = f"sm{capability.replace('.', '')}"
-    own = residence(chip, find_target(chip))
+    own = find_target(chip).residence
     assert own is not None
     assert (own.warps, own.ctas) == TECHNICAL_SPECIFICATIONS[capability]
 
 
 def test_eight_warps_of_gfx1250_share_the_registers_of_a_simd() -> None:
-    own = register_file(find_target("gfx1250"))
+    own = find_target("gfx1250").registers
     assert own is not None
     assert [own.limit(warps) for warps in (4, 8)] == [1024, 512]
 

@@ -46,7 +46,7 @@ collect_ignore = [
     "access_kernels.py",
     "accesses.py",
     "assembling.py",
-    "choices_program.py",
+    "knobs_program.py",
     "autotuned_program.py",
     "compiled_kernels.py",
     "gluon_objects.py",

@@ -1,4 +1,4 @@
-"""A new GPU: a row of the table; help, page, figure and costs follow."""
+"""A new chip: a row of the table; help, page, figure and costs follow.  A product: one more."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def check_page(clone: Clone, name: str, banks: int) -> None:
     clone.prints("plot", ROWS, *TYPE, "-o", "page.html")
     text = (clone.root / "page.html").read_text(encoding="utf-8")
     [data] = re.findall(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', text, re.S)
-    [own] = [target for target in json.loads(data)["targets"] if target["name"] == name]
+    targets = {target["name"]: target for target in json.loads(data)["targets"]}
+    own = targets[targets[name].get("like", name)]
     assert {phase["banks"] for phase in own["loadPhases"].values()} == {banks}
     assert text.count(name) == 1 or name.startswith("sm")
 
@@ -95,7 +96,28 @@ def check_dump(clone: Clone, name: str) -> None:
         "!ttg.memdesc<64x64xf32, #shared, #ttg.shared_memory>\n"
         "    tt.return\n  }\n}\n"
     )
-    assert re.search(r"\d (wavefronts|cycles) each", clone.prints("audit", "--tables", "dump.mlir"))
+    text = clone.prints("audit", "--tables", "dump.mlir")
+    assert re.search(r"\d (wavefronts|cycles) each", text)
+    assert f"@f, {name}, 4 warps: " in text
+    assert f"occupancy and bounds not known for {name}\n" in text
+
+
+def test_a_product_is_added_in_one_place(clone: Clone) -> None:
+    """Its row names it; bounds, features, help and reports follow."""
+    product = 'replace(H100, name="H100 PCIe", multiprocessors=114, source="a drill"), '
+    clone.insert("tt_layout/hardware/nvidia.py", "H100),\n        knobs=_HOPPER_KNOBS", product)
+    assert len(clone.touched) == 1
+    dump, choice = "examples/kernels/matmul-sm90.ttgir", ("--gpu", "h100-pcie")
+    assert "@matmul, sm90 (H200), 4 warps: " in clone.prints("audit", dump)
+    assert "@matmul, sm90 (H100 PCIe), 4 warps: " in clone.prints("audit", dump, *choice)
+    data = json.loads(clone.prints("audit", dump, *choice, "--format", "json"))
+    assert data["modules"][0]["summary"][0]["bounds"]["rates_of"] == "H100 PCIe"
+    assert "target: sm90" in clone.prints(
+        "conflicts", COLUMNS, SHARED, *TYPE, "--target", "H100 PCIe"
+    )
+    assert "choose from a100-80gb, a100-40gb, h200, h100-pcie, h100" in clone.refuses(
+        "audit", dump, "--gpu", "h300"
+    )
 
 
 def test_its_tests_pass(clone: Clone) -> None:

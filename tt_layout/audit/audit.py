@@ -26,6 +26,7 @@ from tt_layout.audit.registers import compiled_registers, module_registers
 from tt_layout.audit.rules import find
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
+from tt_layout.hardware import Target
 from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
@@ -63,6 +64,11 @@ class Audit(Conclusions):
         return self.audited.gpu if self.audited is not None and has_costs else None
 
     @property
+    def chip(self) -> Target | None:
+        """The row of the GPU that it is costed for; None where that is not known."""
+        return self.audited.target if self.audited is not None else None
+
+    @property
     def load_chains(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The lines of loads of single numbers each of which waits for the last, by kernel."""
         for function in self.audited.functions if self.audited is not None else ():
@@ -80,6 +86,20 @@ class Audit(Conclusions):
             named = shortened(target, MAX_SHOWN)
             return f"{named} {unknown}" if gpu is None else self.module.gpu_assumption
         return f"no target is named; costed for {self.costed_for}" if self.costed_for else None
+
+
+def check_product(given: GivenValues, chips: Iterable[Target | None]) -> None:
+    """Raise if a product is given whose chip no module is for.
+
+    Raises:
+        LayoutError: naming the chips that there are.
+    """
+    asked, chips = given.product, list(chips)
+    if asked is None or asked.product is None or asked in chips:
+        return
+    names = ", ".join(dict.fromkeys(chip.name for chip in chips if chip is not None))
+    message = f"--gpu {asked.product.name} is of {asked.name}"
+    raise LayoutError(f"{message}: the dump is for {names or 'no GPU that is known'}")
 
 
 def audit_module(

@@ -66,6 +66,7 @@ class KernelFit:
         gpus: the dump's own first.
         peak: the allocations that reach the last byte, or are live with one that does.
         pipelining: what the rings depend on besides the number of stages.
+        unknown: the dump's own GPU, where what a CTA may have there is not known.
     """
 
     function: str
@@ -76,6 +77,7 @@ class KernelFit:
     gpus: tuple[GpuFit, ...]
     peak: tuple[Allocation, ...]
     pipelining: Pipelining
+    unknown: str | None = None
 
     def with_stages(self, stages: int, compiled: int) -> int | str:
         """Return the bytes with another ``num_stages``, or why they are not known.
@@ -169,16 +171,15 @@ def _fit(
         tuple(others),
         _peak(memory),
         pipelining(function, is_amd=own is not None and not own.target.is_nvidia),
+        chip if chip not in limits else None,
     )
 
 
 def _limits() -> Iterator[tuple[str, int]]:
     """Yield each GPU with a limit of its own, and the limit."""
     for row in ROWS:
-        for chip in (row.name, *(chip for chip, _ in row.less_shared_bytes)):
-            size = row.shared_bytes(chip)
-            if size is not None:
-                yield chip, size
+        if row.most_shared_bytes is not None:
+            yield row.name, row.most_shared_bytes
 
 
 def _deepest(by_depth: Mapping[int, int], limit: int) -> int | None:

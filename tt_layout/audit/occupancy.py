@@ -15,11 +15,10 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.registers import RegisterPressure
-from tt_layout.hardware import Target, find_target
-from tt_layout.ir.module import gpu_of
+from tt_layout.hardware import Target
+from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.ssa import integers
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
-from tt_layout.multiprocessor import RegisterFile, Residence, register_file, residence
 from tt_layout.wording import count
 
 REGISTERS, SHARED, WARPS, CTAS = "registers", "shared memory", "warps", "CTAs"
@@ -85,7 +84,7 @@ class Occupancy:
 
         Example:
             >>> from tt_layout.hardware import find_target
-            >>> found = occupancy(find_target("sm90"), "sm90", 4, registers=168, shared_bytes=65536)
+            >>> found = occupancy(find_target("sm90"), 4, registers=168, shared_bytes=65536)
             >>> print(found.text)
             3 CTAs, 12 of 64 warps, limited by registers and shared memory
         """
@@ -121,19 +120,17 @@ def kernel_occupancy(
     """
     module = audited.module
     warps = known.warps or module.number("total-num-warps") or _warps(audited, pressure.function)
-    if audited.gpu is None or warps is None:
+    if audited.target is None or warps is None:
         return None
     if shared_bytes is None:
         if any(memory.function == pressure.function for memory in found.shared_memory):
             return None
         shared_bytes = 0
-    gpu = gpu_of(module.target)
     columns = known.tensor_columns
     if columns is None:
         columns = sum(_tensor_columns(found, pressure.function))
     return occupancy(
-        find_target(audited.gpu),
-        gpu.chip if gpu is not None else audited.gpu,
+        audited.target,
         warps,
         registers=min(pressure.taken, pressure.limit),
         shared_bytes=shared_bytes,
@@ -167,7 +164,6 @@ def _tensor_columns(found: Conclusions, function: str) -> Iterator[int]:
 
 def occupancy(
     target: Target,
-    chip: str,
     warps: int,
     *,
     registers: int,
@@ -177,8 +173,7 @@ def occupancy(
     """Return what a multiprocessor holds of a kernel; None where no source gives what it has.
 
     Args:
-        target: the GPU's row.
-        chip: the GPU as the compiler calls it.
+        target: the GPU.
         warps: of a CTA.
         registers: of a thread.
         shared_bytes: of a CTA.
@@ -186,11 +181,11 @@ def occupancy(
 
     Example:
         >>> from tt_layout.hardware import find_target
-        >>> found = occupancy(find_target("sm90"), "sm90", 4, registers=255)
+        >>> found = occupancy(find_target("sm90"), 4, registers=255)
         >>> found.ctas, found.limited_by, found.next_step
         (2, ('registers',), '3 CTAs with at most 168 registers per thread')
     """
-    has, file = residence(chip, target), register_file(target)
+    has, file = target.residence, target.registers
     if has is None or file is None or not 0 < warps <= has.warps:
         return None
     limits = [

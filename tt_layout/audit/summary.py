@@ -13,6 +13,7 @@ from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
 from tt_layout.audit.registers import RegisterPressure, worst
 from tt_layout.audit.rules import rules
 from tt_layout.audit.values.executions import is_in_loop
+from tt_layout.hardware import Target
 from tt_layout.wording import count, size
 
 
@@ -57,6 +58,11 @@ class Summary:
         return kernel_occupancy(audit, audit.audited, self.registers, shared, audit.known)
 
     @property
+    def chip(self) -> Target | None:
+        """The GPU that it is costed for; None where that is not known."""
+        return self.audit.chip if self.audit is not None else None
+
+    @property
     def weight(self) -> float:
         """Cycles that the findings waste in one program: what kernels are sorted by."""
         return sum(finding.weight for finding in self.findings)
@@ -79,8 +85,19 @@ class Summary:
     @property
     def who(self) -> str:
         """The kernel, its GPU and its warps."""
+        return self._who(self.target)
+
+    @property
+    def heading(self) -> str:
+        """The same with the product whose memory, clock and multiprocessors are meant."""
+        product = self.chip.product if self.chip is not None else None
+        if self.target is None or product is None:
+            return self.who
+        return self._who(f"{self.target} ({product.name})")
+
+    def _who(self, gpu: str | None) -> str:
         who = [self.name]
-        who += [self.target] if self.target is not None else []
+        who += [gpu] if gpu is not None else []
         who += [count(self.warps, "warp")] if self.warps is not None else []
         return ", ".join(who)
 

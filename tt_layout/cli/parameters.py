@@ -243,9 +243,9 @@ class TargetParameter(TextParameter):
 
     def names(self) -> Iterable[str]:
         """Return the GPUs."""
-        from tt_layout.hardware import TARGETS
+        from tt_layout.hardware import PRODUCTS, TARGETS
 
-        return TARGETS
+        return (*TARGETS, *PRODUCTS)
 
     def read(self, text: str, name: str) -> Target:
         """Return the GPU.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
@@ -14,6 +15,7 @@ from tt_layout.audit.values.given import (
     plain_name,
 )
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import find_product
 
 value_option = click.option(
     "--value",
@@ -34,15 +36,26 @@ grid_option = click.option(
 )
 
 
-def read_values(texts: Sequence[str], path: str | None, grid: str | None = None) -> GivenValues:
+gpu_option = click.option(
+    "--gpu",
+    metavar="PRODUCT",
+    help="The product whose memory, clock and multiprocessors bounds are of, such as h100; by"
+    " default the first of the dump's chip, which the report names.",
+)
+
+
+def read_values(
+    texts: Sequence[str], path: str | None, grid: str | None = None, gpu: str | None = None
+) -> GivenValues:
     """Return the values given on the command line and, where that has none, in a file.
 
     Raises:
         LayoutError: a value is not an integer, or the file not a mapping from names to integers;
-            the grid has no sizes.
+            the grid has no sizes; the GPU is no product.
     """
     others = _from_file(path) if path is not None else {}
-    return parse_values(texts, {**others, **_of_grid(grid)} if grid is not None else others)
+    given = parse_values(texts, {**others, **_of_grid(grid)} if grid is not None else others)
+    return given if gpu is None else replace(given, product=find_product(gpu))
 
 
 def _of_grid(text: str) -> dict[str, int]:

@@ -1,6 +1,8 @@
-"""The GPUs that Triton compiles for, as data: a backend for each vendor, a row for each GPU.
+"""The GPUs that Triton compiles for, as data: a backend for each vendor, a row for each chip.
 
-A row names its source and how far that carries.  A new GPU is a new row of its vendor's module, a
+A row names its source and how far that carries; what no source gives is None there, and every
+report that needs it says so.  Products of one chip differ in memory, clocks and multiprocessors.
+A new GPU is a new row of its vendor's module, a
 new vendor a module with a backend and rows in `_VENDORS`: the help of the commands, the page, the
 figures and the analyses follow.  What has no row is costed as the newest GPU of the same vendor
 before it, and every report says so; it is never costed as another vendor's.
@@ -15,6 +17,8 @@ Then:         `tt_layout.analyses.shared_memory.banks`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -36,6 +40,7 @@ __all__ = [
     "BANK_BYTES",
     "DEFAULT_TARGET",
     "KIB",
+    "PRODUCTS",
     "ROWS",
     "TARGETS",
     "USUAL_TARGETS",
@@ -47,6 +52,7 @@ __all__ = [
     "Target",
     "TransposingRead",
     "find_gpu",
+    "find_product",
     "find_target",
     "target_names",
     "usual_target",
@@ -70,6 +76,11 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
 )
 """Every target by its name, and ``nvidia``, ``amd``, ``gfx9`` and ``rdna`` for the usual ones."""
 
+PRODUCTS: Mapping[str, Target] = MappingProxyType(
+    {product.key: replace(row, products=(product,)) for row in ROWS for product in row.products}
+)
+"""Every product by its key, such as ``h200``: the row of its chip with this product alone."""
+
 DEFAULT_TARGET = "nvidia"
 """The name of the target that is meant where none is named."""
 
@@ -82,7 +93,8 @@ class Gpu(NamedTuple):
 
     Attributes:
         chip: the GPU, as rows spell it.
-        target: its row, or that of the newest known GPU of the vendor before it.
+        target: its row, called like the chip, or that of the newest known GPU of the vendor before
+            it.
         is_assumed: whether it is the latter.
 
     Example:
@@ -107,31 +119,54 @@ class Gpu(NamedTuple):
     @property
     def shared_bytes(self) -> int | None:
         """The shared memory that a CTA may have; None where that is not known."""
-        return None if self.is_assumed else self.target.shared_bytes(self.chip)
+        return None if self.is_assumed else self.target.most_shared_bytes
 
 
+@lru_cache(maxsize=256)
 def find_gpu(name: str) -> Gpu:
-    """Return the GPU of a name: that of a row, or of a GPU as the compiler calls it.
+    """Return the GPU of a name: a row, a chip as the compiler calls it, or a product.
 
     Args:
-        name: such as ``nvidia``, ``sm90``, ``sm_90a`` or, as modules name it, ``cuda:90``.
+        name: such as ``nvidia``, ``sm90``, ``sm_90a``, ``h100`` or, as modules name it,
+            ``cuda:90``.
 
     Raises:
         LayoutError: there is none, or it is older than every row.
 
     Example:
-        >>> [find_gpu(name).target.name for name in ("nvidia", "sm_90a", "cuda:89", "gfx1201")]
-        ['sm90', 'sm90', 'sm80', 'gfx12']
+        >>> [find_gpu(name).target.name for name in ("nvidia", "sm_90a", "cuda:120", "gfx1201")]
+        ['sm90', 'sm90', 'sm120', 'gfx1201']
     """
     if name in TARGETS:
         return Gpu(TARGETS[name].name, TARGETS[name])
+    product = PRODUCTS.get(name.lower().replace(" ", "-"))
+    if product is not None:
+        return Gpu(product.name, product)
     backend, colon, chip = name.partition(":")
     vendors = [v for v in _VENDORS if not colon or v.BACKEND.name == backend]
     found = (_find(v.BACKEND.chip(chip if colon else name), v.BACKEND, v.ROWS) for v in vendors)
     gpu = next((each for each in found if each is not None), None)
     if gpu is None:
-        raise LayoutError(f"unknown target {quoted(name)}; choose from {', '.join(TARGETS)}")
+        choices = ", ".join((*TARGETS, *PRODUCTS))
+        raise LayoutError(f"unknown target {quoted(name)}; choose from {choices}")
     return gpu
+
+
+def find_product(name: str) -> Target:
+    """Return the row of a product's chip, with this product alone.
+
+    Raises:
+        LayoutError: there is no such product.
+
+    Example:
+        >>> found = find_product("H100")
+        >>> found.name, found.product.name
+        ('sm90', 'H100')
+    """
+    target = PRODUCTS.get(name.lower().replace(" ", "-"))
+    if target is None:
+        raise LayoutError(f"unknown GPU {quoted(name)}; choose from {', '.join(PRODUCTS)}")
+    return target
 
 
 def _find(chip: str, backend: Backend, rows: tuple[Target, ...]) -> Gpu | None:
@@ -139,9 +174,14 @@ def _find(chip: str, backend: Backend, rows: tuple[Target, ...]) -> Gpu | None:
     version = backend.version(chip)
     if version is None:
         return None
-    fits = [(prefix, row) for row in rows for prefix in row.chips if chip.startswith(prefix)]
+    plain = chip.rstrip("af") if backend.is_numbered else chip
+    exact = [(row.name, row) for row in rows if row.name == plain]
+    fits = exact or [
+        (name, row) for row in rows for name in row.chips if backend.names(plain, name)
+    ]
     if fits:
-        return Gpu(chip, max(fits, key=lambda fit: len(fit[0]))[1])
+        row = max(fits, key=lambda fit: len(fit[0]))[1]
+        return Gpu(chip, row if row.name == plain else replace(row, name=plain))
     known = [(own, row) for row in rows if (own := backend.version(row.name)) is not None]
     older = [(own, row) for own, row in known if own[:-1] == version[:-1] and own < version]
     if not older:
@@ -157,7 +197,7 @@ def find_target(name: str | Target) -> Target:
 
     Example:
         >>> [find_target(name).name for name in ("nvidia", "sm_90a", "sm89", "gfx1201")]
-        ['sm90', 'sm90', 'sm80', 'gfx12']
+        ['sm90', 'sm90', 'sm89', 'gfx1201']
     """
     return name if isinstance(name, Target) else find_gpu(name).target
 

@@ -7,6 +7,18 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from tt_layout.hardware.backend import Backend
+from tt_layout.hardware.compiler import (
+    BLOCK,
+    ELEMENT,
+    STAGES,
+    SWAPPED,
+    TRANSPOSED,
+    WARPS,
+    CompilerModel,
+    Knobs,
+)
+from tt_layout.hardware.multiprocessor import RegisterFile, Residence
+from tt_layout.hardware.product import Product, tensor_rates
 from tt_layout.hardware.target import (
     KIB,
     Evidence,
@@ -62,6 +74,93 @@ _READS_OF_GFX1250 = MappingProxyType(
     }
 )
 
+_CDNA_REGISTERS = RegisterFile(most_per_thread=512, size=512, granule=8, shared_from=8)
+_RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
+
+_CDNA_COMPILER = CompilerModel(1.1, 19, sinks_scans=True, scans_whole=256)
+_RDNA_COMPILER = CompilerModel(0.9, 28, sinks_scans=True, scans_whole=256)
+
+
+def _holds(warps: int, simds: int, shared_kib: int) -> Residence:
+    shared = shared_kib * KIB
+    return Residence(
+        warps=warps * simds, ctas=32, shared_bytes=shared, reserved_bytes=0, simds=simds
+    )
+
+
+# -- products -------------------------------------------------------------------------------------
+
+MI300X = Product(
+    name="MI300X",
+    multiprocessors=304,
+    clock_hz=2.1e9,
+    dram_bytes=5.3e12,
+    special=None,
+    tensor=tensor_rates("mfma", f16=2048, tf32=256, f8=4096, i8=4096, f64=256),
+    source=(
+        "AMD CDNA 3 white paper and data sheet (304 CUs, 2,100 MHz, 5.3 TB/s, 1,307 TFLOPS of "
+        "FP16, 4,096 FP8 FLOPs a clock and CU)"
+    ),
+)
+MI325X = replace(
+    MI300X, name="MI325X", dram_bytes=6e12, source="AMD Instinct MI325X data sheet (6 TB/s)"
+)
+MI355X = Product(
+    name="MI355X",
+    multiprocessors=256,
+    clock_hz=2.4e9,
+    dram_bytes=8e12,
+    special=None,
+    tensor=tensor_rates("mfma", f16=4096, tf32=256, f8=8192, i8=8192, f64=128),
+    source=(
+        "AMD CDNA 4 white paper, AMD at ISSCC 2026 (256 CUs, 2,400 MHz, 8 TB/s, 8,192 FP8 FLOPs a "
+        "clock and CU, 157.3 TFLOPS of FP32)"
+    ),
+)
+MI350X = replace(
+    MI355X, name="MI350X", clock_hz=2.2e9, source="AMD Instinct MI350X data sheet (2,200 MHz)"
+)
+
+# -- knobs ----------------------------------------------------------------------------------------
+
+_CDNA2_KNOBS: Knobs = {
+    "amd_mfma": (WARPS, ELEMENT, SWAPPED),
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
+    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "swizzled_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
+}
+_CDNA3_KNOBS: Knobs = {
+    "amd_mfma": (WARPS, ELEMENT, SWAPPED),
+    "amd_rotating_shared": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "linear": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "swizzled_shared": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+}
+_CDNA4_KNOBS: Knobs = {
+    "amd_mfma": (WARPS, ELEMENT, SWAPPED),
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
+    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "linear": (TRANSPOSED, STAGES, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "padded_shared": (TRANSPOSED, STAGES, BLOCK, ELEMENT, SWAPPED),
+}
+_RDNA_KNOBS: Knobs = {
+    "amd_rotating_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
+    "amd_wmma": (WARPS, ELEMENT, SWAPPED),
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "linear": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "swizzled_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
+}
+_GFX1250_KNOBS: Knobs = {
+    "amd_wmma": (WARPS, ELEMENT, SWAPPED),
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
+    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "padded_shared": (TRANSPOSED, STAGES, BLOCK, ELEMENT, SWAPPED),
+}
+
+# -- chips ----------------------------------------------------------------------------------------
+
 _CDNA3 = Target(
     name="gfx942",
     title="AMD CDNA3",
@@ -80,6 +179,12 @@ _CDNA3 = Target(
     far_lanes=16,
     counts_by_ballots=True,
     conversion_lanes=_PAIRS_OF_QUADS,
+    registers=_CDNA_REGISTERS,
+    residence=_holds(8, 4, 64),
+    products=(MI300X, MI325X),
+    compiler=_CDNA_COMPILER,
+    knobs=_CDNA3_KNOBS,
+    matrix_layouts=(("amd_mfma", 3),),
     load_evidence=Evidence.MEASURED,
     store_evidence=Evidence.DOCUMENTED,
     source=f"{_MEASURED}; {_GUIDE}",
@@ -99,6 +204,10 @@ _RDNA4 = Target(
     mnemonics=("ds_load", "ds_store"),
     far_lanes=32,
     counts_by_ballots=True,
+    registers=_RDNA3_REGISTERS,
+    compiler=_RDNA_COMPILER,
+    knobs=_RDNA_KNOBS,
+    matrix_layouts=(("amd_wmma", 2),),
     load_evidence=Evidence.MEASURED,
     store_evidence=Evidence.ASSUMED,
     source=f"{_MEASURED}; of stores: as many lanes as fill the banks",
@@ -111,6 +220,9 @@ ROWS = (
         title="AMD CDNA2",
         chips=("gfx90",),
         conversion_lanes=(),
+        products=(),
+        knobs=_CDNA2_KNOBS,
+        matrix_layouts=(("amd_mfma", 2),),
         load_evidence=Evidence.DOCUMENTED,
         source=_ROCM,
     ),
@@ -127,6 +239,10 @@ ROWS = (
         load_phases=phases(64, 64, b16=Phase((1, 2, 12, 20), 64)),
         conversion_lanes=_QUADS_OVER_64_BANKS,
         transposing_reads=_READS_OF_CDNA4,
+        residence=_holds(8, 4, 160),
+        products=(MI355X, MI350X),
+        knobs=_CDNA4_KNOBS,
+        matrix_layouts=(("amd_mfma", 4),),
         store_evidence=Evidence.ASSUMED,
         source=f"{_MEASURED}; of stores: phases over 32 banks, as on CDNA3",
     ),
@@ -139,6 +255,9 @@ ROWS = (
         counts_dwords=True,
         loops_atomics=True,
         conversion_lanes=_PAIRS_OF_QUADS,
+        registers=RegisterFile(most_per_thread=256, size=1024, granule=16),
+        knobs=None,
+        matrix_layouts=(),
         load_evidence=Evidence.ASSUMED,
         source=_ASSUMED,
     ),
@@ -150,6 +269,7 @@ ROWS = (
         loops_atomics=True,
         load_phases=phases(32, 32, b16=Phase((1, 2, 20), 32)),
         conversion_lanes=_PAIRS_OF_QUADS,
+        matrix_layouts=(("amd_wmma", 1),),
     ),
     _RDNA4,
     replace(
@@ -165,6 +285,10 @@ ROWS = (
         load_phases=phases(32, 64),
         store_phases=phases(32, 64),
         transposing_reads=_READS_OF_GFX1250,
+        registers=RegisterFile(most_per_thread=1024, size=1024, granule=16, shared_from=8),
+        compiler=CompilerModel(1.27, 10, scans_whole=1024, gathers_loads=True),
+        knobs=_GFX1250_KNOBS,
+        matrix_layouts=(("amd_wmma", 3),),
         load_evidence=Evidence.ASSUMED,
         source=(
             "64 banks: Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp; "

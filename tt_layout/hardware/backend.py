@@ -41,3 +41,13 @@ class Backend:
         if not self.is_numbered:
             return written
         return f"{self.prefix}{written.removeprefix(self.prefix).removeprefix('_')}"
+
+    def names(self, chip: str, beginning: str) -> bool:
+        """Tell whether a chip is one of those that a row has: of numbers the very one.
+
+        Example:
+            >>> from tt_layout.hardware import BACKENDS
+            >>> BACKENDS["cuda"].names("sm100", "sm10"), BACKENDS["hip"].names("gfx1201", "gfx12")
+            (False, True)
+        """
+        return chip == beginning if self.is_numbered else chip.startswith(beginning)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tt_layout.hardware.compiler import CompilerModel
+from tt_layout.hardware.multiprocessor import RegisterFile
 from tt_layout.hardware.target import KIB
 
 TARGET = "xpu"
@@ -66,3 +68,17 @@ PVC = IntelGpu(
 BMG = replace(PVC, name="bmg", title="Arc B", source=f"{_FORK}; registers taken to be as on pvc")
 ROWS = (PVC, BMG)
 """Oldest first; Arc A, of 8 columns, has none."""
+
+TENSORS_ONLY = CompilerModel(1, 0, passing=1)
+"""No kernel was compiled for Intel's GPUs: the registers that tensors take."""
+
+
+def register_file(lanes: int) -> RegisterFile:
+    """Return the registers of a hardware thread, as the lanes of a sub-group share them.
+
+    Example:
+        >>> [(file.usual, file.most_per_thread) for file in map(register_file, (16, 32))]
+        [(128, 256), (64, 128)]
+    """
+    usual, most = PVC.registers_per_lane(lanes)
+    return RegisterFile(most_per_thread=most, size=most, granule=most, usual=usual)

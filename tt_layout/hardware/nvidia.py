@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from tt_layout.hardware.backend import Backend
+from tt_layout.hardware.compiler import (
+    BLOCK,
+    ELEMENT,
+    SWAPPED,
+    TRANSPOSED,
+    WARPS,
+    CompilerModel,
+    Knobs,
+)
+from tt_layout.hardware.multiprocessor import NVIDIA_REGISTERS, RegisterFile, Residence
+from tt_layout.hardware.product import Product, tensor_rates
 from tt_layout.hardware.target import KIB, Evidence, Target, phases
 
 USUAL = "sm90"
@@ -12,6 +24,9 @@ ALIASES = {"nvidia": USUAL}
 
 _CUDA_GUIDE = "CUDA C++ Programming Guide, Compute Capability 5.x, Shared Memory"
 _LIKE_HOPPER = f"taken to be as on sm90; {_CUDA_GUIDE}"
+
+_REGISTERS = RegisterFile(most_per_thread=255, size=NVIDIA_REGISTERS, granule=8)
+_COMPILER = CompilerModel(0.93, 26, sinks_shared_loads=True)
 
 _BLACKWELL_MATRICES = ("ldmatrix", "ldmatrix.b8", "stmatrix", "stmatrix.b8")
 
@@ -48,7 +63,9 @@ def _nvidia(
     chips: tuple[str, ...] = (),
     shared_kib: int | None = 227,
     shared_note: str = "",
-    less_shared: tuple[str, ...] = (),
+    residence: Residence | None = None,
+    products: tuple[Product, ...] = (),
+    knobs: Knobs | None = None,
     combines_extremes: bool = False,
     combines_floats: bool = False,
     global_vector_bytes: int = 16,
@@ -60,13 +77,12 @@ def _nvidia(
         name=name,
         title=title,
         backend=BACKEND,
-        chips=(name, *chips),
+        chips=chips,
         packed_sums=_packed_sums(capability),
         load_phases=phases(32, 32),
         store_phases=phases(32, 32),
         most_shared_bytes=shared_kib * KIB if shared_kib is not None else None,
         shared_note=shared_note,
-        less_shared_bytes=tuple((chip, 99 * KIB) for chip in less_shared),
         combines_lanes=capability >= 80,
         combines_extremes=combines_extremes,
         combines_floats=combines_floats,
@@ -77,28 +93,162 @@ def _nvidia(
         mnemonics=("ld.shared", "st.shared"),
         cycle="wavefront",
         weighs_conversions=True,
+        registers=_REGISTERS,
+        residence=residence,
+        products=products,
+        compiler=_COMPILER,
+        knobs=knobs,
         load_evidence=evidence,
         store_evidence=evidence,
         source=source,
     )
 
 
+def _holds(warps: int, ctas: int, shared_kib: int, tensor_columns: int = 0) -> Residence:
+    return Residence(
+        warps=warps, ctas=ctas, shared_bytes=shared_kib * KIB, tensor_columns=tensor_columns
+    )
+
+
+# -- products -------------------------------------------------------------------------------------
+
+H200 = Product(
+    name="H200",
+    multiprocessors=132,
+    clock_hz=1.98e9,
+    dram_bytes=4.6e12,
+    l2_bytes=68,
+    tensor=tensor_rates("mma", f16=2710, tf32=1355, i8=5421, f64=128)
+    | tensor_rates("wgmma", f16=4096, tf32=2048, f8=8192, i8=8192),
+    evidence="measured",
+    source="measured, each rate by itself (docs/bounds.md); clock of its data sheet",
+)
+H100 = replace(
+    H200,
+    name="H100",
+    dram_bytes=3.35e12,
+    evidence="documented",
+    source="NVIDIA H100 data sheet, SXM: 3.35 TB/s; the multiprocessors are those of the H200",
+)
+A100 = Product(
+    name="A100 80 GB",
+    multiprocessors=108,
+    clock_hz=1.41e9,
+    dram_bytes=2.039e12,
+    fma=64,
+    tensor=tensor_rates("mma", f16=2048, tf32=1024, i8=4096, f64=128),
+    source=(
+        "NVIDIA A100 Tensor Core GPU Architecture, 2020 (108 SMs, 1,410 MHz, 64 FP32 cores, four "
+        "tensor cores of 256 FP16 FMA a clock each; 312 TFLOPS of FP16, 156 of TF32, 624 TOPS, "
+        "19.5 TFLOPS of FP64); data sheet of the 80 GB version (2,039 GB/s)"
+    ),
+)
+A100_40 = replace(
+    A100,
+    name="A100 40 GB",
+    dram_bytes=1.555e12,
+    source="the same; data sheet of the 40 GB version (1,555 GB/s)",
+)
+B200 = Product(
+    name="B200",
+    multiprocessors=148,
+    clock_hz=1.965e9,
+    dram_bytes=8e12,
+    tensor=tensor_rates("tcgen05", f16=8192, tf32=4096, f8=16384),
+    source=(
+        "NVIDIA Blackwell data sheets (148 SMs, 8 TB/s, 2.25 PFLOPS of dense FP16, half of it "
+        "TF32, twice of it FP8, which is 8,192 a cycle at the 1.86 GHz of its tensor cores)"
+    ),
+)
+
+# -- knobs ----------------------------------------------------------------------------------------
+
+_AMPERE_KNOBS: Knobs = {
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "nvidia_mma": (WARPS, SWAPPED),
+    "swizzled_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
+}
+_HOPPER_KNOBS: Knobs = {
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
+    "nvidia_mma": (WARPS, BLOCK, ELEMENT, SWAPPED),
+    "nvmma_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
+}
+_BLACKWELL_KNOBS: Knobs = {
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
+    "linear": (WARPS, BLOCK, SWAPPED),
+    "nvmma_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
+    "swizzled_shared": (),
+    "tensor_memory_encoding": (BLOCK, SWAPPED),
+}
+
+# -- chips ----------------------------------------------------------------------------------------
+
+_SM80 = _nvidia(
+    "sm80",
+    "NVIDIA Ampere",
+    "ldmatrix",
+    shared_kib=163,
+    residence=_holds(64, 32, 164),
+    products=(A100, A100_40),
+    knobs=_AMPERE_KNOBS,
+)
+_SM110 = _nvidia(
+    "sm110",
+    "NVIDIA Blackwell of Jetson",
+    *_BLACKWELL_MATRICES,
+    chips=("sm101",),
+    combines_extremes=True,
+    global_vector_bytes=32,
+)
+
 ROWS = (
-    _nvidia("sm70", "NVIDIA Volta", chips=("sm72",), shared_kib=96),
-    _nvidia("sm75", "NVIDIA Turing", "ldmatrix", shared_kib=64),
     _nvidia(
-        "sm80",
-        "NVIDIA Ampere and Ada",
+        "sm70",
+        "NVIDIA Volta",
+        chips=("sm72",),
+        shared_kib=96,
+        residence=replace(_holds(64, 32, 96), reserved_bytes=0),
+    ),
+    _nvidia(
+        "sm75",
+        "NVIDIA Turing",
         "ldmatrix",
-        chips=("sm86", "sm87", "sm89"),
-        shared_kib=163,
-        less_shared=("sm86", "sm89"),
+        shared_kib=64,
+        residence=replace(_holds(32, 16, 64), reserved_bytes=0),
+    ),
+    _SM80,
+    replace(
+        _SM80,
+        name="sm86",
+        title="NVIDIA Ampere of GeForce and RTX",
+        most_shared_bytes=99 * KIB,
+        residence=_holds(48, 16, 100),
+        products=(),
+    ),
+    replace(
+        _SM80,
+        name="sm87",
+        title="NVIDIA Ampere of Jetson",
+        residence=_holds(48, 16, 164),
+        products=(),
+    ),
+    replace(
+        _SM80,
+        name="sm89",
+        title="NVIDIA Ada",
+        most_shared_bytes=99 * KIB,
+        residence=_holds(48, 24, 100),
+        products=(),
     ),
     _nvidia(
         "sm90",
         "NVIDIA Hopper",
         "ldmatrix",
         "stmatrix",
+        residence=_holds(64, 32, 228),
+        products=(H200, H100),
+        knobs=_HOPPER_KNOBS,
         evidence=Evidence.MEASURED,
         source=f"counters of an H200: docs/bank-conflicts.md; {_CUDA_GUIDE}",
     ),
@@ -107,6 +257,9 @@ ROWS = (
         "NVIDIA Blackwell",
         *_BLACKWELL_MATRICES,
         chips=("sm103",),
+        residence=_holds(64, 32, 228, tensor_columns=512),
+        products=(B200,),
+        knobs=_BLACKWELL_KNOBS,
         combines_extremes=True,
         combines_floats=True,
         global_vector_bytes=32,
@@ -121,19 +274,19 @@ ROWS = (
         combines_floats=True,
         global_vector_bytes=32,
     ),
-    _nvidia(
-        "sm110",
-        "NVIDIA Blackwell of Jetson and RTX",
-        *_BLACKWELL_MATRICES,
-        chips=("sm101", "sm120", "sm121"),
-        less_shared=("sm120", "sm121"),
-        combines_extremes=True,
-        global_vector_bytes=32,
+    _SM110,
+    replace(
+        _SM110,
+        name="sm120",
+        title="NVIDIA Blackwell of GeForce and RTX",
+        chips=("sm121",),
+        most_shared_bytes=99 * KIB,
+        residence=_holds(48, 24, 100),
     ),
 )
 """A row each, oldest first.
 
-Shared memory: CUDA C++ Programming Guide, Technical Specifications per Compute Capability; of sm107
-triton-lang/triton, pull requests 10936 and 11104, which name no limit of a CTA.  The instructions
-of sm107 are what the compiler of 3.9 chooses for it.
+Shared memory, warps and CTAs: CUDA C++ Programming Guide, Technical Specifications per Compute
+Capability; of sm107 triton-lang/triton, pull requests 10936 and 11104, which name no limit of a
+CTA.  The instructions of sm107 are what the compiler of 3.9 chooses for it.
 """

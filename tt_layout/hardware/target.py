@@ -1,4 +1,4 @@
-"""A GPU as data: its warps, its shared memory, and what its compiler does with them.
+"""A GPU as data: its warps, its memory, its rates, and what its compiler does with them.
 
 A warp-wide access is carried out in *phases*, each for some of the lanes.  Within a phase the
 lanes that touch the same bank in different words take a cycle each; the same word is shared.
@@ -8,6 +8,8 @@ Which lanes make up a phase depends on the bytes that each lane moves.  In every
 the phases are the cosets of one subspace: given masks m1, m2, .., the lanes of a phase are
 those that differ from each other by an xor of some of the masks.  Masks (1, 2, 4) are eight
 neighbouring lanes; (1, 2, 20) are lanes 0-3 with 20-23, 4-7 with 16-19, and so on.
+
+A field that no source gives is None, and whoever needs it says that it is not known for the GPU.
 
 Read next:    `tt_layout.analyses.shared_memory.banks`.
 """
@@ -21,6 +23,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tt_layout.hardware.backend import Backend
+from tt_layout.hardware.compiler import CompilerModel, Knobs
+from tt_layout.hardware.multiprocessor import RegisterFile, Residence
+from tt_layout.hardware.product import Product
 
 BANK_BYTES = 4
 KIB = 1024
@@ -85,20 +90,19 @@ class Evidence(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """A GPU: its warps, its shared memory, and what its compiler does with them.
+    """A GPU: its warps, its memory, its rates, and what its compiler does with them.
 
     Attributes:
-        name: what ``--target`` takes.
+        name: the chip, as the compiler calls it: what ``--target`` takes.
         title: the GPUs meant, in words.
         backend: the vendor's.
-        chips: how the names begin that the compiler gives these GPUs.
+        chips: other chips that differ from this one by name only; of AMD's how their names begin.
         lanes: lanes of a warp.
         banks: banks, each serving one word per cycle.
         bank_bytes: bytes of such a word.
         max_vector_bytes: the widest access of a lane.
         most_shared_bytes: the shared memory that a CTA may have; None where that is not known.
         shared_note: what is known of the shared memory then.
-        less_shared_bytes: GPUs of the row, and theirs, where that is less.
         shared_partition_bytes: the pieces that shared memory is built of, which one access does
             not reach beyond; 0 where it is one.
         combines_lanes: whether one instruction combines an integer of every lane of a warp.
@@ -141,6 +145,13 @@ class Target:
         conversion_lanes: which bits of the lane may, beside the lowest ones, make up one
             wavefront of a 16-byte load of such a conversion; the compiler takes the choice
             that needs the least memory.
+        registers: of a multiprocessor.
+        residence: how many warps and CTAs a multiprocessor holds.
+        products: what one can buy with this chip; the first is meant where none is named.
+        compiler: the registers that its compiler makes of live values.
+        knobs: what of a program in Triton moves the layouts that the compiler chooses.
+        matrix_layouts: mnemonics and versions of the layouts that its matrix instructions alone
+            have.
         load_evidence, store_evidence: what the phases of loads and of stores rest on.
         source: where they are from.
     """
@@ -148,14 +159,13 @@ class Target:
     name: str
     title: str
     backend: Backend
-    chips: tuple[str, ...]
+    chips: tuple[str, ...] = ()
     lanes: int = 32
     banks: int = 32
     bank_bytes: int = BANK_BYTES
     max_vector_bytes: int = 16
     most_shared_bytes: int | None
     shared_note: str = ""
-    less_shared_bytes: tuple[tuple[str, int], ...] = ()
     shared_partition_bytes: int = 0
     combines_lanes: bool = False
     combines_extremes: bool = False
@@ -183,6 +193,12 @@ class Target:
     counts_by_ballots: bool = False
     weighs_conversions: bool = False
     conversion_lanes: tuple[tuple[int, ...], ...] = ()
+    registers: RegisterFile | None = None
+    residence: Residence | None = None
+    products: tuple[Product, ...] = ()
+    compiler: CompilerModel | None = None
+    knobs: Knobs | None = field(default=None, hash=False)
+    matrix_layouts: tuple[tuple[str, int], ...] = ()
     load_evidence: Evidence
     store_evidence: Evidence
     source: str
@@ -236,6 +252,33 @@ class Target:
         return load if load == store else f"loads {load}, stores {store}"
 
     @property
+    def product(self) -> Product | None:
+        """The product whose memory, clock and multiprocessors are meant; None without any.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> [find_target(name).product.name for name in ("sm90", "h100", "gfx942")]
+            ['H200', 'H100', 'MI300X']
+        """
+        return self.products[0] if self.products else None
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Answers about a kernel that no source of this GPU's allows, in words.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> find_target("sm90").unknown, find_target("gfx1201").unknown
+            ((), ('occupancy', 'bounds'))
+        """
+        facts = {
+            "registers": self.registers and self.compiler,
+            "occupancy": self.registers and self.residence,
+            "bounds": self.product,
+        }
+        return tuple(name for name, fact in facts.items() if fact is None)
+
+    @property
     def row_bytes(self) -> int:
         """The bytes of a row of all banks.
 
@@ -260,19 +303,6 @@ class Target:
             (True, False)
         """
         return 0 < self.far_lanes <= mask
-
-    def shared_bytes(self, chip: str) -> int | None:
-        """Return the shared memory that a CTA may have on a GPU; None where it is not known.
-
-        Args:
-            chip: the GPU as the compiler calls it; some of a row have less than the others.
-
-        Example:
-            >>> from tt_layout.hardware import find_target
-            >>> [find_target(chip).shared_bytes(chip) for chip in ("sm80", "sm86", "gfx942")]
-            [166912, 101376, 65536]
-        """
-        return dict(self.less_shared_bytes).get(chip.rstrip("af"), self.most_shared_bytes)
 
     def phase(self, width_bytes: int, is_store: bool) -> Phase:
         """Return how an access of this width is divided.

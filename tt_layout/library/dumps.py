@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.axis import axis_info as axis_info_of
-from tt_layout.audit.values.given import parse_values
 from tt_layout.errors import LayoutError, expect, shown
 from tt_layout.ir.file_aliases import FileName, split_module
 from tt_layout.ir.module import Module
@@ -21,7 +20,7 @@ from tt_layout.kernels.metadata import (
 from tt_layout.library.pictures import Page
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.releases import Release
-from tt_layout.reports.audit_ir import STAGE
+from tt_layout.reports.audit_ir import STAGE, given_values
 from tt_layout.rewriting.apply import cure
 from tt_layout.rewriting.report import AppliedReport
 
@@ -59,6 +58,7 @@ def apply(
     *,
     values: Mapping[str, int] | None = None,
     release: Release | None = None,
+    gpu: str | None = None,
 ) -> AppliedReport:
     """Return a dump with the suggestion for a finding applied.
 
@@ -68,6 +68,7 @@ def apply(
         finding: its number, as `audit_ir` prints it; by default the first with a suggestion.
         values: what arguments of the kernels are, by name.
         release: of Triton, whose rules hold.
+        gpu: the product that shares are of, such as ``h100``; by default the first of the chip.
 
     Returns:
         The report: ``text`` is the new dump, ``saved`` the cycles that it saves in one program,
@@ -96,13 +97,10 @@ def apply(
         %relaid_0 = arith.constant dense<1.0> : tensor<64x64xf16, #b>
     """
     expect("finding", finding, int, type(None))
-    expect("values", values, Mapping, type(None))
     dump, module, _ = _opened(source)
-    numbers_by_name = parse_values([f"{name}={number}" for name, number in (values or {}).items()])
+    given = given_values(values or None, gpu)
     numbers = [finding] if finding is not None else []
-    change = cure(
-        dump, numbers, module=module, release=release, given=numbers_by_name if values else None
-    )
+    change = cure(dump, numbers, module=module, release=release, given=given)
     return AppliedReport(change, dump.name)
 
 

@@ -17,6 +17,7 @@ def features(
     *,
     grid: Sequence[int] | None = None,
     function: str | None = None,
+    gpu: str | None = None,
 ) -> Features:
     """Return the counts of a kernel as one flat object.
 
@@ -26,6 +27,7 @@ def features(
         grid: programs along x, y and z, for the bounds of a launch; without it they are those of
             one program on each multiprocessor.
         function: the kernel, where the dump has several.
+        gpu: the product that bounds are of, such as ``h100``; by default the first of the chip.
 
     Returns:
         Numbers, texts, truth values and None by name; ``docs/features.md`` has each of them.
@@ -46,7 +48,7 @@ def features(
         (4, 1, 512, None)
     """
     expect("function", function, str, type(None))
-    report = audit_ir(kernel, values)
+    report = audit_ir(kernel, values, gpu=gpu)
     shape: Grid | None = tuple(grid) if grid is not None else None
     every = [facts for audit in report.audits for facts in kernels_of(report.file, audit, shape)]
     matching = [facts for facts in every if function is None or facts.function == function]

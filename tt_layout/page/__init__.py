@@ -50,7 +50,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib import resources
@@ -228,7 +228,7 @@ def known_data(target: str | None) -> dict[str, Any]:
     chosen = [] if target is None else [find_target(target)]
     parameters: list[Any] = []
     return {
-        "targets": [_embedded_target(row) for row in ROWS],
+        "targets": list(_embedded_targets((*ROWS, *chosen))),
         "palette": {"cells": CELLS, "shades": SHADES},
         "usualTargets": list(dict.fromkeys(one.name for one in (*chosen, *USUAL_TARGETS))),
         "releases": [str(release) for release in Release],
@@ -258,12 +258,20 @@ def filled(data: dict[str, Any], title: str) -> str:
     return re.sub(r"\{\{([a-z-]+)\}\}", lambda match: parts[match[1]], template)
 
 
+def _embedded_targets(rows: Iterable[Target]) -> Iterator[dict[str, Any]]:
+    """Yield GPUs as the page gets them; of one like another only what they are called."""
+    first: dict[str, str] = {}
+    for row in {row.name: row for row in rows}.values():
+        names = {"name": row.name, "title": row.title, "chips": row.chips}
+        facts = _embedded_target(row)
+        like = first.setdefault(repr(facts), row.name)
+        yield names | (facts if like == row.name else {"like": like})
+
+
 def _embedded_target(target: Target) -> dict[str, Any]:
     """Return a GPU as the page gets it as data: phases of stores where loads have others."""
     stores = {"storePhases": _embedded_phases(target.store_phases)}
     return {
-        "name": target.name,
-        "title": target.title,
         "lanes": target.lanes,
         "banks": target.banks,
         "bankBytes": target.bank_bytes,

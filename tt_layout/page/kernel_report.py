@@ -84,7 +84,7 @@ def _rank(audit: Audit) -> list[float]:
 def _head(summary: Summary, adviser: Adviser) -> tuple[str, str]:
     """Return what is said of a kernel: the verdict, and what was counted."""
     verdict, *others = head_texts(summary, adviser)
-    return f"{summary.who}: {verdict}", "; ".join(others)
+    return f"{summary.heading}: {verdict}", "; ".join(others)
 
 
 def _fits(audit: Audit) -> Iterator[str]:

@@ -1,4 +1,8 @@
-// The GPUs that the page knows.
+// The GPUs that the page knows; of one like another the page has only what it is called.
+
+for (const target of DATA.targets) {
+  Object.assign(target, { ...DATA.targets.find(({ name }) => name === target.like), ...target });
+}
 
 /**
  * Return the GPU of a name, if the page knows it.
@@ -6,7 +10,10 @@
  * @param {string} name
  */
 function targetNamed(name) {
-  return DATA.targets.find((target) => target.name === name);
+  const exact = DATA.targets.find((target) => target.name === name);
+  const isPart = (chip) => (chip.startsWith("sm") ? name === chip : name?.startsWith(chip));
+  const row = exact ?? DATA.targets.find(({ chips }) => chips.some(isPart));
+  return row && (exact ?? { ...row, name });
 }
 
 /**

@@ -29,6 +29,8 @@
  *
  * @typedef {object} Target
  * @property {string} name
+ * @property {string[]} chips others that differ by name only, or how their names begin
+ * @property {string} [like] the one before it that has the same facts, and gives it them
  * @property {string} title
  * @property {number} lanes
  * @property {number} banks

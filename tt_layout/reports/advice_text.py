@@ -9,10 +9,10 @@ from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.suggestions.choices import moved_by
 from tt_layout.audit.suggestions.needs import Needs
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Recost, Suggestion
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target
 from tt_layout.ir.short_names import short_layout, short_operation
 from tt_layout.safe_text import safe
 from tt_layout.wording import count, lines
@@ -55,7 +55,7 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -
     shown = suggestions if is_whole else _apart(large)[:MAX_SUGGESTIONS]
     for suggestion in shown:
         yield from _suggestion_lines(suggestion, shares[id(suggestion)].text)
-        yield _in_triton(suggestion, adviser.audit.module.gpu)
+        yield _in_triton(suggestion, adviser.target)
         before, after = adviser.needs(finding, suggestion)
         if before.ctas and after.ctas and after.ctas < before.ctas:
             yield f"but: a multiprocessor holds {count(after.ctas, 'CTA')} instead of {before.ctas}"
@@ -134,12 +134,33 @@ def _suggestion_lines(suggestion: Suggestion, worth: str) -> Iterator[str]:
         yield f"not counted: how the copies of {places} enter shared memory"
 
 
-def _in_triton(suggestion: Suggestion, gpu: str | None) -> str:
+def _in_triton(suggestion: Suggestion, target: Target | None) -> str:
     """Return what a program in Triton, which names no layouts, can do."""
-    moved = moved_by(suggestion, gpu)
+    moved = triton_knobs(suggestion, target)
+    if moved is None:
+        unknown = f"what moves it is not known for {target.name}" if target is not None else ""
+        unknown = unknown or "what moves it is not known: no GPU is"
+        return f"in Triton the compiler chooses it; {unknown}: try it with tt-layout apply"
     if moved:
         return f"in Triton the compiler chooses it; what moves it: {', '.join(moved)}"
     return "not settable in Triton: try it with tt-layout apply"
+
+
+def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ...] | None:
+    """Return what of a program in Triton moves the layout that a suggestion replaces.
+
+    None where no trial on the GPU had the layout; empty where nothing that was tried moved it, or
+    only one side of a conversion is meant.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> find_target("sm80").knobs["nvidia_mma"]
+        ('num_warps', 'the order of the operands')
+    """
+    if suggestion.where != EVERYWHERE:
+        return ()
+    knobs = target.knobs if target is not None else None
+    return knobs.get(suggestion.replaced.mnemonic) if knobs is not None else None
 
 
 def _worse_line(worse: Recost) -> str:
@@ -180,7 +201,7 @@ def reason_data(adviser: Adviser, finding: Finding) -> dict[str, Any] | None:
 
 
 def suggestion_data(
-    suggestion: Suggestion, share: Share, needs: tuple[Needs, Needs], gpu: str | None
+    suggestion: Suggestion, share: Share, needs: tuple[Needs, Needs], target: Target | None
 ) -> dict[str, Any]:
     """Return a suggestion as plain data; documented in ``docs/audit-json.md``."""
     return {
@@ -188,7 +209,7 @@ def suggestion_data(
         "old": suggestion.old,
         "layout": suggestion.encoding.written(),
         "gluon": gluon(suggestion),
-        "triton": moved_by(suggestion, gpu),
+        "triton": triton_knobs(suggestion, target),
         "lines": list(suggestion.lines),
         "saved": suggestion.saved,
         "saved_text": suggestion.saved_text,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -93,8 +93,9 @@ class AuditReport(Printed):
         audits = tuple(self.audits)
         lines = tuple(audit.module.line for audit in audits)
         audited = audits[0].audited
-        values = dict(audited.given.values) if audited is not None else {}
-        return _audit_again, (self.file, audits[0].module.source, lines, values, audits[0].known)
+        given = audited.given if audited is not None else GivenValues()
+        given = GivenValues(dict(given.values), given.product)
+        return _audit_again, (self.file, audits[0].module.source, lines, given, audits[0].known)
 
     def lines(self) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of every module, or of the worst of many."""
@@ -241,11 +242,11 @@ def _audit_again(
     name: str,
     source: Source,
     lines: Sequence[int],
-    values: Mapping[str, int],
+    given: GivenValues,
     known: KernelMetadata,
 ) -> AuditReport:
     """Return the report of a dump's modules that begin on some lines, in another process."""
-    shared, given = SharedWork(), GivenValues(values)
+    shared = SharedWork()
     modules = whole_modules(source, None, None, is_partial=True)
     audits = [audit_module(one, shared, given, known) for one in modules if one.line in lines]
     return AuditReport(name, tuple(audits))

@@ -67,7 +67,7 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
                 one,
                 adviser.share(finding, one),
                 adviser.needs(finding, one),
-                adviser.audit.module.gpu,
+                adviser.target,
             )
             for one in suggestions
         ]
@@ -162,7 +162,7 @@ def _bounds(shares: Shares, function: str | None) -> dict[str, Any] | None:
         "is_assumed": found.is_assumed,
         "measured_cycles": shares.measured(function),
         "clock_hz": found.rates.clock_hz,
-        "rates_of": found.rates.product,
+        "rates_of": found.rates.name,
         "rates_evidence": found.rates.evidence,
         "by_resource": [one._asdict() for one in found.bounds],
     }

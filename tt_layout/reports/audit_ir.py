@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from tt_layout.audit.audit import audit_module
+from tt_layout.audit.audit import audit_module, check_product
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues, check_names, parse_values
 from tt_layout.errors import LayoutError, expect
+from tt_layout.hardware import find_product
 from tt_layout.ir import parse_ir
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.module import Module
@@ -28,7 +30,9 @@ STAGE = "ttgir"
 """What a compiled kernel calls the text in which layouts stand."""
 
 
-def audit_ir(source: Any, values: Mapping[str, int] | None = None) -> AuditReport:
+def audit_ir(
+    source: Any, values: Mapping[str, int] | None = None, *, gpu: str | None = None
+) -> AuditReport:
     """Return what the kernels of a dump do badly, and all that they do.
 
     Args:
@@ -39,13 +43,16 @@ def audit_ir(source: Any, values: Mapping[str, int] | None = None) -> AuditRepor
             ``n_spills``, ``metadata``, its binary), or of the files of one beside the dump, go
             before what is estimated.
         values: what arguments of the kernels are, by name; of a pointer its address modulo 512.
+        gpu: the product whose memory, clock and multiprocessors bounds are of, such as ``h100``;
+            by default the first of the dump's chip.
 
     Returns:
         The report: ``str()`` of it is what ``tt-layout audit`` prints, ``audits`` has an audit
         for each module, ``data()`` is the report as plain data.
 
     Raises:
-        LayoutError: the dump cannot be read, or a value is of an argument that no kernel has.
+        LayoutError: the dump cannot be read, a value is of an argument that no kernel has, or the
+            GPU is not of the dump's chip.
         TypeError: the source is nothing of all that.
 
     Example:
@@ -58,23 +65,31 @@ def audit_ir(source: Any, values: Mapping[str, int] | None = None) -> AuditRepor
         >>> [finding.line for finding in report.audits[0].findings]
         [5]
     """
-    expect("values", values, Mapping, type(None))
     name, modules, known = _opened(source)
-    given = _given(values) if values is not None else None
+    given = given_values(values, gpu)
     shared = SharedWork()
     audits = tuple(audit_module(module, shared, given, known) for module in modules)
     if not audits:
         raise LayoutError(f"found no MLIR in {name}")
     if given is not None:
         check_names(given, {argument: None for audit in audits for argument in audit.arguments})
+        check_product(given, [audit.chip for audit in audits])
     return AuditReport(name, audits)
 
 
-def _given(values: Mapping[str, int]) -> GivenValues:
-    if not isinstance(values, Mapping):
-        message = "values must map names of arguments to integers"
-        raise TypeError(f"{message}, got {type(values).__name__}")
-    return parse_values([f"{name}={number}" for name, number in values.items()], {})
+def given_values(values: Mapping[str, int] | None, gpu: str | None) -> GivenValues | None:
+    """Return the values of arguments and the product that a caller gives; None without any.
+
+    Raises:
+        LayoutError: a value is no integer, or the GPU no product.
+        TypeError: the values are no mapping, or the GPU is no text.
+    """
+    expect("values", values, Mapping, type(None))
+    expect("gpu", gpu, str, type(None))
+    if values is None and gpu is None:
+        return None
+    given = parse_values([f"{name}={number}" for name, number in (values or {}).items()], {})
+    return given if gpu is None else replace(given, product=find_product(gpu))
 
 
 def _opened(source: Any) -> tuple[str, Iterable[Module], KernelMetadata]:

@@ -153,7 +153,9 @@ def _head(summary: Summary, adviser: Adviser) -> Iterator[Part]:
     """Yield what stands above the findings of a kernel."""
     said, colour = safe(verdict(summary, adviser)), summary_colour(summary)
     texts = f"{summary.who}: {said}", f"{shortened(summary.who, MAX_WHO)}: {_short(said)}"
-    yield Part(Turn.VERDICT, [[Paragraph(text, indent=4, colour=colour)] for text in texts])
+    forms = [[Paragraph(text, indent=4, colour=colour)] for text in texts]
+    full = [Paragraph(f"{summary.heading}: {said}", indent=4, colour=colour)]
+    yield Part(Turn.VERDICT, forms, rest=full)
     every = [*map(_below, summary.all_counts())]
     yield Part(Turn.COUNTS, _counts(every), rest=every[0])
     if resources(summary):

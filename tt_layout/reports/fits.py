@@ -68,6 +68,8 @@ def _lines(found: KernelFit, known: KernelMetadata) -> Iterator[Line | Table]:
     for one in found.peak:
         what = one.value or (one.operation or "scratch")
         yield Line(f"  line {one.line}: {one.bytes} bytes of {what} at its peak")
+    if found.unknown is not None:
+        yield Line(f"  the shared memory of a CTA is not known for {found.unknown}, of this dump")
     header = ["GPU", "needed", "allowed", "fits", "deepest ring"]
     rows = [_cells(found, gpu) for gpu in found.gpus]
     yield Table(header, rows, ["needed", "allowed", "deepest ring"])
@@ -100,6 +102,8 @@ def fit_text(found: KernelFit) -> str:
     text = f"@{found.function}: {found.bytes} bytes of shared memory"
     if own is not None and own.depth is not None:
         text += f"; rings of up to {count(own.depth, 'buffer')} fit {own.gpu}"
+    if found.unknown is not None:
+        text += f"; what a CTA may have is not known for {found.unknown}"
     others = [gpu.gpu for gpu in found.gpus if not gpu.fits]
     return f"{text}; too much for {', '.join(others)}" if others else text
 

@@ -24,7 +24,7 @@ def kernel_heads(found: Iterable[Summary], adviser: Adviser) -> Iterator[Paragra
     """Yield what stands above the findings of each kernel of a module."""
     for summary in found:
         first, *others = head_texts(summary, adviser)
-        yield Paragraph(f"{summary.who}: {first}", indent=4, colour=summary_colour(summary))
+        yield Paragraph(f"{summary.heading}: {first}", indent=4, colour=summary_colour(summary))
         yield from (Paragraph(text, GAP, 4) for text in others)
 
 
@@ -48,7 +48,17 @@ def resources(summary: Summary, *, is_short: bool = False) -> str:
     texts = [_registers_text(registers)] if registers is not None else []
     if occupancy is not None:
         texts.append(occupancy.short if is_short else occupancy.text)
+    texts += filter(None, [_unknown_text(summary)])
     return "; ".join(texts)
+
+
+def _unknown_text(summary: Summary) -> str:
+    """Return what is not known of a kernel, because no source gives it for its GPU."""
+    target = summary.chip
+    if target is None or not target.unknown:
+        return ""
+    *first, last = target.unknown
+    return f"{' and '.join(filter(None, [', '.join(first), last]))} not known for {target.name}"
 
 
 def _registers_text(own: RegisterPressure) -> str:

@@ -49,7 +49,8 @@ class ResultCache:
             message = f"cannot keep results there: {error.strerror or error}"
             raise LayoutError(message, FileLocation(folder)) from None
         values = sorted(given.values.items()) if given is not None else None
-        way = (FORMAT, __version__, installed(), is_partial, release, values)
+        product = given.product.product if given is not None and given.product is not None else None
+        way = (FORMAT, __version__, installed(), is_partial, release, values, product)
         self._way = repr(way).encode()
 
     def key(self, name: str) -> str | None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.audit import Audit, audit_module, check_product
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.shares import Share
@@ -92,6 +92,7 @@ def cure(
     """
     source = _of_module(source, module, release)
     before = _audit(source, release, given)
+    check_product(given or GivenValues(), [before.chip])
     groups = grouped(before.findings)
     for number in numbers:
         if not 1 <= number <= len(groups):

@@ -96,9 +96,7 @@ class AppliedReport(Printed):
                 "number": step.number,
                 "line": step.finding.line,
                 "message": step.finding.message,
-                **suggestion_data(
-                    step.suggestion, step.share, step.needs, self.cured.before.module.gpu
-                ),
+                **suggestion_data(step.suggestion, step.share, step.needs, self.cured.before.chip),
             }
             for step in self.cured.steps
         ]

@@ -42,6 +42,10 @@ Layout = Annotated[
 ]
 TensorType = Annotated[str, Field(description="the tensor, such as 128x64xf16")]
 Gpu = Annotated[str | None, Field(description="such as sm90 or gfx942; by default sm90")]
+Product = Annotated[
+    str | None,
+    Field(description="a product such as h100 or mi325x; by default the first of the dump's chip"),
+]
 Values = Annotated[
     dict[str, int] | None,
     Field(
@@ -129,9 +133,9 @@ class AgentTools:
     # -- dumps ------------------------------------------------------------------------------
 
     @answering
-    def audit(self, dump: Text, values: Values = None) -> str:
+    def audit(self, dump: Text, values: Values = None, gpu: Product = None) -> str:
         """Return the report of a dump."""
-        return str(audit_ir(self._text(dump), values))
+        return str(audit_ir(self._text(dump), values, gpu=gpu))
 
     @answering
     def explain(
@@ -158,9 +162,10 @@ class AgentTools:
         kernel: Annotated[
             str | None, Field(description="name of the kernel, where the dump has several")
         ] = None,
+        gpu: Product = None,
     ) -> dict[str, int | float | str | bool | None]:
         """Return the features of a kernel."""
-        return features(self._text(dump), values, function=kernel)
+        return features(self._text(dump), values, function=kernel, gpu=gpu)
 
     @answering
     def apply_suggestion(

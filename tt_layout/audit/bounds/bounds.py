@@ -5,7 +5,7 @@ least ``ceil(programs / multiprocessors)`` of them.  Memory and the second-level
 together.  Without a number of programs a bound is that of one program, in cycles of a
 multiprocessor that has its share of memory to itself.
 
-Read next:    `tt_layout.audit.bounds.work`, `tt_layout.rates`.
+Read next:    `tt_layout.audit.bounds.work`, `tt_layout.hardware.product`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from tt_layout.audit.bounds.footprint import Footprint, footprint
 from tt_layout.audit.bounds.work import Work, program_work
 from tt_layout.audit.measured.launch import Launch
 from tt_layout.audit.measured.programs import Programs
-from tt_layout.hardware import find_target
-from tt_layout.rates import Rates, rates_of
+from tt_layout.hardware.product import Product
 
 Grid = tuple[int, ...]
 
@@ -46,7 +45,7 @@ class Bounds:
 
     Attributes:
         function: the kernel.
-        rates: of the GPU.
+        rates: of the GPU: those of a product.
         programs: of the grid; None where it is not known.
         bounds: the largest first.
         work: what one program asks for.
@@ -55,7 +54,7 @@ class Bounds:
     """
 
     function: str | None
-    rates: Rates
+    rates: Product
     programs: int | None
     bounds: tuple[Bound, ...]
     work: Work
@@ -120,9 +119,7 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
         [('DRAM', 233), ('L2', 60), ('LSU', 32)]
     """
     audited = audit.audited
-    if audited is None or audited.gpu is None:
-        return None
-    rates = rates_of(find_target(audited.gpu))
+    rates = audited.target.product if audited is not None and audited.target is not None else None
     if rates is None:
         return None
     programs = _product(grid) if grid is not None else None
@@ -148,7 +145,7 @@ def _product(grid: Grid) -> int:
 
 
 def _bounds(
-    work: Work, touched: Footprint | None, programs: int | None, rates: Rates
+    work: Work, touched: Footprint | None, programs: int | None, rates: Product
 ) -> Iterator[Bound]:
     sms = rates.multiprocessors
     count = programs if programs is not None else sms

@@ -20,9 +20,9 @@ from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.executions import Executions, assumed_runs, executions
 from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
+from tt_layout.hardware.product import Product
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.traits import Traits
-from tt_layout.rates import Rates
 
 
 class Work(NamedTuple):
@@ -117,7 +117,7 @@ def _assumed(found: Executions) -> Runs:
 
 
 def program_work(
-    audit: Audit, function: str | None, rates: Rates, programs: Programs | None = None
+    audit: Audit, function: str | None, rates: Product, programs: Programs | None = None
 ) -> Work:
     """Return what one program of a function asks for, in the mean of those of a launch."""
     audited = audit.audited
@@ -186,7 +186,7 @@ def l2_bytes(row: MovementRow, counts: Counts) -> float:
 
 
 def _tensor_cycles(
-    audit: Audit, function: str | None, rates: Rates, counts: Counts
+    audit: Audit, function: str | None, rates: Product, counts: Counts
 ) -> Iterator[float]:
     assert audit.audited is not None
     places = {(one.operation.line, one.operation.column): one for one in audit.audited.operations}

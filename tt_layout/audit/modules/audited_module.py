@@ -19,17 +19,8 @@ if TYPE_CHECKING:
     from tt_layout.audit.global_memory.width import Kernel
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
+    from tt_layout.hardware import Target
     from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, SsaReader
-
-MATRIX_FAMILIES = {
-    ("amd_mfma", 2): "gfx90a",
-    ("amd_mfma", 3): "gfx942",
-    ("amd_mfma", 4): "gfx950",
-    ("amd_wmma", 1): "gfx11",
-    ("amd_wmma", 2): "gfx12",
-    ("amd_wmma", 3): "gfx1250",
-}
-"""Mnemonic and version of a layout -> the row of a GPU that it is for."""
 
 
 class FullOperation(NamedTuple):
@@ -103,7 +94,7 @@ class AuditedModule:
         """
         from tt_layout.hardware import DEFAULT_TARGET, find_target, usual_target
 
-        module = self.module
+        module, product = self.module, self.given.product
         if module.target is not None or module.is_intel:
             return module.gpu
         if self.family is not None:
@@ -111,8 +102,20 @@ class AuditedModule:
         lanes = (
             module.number("threads-per-warp") or self._lanes or find_target(DEFAULT_TARGET).lanes
         )
+        if product is not None and product.lanes == lanes:
+            return product.name
         usual = usual_target(lanes)
         return usual.name if usual is not None else None
+
+    @cached_property
+    def target(self) -> Target | None:
+        """The row of the GPU, with the product that was asked for where it is one of it."""
+        from tt_layout.hardware import find_target
+
+        product = self.given.product
+        if product is not None and product.name == self.gpu:
+            return product
+        return find_target(self.gpu) if self.gpu is not None else None
 
     @property
     def _lanes(self) -> int | None:
@@ -127,10 +130,15 @@ class AuditedModule:
 
         Operations are of either family; those with warps of 32 are of gfx1250 in most dumps.
         """
+        from tt_layout.hardware import ROWS
+
+        families: dict[tuple[str, int], str] = {
+            layout: row.name for row in ROWS for layout in row.matrix_layouts
+        }
         for ir_type in self.module.types.distinct:
             encoding = ir_type.encoding
             for own in encoding.lineage() if isinstance(encoding, Encoding) else ():
-                found = MATRIX_FAMILIES.get((own.mnemonic, getattr(own, "version", 0)))
+                found = families.get((own.mnemonic, getattr(own, "version", 0)))
                 if found is not None:
                     return found
         if not any(operation.name.startswith("amd") for operation in self.module.operations):
@@ -189,14 +197,13 @@ class AuditedModule:
         """Return what is known of a function's values; None where the target is not known."""
         from tt_layout.audit.axis import axis_info
         from tt_layout.audit.global_memory.width import Kernel
-        from tt_layout.hardware import find_target
 
-        name, number = self.gpu, id(function)
-        if name is None:
+        target, number = self.target, id(function)
+        if target is None:
             return None
         if number not in self._kernels:
             known = axis_info(function, self.functions)
-            target, functions = find_target(name), tuple(self.functions)
+            functions = tuple(self.functions)
             warps = self.module.number("num-warps") or 1
             self._kernels[number] = Kernel(
                 function,

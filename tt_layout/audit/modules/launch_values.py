@@ -22,4 +22,5 @@ def values_of(module: Module, launch: Launch, given: GivenValues | None = None) 
     names = {plain_name(value.name) for one in functions for value in one.arguments}
     known = {name: number for name, number in launch.values if name in names}
     counts = dict(zip(PROGRAM_COUNTS, launch.grid))
-    return GivenValues({**known, **counts, **(given.values if given is not None else {})})
+    given = given or GivenValues()
+    return GivenValues({**known, **counts, **given.values}, given.product)

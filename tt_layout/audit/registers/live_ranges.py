@@ -28,7 +28,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.registers.compiler_model import CompilerModel
+from tt_layout.hardware.compiler import CompilerModel
 from tt_layout.ir.ssa import Region, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ways
 

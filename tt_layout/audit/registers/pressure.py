@@ -1,6 +1,6 @@
 """The peak of live registers of each function of a module, and of each partition of its warps.
 
-Read next:    `tt_layout.audit.registers.live_ranges`, `tt_layout.multiprocessor`.
+Read next:    `tt_layout.audit.registers.live_ranges`, `tt_layout.hardware.multiprocessor`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,13 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.audit.registers.compiler_model import (
-    TENSORS_ONLY,
-    CompilerModel,
-    compiler_model,
-)
 from tt_layout.audit.registers.live_ranges import LiveRange, LiveRanges, live_ranges
-from tt_layout.hardware import find_target
+from tt_layout.hardware import intel
+from tt_layout.hardware.compiler import CompilerModel
+from tt_layout.hardware.multiprocessor import RegisterFile
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.binaries import CompiledRegisters
-from tt_layout.multiprocessor import RegisterFile, intel_register_file, register_file
 from tt_layout.wording import count
 
 WORD_BITS = 32
@@ -201,12 +197,11 @@ def _sizes(audited: AuditedModule) -> _Sizes | None:
     """Return the registers of values; None where the GPU, or its registers, are unknown."""
     if audited.module.is_intel:
         lanes = audited.module.number("threads-per-warp")
-        return _Sizes(audited, intel_register_file(lanes), TENSORS_ONLY) if lanes else None
-    if audited.gpu is None or audited.module.number("num-warps") is None:
+        return _Sizes(audited, intel.register_file(lanes), intel.TENSORS_ONLY) if lanes else None
+    if audited.target is None or audited.module.number("num-warps") is None:
         return None
-    target = find_target(audited.gpu)
-    file = register_file(target)
-    return None if file is None else _Sizes(audited, file, compiler_model(target))
+    file, model = audited.target.registers, audited.target.compiler
+    return _Sizes(audited, file, model) if file is not None and model is not None else None
 
 
 def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:

@@ -23,8 +23,7 @@ from typing import ClassVar
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.hardware import Target, find_target
-from tt_layout.rates import rates_of
+from tt_layout.hardware import Target
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,7 @@ class IdleTensorCores(Occurrence):
         per_thread: multiplications with an addition of a thread.
         why: why no instruction carries it out, and what would give it one.
         cycles: that they take in all threads; 0 where the rate is not known.
+        unknown: the GPU, where its rate is not known.
     """
 
     kind: ClassVar[str] = "tensor-cores"
@@ -45,22 +45,26 @@ class IdleTensorCores(Occurrence):
     per_thread: int
     why: str
     cycles: float
+    unknown: str | None = None
 
     @classmethod
     def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the multiplications of a module that tensor cores take no part in."""
-        gpu = audited.module.gpu
-        target = find_target(gpu) if gpu is not None else None
+        target = audited.target if audited.module.gpu is not None else None
         for product in found.multiplications:
             if product.fma is not None and product.instruction is None:
                 per_thread, why = product.fma
                 cycles = per_thread * _threads(target, audited) / _rate(target)
-                yield Finding.of_multiplication(product, cls(per_thread, why, cycles))
+                unknown = target.name if target is not None and target.product is None else None
+                yield Finding.of_multiplication(product, cls(per_thread, why, cycles, unknown))
 
     @property
     def words(self) -> str:
         """How many multiplications a thread has, and why."""
-        return f"uses no tensor cores, but {self.per_thread} FMA per thread: {self.why}"
+        words = f"uses no tensor cores, but {self.per_thread} FMA per thread: {self.why}"
+        if self.unknown is None:
+            return words
+        return f"{words}; the cycles of an FMA are not known for {self.unknown}"
 
     @property
     def counted(self) -> Counted:
@@ -80,5 +84,5 @@ def _threads(target: Target | None, audited: AuditedModule) -> int:
 
 def _rate(target: Target | None) -> float:
     """Return the multiplications of a multiprocessor in a cycle; without end where unknown."""
-    rates = rates_of(target) if target is not None else None
-    return rates.fma if rates is not None else float("inf")
+    product = target.product if target is not None else None
+    return product.fma if product is not None else float("inf")

@@ -12,6 +12,7 @@ from tt_layout.audit.suggestions.advice import Advice, Reason
 from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
+from tt_layout.hardware import Target
 
 T = TypeVar("T")
 
@@ -44,6 +45,11 @@ class Adviser:
         self.shares = shares or Shares(audit)
         self._needs: dict[int, tuple[Suggestion, Needs, Needs]] = {}
         self._advice = Advice(audit, audit.audited) if audit.audited else None
+
+    @property
+    def target(self) -> Target | None:
+        """The GPU that is costed; None where it is not known."""
+        return self.audit.chip
 
     def reason(self, finding: Finding) -> Reason | None:
         """Return why a conversion is there; None of any other finding."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target
 from tt_layout.ir.ssa import Attribute
 from tt_layout.ir.ssa.model import SsaFunction
 from tt_layout.ir.ssa.types import ValueType
@@ -30,9 +31,12 @@ class GivenValues:
     Attributes:
         values: argument, without ``%``, or ``program_id_x``, ``num_programs_x`` and so on, ->
             its value; of a pointer its address, of which the rest modulo 512 matters.
+        product: the row of the GPU that was asked for, with that product alone; it holds of
+            modules for this chip, and of those that name none.
     """
 
     values: Mapping[str, int] = field(default_factory=dict)
+    product: Target | None = None
 
     def program(self, name: str) -> int | None:
         """Return a program id, 0 unless given, or a number of programs; None if unknown."""

@@ -8,7 +8,7 @@ import click
 
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import FileParameter, chosen_release, format_option, release_option
-from tt_layout.cli.values import read_values, value_option, values_option
+from tt_layout.cli.values import gpu_option, read_values, value_option, values_option
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.source import read_source
@@ -49,6 +49,7 @@ from tt_layout.rewriting.report import AppliedReport, override_path
 )
 @value_option
 @values_option
+@gpu_option
 @release_option
 @format_option
 def command(
@@ -59,6 +60,7 @@ def command(
     override: str | None,
     values: tuple[str, ...],
     values_file: str | None,
+    gpu: str | None,
     output_format: str,
 ) -> None:
     """Write a dump with suggestions carried out."""
@@ -68,14 +70,14 @@ def command(
         raise LayoutError("--all and --finding exclude each other")
     path, module = split_module(file)
     target = output if output is not None else override_path(path, str(override))
-    has_values = values or values_file is not None
+    has_values = values or values_file is not None or gpu is not None
     cured = cure(
         read_source(path),
         numbers,
         is_all=is_all,
         module=module,
         release=chosen_release(),
-        given=read_values(values, values_file) if has_values else None,
+        given=read_values(values, values_file, gpu=gpu) if has_values else None,
     )
     if override is not None:
         os.makedirs(os.path.dirname(target), exist_ok=True)

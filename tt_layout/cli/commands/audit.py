@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tt_layout.audit.audit import SORTS, Audit, sort_movements
+from tt_layout.audit.audit import SORTS, Audit, check_product, sort_movements
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import Compilations
 from tt_layout.audit.shares import grid_of
@@ -26,8 +26,15 @@ from tt_layout.cli.dump_modules import open_dump, read_modules
 from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import FileParameter, chosen_release, release_option
-from tt_layout.cli.values import grid_option, read_values, value_option, values_option
+from tt_layout.cli.values import (
+    gpu_option,
+    grid_option,
+    read_values,
+    value_option,
+    values_option,
+)
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.hardware import Target
 from tt_layout.ir import Module
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.ir.passes import chosen_modules, has_passes
@@ -64,6 +71,7 @@ class Options(NamedTuple):
     values: tuple[str, ...]
     values_file: str | None
     grid: str | None
+    gpu: str | None
     ncu: str | None
     compiled: tuple[str, ...]
     baseline: str | None
@@ -87,9 +95,11 @@ class Options(NamedTuple):
 
     @property
     def given(self) -> GivenValues | None:
-        """The values of arguments; None where none are given."""
-        has_values = self.values or self.values_file is not None or self.grid is not None
-        return read_values(self.values, self.values_file, self.grid) if has_values else None
+        """The values of arguments, and the product; None where none are given."""
+        others = (self.values_file, self.grid, self.gpu)
+        if not self.values and others == (None, None, None):
+            return None
+        return read_values(self.values, *others)
 
 
 def _audits(
@@ -109,6 +119,7 @@ def _audits(
     """
     shared, characters = SharedWork(), 0
     arguments: dict[str, None] = {}
+    chips: dict[Target | None, None] = {}
     for number, module in enumerate(modules):
         explains = not (is_brief and number > FEW)
         if characters > MAX_KNOWN or shared.explains != explains:
@@ -116,9 +127,11 @@ def _audits(
         characters += module.span.end - module.span.start
         audit = audit_with(module, shared, dump.launch, given, dump.known).audit
         arguments.update(dict.fromkeys(audit.arguments))
+        chips[audit.chip] = None
         yield audit
     if given is not None:
         check_names(given, arguments)
+        check_product(given, chips)
 
 
 @click.command(
@@ -224,6 +237,7 @@ def _audits(
 @value_option
 @values_option
 @grid_option
+@gpu_option
 @release_option
 @click.option(
     "--format",

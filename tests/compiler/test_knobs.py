@@ -14,15 +14,16 @@ from random import Random
 
 from compiler.wheel import Wheel
 from tt_layout import parse_ir
-from tt_layout.audit.suggestions.choices import CHOICES
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.slice import Slice
+from tt_layout.hardware import find_target
 
-PROGRAM = Path(__file__).with_name("choices_program.py")
-TRIED = {"gfx11": "gfx1100", "gfx12": "gfx1200"}
-"""Row of the hardware -> the GPU of it that is tried, where that is called otherwise."""
+PROGRAM = Path(__file__).with_name("knobs_program.py")
+TRIED = ("sm80", "sm90", "sm100", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1250")
+KNOBS = {name: find_target(name).knobs or {} for name in TRIED}
+"""Chip that was tried -> its knobs; chips like it have the same."""
 
-CHANGES = sorted({what for rows in CHOICES.values() for own in rows.values() for what in own})
+CHANGES = sorted({what for rows in KNOBS.values() for own in rows.values() for what in own})
 
 
 def layouts(text: str) -> dict[str, set[str]]:
@@ -51,7 +52,7 @@ def tried(
     python: str, gpus: list[str], changes: Collection[str] = ()
 ) -> Iterator[tuple[str, dict[str, tuple[str, ...]]]]:
     """Yield what moved the layouts of each GPU, of some changes or of all."""
-    targets = ",".join(TRIED.get(gpu, gpu) for gpu in gpus)
+    targets = ",".join(gpus)
     done = subprocess.run(
         [python, str(PROGRAM), targets, *changes], capture_output=True, text=True, check=True
     )
@@ -61,10 +62,10 @@ def tried(
 
 def test_the_table_says_what_moves_a_layout(wheel: Wheel, seed: int) -> None:
     random = Random(seed)
-    gpu, changes = random.choice(sorted(CHOICES)), random.sample(CHANGES, 2)
+    gpu, changes = random.choice(sorted(KNOBS)), random.sample(CHANGES, 2)
     [(_, found)] = tried(wheel.python, [gpu], changes)
     assert {name: set(own) for name, own in found.items()} == {
-        name: set(own) & set(changes) for name, own in CHOICES[gpu].items()
+        name: set(own) & set(changes) for name, own in KNOBS[gpu].items()
     }
 
 

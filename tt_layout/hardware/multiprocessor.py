@@ -1,0 +1,80 @@
+"""The registers and the room of a multiprocessor (SM, compute unit): fields of a GPU's row.
+
+Sources:
+    NVIDIA: CUDA C++ Programming Guide, Technical Specifications per Compute Capability; CUDA
+    Occupancy Calculator (registers are given to a warp in units of 256).
+    AMD: LLVM, AMDGPU, Utils/AMDGPUBaseInfo.cpp: getTotalNumVGPRs, getAddressableNumVGPRs,
+    getVGPRAllocGranule, getMaxWavesPerEU.  The most with many warps: what Triton 3.9 compiled.
+
+Read next:    `tt_layout.audit.registers`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NVIDIA_REGISTERS = 65536
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisterFile:
+    """The registers of 32 bits that the threads of a multiprocessor share.
+
+    Attributes:
+        most_per_thread: that an instruction can name; on AMD accumulation registers count, too.
+        size: of all threads; on AMD of a SIMD and lane.
+        granule: in what units a thread is given registers.
+        shared_from: on AMD the warps of a CTA from which two of them share a SIMD, so that each
+            has half; 0 where a warp never has less.
+        usual: on Intel what a lane has where two hardware threads share the file, as usual; None
+            of GPUs without that choice.
+    """
+
+    most_per_thread: int
+    size: int
+    granule: int
+    shared_from: int = 0
+    usual: int | None = None
+
+    def limit(self, warps: int) -> int:
+        """Return the most registers that a thread of a CTA of so many warps can have.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> [TARGETS["sm90"].registers.limit(warps) for warps in (4, 8, 16, 32)]
+            [255, 255, 128, 64]
+            >>> [TARGETS["gfx942"].registers.limit(warps) for warps in (4, 8)]
+            [512, 256]
+        """
+        if self.size == NVIDIA_REGISTERS:
+            return min(self.most_per_thread, self.size // (32 * max(1, warps)))
+        if self.shared_from and warps >= self.shared_from:
+            return self.most_per_thread // 2
+        return self.most_per_thread
+
+
+@dataclass(frozen=True, kw_only=True)
+class Residence:
+    """How many warps and CTAs a multiprocessor holds at once.
+
+    Attributes:
+        warps: of all CTAs.
+        ctas: of any size.
+        shared_bytes: of all CTAs.
+        reserved_bytes: of shared memory that each CTA takes besides its own.
+        simds: units between which warps are divided, each with registers of its own; 1 where
+            all warps share the registers.
+        tensor_columns: of tensor memory; 0 without any.
+
+    Example:
+        >>> from tt_layout.hardware import find_target
+        >>> [find_target(chip).residence.warps for chip in ("sm90", "sm86", "gfx942")]
+        [64, 48, 32]
+    """
+
+    warps: int
+    ctas: int
+    shared_bytes: int
+    reserved_bytes: int = 1024
+    simds: int = 1
+    tensor_columns: int = 0

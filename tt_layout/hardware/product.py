@@ -1,0 +1,86 @@
+"""A product with a GPU of some architecture: its memory, its clock, how many multiprocessors.
+
+Each rate is a ceiling: what a kernel needs of it, divided by it, is a time that it cannot beat.  A
+rate that no source gives is None, and bounds nothing.
+
+Read next:    `tt_layout.audit.bounds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_FAMILIES = ("wgmma", "tcgen05", "mfma", "mma")
+"""Names of matrix instructions, the longer before those that are part of them."""
+
+_ELEMENTS = {"bf16": "f16", "f32": "tf32", "f8E4M3FN": "f8", "f8E5M2": "f8"} | dict.fromkeys(
+    ("f8E4M3FNUZ", "f8E5M2FNUZ", "f8E4M3B11FNUZ"), "f8"
+)
+"""Elements that are multiplied as fast as others -> those."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Product:
+    """A GPU that one can buy: the rates of its architecture, clocked and fed in some way.
+
+    Attributes:
+        name: as its vendor sells it; ``--gpu`` and ``--target`` take it in any case, without
+            blanks.
+        multiprocessors: SMs or compute units.
+        clock_hz: cycles of a multiprocessor in a second, boosted.
+        dram_bytes: that memory moves in a second.
+        l2_bytes: that the second-level cache hands a multiprocessor in a cycle while all ask.
+        lsu_cycles: wavefronts of shared memory, and lines of global memory, in a cycle.
+        fma: additions, multiplications, or both at once, of 32-bit floats in a cycle.
+        special: exponentials, logarithms, roots and the like in a cycle.
+        tensor: family of matrix instructions, and element -> their FLOPs in a cycle.
+        evidence: ``measured``, or ``documented``: no GPU was asked.
+        source: of the numbers.
+    """
+
+    name: str
+    multiprocessors: int
+    clock_hz: float
+    dram_bytes: float
+    l2_bytes: float | None = None
+    lsu_cycles: float = 1
+    fma: float = 128
+    special: float | None = 16
+    tensor: Mapping[tuple[str, str], float] = field(default_factory=dict, hash=False)
+    evidence: str = "documented"
+    source: str
+
+    @property
+    def key(self) -> str:
+        """The name as ``--gpu`` takes it.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> [product.key for product in find_target("sm80").products]
+            ['a100-80gb', 'a100-40gb']
+        """
+        return self.name.lower().replace(" ", "-").replace("-gb", "gb")
+
+    def tensor_rate(self, instruction: str, element: str) -> float | None:
+        """Return the FLOPs per cycle of a matrix instruction; None where no source gives them.
+
+        Args:
+            instruction: as the assembler spells it.
+            element: of its operands, such as ``bf16``.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> h200, mi300x = find_target("h200").product, find_target("mi300x").product
+            >>> h200.tensor_rate("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "f16")
+            2710
+            >>> mi300x.tensor_rate("v_mfma_f32_32x32x8_f16", "f16")
+            2048
+        """
+        family = next((name for name in _FAMILIES if name in instruction), "")
+        return self.tensor.get((family, _ELEMENTS.get(element, element)))
+
+
+def tensor_rates(family: str, **rates: float) -> dict[tuple[str, str], float]:
+    """Return the rates of a family of matrix instructions by family and element."""
+    return {(family, element): rate for element, rate in rates.items()}
