@@ -12,9 +12,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from io import BufferedReader, RawIOBase
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from tt_layout.errors import FileLocation, LayoutError, file_error, not_a_name
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 MAX_BYTES = 1 << 29
 """A longer file is not a dump of a kernel; perhaps it never ends."""
@@ -23,6 +27,8 @@ CHUNK = 1 << 20
 """Bytes that are read at once."""
 
 GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+"""How compressed files begin."""
 
 _NAMES = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
@@ -122,7 +128,7 @@ def read_start(path: str, size: int) -> bytes:
 
 
 def lines_of(path: str, most: int, longest: int) -> Iterator[bytes]:
-    """Yield the lines of a file, which may be compressed by gzip, with their ends.
+    """Yield the lines of a file, which may be compressed, with their ends.
 
     Args:
         path: of the file.
@@ -131,13 +137,11 @@ def lines_of(path: str, most: int, longest: int) -> Iterator[bytes]:
 
     Raises:
         LayoutError: it has more bytes.
-        OSError: it cannot be read, is not a regular file, or is no gzip after all.
+        OSError: it cannot be read, is not a regular file, or is not compressed after all.
         EOFError, zlib.error: the compressed data ends in the middle, or is broken.
     """
     with open_file(path) as file:
-        start = file.read(len(GZIP))
-        file.seek(0)
-        lines = _decompressed(file) if start == GZIP else file
+        lines = decompressed(file)
         total = 0
         while line := lines.readline(longest):
             total += len(line)
@@ -146,11 +150,55 @@ def lines_of(path: str, most: int, longest: int) -> Iterator[bytes]:
             yield line
 
 
-def _decompressed(file: BinaryIO) -> BinaryIO:
-    import gzip
-    from typing import cast
+def decompressed(file: BinaryIO) -> BinaryIO:
+    """Return the content of an open file, decompressed if it is compressed by gzip or zstd.
 
-    return cast("BinaryIO", gzip.GzipFile(fileobj=file))
+    Reading a broken one raises an OSError, EOFError or zlib.error.
+
+    Raises:
+        LayoutError: zstd is needed and not installed.
+    """
+    buffered = file if isinstance(file, BufferedReader) else BufferedReader(cast("RawIOBase", file))
+    start = buffered.peek(len(ZSTD))[: len(ZSTD)]
+    if start.startswith(GZIP):
+        import gzip
+
+        return cast("BinaryIO", gzip.GzipFile(fileobj=buffered))
+    return _of_zstd(buffered) if start == ZSTD else cast("BinaryIO", buffered)
+
+
+def _of_zstd(file: BufferedReader) -> BinaryIO:
+    """Read zstd by Python 3.14, or else by the package zstandard."""
+    from importlib import import_module
+
+    for module in ("compression.zstd", "zstandard"):
+        try:
+            zstd = import_module(module)
+        except ImportError:
+            continue
+        if module == "compression.zstd":
+            return cast("BinaryIO", BufferedReader(zstd.ZstdFile(file)))
+        stream = zstd.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+        return cast("BinaryIO", BufferedReader(_CheckedStream(stream, zstd.ZstdError)))
+    raise LayoutError("it is compressed by zstd: pip install 'tt-layout[zstd]' reads it")
+
+
+class _CheckedStream(RawIOBase):
+    """A stream whose errors are OSErrors."""
+
+    def __init__(self, stream: BinaryIO, error: type[Exception]) -> None:
+        self._stream, self._error = stream, error
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read into a buffer."""
+        try:
+            return self._stream.readinto(buffer)  # type: ignore[attr-defined, no-any-return]
+        except self._error as error:
+            raise OSError(str(error)) from None
 
 
 def too_long(name: str, most: int) -> LayoutError:

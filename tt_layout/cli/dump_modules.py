@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from functools import partial
 
 from tt_layout.cli.parameters import chosen_release
-from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module
 from tt_layout.ir.file_aliases import module_at, split_line, whole_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.scope import Interner
+from tt_layout.mlir.languages import no_mlir
 from tt_layout.reports.opened import OpenedDump, open_dumps
 from tt_layout.reports.progress import progress_bar
 
@@ -52,8 +53,7 @@ def read_modules(dump: OpenedDump, is_partial: bool) -> Iterator[Module]:
             is_empty = False
             yield module
     if is_empty:
-        message = "found no MLIR in it: no module, function, layout alias or tensor type"
-        raise NothingFoundError(message, FileLocation(dump.source.name))
+        raise no_mlir(dump.source)
 
 
 def whole(modules: Iterable[Module], is_partial: bool) -> Iterator[Module]:

@@ -8,7 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, file_error
-from tt_layout.files import CHUNK, MAX_BYTES, files_below, open_file, read_start, too_long
+from tt_layout.files import (
+    CHUNK,
+    MAX_BYTES,
+    decompressed,
+    files_below,
+    open_file,
+    read_start,
+    too_long,
+)
 from tt_layout.safe_text import safe
 
 if TYPE_CHECKING:
@@ -166,20 +174,27 @@ def read_source(path: str) -> Source:
         LayoutError: the file cannot be read, is not a regular file or not text, is empty, or has
             more than `MAX_BYTES`.
     """
+    import zlib
+
+    from tt_layout.mlir.wrappers import unwrapped
+
     if not path:
         raise LayoutError("-i needs the name of a file, got ''")
     name = "<stdin>" if path == "-" else path
     try:
         if path == "-":
-            text = _read(_standard_input(), name)
+            text = _read(decompressed(_standard_input()), name)
         else:
             with open_file(path) as file:
-                text = _read(file, name)
+                text = _read(decompressed(file), name)
     except OSError as error:
         raise file_error("read", name, error) from None
+    except (EOFError, zlib.error):
+        message = "its compressed data is broken or cut off"
+        raise LayoutError(message, FileLocation(name)) from None
     if not text or text.isspace():
         raise NothingFoundError("the file is empty", FileLocation(name))
-    return Source(text, name)
+    return Source(unwrapped(text), name)
 
 
 def dumps_below(folder: str) -> list[str]:

@@ -24,6 +24,7 @@ from tt_layout.kernels.metadata import (
     metadata_of_kernel,
 )
 from tt_layout.mlir.source import read_source
+from tt_layout.mlir.wrappers import unwrapped
 from tt_layout.reports.audit import AuditReport
 
 STAGE = "ttgir"
@@ -105,7 +106,7 @@ def _opened(source: Any) -> tuple[str, Iterable[Module], KernelMetadata]:
     if texts is not None:
         return _of_kernel(source, texts)
     if isinstance(source, str) and "\n" in source:
-        return "<text>", chosen_modules(parse_ir(source)), NO_METADATA
+        return "<text>", chosen_modules(parse_ir(unwrapped(source))), NO_METADATA
     if isinstance(source, (str, os.PathLike)):
         file = split_module(os.fspath(source))
         found = whole_modules(read_source(file.path), None, file.module)

@@ -22,6 +22,7 @@ from tt_layout.ir.passes import chosen_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.scope import Interner
 from tt_layout.ir.ssa.model import SsaFunction
+from tt_layout.mlir.languages import no_mlir
 from tt_layout.releases import Release
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
@@ -210,8 +211,7 @@ class FileReader:
                 place = dump.source.name if dump.number is None else name
                 found += KernelLine.of_audit(place, audit)
             if is_empty:
-                message = "found no MLIR in it: no module, function, layout alias or tensor type"
-                raise LayoutError(message)
+                raise no_mlir(dump.source)
         unread = tuple(PassedOver(*one) for one in opened.unread)
         return FileKernels(tuple(found), tuple(arguments), unread)
 
