@@ -106,7 +106,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
         ((ROWS, "blocked", "-t", "tensor<32x16xf16>"), "FILE:ALIAS"),
         ((ROWS, "absent.mlir:a", "-t", "tensor<32x16xf16>"), "cannot read"),
         ((ROWS, ROWS, "-t", "tensor<32xf16>"), "is for 2 dimensions"),
-        ((ROWS, ROWS), "Missing option '-t'"),
+        ((ROWS, ROWS), "missing option '-t'"),
     ],
 )
 def test_trouble(

@@ -98,8 +98,9 @@ def test_the_help_has_commands_in_groups_and_says_things_once(run: Run) -> None:
     first = [re.findall(rf"{re.escape(one)}[^\n]*\n  (\w+)", text)[0] for one in headings]
     assert first == ["audit", "where", "conflicts", "check"]
     assert text.count("or a range such as 0:4") == 1
-    assert "--use-hw-view" in text.partition("\nCompatibility:")[2]
-    assert "--use-hw-view" not in text.partition("\nCompatibility:")[0]
+    options = re.findall(r"^  (-[-\w]+)", text, re.MULTILINE)
+    assert options.index("--use-hw-view") == options.index("--view") + 1
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_swizzles_are_written_in_gluon_too(run: Run) -> None:
@@ -116,3 +117,33 @@ def test_the_best_linear_layout_is_shown_where_it_is_better(run: Run) -> None:
     better = run("swizzle", ROWS, COLUMNS, "-t", "tensor<128x128xf16>").out
     assert "best linear layout:\n#ttg.shared_linear" in better
     assert "per warp fewer" in better
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--foo"], "error: no such option '?--foo'?.* See tt-layout --help\n"),
+        (["info"], "error: missing option '-t'; see tt-layout info --help\n"),
+        (
+            ["kernel.ttgir", "-t", "64x64xf16"],
+            "kernel.ttgir: error: an audit takes no type: tt-layout -i FILE -t TYPE prints .*\n",
+        ),
+        (
+            ["-l", "#ttg.shared<{vec = 1}>", "-t", "8x8xf16"],
+            "-l:1:1: error: #ttg.shared is not .*; did you mean #ttg.swizzled_shared\\?\n.*\n.*\n",
+        ),
+        (
+            ["conflicts", ROWS, ROWS, "-t", "64x64xf16"],
+            "SHARED_LAYOUT:1:1: error: bank conflicts need a register layout and a shared .*\n"
+            f"{re.escape(ROWS)}\n\\^+\n",
+        ),
+    ],
+)
+def test_a_message_points_at_its_subject(
+    arguments: list[str], message: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("kernel.ttgir").write_text("module {}")
+    outcome = run(*arguments)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert re.fullmatch(message, outcome.err)

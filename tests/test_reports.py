@@ -102,7 +102,7 @@ def test_every_command_fits_on_a_line_of_the_help() -> None:
 def test_a_misspelled_command_is_a_usage_error(run: Run) -> None:
     outcome = run("inof", BLOCKED)
     assert outcome.status == 2
-    assert "No such command 'inof'" in outcome.err
+    assert "no such command 'inof'" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,8 @@ def test_a_rule_about_a_whole_kernel_is_a_rule(run: Run, tmp_path: Path) -> None
     assert "line 2: @small has 7 lines" in run("audit", "-", stdin=text.encode()).out
     for name in ("a", "b"):
         (tmp_path / f"{name}.ttgir").write_text(text, encoding="utf-8")
-    assert "  long\n" in run("audit", str(tmp_path)).out
+    header = run("audit", str(tmp_path)).out.splitlines()[0]
+    assert "long" in header.split()  # before or above the dump, as its path is short or long
     failed = run("audit", "-", "--fail-on", "long-kernels", stdin=text.encode())
     assert (failed.status, "failed on long-kernels" in failed.err) == (1, True)
 

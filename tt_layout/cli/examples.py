@@ -7,12 +7,18 @@ from collections.abc import Mapping
 
 ROWS = "'gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])'"
 COLUMNS = "'gl.BlockedLayout([8, 1], [8, 4], [1, 4], [0, 1])'"
-OPERAND = "'gl.DotOperandLayout(0, gl.NVMMADistributedLayout([2, 0], [4, 1], [16, 8]), 2)'"
+OPERAND = "'gl.DotOperandLayout(0,\ngl.NVMMADistributedLayout([2, 0], [4, 1], [16, 8]), 2)'"
 MEMORY = "'Swizzle<3,3,3> o (64,64):(64,1)'"
+
+BLOCKED = (
+    "'#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4],\n"
+    "warpsPerCTA = [1, 1], order = [1, 0]}>'"
+)
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "": (
-        f"tt-layout {ROWS} -t 16x64xf16",
+        f"tt-layout -l {BLOCKED} -t 'tensor<8x8xf16>'",
+        f"tt-layout {ROWS} -t 16x64xf16 --use-hw-view",
         "tt-layout -i kernel.ttgir --alias-names blocked -t 64x64xf16 --slice 0:4,0:16",
         "tt-layout kernel.ttgir",
     ),
@@ -77,7 +83,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
 """Command -> lines for a shell; ``kernel.ttgir`` and ``layouts.yaml`` are files of the reader's."""
 
 
-WIDTH = 74
+WIDTH = 76
 INDENT = "  "
 
 
@@ -97,11 +103,19 @@ def examples_of(command: str) -> str | None:
 
 
 def _folded(example: str) -> list[str]:
-    """Return the lines of a command, continued where one would be too long."""
+    """Return the lines of a command, continued in front of an option or an argument.
+
+    Example:
+        >>> _folded(f"tt-layout diff {ROWS} -t 64x64xf16 --reduce 1")[1]
+        '    --reduce 1'
+    """
     lines = [INDENT]
-    for word in re.findall(r"'[^']*'|\S+", example):
-        if len(lines[-1]) + len(word) > WIDTH and lines[-1].strip():
+    for word in re.findall(r"--?[\w-]+ (?!-)(?:'[^']*'|\S+)|'[^']*'|\S+", example):
+        first, *others = word.split("\n")
+        if len(lines[-1]) + len(first) > WIDTH and lines[-1].strip():
             lines[-1] += "\\"
             lines.append(2 * INDENT)
-        lines[-1] += f"{word} "
+        lines[-1] += first
+        lines += (2 * INDENT + line for line in others)
+        lines[-1] += " "
     return [line.rstrip() for line in lines]

@@ -16,26 +16,8 @@ def show_examples(command: click.Command, name: str) -> click.Command:
     return command
 
 
-class CompatibleOption(click.Option):
-    """An option of `triton-tensor-layout` that is kept beside another."""
-
-
 class HelpfulGroup(click.Group):
     """A group that answers a command that it does not have with the nearest that it has."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, those that are kept for compatibility by themselves, and commands."""
-        sections: dict[str, list[tuple[str, str]]] = {"Options": [], "Compatibility": []}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None:
-                name = "Compatibility" if isinstance(param, CompatibleOption) else "Options"
-                sections[name].append(record)
-        for name, rows in sections.items():
-            if rows:
-                with formatter.section(name):
-                    formatter.write_dl(rows)
-        self.format_commands(ctx, formatter)
 
     def resolve_command(
         self, context: click.Context, args: list[str]

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 import click
 
 from tt_layout.cli.examples import examples_of
-from tt_layout.cli.groups import CompatibleOption, HelpfulGroup, show_examples
+from tt_layout.cli.groups import HelpfulGroup, show_examples
 from tt_layout.cli.parameters import (
     FileParameter,
     NotationParameter,
@@ -68,8 +68,7 @@ def _status(given: Sequence[str]) -> int:
     except (click.exceptions.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _reported_usage(error)
     except LayoutError as error:
         return _reported(error)
     except MemoryError:
@@ -78,6 +77,19 @@ def _status(given: Sequence[str]) -> int:
         name = f": {error.filename}" if error.filename is not None else ""
         return _reported(LayoutError(f"{error.strerror or error}{name}"))
     return status if isinstance(status, int) else 0
+
+
+def _reported_usage(error: click.ClickException) -> int:
+    """Report a fault of the command line, and where its options are explained."""
+    message = error.format_message().rstrip(".")
+    message = re.sub(
+        r"\.? \(?(Did you mean[^?]*\?)\)?", lambda hint: f"; {hint[1].lower()}", message
+    )
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        see = f"{error.ctx.command_path} --help"
+        message += f" See {see}" if message.endswith("?") else f"; see {see}"
+    _reported(LayoutError(message[:1].lower() + message[1:]))
+    return error.exit_code
 
 
 def _reported(error: LayoutError) -> int:
@@ -130,6 +142,9 @@ class LazyGroup(HelpfulGroup):
             from tt_layout.ir.file_aliases import split_line, split_module
 
             if os.path.exists(split_module(split_line(first)[0]).path):
+                if any(option.startswith("-t") for option in args[1:]):
+                    message = "an audit takes no type: tt-layout -i FILE -t TYPE prints its layouts"
+                    raise LayoutError(f"{message}, FILE:ALIAS names one", FileLocation(first))
                 args = ["audit", *args]
             elif not first.isalnum() and _is_layout(first):
                 args = ["-l", *args]
@@ -215,16 +230,15 @@ def _display_options(function: Any) -> Any:
     cls=LazyGroup,
     invoke_without_command=True,
     subcommand_metavar="[COMMAND] [ARGS]...",
-    context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
+    context_settings={"help_option_names": ["--help", "-h"]},
     help="""\
     Show who holds which element of a tensor under a Triton GPU layout.
 
     \b
-    tt-layout -l LAYOUT -t TYPE        the layout of an attribute
-    tt-layout -i FILE -t TYPE          the layouts that a file's aliases name
-    tt-layout -i FILE                  the same, each over the types that the file has it on
-    tt-layout FILE                     the costly data movements of a dump, as tt-layout audit FILE
-    tt-layout LAYOUT -t TYPE           the same as with -l
+    tt-layout -l LAYOUT -t TYPE   the layout of an attribute; -l may be left out
+    tt-layout -i FILE -t TYPE     the layouts that a file's aliases name
+    tt-layout -i FILE             the same, over the types that the file has
+    tt-layout FILE                what is slow in a dump: tt-layout audit FILE
     """,
     epilog=examples_of(""),
 )
@@ -246,12 +260,7 @@ def _display_options(function: Any) -> Any:
 )
 @aliases_option
 @click.option("--view", type=ViewName(), help="The view to show; tensor by default.")
-@click.option(
-    "--use-hw-view",
-    cls=CompatibleOption,
-    is_flag=True,
-    help="The same as --view hardware.",
-)
+@click.option("--use-hw-view", is_flag=True, help="The same as --view hardware.")
 @reading_options
 @selection_options
 @click.option(

@@ -163,7 +163,7 @@ def expect_layout(node: Node) -> AttributeNode:
         raise LayoutError(message, node.name_span)
     if node.name not in FORMS:
         near = nearest(node.name, (*FORMS, *FORMS.third_parties))
-        hint = f"; did you mean #{near}?" if near else ""
+        hint = f"; did you mean #{_in_dialect(near, node.name)}?" if near else ""
         raise LayoutError(f"#{node.name} is not a layout attribute{hint}", node.name_span)
     try:
         FORMS[node.name]
@@ -172,6 +172,21 @@ def expect_layout(node: Node) -> AttributeNode:
     if node.body is None:
         raise LayoutError(f"#{node.name} needs its parameters in <...>", node.span)
     return node
+
+
+def _in_dialect(near: str, name: str) -> str:
+    """Return what the dialect of a name calls today what another dialect calls ``near``.
+
+    Example:
+        >>> _in_dialect("triton_gpu.shared", "ttg.shared")
+        'ttg.swizzled_shared'
+    """
+    dialect = name.partition(".")[0]
+    if near not in FORMS or near.startswith(f"{dialect}."):
+        return near
+    classes = {encoding for _, encoding in FORMS[near]}
+    own = f"{dialect}.{next(iter(classes)).mnemonic}"
+    return own if len(classes) == 1 and own in FORMS else near
 
 
 def newest_release(node: Node) -> Release:

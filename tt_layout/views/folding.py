@@ -37,9 +37,9 @@ def fold(text: str, width: int | None) -> str:
         #ttg.slice<{dim = 1,
             parent = #ttg.blocked<{
             order = [1, 0]}>}>
-        >>> print(fold("  vector    4 elements, 8 bytes", 30))
+        >>> print(fold("  vector    4 elements, 8 bytes of 128", 36))
           vector    4 elements,
-                    8 bytes
+                    8 bytes of 128
     """
     if width is None:
         return text

@@ -217,8 +217,12 @@ def registers_first(
     registers, memory = (second, first) if isinstance(first, SharedEncoding) else (first, second)
     if isinstance(registers, DistributedEncoding) and isinstance(memory, SharedEncoding):
         return registers, memory
-    message = "bank conflicts need a register layout and a shared layout"
-    raise LayoutError(f"{message}, got {registers.memory_space} and {memory.memory_space}")
+    message = (
+        "bank conflicts need a register layout and a shared layout, "
+        f"got {registers.memory_space} and {memory.memory_space}"
+    )
+    origin = second.origin or first.origin  # one of them is to be another
+    raise LayoutError(message, origin.attribute if origin is not None else None)
 
 
 def conflicts_at(offsets: AccessMap, target: Target) -> BankConflicts:

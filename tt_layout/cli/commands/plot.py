@@ -88,7 +88,12 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     " layout or the dump.",
 )
 @aliases_option
-@click.option("--view", type=click.Choice(VIEWS), help="The figure to draw; tensor by default.")
+@click.option(
+    "--view",
+    type=click.Choice(VIEWS),
+    metavar="VIEW",
+    help=f"The figure to draw, tensor by default: {', '.join(VIEWS)}.",
+)
 @click.option("--color-by", type=click.Choice(GROUPINGS), help="Colour cells by this.")
 @click.option(
     "--palette",
