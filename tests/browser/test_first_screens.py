@@ -179,11 +179,12 @@ def test_a_suggestion_for_one_access_says_so(open_file: Open) -> None:
 
 
 def several() -> str:
-    """Return a dump of four kernels: the second conflicts, the third has two passes."""
+    """Return a dump of three kernels: the second conflicts, the third has three passes."""
     harmless = MODULE.replace(SHARED, SMALL).replace("@f", "@harmless")
     passes = [
-        f"// -----// IR Dump Before {name} ({name}) //----- //\n{text.replace('@f', '@changed')}"
-        for name, text in (("Coalesce", MODULE), ("CSE", MODULE.replace(SHARED, SMALL)))
+        f"// -----// IR Dump Before {name} ({name}) //----- //\n"
+        + MODULE.replace(SHARED, SMALL.replace("32", str(phases))).replace("@f", "@changed")
+        for name, phases in (("Coalesce", 1), ("Swizzle", 8), ("CSE", 32))
     ]
     return "".join([harmless, MODULE, *passes])
 
@@ -208,7 +209,7 @@ def test_several_kernels_open_on_the_worst_and_are_called_by_name(open_file: Ope
     assert all(re.search(r"^\d: \w+, .* → \d+ cycles$", one) for one in changed[1:])
     assert page.page.is_hidden("#movement-steps"), "no module of this kernel stands beside it"
     assert page.page.inner_text("#module-label").startswith("Kernel")
-    page.select("module", "2")
+    page.select("module", "3")
     page.settle()
     assert page.page.inner_text("#summary li").startswith("@changed")
     page.shot("kernels")
