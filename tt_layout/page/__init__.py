@@ -119,10 +119,16 @@ _WHITE_SPACE = re.compile(r"^[ \n]+|[,;]?\n[ \n]*(?=[})\]])", re.MULTILINE)
 _CONTINUED = re.compile(r"(?<=[,;{(\[=?:])\n|(?<=&&|\|\||=>)\n|\n(?=[.?:]|&&|\|\|)")
 """The ends of lines behind or before which a script cannot end a statement."""
 _SPACED = re.compile(
-    r" (=>|===|!==|&&|\|\||\?\?|[-+]=) "
+    r" (=>|===|!==|&&|\|\||\?\??|[-+]=) "
+    r"|(?<=[({,=>t]\{) (?=[\w.])|(?<=[\w\])]) (?=\}(?:[)},;:]| = ))"  # in braces
     r"|(?:(?<=\))|(?<=\bif)|(?<=\bfor)|(?<=\bconst)|(?<=\breturn)) (?=[\[{(])"
 )
 """Spaces around operators and before brackets, which end nothing."""
+_DEFINED = re.compile(r"\b((?:const|let)(?: [\w$]+|\[[^\]=\n`]*\]|\{[^}=\n`]*\})) = ?")
+"""Definitions, with the spaces around their sign."""
+
+_STYLE_SPACES = re.compile(r"\s*([{};,])\s*|(?<=:) ")
+"""Spaces around signs of a style sheet, and behind the colon of a declaration."""
 
 
 @dataclass(frozen=True)
@@ -248,7 +254,7 @@ def filled(data: dict[str, Any], title: str) -> str:
     parts = {
         "title": html.escape(safe(title)),
         "version": html.escape(__version__),
-        "style": _compact(_template("page.css")),
+        "style": _style(),
         "script": script,
         "script-hash": _hash(script),
         "data": _embeddable(data),
@@ -334,7 +340,16 @@ def _script() -> str:
     """Return all scripts in one function, so that they leave no global names."""
     body = re.sub(_CONTINUED, "", _compact("\n".join(_template(name) for name in SCRIPTS)))
     body = re.sub(_SPACED, lambda found: found[1] or "", body)
+    body = re.sub(_DEFINED, r"\1=", body)
     return f'(() => {{\n"use strict";\n{body}}})();\n'
+
+
+@cache
+def _style() -> str:
+    """Return the style sheet without spaces that mean nothing, which strings in it keep."""
+    strings = re.split(r'("[^"]*")', _compact(_template("page.css")))
+    strings[::2] = [_STYLE_SPACES.sub(r"\1", part) for part in strings[::2]]
+    return "".join(strings).replace(";}", "}")
 
 
 def _compact(text: str) -> str:
