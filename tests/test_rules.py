@@ -202,3 +202,27 @@ def test_a_rule_about_a_whole_kernel_is_a_rule(run: Run, tmp_path: Path) -> None
 if __name__ == "__main__":
     written = TABLE.sub(lambda found: f"{found[1]}{table()}{found[2]}", DOCS.read_text("utf-8"))
     DOCS.write_text(written, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("chip", "warps", "lanes", "attribute", "is_refused"),
+    [
+        ("hip:gfx942", 32, 64, "num-warps", True),
+        ("hip:gfx942", 16, 64, "num-warps", False),
+        ("hip:gfx1201", 32, 32, "num-warps", False),
+        ("cuda:90", 32, 32, "num-warps", False),
+        ("cuda:90", 64, 32, "num-warps", True),
+        ("cuda:100", 36, 32, "total-num-warps", True),
+    ],
+)
+def test_a_cta_of_more_threads_than_a_gpu_starts_is_refused(
+    run: Run, chip: str, warps: int, lanes: int, attribute: str, is_refused: bool
+) -> None:
+    text = (
+        f'module attributes {{"ttg.num-warps" = 4 : i32, "ttg.{attribute}" = {warps} : i32, '
+        f'"ttg.threads-per-warp" = {lanes} : i32, ttg.target = "{chip}"}} {{{SMALL}}}\n'
+    ).replace('"ttg.num-warps" = 4 : i32, ' * (attribute == "num-warps"), "")
+    found = audited(run, text)
+    messages = [one["message"] for one in found["findings"] if one["kind"] == "refused"]
+    threads = f"@small has {warps} warps of {lanes} lanes, {warps * lanes} threads in a CTA"
+    assert [str(message).startswith(threads) for message in messages] == [True] * is_refused

@@ -103,6 +103,8 @@ class Target:
         max_vector_bytes: the widest access of a lane.
         most_shared_bytes: the shared memory that a CTA may have; None where that is not known.
         shared_note: what is known of the shared memory then.
+        most_threads: threads of a CTA (CUDA's limits by compute capability; HIP's of a workgroup,
+            the lanes of idle warps counted in).
         shared_partition_bytes: the pieces that shared memory is built of, which one access does
             not reach beyond; 0 where it is one.
         combines_lanes: whether one instruction combines an integer of every lane of a warp.
@@ -166,6 +168,7 @@ class Target:
     max_vector_bytes: int = 16
     most_shared_bytes: int | None
     shared_note: str = ""
+    most_threads: int = 1024
     shared_partition_bytes: int = 0
     combines_lanes: bool = False
     combines_extremes: bool = False

@@ -1,8 +1,8 @@
 """``refused``: what the compiler, or the GPU, does not take.
 
 What: errors: layouts that are refused, layouts for another number of warps, lanes or CTAs than
-    the module has, operations without an instruction for such layouts, more shared memory than a
-    CTA may have
+    the module has, operations without an instruction for such layouts, more threads or shared
+    memory than a CTA may have
 
 Cost: not counted
 
@@ -51,7 +51,8 @@ class Refused(Occurrence):
 
     @classmethod
     def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
-        """Yield the errors of layouts, data movements, shared memory and multiplications."""
+        """Yield the errors of launches, layouts, data movements, memory and multiplications."""
+        yield from _of_threads(audited)
         yield from _unused_aliases(audited, {row.layout for row in found.layouts})
         for row in found.layouts:
             yield from _of_layout(row, audited)
@@ -86,6 +87,20 @@ class Refused(Occurrence):
         which = ", the first" * (number > 1)
         what = shortened(first.message, MAX_HEADLINE)
         return f"{self.counted.text(number)}{which} on line {first.line}: {what}"
+
+
+def _of_threads(audited: AuditedModule) -> Iterator[Finding]:
+    """Yield the functions of a module whose CTA has more threads than the GPU starts."""
+    module, target = audited.module, audited.target
+    warps = module.number("total-num-warps") or module.number("num-warps")
+    lanes = module.number("threads-per-warp") or (target.lanes if target is not None else None)
+    if target is None or warps is None or lanes is None or warps * lanes <= target.most_threads:
+        return
+    has = f"{warps} warps of {lanes} lanes, {warps * lanes} threads in a CTA"
+    refusal = f"has {has}; {target.name} starts at most {target.most_threads}"
+    for function in module.functions:
+        why = (Refused(refusal, is_predicate=True),)
+        yield Finding(function.line, f"@{function.name}", function.name, why)
 
 
 def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
