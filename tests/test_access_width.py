@@ -17,7 +17,7 @@ from tt_layout.audit.global_memory.operands import FORMS, operands
 from tt_layout.audit.global_memory.width import Kernel, Width, access_width
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
-from tt_layout.ir.ssa import SsaOperation, read_functions
+from tt_layout.ir.ssa import SsaOperation, Value, read_functions
 from tt_layout.releases import Release
 
 DATA = Path(__file__).parent / "data" / "h100-global-memory.jsonl.gz"
@@ -166,14 +166,11 @@ def test_instructions(text: str, expected: str) -> None:
 
 def test_operands_by_both_forms() -> None:
     attributes = {"operandSegmentSizes": "array<i32: 1, 1, 0, 1, 0>"}
-    names = ("%p", "%o", "%m")
-    generic = SsaOperation("amdg.buffer_load", names, (), attributes, (), (), 1, 1, "")
-    assert operands(generic) == {"pointer": "%p", "offsets": "%o", "mask": "%m"}
-    stored = ("%v", "%p", "%o", "%m", "%s")
-    custom = SsaOperation("amdg.buffer_store", stored, (), {"stride": "%s"}, (), (), 1, 1, "")
-    assert operands(custom) == {
-        "value": "%v", "pointer": "%p", "offsets": "%o", "mask": "%m", "stride": "%s"
-    }  # fmt: skip
+    p, o, m, v, s = map(Value, ("%p", "%o", "%m", "%v", "%s"))
+    generic = SsaOperation("amdg.buffer_load", (p, o, m), (), attributes)
+    assert operands(generic) == {"pointer": p, "offsets": o, "mask": m}
+    custom = SsaOperation("amdg.buffer_store", (v, p, o, m, s), (), {"stride": "%s"})
+    assert operands(custom) == {"value": v, "pointer": p, "offsets": o, "mask": m, "stride": s}
 
 
 def test_undefined_operands_have_no_width() -> None:

@@ -26,7 +26,7 @@ def check(text: str) -> None:
     for function in functions:
         known = axis_info(function, functions)
         for operation in function.walk():
-            infos = [known[value.name] for value in operation.results]
+            infos = [known[value] for value in operation.results]
             found.setdefault(operation.line, []).extend(infos)
     lines = text.split("\n")
     expected = {
@@ -292,4 +292,4 @@ def test_functions_of_one_name() -> None:
     """No valid dump has them, and of each is known what it says itself."""
     [module] = parse_ir(body(RANGE) * 2)
     functions = SsaReader().functions(module)
-    assert [axis_info(f, functions)["%r"].contiguity for f in functions] == [(64,), (64,)]
+    assert [axis_info(f, functions)[f.values["%r"]].contiguity for f in functions] == [(64,), (64,)]

@@ -104,9 +104,9 @@ def test_values_are_followed_to_their_allocation(
     [module] = parse_ir(dump(*VIEWS[:7], shared=PADDED))
     audited = AuditedModule(module, SharedWork())
     [function] = audited.functions
-    found = place_of_part(name, audited.evaluator(function), audited.layouts)
+    found = place_of_part(function.values[name], audited.evaluator(function), audited.layouts)
     assert found == (first, shift)
-    ir_type = function.type_of(name)
+    ir_type = function.type_of(function.values[name])
     assert ir_type is not None
     placed = audited.layouts.of(ir_type)
     assert isinstance(placed, PlacedLayout)
@@ -118,7 +118,7 @@ def test_what_is_chosen_by_an_argument_is_known_with_it() -> None:
     [module] = parse_ir(dump(*VIEWS[:7], shared=PADDED))
     audited = AuditedModule(module, SharedWork(), GivenValues({"i": 1}))
     [function] = audited.functions
-    found = place_of_part("%5", audited.evaluator(function), audited.layouts)
+    found = place_of_part(function.values["%5"], audited.evaluator(function), audited.layouts)
     assert found == ((0, 0), BUFFER)
 
 
@@ -130,7 +130,7 @@ def test_a_chain_of_any_length_is_followed() -> None:
     [module] = parse_ir(dump(f"%0 = ttg.local_alloc : () -> {whole}", *views, shared=PADDED))
     audited = AuditedModule(module, SharedWork())
     [function] = audited.functions
-    found = place_of_part("%3000", audited.evaluator(function), audited.layouts)
+    found = place_of_part(function.values["%3000"], audited.evaluator(function), audited.layouts)
     assert found == ((0, 0), 0)
 
 

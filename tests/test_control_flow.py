@@ -21,15 +21,19 @@ def function_of(text: str) -> SsaFunction:
     return read_functions(module)[0]
 
 
+def sources(flow: ControlFlow, value: Value) -> list[str]:
+    return [edge.source.name for edge in flow.into(value)]
+
+
 class Run:
     """A run of a function: what became what, by loops over its operations."""
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.became: set[tuple[str, str]] = set()
+        self.became: set[tuple[Value, Value]] = set()
 
-    def bind(self, received: Sequence[Value], passed: tuple[str, ...]) -> None:
-        self.became |= {(old, new.name) for old, new in zip(passed, received, strict=True)}
+    def bind(self, received: Sequence[Value], passed: Sequence[Value]) -> None:
+        self.became |= {(old, new) for old, new in zip(passed, received, strict=True)}
 
     def region(self, region: Region) -> SsaOperation:
         """Run a region; return the operation that it ends with."""
@@ -44,7 +48,7 @@ class Run:
             successor = self.random.choice(last.successors)
             block = blocks[successor.label]
             self.bind(block.arguments, successor.operands)
-        return SsaOperation("stopped", (), (), {}, (), (), 0, 0, "")
+        return SsaOperation("stopped")
 
     def operation(self, operation: SsaOperation) -> None:
         run = getattr(self, operation.name.replace(".", "_"), None)
@@ -182,7 +186,8 @@ tt.func @f(%x: i32, %y: i32, %t: i1) {
   tt.return
 }""")
     flow = ControlFlow(function)
-    into = {n: [e.source for e in flow.into(n)] for n in ("%a", "%b", "%c", "%d", "%r#0", "%r#1")}
+    values = function.values
+    into = {n: sources(flow, values[n]) for n in ("%a", "%b", "%c", "%d", "%r#0", "%r#1")}
     assert into == {
         "%a": ["%x", "%c"],
         "%b": ["%y", "%d"],
@@ -191,11 +196,15 @@ tt.func @f(%x: i32, %y: i32, %t: i1) {
         "%r#0": ["%b"],
         "%r#1": ["%a"],
     }
-    assert [flow.first_value(n) for n in ("%a", "%c", "%r#0")] == ["%x", "%b", None]
-    [after, behind] = flow.out_of("%b")
+    assert [flow.first_value(values[n]) for n in ("%a", "%c", "%r#0")] == [
+        values["%x"],
+        values["%b"],
+        None,
+    ]
+    [after, behind] = flow.out_of(values["%b"])
     assert (after.way.end, behind.way.end) == (1, None)
-    assert after.way.choice == ("%t", True)
-    assert behind.way.choice == ("%t", False)
+    assert after.way.choice == (values["%t"], True)
+    assert behind.way.choice == (values["%t"], False)
 
 
 def test_a_branch_hands_over_to_blocks() -> None:
@@ -210,8 +219,13 @@ tt.func @f(%t: i1, %x: i32, %y: i32) -> i32 {
   tt.return %r : i32
 }""")
     flow = ControlFlow(function)
-    assert [(e.source, e.way.end) for e in flow.into("%r")] == [("%a", "^bb3"), ("%y", "^bb3")]
-    assert [e.way.choice for e in flow.into("%a")] == [("%t", True)]
+    assert [(e.source.name, e.way.end) for e in flow.into(function.values["%r"])] == [
+        ("%a", "^bb3"),
+        ("%y", "^bb3"),
+    ]
+    assert [e.way.choice for e in flow.into(function.values["%a"])] == [
+        (function.values["%t"], True)
+    ]
 
 
 def test_a_reduction_combines_elements() -> None:
@@ -225,11 +239,11 @@ tt.func @f(%x: tensor<32xf32>) {
   tt.return
 }""")
     flow = ControlFlow(function)
-    assert [e.source for e in flow.into("%a")] == ["%x", "%s"]
-    assert [e.source for e in flow.into("%b")] == ["%x"]
-    assert [e.source for e in flow.into("%r")] == ["%s"]
+    assert sources(flow, function.values["%a"]) == ["%x", "%s"]
+    assert sources(flow, function.values["%b"]) == ["%x"]
+    assert sources(flow, function.values["%r"]) == ["%s"]
     assert all(edge.way.by_element for edge in flow.edges)
-    assert [o.name for o in Flow(function).producers("%r")] == ["tt.reduce"]
+    assert [o.name for o in Flow(function).producers(function.values["%r"])] == ["tt.reduce"]
 
 
 def test_the_generic_form_hands_over_to_partitions() -> None:
@@ -245,7 +259,7 @@ tt.func @f(%x: i32) {
   }) : (i32) -> ()
   "tt.return"() : () -> ()
 }""")
-    assert [e.source for e in ControlFlow(function).into("%a")] == ["%x"]
+    assert sources(ControlFlow(function), function.values["%a"]) == ["%x"]
 
 
 def test_calls_pass_and_return() -> None:
@@ -260,8 +274,8 @@ module {
   }
 }""")
     [call] = calls(read_functions(module))
-    assert [(old, new.name) for old, new in call.passed] == [("%x", "%a")]
-    assert [(old, new.name) for old, new in call.returned] == [("%a", "%r")]
+    assert [(old.name, new.name) for old, new in call.passed] == [("%x", "%a")]
+    assert [(old.name, new.name) for old, new in call.returned] == [("%a", "%r")]
 
 
 LAYOUTS = """
@@ -294,6 +308,6 @@ tt.func @f(%p: tensor<128x!tt.ptr<f32>, #a>, %q: tensor<128x!tt.ptr<f32>, #a>, %
     flow = Flow(function)
     [x, y] = [o for o in function.walk() if o.name == "tt.load"]
     [store] = [o for o in function.walk() if o.name == "tt.store"]
-    assert flow.producers("%r#0") == [x]
-    assert flow.producers("%z") == [y]
-    assert flow.consumers(y.results[0].name) == [store]
+    assert flow.producers(function.values["%r#0"]) == [x]
+    assert flow.producers(function.values["%z"]) == [y]
+    assert flow.consumers(y.results[0]) == [store]

@@ -29,7 +29,8 @@ def read(body: str, arguments: str = "", head: str = "") -> SsaFunction:
 
 def evaluate(name: str, body: str, arguments: str = "", head: str = "", **given: int) -> Any:
     """Return a value as nested lists, or why it is unknown."""
-    value = Evaluator(read(body, arguments, head), GivenValues(given)).value(name)
+    function = read(body, arguments, head)
+    value = Evaluator(function, GivenValues(given)).value(function.values[name])
     return value if isinstance(value, Unknown) else value.tolist()
 
 
@@ -101,7 +102,7 @@ def test_binary_operations(name: str, bits: int) -> None:
     for a, b in zip(numbers(r, bits), numbers(r, bits)):
         a, b = clamp(a, bits), clamp(b, bits)
         given = {"a": abs(a), "b": abs(b)} if bits == 1 else {"a": a, "b": b}
-        value = Evaluator(function, GivenValues(given)).value("%r")
+        value = Evaluator(function, GivenValues(given)).value(function.values["%r"])
         expected = BINARY[name](a, b, bits)
         if expected is None:
             assert isinstance(value, Unknown)
@@ -117,7 +118,7 @@ def test_unary_operations(name: str, bits: int) -> None:
     r = Random(f"{name}{bits}")
     function = read(f"  %r = {name} %a : i{bits}", f"%a: i{bits}")
     for a in (clamp(a, bits) for a in numbers(r, bits)):
-        value = Evaluator(function, GivenValues({"a": a})).value("%r")
+        value = Evaluator(function, GivenValues({"a": a})).value(function.values["%r"])
         assert not isinstance(value, Unknown)
         assert value.tolist() == signed(UNARY[name](a, bits), bits), a
 
@@ -134,7 +135,7 @@ def test_comparisons(predicate: str, bits: int) -> None:
         a, b = clamp(a, bits), clamp(b, bits)
         x, y = (a % (1 << bits), b % (1 << bits)) if predicate[0] == "u" else (a, b)
         truth = {"eq": x == y, "ne": x != y, "lt": x < y, "le": x <= y, "gt": x > y, "ge": x >= y}
-        value = Evaluator(function, GivenValues({"a": a, "b": b})).value("%r")
+        value = Evaluator(function, GivenValues({"a": a, "b": b})).value(function.values["%r"])
         assert not isinstance(value, Unknown)
         assert bool(value) == truth[relation]
 
@@ -173,10 +174,10 @@ def test_operations_with_two_results() -> None:
 def test_i32_wraps_around_and_that_is_noted() -> None:
     function = read("  %r = arith.muli %a, %a : i32", "%a: i32")
     large = Evaluator(function, GivenValues({"a": 65536}))
-    assert large.scalar("%r") == 0
+    assert large.scalar(large.function.values["%r"]) == 0
     assert [operation.line for operation in large.overflows] == [3]
     small = Evaluator(function, GivenValues({"a": 3}))
-    assert small.scalar("%r") == 9
+    assert small.scalar(small.function.values["%r"]) == 9
     assert small.overflows == []
 
 
@@ -452,14 +453,16 @@ def test_each_execution_of_an_operation() -> None:
     scf.yield %b : i32
   }"""
     function = read(body, "%n: i32")
-    x = function.definitions["%x"]
-    runs = each_run(Evaluator(function, GivenValues({"n": 4})), x, ["%i", "%j", "%x"])
+    values = [function.values[name] for name in ("%i", "%j", "%x")]
+    x = values[-1].definition
+    assert x is not None
+    runs = each_run(Evaluator(function, GivenValues({"n": 4})), x, values)
     expected = [[i, j, 2**i * j] for i in range(4) for j in range(i) if j != 1]
     assert [
         [int(v) for v in values if not isinstance(v, Unknown | Spread)] for values in runs
     ] == expected
     with pytest.raises(UnknownError):
-        list(each_run(Evaluator(function, GivenValues()), x, ["%x"]))
+        list(each_run(Evaluator(function, GivenValues()), x, values[-1:]))
 
 
 # -- what is unknown ------------------------------------------------------------------------
@@ -578,7 +581,8 @@ def test_how_often_an_operation_runs(
     name: str, number: int | None, text: str, loop: tuple[int, str]
 ) -> None:
     function = read(NEST, "%p: !tt.ptr<i32>, %K: i32, %n: i32")
-    operation = function.definitions[name]
+    operation = function.values[name].definition
+    assert operation is not None
     found = executions(Evaluator(function, GivenValues({"K": 130, "n": 100})), operation)
     assert (found.number, found.text, found.loop) == (number, text, loop)
     without = executions(Evaluator(function, GivenValues()), operation)

@@ -80,18 +80,21 @@ class Access:
     def __init__(self, text: str) -> None:
         [module] = parse_ir(text)
         [self.function] = read_functions(module)
-        self.load = self.function.definitions["%v"]
-        ir_type = self.function.type_of("%ptr")
+        self.pointers = self.function.values["%ptr"]
+        [self.load] = [o for o in self.function.walk() if o.name == "tt.load"]
+        ir_type = self.function.type_of(self.pointers)
         assert ir_type is not None
         layout = PlacedLayouts().linear(ir_type)
         assert layout is not None
         self.bytes = (self.function.values["%ptr"].type.bits or 8) // 8
         self.shape = AccessShape(layout, 1, self.bytes, False, False)
-        self.info = axis_info(self.function)["%ptr"]
+        self.info = axis_info(self.function)[self.pointers]
 
     def sectors(self, *, masked: bool, **given: int) -> Sectors:
         evaluator = Evaluator(self.function, GivenValues(given))
-        addresses = Addresses("%ptr", None, "%mask" if masked else None, self.bytes)
+        addresses = Addresses(
+            self.pointers, None, self.function.values["%mask"] if masked else None, self.bytes
+        )
         return access_sectors(evaluator, self.load, self.shape, addresses, self.info)
 
 
@@ -113,7 +116,7 @@ def test_bounds_hold_for_all_arguments(seed: int) -> None:
         base = r.choice([0, 16, 48, 128])
         evaluator = Evaluator(access.function, GivenValues({"p": base, "stride": stride}))
         lanes = lanes_of(access.shape.layout)
-        pointers = evaluator.value("%ptr")
+        pointers = evaluator.value(access.pointers)
         assert isinstance(pointers, np.ndarray)
         at = pointers.reshape(-1)[lanes.elements].reshape(-1, 32)
         for row in at:
@@ -146,7 +149,7 @@ def test_a_hint_that_the_arguments_break_is_a_reason() -> None:
     access = Access(text)
     wide = access.shape._replace(vector=1, width_bytes=16)
     evaluator = Evaluator(access.function, GivenValues({"stride": 1}))
-    addresses = Addresses("%ptr", None, None, access.bytes)
+    addresses = Addresses(access.pointers, None, None, access.bytes)
     found = access_sectors(evaluator, access.load, wide, addresses, access.info)
     assert found.unknown is not None
     assert "is misaligned" in str(found.unknown.reasons)

@@ -16,7 +16,7 @@ from tt_layout.audit.values.executions import executions, run_count
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.grid import MAX_PARTS, Grid
 from tt_layout.audit.values.unknown import UnknownError
-from tt_layout.ir.ssa import SsaFunction, SsaReader
+from tt_layout.ir.ssa import SsaFunction, SsaReader, Value
 
 HEAD = """
 tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %t: i1) {
@@ -123,7 +123,7 @@ SHAPE = AccessShape(
     LinearLayout.from_bases([("lane", [[1], [2], [4], [8], [16]]), ("warp", [[32]])], ["dim0"]),
     1, 2, False, False,
 )  # fmt: skip
-ADDRESSES = Addresses("%q", None, "%m", 2)
+ADDRESSES = Addresses(Value("%q"), None, Value("%m"), 2)
 
 
 def function_of(body: str) -> SsaFunction:

@@ -437,7 +437,7 @@ def test_the_distances_of_a_chain_that_uses_each_value_twice(length: int) -> Non
         f"{sums}\n  tt.return\n}}"
     )
     [function] = read_functions(module)
-    assert Distances(function, {}).divisor(f"%x{length}", 0) == 1
+    assert Distances(function, {}).divisor(function.values[f"%x{length}"], 0) == 1
 
 
 def test_the_distances_of_what_goes_round_a_loop() -> None:
@@ -455,8 +455,8 @@ def test_the_distances_of_what_goes_round_a_loop() -> None:
 }""")
     [function] = read_functions(module)
     distances = Distances(function, axis_info(function))
-    assert [distances.divisor(f"%r#{number}", 0) for number in range(2)] == [8, 8]
-    assert distances.divisor("%eight", 0) == SAME
+    assert [distances.divisor(function.values[f"%r#{number}"], 0) for number in range(2)] == [8, 8]
+    assert distances.divisor(function.values["%eight"], 0) == SAME
 
 
 def test_tensors_are_held_against_both_register_files() -> None:

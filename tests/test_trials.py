@@ -10,7 +10,7 @@ from tt_layout import parse_ir
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.trials import PROGRAMS, Facts, Trials
-from tt_layout.ir.ssa import SsaReader
+from tt_layout.ir.ssa import SsaReader, Value
 
 ARGUMENTS = [f"%a{number}" for number in range(12)]
 BODY = """
@@ -40,9 +40,13 @@ def trials() -> Trials:
     return Trials(function, GivenValues(), PlacedLayouts())
 
 
+def value_of(found: Trials, name: str) -> Value:
+    return found._function.values[name]
+
+
 def test_neighbours_are_apart_by_the_argument_itself() -> None:
     found = trials()
-    factors = [found.facts(f"%x{n}", 0).factor for n in range(len(ARGUMENTS))]
+    factors = [found.facts(value_of(found, f"%x{n}"), 0).factor for n in range(len(ARGUMENTS))]
     assert factors == ARGUMENTS
 
 
@@ -51,7 +55,8 @@ def test_neighbours_are_apart_by_the_argument_itself() -> None:
 )
 def test_facts_are_those_of_all_trials(name: str) -> None:
     found = trials()
-    arrays = [array for t in found._trials({}) for array in found._values(t, name)]
+    value = value_of(found, name)
+    arrays = [array for t in found._trials({}) for array in found._values(t, value)]
     assert len(arrays) == len(PROGRAMS)
 
     def longest(holds: object) -> int:
@@ -62,7 +67,7 @@ def test_facts_are_those_of_all_trials(name: str) -> None:
 
     steps = [set(np.diff(array).tolist()) for array in arrays]
     assert (
-        found.facts(name, 0)[:3]
+        found.facts(value, 0)[:3]
         == Facts(
             longest(
                 lambda g: (
@@ -109,8 +114,9 @@ def test_what_operations_tell_is_what_trials_show(dim: int) -> None:
     found = Trials(function, GivenValues(), PlacedLayouts())
     seen = {}
     for name in ("%a", "%b", "%sum", "%product", "%least", "%moved", "%grown"):
-        seen[name] = found._seen(name, dim, 1)
-        assert found.facts(name, dim) == found._tried(name, dim, {}, 1), name
+        value = function.values[name]
+        seen[name] = found._seen(value, dim, 1)
+        assert found.facts(value, dim) == found._tried(value, dim, {}, 1), name
     told = {name for name, facts in seen.items() if facts is not None}
     assert told == {"%a", "%b", "%sum", "%moved", *["%grown"] * (dim == 0)}
     assert seen["%moved"] == Facts(1, 1, *((None, "%n"), (2, ""))[dim])
@@ -118,5 +124,6 @@ def test_what_operations_tell_is_what_trials_show(dim: int) -> None:
 
 def test_trials_end_once_nothing_can_hold() -> None:
     found = trials(), trials()
-    few = calls_of(lambda: found[0].facts("%far", 0))
-    assert few < calls_of(lambda: found[1]._tried("%x3", 0, {}, 1)) / 2
+    far, last = value_of(found[0], "%far"), value_of(found[1], "%x3")
+    few = calls_of(lambda: found[0].facts(far, 0))
+    assert few < calls_of(lambda: found[1]._tried(last, 0, {}, 1)) / 2

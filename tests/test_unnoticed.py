@@ -80,7 +80,7 @@ from tt_layout.golden.runner import _run_in_processes
 from tt_layout.hardware import TARGETS, find_target
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import type_bytes
-from tt_layout.ir.ssa import read_functions
+from tt_layout.ir.ssa import Value, read_functions
 from tt_layout.ir.ssa.types import ValueType
 from tt_layout.kernels.seen import Launch, Record
 from tt_layout.mlir.source import dumps_below
@@ -450,7 +450,7 @@ def test_a_constant_keeps_its_divisor_in_another_shape() -> None:
         "    %r = tt.reshape %c : tensor<8x4xi32> -> tensor<2x16xi32>"
     )
     [function] = read_functions(module)
-    info = axis_info(function, [function])["%r"]
+    info = axis_info(function, [function])[function.values["%r"]]
     assert info.vectors == ((1, 1), (4, 4), (2, 16))
     assert info.constant == 12
 
@@ -499,7 +499,7 @@ def test_a_slice_beyond_its_tensor_is_unknown() -> None:
 def evaluated(body: str) -> list[int] | None:
     """Return the elements of ``%r``; None where they are not known."""
     [function] = read_functions(module_of(body))
-    found = Evaluator(function, GivenValues()).value("%r")
+    found = Evaluator(function, GivenValues()).value(function.values["%r"])
     return None if isinstance(found, Unknown) else found.tolist()
 
 
@@ -726,7 +726,7 @@ def test_a_difference_of_constants_is_known() -> None:
         "    %r = arith.subi %a, %b : i32"
     )
     [function] = read_functions(module_of(body))
-    assert axis_info(function, [function])["%r"].constant == 7
+    assert axis_info(function, [function])[function.values["%r"]].constant == 7
 
 
 # -- the lowest rooms ---------------------------------------------------------------------------
@@ -1003,7 +1003,7 @@ def test_a_reduction_goes_along_one_of_its_dimensions(axis: int, is_known: bool)
 
 def test_what_a_reduction_hands_over_is_unknown() -> None:
     [function] = read_functions(reduced(1))
-    found = Evaluator(function, GivenValues()).value("%m")
+    found = Evaluator(function, GivenValues()).value(function.values["%m"])
     assert isinstance(found, Unknown)
     assert ["tt.reduce" in one for one in found.reasons] == [True]
 
@@ -1051,7 +1051,7 @@ def test_what_many_operations_compute_is_not_computed_anew(operations: int, is_f
         f"    %{n + 1} = arith.addi %{n}, %{n} : tensor<64xi32>\n" for n in range(operations)
     )
     [function] = read_functions(module_of(body))
-    assert Flow(function).is_free(f"%{operations}") is is_free
+    assert Flow(function).is_free(function.values[f"%{operations}"]) is is_free
 
 
 @pytest.mark.parametrize(
@@ -1257,13 +1257,14 @@ def test_only_layouts_of_matrix_instructions_have_other_widths() -> None:
 def test_offsets_of_buffers_are_divisible_in_bytes_as_their_base_is(
     base: int, expected: tuple[int, ...]
 ) -> None:
+    offsets, pointer = Value("%o"), Value("%p")
     known = {
-        "%o": AxisInfo((1, 8), (8, 4), (1, 1)),
-        "%p": AxisInfo((1,), (base,), (1,)),
+        offsets: AxisInfo((1, 8), (8, 4), (1, 1)),
+        pointer: AxisInfo((1,), (base,), (1,)),
     }
     kernel: Any = SimpleNamespace(known=known)
     width: Any = SimpleNamespace(element_bytes=2)
-    found = _runs(kernel, {"pointer": "%p", "offsets": "%o"}, width)
+    found = _runs(kernel, {"pointer": pointer, "offsets": offsets}, width)
     assert (found.divisibility, found.contiguity) == (expected, (1, 8))
 
 

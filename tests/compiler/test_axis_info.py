@@ -51,7 +51,7 @@ def infos_by_line(text: str) -> dict[int, list[AxisInfo]]:
         for function in functions:
             known = axis_info(function, functions)
             for operation in function.walk():
-                infos = [known[value.name] for value in operation.results]
+                infos = [known[value] for value in operation.results]
                 found.setdefault(operation.line, []).extend(infos)
     return found
 

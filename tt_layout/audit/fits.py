@@ -195,8 +195,8 @@ def _rings(function: SsaFunction) -> dict[str, IRType]:
     found = {}
     for operation in function.walk():
         for value in operation.results if operation.traits.allocates else ():
-            ir_type = function.type_of(value.name)
-            if value.name in indexed and ir_type is not None and len(ir_type.shape) > 1:
+            ir_type = function.type_of(value)
+            if value in indexed and ir_type is not None and len(ir_type.shape) > 1:
                 found[value.text] = ir_type
     data = {one.shape[0] for one in found.values() if one.element_type != BARRIER}
     return {

@@ -167,7 +167,7 @@ def _tree(audited: AuditedModule, full: FullOperation, is_plain: bool) -> Reduct
     lanes = source.get_in_dim_size("lane")
     if lanes != operands.target.lanes:
         raise LayoutError(f"{lanes} threads per warp")
-    value = function.values[operation.operands[0]]
+    value = operation.operands[0]
     ordering = operation.attributes.get("reduction_ordering")
     return reduction_tree(
         source,

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.ir.data_movements import OPERATIONS, Family, MovementKind
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.dataflow import backward_slice
 
 PIPELINED = 2
 """Stages from which on loops are pipelined."""
@@ -113,7 +114,7 @@ def _innermost(function: SsaFunction) -> Iterator[SsaOperation]:
 
 def _indirect(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
     """Yield the lines of loads whose addresses are computed from what the loop loads."""
-    read = {value.name for each in loop.walk() if _moves(each, READS) for value in each.results}
+    read = {value for each in loop.walk() if _moves(each, READS) for value in each.results}
     for each in loop.walk():
         if _moves(each, FETCHES) and not read.isdisjoint(_behind(each.operands, flow)):
             yield each.line
@@ -136,19 +137,11 @@ def _is_chained(loop: SsaOperation, flow: ControlFlow) -> bool:
         return False
     one, other = dots
     return any(
-        before.results[0].name in _behind(after.operands, flow)
+        before.results[0] in _behind(after.operands, flow)
         for before, after in ((one, other), (other, one))
     )
 
 
-def _behind(names: Iterable[str], flow: ControlFlow) -> set[str]:
+def _behind(values: Iterable[Value], flow: ControlFlow) -> set[Value]:
     """Return the values that some are computed from, themselves included."""
-    found, pending = set[str](), list(names)
-    while pending:
-        name = pending.pop()
-        if name not in found:
-            found.add(name)
-            pending += (edge.source for edge in flow.into(name))
-            maker = flow.function.definitions.get(name)
-            pending += maker.operands if maker is not None and not maker.regions else ()
-    return found
+    return {*backward_slice(values, flow, through=lambda operation: not operation.regions)}

@@ -180,7 +180,7 @@ def _value(piece: Piece, audit: Audit, line: int, name: str) -> Iterator[Section
     value = defined_at(piece, line, name)
     if value is None:
         return
-    ir_type = value.function.type_of(value.name)
+    ir_type = value.function.type_of(value.function.values[value.name])
     where = f"defined by `{value.by}`" if value.by is not None else "an argument"
     yield Section(f"`{name}`, {where}", shortened(value.text, MAX_ATTRIBUTE))
     if ir_type is not None:

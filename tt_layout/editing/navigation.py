@@ -114,7 +114,7 @@ def defined_at(piece: Piece, line: int, name: str) -> Defined | None:
     value = function.values.get(chosen) if chosen is not None else None
     if chosen is None or value is None:
         return None
-    by = function.definitions.get(chosen)
+    by = value.definition
     return Defined(function, chosen, value.text, by.name if by is not None else None)
 
 
@@ -131,7 +131,7 @@ def _operation_above(function: SsaFunction, line: int) -> SsaOperation | None:
 def _names_of(operation: SsaOperation) -> Iterator[str]:
     """Yield the results, operands and block arguments of an operation."""
     yield from (value.name for value in operation.results)
-    yield from operation.operands
+    yield from (value.name for value in operation.operands)
     for region in operation.regions:
         for block in region:
             yield from (value.name for value in block.arguments)
@@ -139,9 +139,10 @@ def _names_of(operation: SsaOperation) -> Iterator[str]:
 
 def _last_defined(function: SsaFunction, name: str, line: int) -> str | None:
     last = None
-    for value, operation in function.definitions.items():
-        if operation.line <= line and whole(_written(value)) == name:
-            last = value
+    for operation in function.walk():
+        for value in operation.results if operation.line <= line else ():
+            if whole(_written(value.name)) == name:
+                last = value.name
     for block in function.blocks():
         for argument in block.arguments:
             if last is None and whole(_written(argument.name)) == name:
@@ -177,7 +178,8 @@ def _value_places(piece: Piece, value: Defined) -> Iterator[Place]:
 
 def _results(defined: Defined) -> set[str]:
     """Return the values that share a written name: all results of an operation."""
-    by = defined.function.definitions.get(defined.name)
+    value = defined.function.values.get(defined.name)
+    by = value.definition if value is not None else None
     return {value.name for value in by.results} if by is not None else {defined.name}
 
 

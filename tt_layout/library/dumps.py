@@ -10,7 +10,7 @@ from tt_layout.audit.axis import axis_info as axis_info_of
 from tt_layout.errors import LayoutError, expect, shown
 from tt_layout.ir.file_aliases import FileName, split_module
 from tt_layout.ir.module import Module
-from tt_layout.ir.ssa import SsaFunction, read_functions
+from tt_layout.ir.ssa import SsaFunction, Value, read_functions
 from tt_layout.kernels.metadata import (
     NO_METADATA,
     KernelMetadata,
@@ -130,7 +130,7 @@ def axis_info(
         contiguity = [1], divisibility = [16], constancy = [64], constant = none
     """
     if isinstance(source, SsaFunction):
-        return axis_info_of(source, functions)
+        return _by_name(axis_info_of(source, functions))
     modules = [source] if isinstance(source, Module) else source
     if not isinstance(modules, Sequence) or not all(isinstance(item, Module) for item in modules):
         raise TypeError(f"source must be a function or modules, got {shown(source)}")
@@ -139,7 +139,11 @@ def axis_info(
     if len(matching) != 1:
         names = ", ".join(f"@{of.name}" for of, _ in every) or "none"
         raise LayoutError(f"which function is meant? There are {names}: choose by function=")
-    return axis_info_of(*matching[0])
+    return _by_name(axis_info_of(*matching[0]))
+
+
+def _by_name(known: Mapping[Value, AxisInfo]) -> Mapping[str, AxisInfo]:
+    return {value.name: info for value, info in known.items()}
 
 
 def _opened(source: Any) -> tuple[Source, int | None, KernelMetadata]:

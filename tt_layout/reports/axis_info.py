@@ -78,7 +78,7 @@ def known_values(module: Module) -> Iterator[tuple[SsaFunction, list[KnownValue]
     for function in functions:
         known = axis_info(function, functions)
         values = [
-            KnownValue(line, value.name, known[value.name])
+            KnownValue(line, value.name, known[value])
             for line, value in _defined(function)
             if value.type.is_integer or value.type.pointee is not None
         ]

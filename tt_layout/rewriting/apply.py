@@ -169,7 +169,7 @@ def _key(audit: Audit, finding: Finding) -> tuple[object, ...] | None:
     if full is None:
         return None
     operation = full.operation
-    names = tuple(value.name for value in operation.results) or operation.operands
+    names = tuple(value.name for value in operation.results or operation.operands)
     return full.function.name, operation.name, names
 
 

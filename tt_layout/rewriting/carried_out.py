@@ -14,8 +14,9 @@ from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import last_operations
+from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.rewriting.dump_text import DumpText, plain
 
 ALIAS = "relaid"
@@ -69,86 +70,84 @@ class _Relaid:
         for operation in self.flow.function.walk():
             if is_followed(operation):
                 self._retype_carried(operation)
-        for name in self.region.inward:
-            is_free = self.flow.is_free(name)
-            self._give(name, self._anew(name) if is_free else self._converted(name))
-        for name in self.region.outward:
-            self._give(name, self._converted(name, is_back=True))
-        source, result = self.conversion.operands[0], self.conversion.results[0].name
-        kept = source if self._is_kept(source) else self._anew(source)
-        for use in self.flow.uses.get(result, ()):
-            self.text.use(use.operation, result, kept)
+        for value in self.region.inward:
+            is_free = self.flow.is_free(value)
+            self._give(value, self._anew(value) if is_free else self._converted(value))
+        for value in self.region.outward:
+            self._give(value, self._converted(value, is_back=True))
+        source, result = self.conversion.operands[0], self.conversion.results[0]
+        kept = source.name if self._is_kept(source) else self._anew(source)
+        for use in result.uses:
+            self.text.use(use.owner, result.name, kept)
         self.text.drop(self.conversion)
 
-    def _is_kept(self, source: str) -> bool:
+    def _is_kept(self, source: Value) -> bool:
         """Tell whether the value that was converted is of the new layout itself."""
         return source in self.region.values or not self._changes(source)
 
     def _retype(self, operation: SsaOperation) -> None:
         """Exchange the layouts of an operation: of a conversion, of one end."""
         ends: list[int] | None = None
-        if operation.name.endswith(".convert_layout"):
+        if operation.traits.same_elements:
             ends = [0 if self._changes(operation.operands[0]) else 1]
         last = operation.line
         if operation.regions:  # its types stand behind them
-            last = self.flow.behind[operation.results[0].name].line - 1
+            last = self.flow.behind[operation.results[0]].line - 1
         for line in range(operation.line, last + 1):
             self.text.retype(line, self.exchange, ends)
 
     def _retype_carried(self, operation: SsaOperation) -> None:
         """Exchange the layouts that a loop or a branch writes of what it hands over."""
-        for first, last, names in _written(operation):
-            if not self.region.carried.isdisjoint(names):
-                types = map(self.flow.function.type_of, names)
-                taken = [name in self.region.carried for name in names]
+        for first, last, values in _written(operation):
+            if not self.region.carried.isdisjoint(values):
+                types = map(self.flow.function.type_of, values)
+                taken = [value in self.region.carried for value in values]
                 self.text.retype_some(range(first, last + 1), [*zip(types, taken)], self.exchange)
 
-    def _give(self, name: str, new: str) -> None:
+    def _give(self, value: Value, new: str) -> None:
         """Let operations take another version of a value."""
-        for taker in self.region.takers[name]:
-            self.text.use(taker, name, new)
+        for taker in self.region.takers[value]:
+            self.text.use(taker, value.name, new)
 
-    def _anew(self, name: str) -> str:
+    def _anew(self, value: Value) -> str:
         """Compute a value once more in the new layout; return its name."""
-        waiting, seen = [name], set[str]()
-        while waiting:
-            value = waiting.pop()
-            if value in seen or not self._changes(value):
-                continue
-            seen.add(value)
-            waiting += self.flow.function.definitions[value].operands
-        names = {plain(value): self.text.fresh(value) for value in seen}
-        for value in seen:
-            self.text.copy_once(self.flow.function.definitions[value], self.exchange, names)
-        return names.get(plain(name), name)
+        changed = list(reach(filter(self._changes, [value]), self._changed_operands))
+        names = {plain(v.name): self.text.fresh(v.name) for v in changed}
+        for operation in filter(None, (v.definition for v in changed)):
+            self.text.copy_once(operation, self.exchange, names)
+        return names.get(plain(value.name), value.name)
 
-    def _changes(self, name: str) -> bool:
+    def _changed_operands(self, value: Value) -> list[Value]:
+        definition = value.definition
+        return [*filter(self._changes, definition.operands)] if definition is not None else []
+
+    def _changes(self, value: Value) -> bool:
         """Tell whether a value is of another type in the new layout."""
-        old = self.flow.function.type_of(name)
+        old = self.flow.function.type_of(value)
         return old is not None and self.exchange.type(old) is not old
 
-    def _converted(self, name: str, *, is_back: bool = False) -> str:
+    def _converted(self, value: Value, *, is_back: bool = False) -> str:
         """Convert a value behind its definition; return the name of the result."""
-        old = self.flow.function.type_of(name)
+        old = self.flow.function.type_of(value)
         assert old is not None
         types = [self.text.type(old), self.text.type(self.exchange.type(old))]
         source, target = reversed(types) if is_back else types
-        new, behind = self.text.fresh(name), self.flow.behind[name]
-        line = f"{new} = {self.conversion.name} {plain(name)} : {source} -> {target}"
+        new, behind = self.text.fresh(value.name), self.flow.behind[value]
+        line = f"{new} = {self.conversion.name} {plain(value.name)} : {source} -> {target}"
         self.text.insert(line + self.text.location(self.conversion), behind, before=True)
         return new
 
 
-def _written(operation: SsaOperation) -> Iterator[tuple[int, int, list[str]]]:
+def _written(operation: SsaOperation) -> Iterator[tuple[int, int, list[Value]]]:
     """Yield the lines on which a loop or a branch writes types, and the values of those types."""
-    results, first = [value.name for value in operation.results], operation.line
+    results, first = list(operation.results), operation.line
     if operation.name != "scf.while":
         yield first, first, results
         for region in operation.regions:
             yield from ((last.line, last.line, results) for last in last_operations(region))
         return
     before, after = operation.regions
-    arguments, others = ([value.name for value in part[0].arguments] for part in (before, after))
+    arguments, others = (list(part[0].arguments) for part in (before, after))
     yield first, first, arguments + results
     for condition in last_operations(before):
         yield condition.line, condition.line, results

@@ -17,7 +17,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation,
 from tt_layout.encodings import Encoding, TensorMemoryBase
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.module import Module
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.notation.gluon.text import to_gluon
 from tt_layout.notation.result import TensorSpec
@@ -188,8 +188,8 @@ def _portable(call: str) -> str:
 
 def _types(full: FullOperation) -> Iterator[IRType]:
     """Yield the types of the operands and results of an operation."""
-    names = (*full.operation.operands, *(value.name for value in full.operation.results))
-    return filter(None, map(full.function.type_of, names))
+    values = (*full.operation.operands, *full.operation.results)
+    return filter(None, map(full.function.type_of, values))
 
 
 def _names(
@@ -199,8 +199,8 @@ def _names(
     wanted: dict[Encoding, str] = {}
     for full in operations:
         if _bare(full.operation.name) in _DOTS:
-            for role, name in zip(("a", "b", "acc"), _parts(full.operation)):
-                ir_type = full.function.type_of(name)
+            for role, value in zip(("a", "b", "acc"), _parts(full.operation)):
+                ir_type = full.function.type_of(value)
                 if ir_type is not None and isinstance(ir_type.encoding, Encoding):
                     place = "_smem" if ir_type.is_memory else ""
                     if isinstance(ir_type.encoding, TensorMemoryBase):
@@ -217,9 +217,9 @@ def _names(
     return found
 
 
-def _parts(operation: SsaOperation) -> tuple[str, ...]:
+def _parts(operation: SsaOperation) -> tuple[Value, ...]:
     """Return A, B and D of a multiplication."""
-    result = tuple(value.name for value in operation.results[:1])
+    result = operation.results[:1]
     is_stored = _bare(operation.name).startswith("tc_gen5")
     return operation.operands[:2] + (operation.operands[2:3] if is_stored else result)
 
@@ -250,11 +250,11 @@ def _use(full: FullOperation, names: dict[Encoding, str]) -> GluonUse | None:
     if not found:
         return None
     location = function.location(operation)
-    values = [*(value.name for value in operation.results), *operation.operands]
+    values = [*operation.results, *operation.operands]
     return GluonUse(
         operation.name,
         operation.line,
         str(location) if location is not None else "",
-        values[0],
+        values[0].name,
         tuple(found),
     )

@@ -9,43 +9,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.allocation.numbering import Numbering
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
-
-Edge = tuple[str, str]
-"""A value, and one that it may become."""
+from tt_layout.ir.ssa.dataflow import reach
 
 
-def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[str, set[str]]:
+def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[Value, set[Value]]:
     """Return the allocations that each value may alias, by their results."""
-    followers: dict[str, list[str]] = {}
+    followers: dict[Value, list[Value]] = {}
     for old, new in _edges(numbering):
         followers.setdefault(old, []).append(new)
-    found: dict[str, set[str]] = {}
+    roots: dict[Value, set[Value]] = {}
     for allocation in allocations:
-        root = allocation.results[0].name
-        pending, seen = [root], {root}
-        while pending:
-            name = pending.pop()
-            found.setdefault(name, set()).add(root)
-            fresh = [each for each in followers.get(name, ()) if each not in seen]
-            seen.update(fresh)
-            pending += fresh
-    return found
+        root = allocation.results[0]
+        for value in reach([root], lambda value: followers.get(value, ())):
+            roots.setdefault(value, set()).add(root)
+    return roots
 
 
-def _edges(numbering: Numbering) -> Iterator[Edge]:
-    values = numbering.function.values
+def _edges(numbering: Numbering) -> Iterator[tuple[Value, Value]]:
+    """Yield each value with one that it may become."""
     for source, target, _ in ControlFlow(numbering.function).edges:
-        if values[target].type.is_memory:
+        if target.type.is_memory:
             yield source, target
     for operation in numbering.operations:
         if operation.traits.select:
-            yield from (
-                (name, value.name) for value in operation.results for name in operation.operands[1:]
-            )
+            yield from ((v, result) for result in operation.results for v in operation.operands[1:])
         elif _is_view(operation):
-            yield from ((operation.operands[0], value.name) for value in operation.results)
+            yield from ((operation.operands[0], result) for result in operation.results)
 
 
 def _is_view(operation: SsaOperation) -> bool:

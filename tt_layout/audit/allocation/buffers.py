@@ -36,7 +36,7 @@ def allocated(
     operation: SsaOperation, function: SsaFunction, layouts: PlacedLayouts
 ) -> Piece | None:
     """Return what an allocation sets aside; None where its type does not determine it."""
-    ir_type = function.type_of(operation.results[0].name)
+    ir_type = function.type_of(operation.results[0])
     if ir_type is None or ir_type.element_bits is None:
         return None
     encoding = ir_type.encoding

@@ -6,12 +6,13 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tt_layout.analyses.shared_memory.buffer_placement import Interval
-from tt_layout.audit.allocation.numbering import NumberedBlock, Numbering
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.audit.allocation.numbering import Numbering, ancestor, successors
+from tt_layout.ir.ssa import Block, Region, SsaOperation, Value
+from tt_layout.ir.ssa.dataflow import reach
 
 
 class Rules(NamedTuple):
@@ -46,119 +47,102 @@ class Liveness:
 
     Args:
         numbering: the operations.
-        uses: value -> the operations that take it.
         rules: what stays in place for longer.
     """
 
-    def __init__(
-        self,
-        numbering: Numbering,
-        uses: Mapping[str, Sequence[SsaOperation]],
-        rules: Rules = UPSTREAM,
-    ) -> None:
+    def __init__(self, numbering: Numbering, rules: Rules = UPSTREAM) -> None:
         self._numbering = numbering
-        self._uses = uses
-        self._definitions = numbering.function.definitions
-        self._arguments = {
-            argument.name: block
-            for block in numbering.blocks()
-            for argument in block.block.arguments
-        }
         self._rules = rules
         traits = [operation.traits for operation in numbering.operations]
         self._has_waits = any(t.bulk_stores for t in traits) and any(t.bulk_waits for t in traits)
         self._has_kept = any(map(rules.are_kept, numbering.operations))
 
-    def interval(self, name: str) -> Interval | None:
+    def interval(self, value: Value) -> Interval | None:
         """Return when a value is live; None for one that is not defined in the function."""
-        definition = self._definitions.get(name)
-        block = self._arguments.get(name)
-        if definition is not None:
-            block = self._numbering.home(definition)[0]
-        if block is None:
+        definition, owner = value.definition, value.owner
+        home = definition.block if definition is not None else owner
+        if not isinstance(home, Block):
             return None
         first, last = self._numbering.size, 0
-        for begin, end in self._spans(name, definition, block):
+        for begin, end in self._spans(value, home):
             first, last = min(first, begin), max(last, end)
         if definition is None or not (self._has_kept or self._has_waits):
             return first, last
         return self._extended(definition, (first, last))
 
-    def _spans(
-        self, name: str, definition: SsaOperation | None, home: NumberedBlock
-    ) -> Iterator[Interval]:
+    def _spans(self, value: Value, home: Block) -> Iterator[Interval]:
         """Yield an interval for each block in which a value is live."""
-        users = self._uses.get(name, ())
-        blocks = {id(b): b for b in (home, *(self._numbering.home(user)[0] for user in users))}
-        flows: dict[int, set[int]] = {}
-        pending = list(blocks.values())
-        while pending:
-            block = pending.pop()
-            live_in: set[int] = set()
-            if len(block.siblings) > 1:
-                live_in = flows.setdefault(block.region, self._live_in(users, block, home))
-            leaving = [each for each in block.successors if id(each) in live_in]
-            fresh = [each for each in leaving if id(each) not in blocks]
-            blocks.update((id(each), each) for each in fresh)
-            pending += fresh
+        taken_by = value.users
+        flows: dict[Region, set[Block]] = {}
+
+        def leaving(block: Block) -> list[Block]:
+            live_in: set[Block] = set()
+            if len(block.region) > 1:
+                if block.region not in flows:
+                    flows[block.region] = self._live_in(taken_by, block.region, home)
+                live_in = flows[block.region]
+            return [other for other in successors(block) if other in live_in]
+
+        definition = value.definition
+        for block in reach([home, *(u.block for u in taken_by if u.block is not None)], leaving):
             begin = 0
             if definition is not None and block is home:
-                begin = self._numbering.home(definition)[1]
-            end = len(block.operations) - 1 if leaving else self._last_use(users, block, begin)
+                begin = definition_place(definition)
+            end = len(block.operations) - 1
+            if not leaving(block):
+                end = self._last_use(taken_by, block, begin)
             if block.operations:
                 yield self._span(block, begin, end)
 
-    def _span(self, block: NumberedBlock, begin: int, end: int) -> Interval:
+    def _span(self, block: Block, begin: int, end: int) -> Interval:
         number = self._numbering.number
         operations = block.operations
         first = number(operations[begin])
-        if self._rules.keeps_captures and any(
-            o.traits.partitions for o in operations[begin : end + 1]
-        ):
+        within = operations[begin : end + 1]
+        if self._rules.keeps_captures and any(o.traits.partitions for o in within):
             first = 0
         return first, number(operations[end]) + 1
 
-    def _last_use(self, users: Iterable[SsaOperation], block: NumberedBlock, begin: int) -> int:
-        places = (self._numbering.ancestor(user, block.region) for user in users)
-        return max((p[1] for p in places if p is not None and p[0] is block), default=begin)
+    def _last_use(self, taken_by: Iterable[SsaOperation], block: Block, begin: int) -> int:
+        ancestors = (ancestor(user, block.region) for user in taken_by)
+        own = (o for o in ancestors if o is not None and o.block is block)
+        last = max(own, key=lambda operation: operation.position, default=None)
+        return definition_place(last) if last is not None else begin
 
-    def _live_in(
-        self, users: Iterable[SsaOperation], block: NumberedBlock, home: NumberedBlock
-    ) -> set[int]:
+    @staticmethod
+    def _live_in(taken_by: Iterable[SsaOperation], region: Region, home: Block) -> set[Block]:
         """Return the blocks of a region at whose beginning a value is live."""
-        places = [self._numbering.ancestor(user, block.region) for user in users]
-        pending = [p[0] for p in places if p is not None and p[0] is not home]
-        found = {id(each) for each in pending}
-        while pending:
-            reached = pending.pop()
-            for before in block.siblings:
-                if reached in before.successors and before is not home and id(before) not in found:
-                    found.add(id(before))
-                    pending.append(before)
-        return found
+        ancestors = (ancestor(user, region) for user in taken_by)
+        blocks = [o.block for o in ancestors if o is not None and o.block is not None]
+
+        def before(block: Block) -> list[Block]:
+            return [b for b in region if b is not home and block in successors(b)]
+
+        return {*reach([block for block in blocks if block is not home], before)}
 
     def _extended(self, definition: SsaOperation, live: Interval) -> Interval:
         """Return an interval made longer for what goes on in the background."""
         first, last = live
-        reached = self._slice(definition)
-        if any(map(self._rules.are_kept, reached)):
+        dependent = list(reach(_users_of_results(definition), _dependent))
+        if any(map(self._rules.are_kept, dependent)):
             first, last = 0, self._numbering.size
-        if self._has_waits and any(o.traits.bulk_stores for o in reached):
-            waits = (o for o in reached if o.traits.bulk_waits)
+        if self._has_waits and any(o.traits.bulk_stores for o in dependent):
+            waits = (o for o in dependent if o.traits.bulk_waits)
             last = max([last, *(self._numbering.number(o) + 1 for o in waits)])
         return first, last
 
-    def _slice(self, definition: SsaOperation) -> list[SsaOperation]:
-        """Return the operations that depend on one."""
-        found: dict[int, SsaOperation] = {}
-        pending = self._users(definition)
-        while pending:
-            operation = pending.pop()
-            if id(operation) not in found:
-                found[id(operation)] = operation
-                pending += self._users(operation)
-                pending += [o for r in operation.regions for block in r for o in block.operations]
-        return list(found.values())
 
-    def _users(self, operation: SsaOperation) -> list[SsaOperation]:
-        return [user for value in operation.results for user in self._uses.get(value.name, ())]
+def definition_place(operation: SsaOperation) -> int:
+    """Return which of the operations of its block one is."""
+    assert operation.block is not None
+    return operation.block.operations.index(operation)
+
+
+def _users_of_results(operation: SsaOperation) -> list[SsaOperation]:
+    return [user for value in operation.results for user in value.users]
+
+
+def _dependent(operation: SsaOperation) -> list[SsaOperation]:
+    """Return the operations that take what one returns, or are in its regions."""
+    inner = [o for region in operation.regions for block in region for o in block.operations]
+    return [*_users_of_results(operation), *inner]

@@ -7,7 +7,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -18,7 +18,7 @@ from tt_layout.audit.operations.atomics import handed_on
 from tt_layout.audit.operations.exchanges import exchange_of
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.mlir.types import element_bits
 
 SCRATCH_ALIGNMENT = 128
@@ -35,19 +35,17 @@ class Surroundings(NamedTuple):
         function: the function that it is in.
         layouts: over the types of the module.
         target: the GPU.
-        used: the names of the values that some operation takes.
         warps: of a CTA.
     """
 
     function: SsaFunction
     layouts: PlacedLayouts
     target: Target
-    used: Container[str]
     warps: int
 
-    def linear(self, name: str) -> LinearLayout | None:
+    def linear(self, value: Value) -> LinearLayout | None:
         """Return the linear layout of a value; None where it has none."""
-        return self.layouts.linear(self.function.type_of(name))
+        return self.layouts.linear(self.function.type_of(value))
 
 
 ScratchRule = Callable[[SsaOperation, Surroundings], "int | None"]
@@ -67,7 +65,7 @@ def scratch_bytes(operation: SsaOperation, around: Surroundings) -> int | None:
 def _conversion(operation: SsaOperation, around: Surroundings) -> int | None:
     if not operation.operands or not operation.results:
         return None  # of a text that is not MLIR
-    src, dst = around.linear(operation.operands[0]), around.linear(operation.results[0].name)
+    src, dst = around.linear(operation.operands[0]), around.linear(operation.results[0])
     bits = element_bits(operation.results[0].type.element)
     if src is None or dst is None or bits is None:
         return None
@@ -85,7 +83,7 @@ def _exchange(operation: SsaOperation, around: Surroundings) -> int | None:
 def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
     """Return what an atomic needs to hand its result to threads that do not take part."""
     result = operation.results[0] if operation.results else None
-    if result is None or result.name not in around.used:
+    if result is None or not result.uses:
         return 0
     found = handed_on(operation, around.function, around.layouts, around.target, around.warps)
     return found.scratch_bytes if found is not None else None
@@ -100,15 +98,15 @@ def _captures(operation: SsaOperation, around: Surroundings) -> int | None:
     """Return the bytes of the values that partitions of warps are given."""
     if not operation.traits.partitions:
         return 0
-    sizes = [_capture_bytes(name, around) for name in operation.operands]
+    sizes = [_capture_bytes(value, around) for value in operation.operands]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
 
 
-def _capture_bytes(name: str, around: Surroundings) -> int | None:
+def _capture_bytes(value: Value, around: Surroundings) -> int | None:
     """Return the bytes of a value; what is in memory is given by its address."""
-    value, ir_type = around.function.values.get(name), around.function.type_of(name)
-    if value is None:
+    ir_type = around.function.type_of(value)
+    if not value.is_defined:
         return None
     kind = value.type
     if kind.is_memory:

@@ -5,7 +5,7 @@ Read next:    `tt_layout.analyses.shared_memory.buffer_placement`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.analyses.shared_memory.buffer_placement import (
@@ -17,7 +17,7 @@ from tt_layout.analyses.shared_memory.buffer_placement import (
 from tt_layout.audit.allocation.aliases import aliases
 from tt_layout.audit.allocation.buffers import Piece, allocated
 from tt_layout.audit.allocation.liveness import UPSTREAM, Liveness, Rules
-from tt_layout.audit.allocation.numbering import Numbering, uses_of
+from tt_layout.audit.allocation.numbering import Numbering
 from tt_layout.audit.allocation.scratch import (
     RULES,
     SCRATCH_ALIGNMENT,
@@ -27,7 +27,7 @@ from tt_layout.audit.allocation.scratch import (
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.enums import TextEnum
 from tt_layout.hardware import Target
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
+from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 
 CAPTURE_ALIGNMENT = 8
 INDEX_ALIGNMENT = 4
@@ -217,19 +217,19 @@ class _Allocator:
         if not any(_is_relevant(operation) for operation in function.walk()):
             return
         numbering = Numbering(function)
-        uses = uses_of(numbering.operations)
         lines = Lines(numbering)
+        regions: dict[Region, int] = {}
         yield from self._warp_indices(numbering, lines)
         allocating = [o for o in numbering.operations if o.traits.allocates and o.results]
-        live = _lives(numbering, uses, allocating, self._rules)
-        around = Surroundings(function, self._layouts, self._target, uses, self._warps)
+        live = _lives(numbering, allocating, self._rules)
+        around = Surroundings(function, self._layouts, self._target, self._warps)
         for operation in numbering.operations:
             if not _is_relevant(operation):
                 continue
-            region = _concurrent(operation, numbering)
+            region = _concurrent(operation, numbering, regions)
             if operation.traits.allocates:
-                if operation.results and operation.results[0].name in live:
-                    interval = live[operation.results[0].name]
+                if operation.results and operation.results[0] in live:
+                    interval = live[operation.results[0]]
                     pieces = self._pieces(operation, function)
                     yield from (need.at(interval, lines, region) for need in pieces)
                 continue
@@ -264,7 +264,7 @@ class _Allocator:
         name, value = operation.name, operation.results[0].name
         kind, line = AllocationKind.BUFFER, operation.line
         own = Allocation(kind, name, value, line, piece.bytes, piece.alignment)
-        tensor = id(operation) if piece.partitions > 1 else None
+        tensor = operation.position if piece.partitions > 1 else None
         return [_Need(own, tensor=tensor)] * piece.partitions
 
     def _own_need(self, operation: SsaOperation, around: Surroundings) -> _Need | None:
@@ -339,16 +339,13 @@ class Lines:
 
 
 def _lives(
-    numbering: Numbering,
-    uses: Mapping[str, Sequence[SsaOperation]],
-    allocating: Sequence[SsaOperation],
-    rules: Rules,
-) -> dict[str, Interval]:
+    numbering: Numbering, allocating: Sequence[SsaOperation], rules: Rules
+) -> dict[Value, Interval]:
     """Return for each buffer, by the value that was returned, when it is live."""
-    liveness = Liveness(numbering, uses, rules)
-    found: dict[str, Interval] = {}
-    for name, roots in aliases(numbering, allocating).items():
-        interval = liveness.interval(name)
+    liveness = Liveness(numbering, rules)
+    found: dict[Value, Interval] = {}
+    for value, roots in aliases(numbering, allocating).items():
+        interval = liveness.interval(value)
         if interval is None:
             continue
         for root in roots:
@@ -357,11 +354,15 @@ def _lives(
     return found
 
 
-def _concurrent(operation: SsaOperation, numbering: Numbering) -> tuple[int, int] | None:
-    """Return the specialised operation around one, and the region that it is in."""
-    for owner in numbering.around(operation):
-        if owner.traits.partitions:
-            return numbering.number(owner), numbering.home(operation)[0].region
+def _concurrent(
+    operation: SsaOperation, numbering: Numbering, regions: dict[Region, int]
+) -> tuple[int, int] | None:
+    """Return the specialised operation around one, and a number of the region that it is in."""
+    around = operation.around
+    for region in around:
+        if region.owner is not None and region.owner.traits.partitions:
+            number = regions.setdefault(around[0], len(regions))
+            return numbering.number(region.owner), number
     return None
 
 

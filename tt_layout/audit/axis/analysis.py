@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from math import gcd
 
-from tt_layout.arguments import checks_arguments
 from tt_layout.audit.axis.conclusions import conclusion, rank_of
 from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, join, pessimistic
 from tt_layout.audit.axis.step import Step
@@ -25,7 +24,6 @@ from tt_layout.ir.ssa import (
     SsaOperation,
     Value,
     integers,
-    value_type,
 )
 from tt_layout.ir.ssa.control_flow import (
     BOUNDS,
@@ -42,16 +40,13 @@ HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 
 _HINTS = frozenset(HINTS)
 
-_UNKNOWN = value_type("")
 
-
-@checks_arguments
 def axis_info(
     function: SsaFunction,
     functions: Sequence[SsaFunction] = (),
-    supposed: Mapping[str, AxisInfo] | None = None,
-) -> Mapping[str, AxisInfo]:
-    """Return what the compiler knows of every value of a function, by its name.
+    supposed: Mapping[Value, AxisInfo] | None = None,
+) -> Mapping[Value, AxisInfo]:
+    """Return what the compiler knows of every value of a function.
 
     Args:
         function: as `tt_layout.read_functions` returns it.
@@ -70,7 +65,7 @@ def axis_info(
         ...   tt.return
         ... }''')
         >>> [function] = read_functions(module)
-        >>> print(axis_info(function)["%2"])
+        >>> print(axis_info(function)[function.values["%2"]])
         contiguity = [64], divisibility = [16], constancy = [1], constant = none
     """
     attributes: dict[str, list[dict[str, Attribute]]] = {
@@ -93,7 +88,7 @@ def axis_info(
     return axis_info(function, (), supposed)  # one of several of its name, or none of the functions
 
 
-def unhinted_axis_info(function: SsaFunction) -> Mapping[str, AxisInfo]:
+def unhinted_axis_info(function: SsaFunction) -> Mapping[Value, AxisInfo]:
     """Return what follows from the operations of a function alone, all hints left out.
 
     That is what LLVM, which sees none of them, can know.
@@ -131,12 +126,12 @@ def _callers_first(
 
 def _pass_on(
     call: Call,
-    known: Mapping[str, AxisInfo],
+    known: Mapping[Value, AxisInfo],
     attributes: Mapping[str, Sequence[dict[str, Attribute]]],
 ) -> None:
     """Make hints of what a function knows of one-dimensional values that it passes to another."""
-    for (name, _), hints in zip(call.passed, attributes[call.callee.name]):
-        info = known.get(name)
+    for (value, _), hints in zip(call.passed, attributes[call.callee.name]):
+        info = known.get(value)
         if info is None or info.rank != 1:
             continue
         for hint, vector in zip(HINTS, info.vectors):
@@ -167,47 +162,46 @@ class _Visitor:
     def __init__(
         self,
         function: SsaFunction,
-        supposed: Mapping[str, AxisInfo] | None = None,
+        supposed: Mapping[Value, AxisInfo] | None = None,
         *,
         takes_hints: bool = True,
     ) -> None:
         self.function = function
         self.supposed = supposed or {}
         self.takes_hints = takes_hints
-        self.types = {name: value.type for name, value in function.values.items()}
-        self.values: dict[str, AxisInfo] = {}
+        self.values: dict[Value, AxisInfo] = {}
         self.changes = 0
-        self._taken: dict[int, list[AxisInfo]] = {}
+        self._taken: dict[SsaOperation, list[AxisInfo]] = {}
 
-    def run(self, arguments: Iterable[AxisInfo]) -> Mapping[str, AxisInfo]:
+    def run(self, arguments: Iterable[AxisInfo]) -> Mapping[Value, AxisInfo]:
         """Return what is known of every value, the arguments being known."""
         for value, info in zip(self.function.arguments, arguments):
-            self.values[value.name] = self.supposed.get(value.name, info)
+            self.values[value] = self.supposed.get(value, info)
         if self.function.body:
             self._region(self.function.body)
-        for name, type_ in self.types.items():
-            if name not in self.values:  # in code that is never run
-                self.values[name] = pessimistic(rank_of(type_))
+        for value in self.function.values.values():
+            if value not in self.values:  # in code that is never run
+                self.values[value] = pessimistic(rank_of(value.type))
         return self.values
 
     # -- values -----------------------------------------------------------------------------
 
     def _update(self, value: Value, info: AxisInfo | None) -> None:
-        old = self.values.get(value.name)
+        old = self.values.get(value)
         new = join(old, info)
         if new is not None and new != old:
-            self.values[value.name] = new
+            self.values[value] = new
             self.changes += 1
 
-    def _join(self, values: Sequence[Value], names: Sequence[str]) -> None:
+    def _join(self, values: Sequence[Value], passed: Sequence[Value]) -> None:
         """Join into values what is known of others, one by one."""
-        for value, name in zip(values, names):
-            self._update(value, self._known(name))
+        for value, source in zip(values, passed):
+            self._update(value, self._known(source))
 
-    def _known(self, name: str) -> AxisInfo | None:
+    def _known(self, value: Value) -> AxisInfo | None:
         """Return what is known of a value; None if it has not been reached."""
-        info = self.values.get(name)
-        return info if info is not None or name in self.types else pessimistic(1)
+        info = self.values.get(value)
+        return info if info is not None or value.is_defined else pessimistic(1)
 
     def _forget(self, values: Sequence[Value]) -> None:
         for value in values:
@@ -231,25 +225,25 @@ class _Visitor:
         if not operation.results:
             return
         operands = []
-        for name in operation.operands:
-            info = self._known(name)
+        for operand in operation.operands:
+            info = self._known(operand)
             if info is None or not info.contiguity:
                 return
             operands.append(info)
-        before = self._taken.get(id(operation))
-        self._taken[id(operation)] = operands
+        before = self._taken.get(operation)
+        self._taken[operation] = operands
         if before != operands:  # else nothing new follows
             self._conclude(operation, tuple(operands))
 
     def _conclude(self, operation: SsaOperation, operands: tuple[AxisInfo, ...]) -> None:
         """Note what follows from what is known of the operands."""
-        types = tuple([self.types.get(name, _UNKNOWN) for name in operation.operands])
-        result = self.types[operation.results[0].name]
+        types = tuple([operand.type for operand in operation.operands])
+        result = operation.results[0].type
         info = conclusion(Step(operation, operands, types, result))
         attributes = operation.attributes if self.takes_hints else {}
         for value in operation.results:
             found = pessimistic(rank_of(value.type)) if info is None else info
-            self._update(value, self.supposed.get(value.name, hinted(found, attributes)))
+            self._update(value, self.supposed.get(value, hinted(found, attributes)))
 
     # -- blocks -----------------------------------------------------------------------------
 
@@ -284,7 +278,7 @@ class _Visitor:
     def _may_be_taken(self, way: Way) -> bool:
         if way.choice is None:
             return True
-        condition = self._known(way.choice.name)
+        condition = self._known(way.choice.value)
         if condition is None or condition.constant is None:
             return True
         return bool(condition.constant) == way.choice.outcome

@@ -31,7 +31,7 @@ def conclusion(step: Step) -> AxisInfo | None:
     Example:
         >>> from tt_layout.ir.ssa import SsaOperation
         >>> attributes = {"start": 0, "end": 64}
-        >>> range_ = SsaOperation("tt.make_range", (), (), attributes, (), (), 1, 1, "")
+        >>> range_ = SsaOperation("tt.make_range", attributes=attributes)
         >>> conclusion(Step(range_, (), (), value_type("tensor<64xi32>"))).contiguity
         (64,)
     """

@@ -32,7 +32,7 @@ class Distances:
         known: what the axis analysis says of its values.
     """
 
-    def __init__(self, function: SsaFunction, known: Mapping[str, AxisInfo]) -> None:
+    def __init__(self, function: SsaFunction, known: Mapping[Value, AxisInfo]) -> None:
         self.function = function
         self.known = known
         self._flow = ControlFlow(function)
@@ -40,16 +40,16 @@ class Distances:
         while self._sweep():
             pass
 
-    def divisor(self, name: str, dim: int) -> int:
+    def divisor(self, value: Value, dim: int) -> int:
         """Return what divides the distance of neighbours along a dimension; SAME of equal ones.
 
         Args:
-            name: of a value; of a pointer the distance is in its elements.
+            value: the value; of a pointer the distance is in its elements.
             dim: the dimension.
         """
-        return self._divisors.get((name, dim), 1)
+        return self._divisors.get((value, dim), 1)
 
-    def _dimensions(self, region: Region) -> Iterator[tuple[str, int]]:
+    def _dimensions(self, region: Region) -> Iterator[tuple[Value, int]]:
         """Yield each value and dimension, results behind the regions that they come from."""
         for block in region:
             yield from _of_values(block.arguments)
@@ -61,16 +61,16 @@ class Distances:
     def _sweep(self) -> bool:
         """Tell whether a distance became less when each was asked once more."""
         before = dict(self._divisors)
-        for (name, dim), divisor in before.items():
-            self._divisors[name, dim] = gcd(divisor, self._now(name, dim))
+        for (value, dim), divisor in before.items():
+            self._divisors[value, dim] = gcd(divisor, self._now(value, dim))
         return self._divisors != before
 
-    def _now(self, name: str, dim: int) -> int:
+    def _now(self, value: Value, dim: int) -> int:
         """Return the divisor of a value, as far as it is known of those that it comes from."""
-        sources = self._flow.into(name)
+        sources = self._flow.into(value)
         if sources:
             return gcd(*(self.divisor(edge.source, dim) for edge in sources))
-        producer = self.function.definitions.get(name)
+        producer = value.definition
         return 1 if producer is None else self._of(producer, dim)
 
     def _of(self, operation: SsaOperation, dim: int) -> int:
@@ -85,7 +85,7 @@ class Distances:
         if operation.name == "arith.muli":
             return self._product(operands[0], operands[1], dim)
         if operation.name == "tt.broadcast":
-            shape = self._shape(operands[0])
+            shape = operands[0].type.shape
             return SAME if shape[dim : dim + 1] == (1,) else self.divisor(operands[0], dim)
         if operation.name == "tt.expand_dims":
             axis = operation.attributes.get("axis")
@@ -96,23 +96,19 @@ class Distances:
             return self.divisor(operands[0], dim)
         return 1
 
-    def _product(self, left: str, right: str, dim: int) -> int:
+    def _product(self, left: Value, right: Value, dim: int) -> int:
         """Return the divisor of a product of which one factor is equal along the dimension."""
         distances = self.divisor(left, dim), self.divisor(right, dim)
         if distances[1] == SAME:
             return distances[0] * self._factor(right, dim)
         return distances[1] * self._factor(left, dim) if distances[0] == SAME else 1
 
-    def _factor(self, name: str, dim: int) -> int:
-        info = self.known.get(name)
+    def _factor(self, value: Value, dim: int) -> int:
+        info = self.known.get(value)
         return info.divisibility[dim] if info is not None else 1
 
-    def _shape(self, name: str) -> tuple[int, ...]:
-        value = self.function.values.get(name)
-        return value.type.shape if value is not None else ()
 
-
-def _of_values(values: Sequence[Value]) -> Iterator[tuple[str, int]]:
+def _of_values(values: Sequence[Value]) -> Iterator[tuple[Value, int]]:
     for value in values:
         for dim in range(len(value.type.shape)):
-            yield value.name, dim
+            yield value, dim

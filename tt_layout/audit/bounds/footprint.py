@@ -30,6 +30,7 @@ from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Known, Unknown, UnknownError, unknowns
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
+from tt_layout.ir.ssa import SsaFunction, Value
 
 Program = tuple[int, ...]
 _WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
@@ -101,7 +102,7 @@ class _Programs:
         self._grid = (*(grid or ()), 1, 1, 1)[:3]
         counts = dict(zip(PROGRAM_COUNTS, self._grid))
         self._values = {**counts, **audited.given.values}
-        self._evaluators: dict[tuple[int, tuple[int, ...]], Evaluator] = {}
+        self._evaluators: dict[tuple[SsaFunction, tuple[int, ...]], Evaluator] = {}
 
     def launch(self, full: FullOperation) -> _Launch | None:
         """Return what an access touches in all programs; None where its addresses are unknown."""
@@ -110,7 +111,7 @@ class _Programs:
             access = placed_access(kernel, full.operation) if kernel is not None else None
         except LayoutError:
             return None
-        pointer = _pointer(full, access.addresses.pointer) if access is not None else None
+        pointer = _pointer(full.function, access.addresses.pointer) if access is not None else None
         if access is None or pointer is None or access.shape.too_large is not None:
             return None
         find = partial(self._reach, full, access)
@@ -144,7 +145,7 @@ class _Programs:
         total, first, last = 0.0, 1 << 62, 0
         try:
             # Branches that loaded values decide are taken, as they are for the other resources.
-            for values in each_run(evaluator, full.operation, access.addresses.names, []):
+            for values in each_run(evaluator, full.operation, access.addresses.all, []):
                 known: list[Known] = [
                     value if isinstance(value, Unknown) else agreed(value) for value in values
                 ]
@@ -165,7 +166,7 @@ class _Programs:
     def _evaluator(self, full: FullOperation, at: tuple[int, ...]) -> Evaluator:
         if self._is_one:
             return self._audited.evaluator(full.function)
-        key = id(full.function), at
+        key = full.function, at
         if key not in self._evaluators:
             given = GivenValues({**self._values, **dict(zip(PROGRAM_IDS, at))})
             self._evaluators[key] = Evaluator(full.function, given, self._audited.layouts)
@@ -191,23 +192,8 @@ def _sector_bytes(begins: Ints, shape: AccessShape) -> int:
     return int(np.unique(begins // shape.sector_bytes).size) * shape.sector_bytes * each
 
 
-def _pointer(full: FullOperation, name: str) -> str | None:
+def _pointer(function: SsaFunction, value: Value) -> str | None:
     """Return the argument that a pointer counts from; None where several may be."""
-    function = full.function
-    owner = Structure(function).owner
-    arguments = {value.name for value in function.arguments if value.type.pointee is not None}
-    pending, seen = [name], set()
-    found = set()
-    while pending:
-        current = pending.pop()
-        if current in seen:
-            continue
-        seen.add(current)
-        if current in arguments:
-            found.add(current)
-        definition, argument = function.definitions.get(current), owner(current)
-        if definition is not None:
-            pending += definition.operands
-        elif argument is not None and argument.first_value is not None:
-            pending.append(argument.first_value)
-    return found.pop() if len(found) == 1 else None
+    structure, arguments = Structure(function), frozenset(function.arguments)
+    pointers = {v for v in structure.values(value) if v in arguments and v.type.pointee is not None}
+    return pointers.pop().name if len(pointers) == 1 else None

@@ -78,9 +78,7 @@ class Counts:
 
     def runs_of(self, full: FullOperation) -> Runs:
         """Return how often an operation runs; those of one block run as often."""
-        home = self._audited.evaluator(full.function).structure.home(full.operation)
-        within = tuple((id(one), region) for one, region in full.within)
-        key = full.function.name, within, home.label if home is not None else ""
+        key = full.operation.block
         if key not in self._known:
             self._known[key] = self._runs(full)
         return self._known[key]

@@ -13,6 +13,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES, SECTOR_BYTES
 from tt_layout.analyses.global_memory.sectors import Lanes, lanes_of
 from tt_layout.audit.values.unknown import Known, Unknown
+from tt_layout.ir.ssa import Value
 
 MAX_AT_ONCE = 1 << 22
 """Addresses of an execution that are looked at: several arrays of so many are made."""
@@ -50,7 +51,7 @@ class AccessShape(NamedTuple):
 
 
 class Addresses(NamedTuple):
-    """The names of the values that determine the addresses of an access.
+    """The values that determine the addresses of an access.
 
     Attributes:
         pointer: pointers, or the scalar that offsets count from.
@@ -59,15 +60,15 @@ class Addresses(NamedTuple):
         element_bytes: bytes of an element.
     """
 
-    pointer: str
-    offsets: str | None
-    mask: str | None
+    pointer: Value
+    offsets: Value | None
+    mask: Value | None
     element_bytes: int
 
     @property
-    def names(self) -> list[str]:
+    def all(self) -> list[Value]:
         """All of them."""
-        return [name for name in (self.pointer, self.offsets, self.mask) if name is not None]
+        return [v for v in (self.pointer, self.offsets, self.mask) if v is not None]
 
 
 @lru_cache(maxsize=64)

@@ -178,7 +178,11 @@ def unseen_if(origin: Origin, count: int, given: int | None, *, suffices: bool) 
         given: the argument; None where it is not known.
         suffices: whether the compiler needs no hint, once it knows of the multiple.
     """
-    name, how, hint = _name(origin.factor), _how(origin), _hint(count)
+    name, how, hint = (
+        _name(origin.factor.name if origin.factor is not None else ""),
+        _how(origin),
+        _hint(count),
+    )
     what = "breaks the run"
     if origin.trace.wanted == CONSTANCY:
         hint, what = f"tl.max_constancy(offsets, {count})", "changes within the run"
@@ -219,7 +223,11 @@ def no_run(origin: Origin) -> str:
 
 def argument(origin: Origin, given: int | None) -> str:
     """Return what to do about an argument that is not known to be a multiple."""
-    text, name, number = multiple(origin, given), _name(origin.factor), origin.trace.least
+    text, name, number = (
+        multiple(origin, given),
+        _name(origin.factor.name if origin.factor is not None else ""),
+        origin.trace.least,
+    )
     if origin.is_pointer:
         return text
     way = _COMBINED.get(origin.combined, "what is computed from it")
@@ -230,7 +238,10 @@ def argument(origin: Origin, given: int | None) -> str:
 
 def multiple(origin: Origin, given: int | None) -> str:
     """Return how to make an argument a multiple."""
-    name, wanted = _name(origin.factor), origin.trace.least
+    name, wanted = (
+        _name(origin.factor.name if origin.factor is not None else ""),
+        origin.trace.least,
+    )
     number = max(SPECIALIZED, wanted) if origin.kind == "argument" else SPECIALIZED
     if origin.is_pointer:
         return f"pass {name} aligned to {number} bytes"

@@ -76,8 +76,8 @@ def check_direct_copy(kernel: Kernel, operation: SsaOperation, shape: AccessShap
     Raises:
         UnsupportedError: it is not, and the compiler refuses the copy.
     """
-    target, name = kernel.target, operands(operation).get("memory", "")
-    memory = kernel.function.type_of(name)
+    target, buffer = kernel.target, operands(operation).get("memory")
+    memory = kernel.function.type_of(buffer) if buffer is not None else None
     if not target.is_amd or target.scatters_async_copies or memory is None:
         return
     placed, encoding = kernel.layouts.of(memory), memory.encoding
@@ -121,7 +121,7 @@ def written_wavefronts(
     buffer = _buffer(evaluator, kernel, operation, shape)
     if buffer is None:
         return None
-    found = [evaluator.run(evaluator.top, name) for name in addresses.names]
+    found = [evaluator.run(evaluator.top, value) for value in addresses.all]
     return _written(values_of_all(found, shape, addresses), shape, addresses, buffer)
 
 
@@ -152,7 +152,7 @@ def all_written(
     if buffer is None:
         return None
     total, seen = 0, dict[tuple[bytes, ...], int]()
-    for found in each_run(evaluator, access[0], addresses.names):
+    for found in each_run(evaluator, access[0], addresses.all):
         values = values_of_all(found, shape, addresses)
         key = tuple(b"" if isinstance(one, Unknown) else one.tobytes() for one in values)
         if key not in seen:
@@ -184,14 +184,16 @@ def _buffer(
     """Return what a copy writes to; None where its wavefronts are not counted."""
     if not is_async_copy(operation, kernel) or shape.width_bytes not in WIDTHS:
         return None
-    name = operands(operation).get("memory", "")
-    memory = kernel.function.type_of(name)
+    buffer = operands(operation).get("memory")
+    memory = kernel.function.type_of(buffer) if buffer is not None else None
     placed = kernel.layouts.of(memory) if memory is not None else None
-    if shape.too_large is not None or memory is None or not isinstance(placed, PlacedLayout):
+    if shape.too_large is not None or not isinstance(placed, PlacedLayout):
         return None
+    assert buffer is not None
+    assert memory is not None
     if prod(placed.shape) > MAX_ELEMENTS or placed.layout.get_in_dim_size("block") > 1:
         return None
-    return _Buffer(placed, tuple(memory.shape), place_of_part(name, evaluator, kernel.layouts))
+    return _Buffer(placed, tuple(memory.shape), place_of_part(buffer, evaluator, kernel.layouts))
 
 
 def _written(

@@ -20,38 +20,39 @@ from tt_layout.audit.global_memory.width import Kernel
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.unknown import Unknown
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Value
+from tt_layout.ir.ssa.dataflow import reach
 
 
-def constant_mask(kernel: Kernel, roles: Mapping[str, str]) -> Ints | None:
+def constant_mask(kernel: Kernel, roles: Mapping[str, Value]) -> Ints | None:
     """Return the mask of an access, element by element; None where constants do not determine it.
 
     Args:
         kernel: that the access is in.
-        roles: of its operands, and their names.
+        roles: of its operands.
     """
-    if "mask" not in roles or not _is_constant(kernel, roles["mask"]):
+    if "mask" not in roles or not _is_constant(roles["mask"]):
         return None
     evaluator = Evaluator(kernel.function, GivenValues(), kernel.layouts)
     mask = evaluator.value(roles["mask"])
     return None if isinstance(mask, Unknown) else mask.reshape(-1)
 
 
-def possible_mask(kernel: Kernel, name: str) -> Ints | None:
+def possible_mask(kernel: Kernel, value: Value) -> Ints | None:
     """Return a mask in which only what constants make false is so; None where they make nothing so.
 
     Of two masks that must both be true, one that constants determine is enough.
     """
-    made = kernel.function.definitions.get(name)
-    if made is not None and made.name == "arith.andi" and not _is_constant(kernel, name):
+    made = value.definition
+    if made is not None and made.name == "arith.andi" and not _is_constant(value):
         masks = [possible_mask(kernel, operand) for operand in made.operands]
         known = [mask for mask in masks if mask is not None]
         return reduce(operator.and_, known) if known else None
-    return constant_mask(kernel, {"mask": name})
+    return constant_mask(kernel, {"mask": value})
 
 
 def kept_instructions(
-    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], shape: AccessShape
+    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, Value], shape: AccessShape
 ) -> int | None:
     """Return the instructions of a warp that constants do not leave out; None for all of them.
 
@@ -61,7 +62,7 @@ def kept_instructions(
     Args:
         kernel: that the access is in.
         operation: the access, in the form of today.
-        roles: of its operands, and their names.
+        roles: of its operands.
         shape: how its lanes stand.
     """
     is_buffer = operation.name.endswith((".buffer_load", ".buffer_store"))
@@ -79,14 +80,13 @@ def kept_instructions(
     return int(kept.sum()) + beyond
 
 
-def _is_constant(kernel: Kernel, name: str) -> bool:
+def _is_constant(value: Value) -> bool:
     """Tell whether a value is computed from constants alone."""
-    seen, waiting = {name}, [name]
-    while waiting:
-        made = kernel.function.definitions.get(waiting.pop())
-        if made is None or made.regions or made.traits.by_program:
-            return False
-        more = [operand for operand in made.operands if operand not in seen]
-        seen.update(more)
-        waiting += more
-    return True
+
+    def operands(value: Value) -> tuple[Value, ...]:
+        return value.definition.operands if value.definition is not None else ()
+
+    definitions = (needed.definition for needed in reach([value], operands))
+    return all(
+        made is not None and not made.regions and not made.traits.by_program for made in definitions
+    )

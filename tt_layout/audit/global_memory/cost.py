@@ -39,7 +39,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.releases import Release
 from tt_layout.wording import count
 
@@ -52,14 +52,14 @@ class PlacedAccess(NamedTuple):
 
     Attributes:
         operation: in the form of today.
-        roles: of its operands, and their names.
+        roles: of its operands.
         width: its instructions.
         shape: how its lanes stand.
         addresses: the values that determine the addresses.
     """
 
     operation: SsaOperation
-    roles: Mapping[str, str]
+    roles: Mapping[str, Value]
     width: Width
     shape: AccessShape
     addresses: Addresses
@@ -73,7 +73,7 @@ def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
     """
     access = in_todays_form(operation)
     roles = operands(access)
-    is_single = is_scalar(kernel.function, access)
+    is_single = is_scalar(access)
     width = scalar_width(kernel, access) if is_single else _known_width(kernel, access)
     layout = scalar_layout(kernel, kernel.warps_at(access)) if is_single else None
     mask = constant_mask(kernel, roles)
@@ -84,8 +84,8 @@ def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
         kept = len(shape_lanes(shape).elements)
     if kept is not None and kept < width.instructions:
         width = width._replace(instructions=kept)
-    names = roles["pointer"], roles.get("offsets"), roles.get("mask")
-    return PlacedAccess(access, roles, width, shape, Addresses(*names, width.element_bytes))
+    values = roles["pointer"], roles.get("offsets"), roles.get("mask")
+    return PlacedAccess(access, roles, width, shape, Addresses(*values, width.element_bytes))
 
 
 class WholeAccess(NamedTuple):
@@ -220,9 +220,9 @@ def _known_width(kernel: Kernel, operation: SsaOperation) -> Width:
     Raises:
         LayoutError: they are not known, and why.
     """
-    for name in operands(operation).values():
-        if (missing := kernel.origins.sources.undefined_source(name)) is not None:
-            raise LayoutError(f"{missing} is not defined in the dump")
+    for operand in operands(operation).values():
+        if (missing := kernel.origins.sources.undefined_source(operand)) is not None:
+            raise LayoutError(f"{missing.name} is not defined in the dump")
     width = access_width(kernel, operation)
     if width is None:
         raise LayoutError(_what_is_missing(kernel, operation))
@@ -241,10 +241,10 @@ def _what_is_missing(kernel: Kernel, operation: SsaOperation) -> str:
     roles = operands(operation)
     if "pointer" not in roles:
         return "it has no pointer"
-    name = address_of(roles)
-    ir_type = kernel.function.type_of(name)
+    address = address_of(roles)
+    ir_type = kernel.function.type_of(address)
     if ir_type is None:
-        return f"the type of {name} is not known"
+        return f"the type of {address.name} is not known"
     if not isinstance(ir_type.encoding, Encoding):
         return "no layout yet" if ir_type.layout is None else f"{ir_type.layout} is refused"
     return f"{ir_type.text} has no addresses whose elements are known"
@@ -265,7 +265,7 @@ def width_bytes(operation: Operation, audited: AuditedModule) -> int | None:
 def _shape(
     kernel: Kernel,
     operation: SsaOperation,
-    roles: Mapping[str, str],
+    roles: Mapping[str, Value],
     width: Width,
     layout: LinearLayout | None,
     *,
@@ -295,7 +295,7 @@ def _shape(
     )
 
 
-def _runs(kernel: Kernel, roles: Mapping[str, str], width: Width) -> AxisInfo:
+def _runs(kernel: Kernel, roles: Mapping[str, Value], width: Width) -> AxisInfo:
     """Return what is known of the addresses, their divisibility in bytes."""
     info = kernel.known[address_of(roles)]
     if "offsets" not in roles:

@@ -20,7 +20,7 @@ from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.origins import CONSTANCY, CONTIGUITY, DIVISIBILITY, Origin, Trace
 from tt_layout.audit.global_memory.width import Bounds, Kernel, Width, bounds_along
 from tt_layout.audit.values.trials import Facts, Supposed
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Value
 
 MAX_CURES = 3  # one after the other, of one access
 
@@ -39,7 +39,7 @@ class Cure(NamedTuple):
     """
 
     text: str
-    known: Mapping[str, AxisInfo]
+    known: Mapping[Value, AxisInfo]
     arguments: Supposed
 
 
@@ -64,16 +64,16 @@ class Access:
     wanted: int
     layout: LinearLayout
     is_blocked: bool
-    known: Mapping[str, AxisInfo] = field(default_factory=dict)
+    known: Mapping[Value, AxisInfo] = field(default_factory=dict)
     arguments: Supposed = field(default_factory=dict)
 
     @property
-    def roles(self) -> dict[str, str]:
+    def roles(self) -> dict[str, Value]:
         """The operands of the operation by what they are for."""
         return operands(self.operation)
 
     @property
-    def address(self) -> str:
+    def address(self) -> Value:
         """The value that determines the addresses of the elements."""
         return address_of(self.roles)
 
@@ -97,9 +97,9 @@ class Access:
         bounds = self.width.bounds
         return min(bounds.contiguity, bounds.divisibility, bounds.mask or self.most, self.most)
 
-    def facts(self, name: str, dim: int, unit: int = 1) -> Facts:
+    def facts(self, value: Value, dim: int, unit: int = 1) -> Facts:
         """Return what is true of a value."""
-        return self.kernel.trials.facts(name, dim, self.arguments, unit)
+        return self.kernel.trials.facts(value, dim, self.arguments, unit)
 
     def after(self, cure: Cure) -> Access:
         """Return the access with a cure applied."""
@@ -198,16 +198,16 @@ def _contiguity(access: Access, origin: Origin) -> Cure:
         return _apart(access, origin, whole)
     if whole.constancy > 1:
         return _nothing(advice.repeated(whole.constancy, name))
-    facts = access.facts(trace.name, trace.dim)
+    facts = access.facts(trace.value, trace.dim)
     holds = _holds(trace, facts)
     if holds > _seen(access, trace):
         text = advice.unseen(origin, holds)
-        return Cure(text, {trace.name: _with(access, trace, holds)}, {})
+        return Cure(text, {trace.value: _with(access, trace, holds)}, {})
     if origin.factor in access.kernel.origins.sources.arguments:
         cure = _multiple_factor(access, origin)
         if cure is not None:
             return cure
-    if access.kernel.origins.rests_on_data(trace.name):
+    if access.kernel.origins.rests_on_data(trace.value):
         return _data(access, origin)
     return _nothing(advice.no_run(origin))
 
@@ -215,12 +215,13 @@ def _contiguity(access: Access, origin: Origin) -> Cure:
 def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
     """Return what to do where an argument decides; None where no multiple of it helps."""
     trace, factor = origin.trace, origin.factor
-    supposed = {**access.arguments, factor: (advice.SPECIALIZED, False)}
-    holds = _holds(trace, access.kernel.trials.facts(trace.name, trace.dim, supposed))
+    assert factor is not None
+    supposed = {**access.arguments, factor.name: (advice.SPECIALIZED, False)}
+    holds = _holds(trace, access.kernel.trials.facts(trace.value, trace.dim, supposed))
     if holds == 1:
         return None
     known = {factor: AxisInfo((1,), (advice.SPECIALIZED,), (1,))}
-    hinted = {**known, trace.name: _with(access, trace, holds)}
+    hinted = {**known, trace.value: _with(access, trace, holds)}
     of_argument, of_both = (Cure("", one, supposed) for one in (known, hinted))
     suffices = access.after(of_argument).reached == access.after(of_both).reached
     text = advice.unseen_if(origin, holds, _given(access, factor), suffices=suffices)
@@ -229,7 +230,7 @@ def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
 
 def _seen(access: Access, trace: Trace) -> int:
     """Return how much of what a trace wants the compiler knows."""
-    vector = access.kernel.known[trace.name].vectors[trace.wanted]
+    vector = access.kernel.known[trace.value].vectors[trace.wanted]
     return vector[trace.dim] if trace.dim < len(vector) else 1
 
 
@@ -244,7 +245,7 @@ def _data(access: Access, origin: Origin) -> Cure:
     trace = origin.trace
     if origin.kind != "tt.load":
         return _nothing(advice.of_data(origin))
-    known = {trace.name: _with(access, trace, trace.least)}
+    known = {trace.value: _with(access, trace, trace.least)}
     return Cure(advice.of_loaded(origin), known, {})
 
 
@@ -253,11 +254,12 @@ def _apart(access: Access, origin: Origin, whole: Facts) -> Cure:
     factor = whole.factor
     if whole.apart is not None or not factor:
         return _nothing(advice.apart(str(whole.apart)))
-    info = access.kernel.known.get(factor)
+    argument = access.kernel.function.values[factor]
+    info = access.kernel.known.get(argument)
     is_more = info is not None and info.divisibility[0] > 1
-    if is_more or _given(access, factor) not in (None, 1):
+    if is_more or _given(access, argument) not in (None, 1):
         return _nothing(advice.apart(factor))
-    known = {factor: AxisInfo((1,), (1,), (1,), 1)}
+    known = {argument: AxisInfo((1,), (1,), (1,), 1)}
     return Cure(advice.apart(factor, is_free=True), known, {factor: (1, True)})
 
 
@@ -267,7 +269,7 @@ def _nothing(text: str) -> Cure:
 
 def _with(access: Access, trace: Trace, number: int) -> AxisInfo:
     """Return what is known of a value if it has what a trace wants."""
-    info = access.kernel.known[trace.name]
+    info = access.kernel.known[trace.value]
     if trace.dim >= info.rank:
         return info  # the dump is not a valid one
     vectors = [list(vector) for vector in info.vectors]
@@ -286,15 +288,15 @@ def _divisibility(access: Access, origin: Origin) -> Cure:
     trace = origin.trace
     if origin.kind == "argument":
         return _argument(access, origin, advice.argument)
-    info = access.kernel.known[trace.name]
+    info = access.kernel.known[trace.value]
     run = info.contiguity[trace.dim] if trace.dim < info.rank else 1
     always = access.kernel.trials.always_divides(
-        trace.least, trace.name, trace.dim, run, access.arguments
+        trace.least, trace.value, trace.dim, run, access.arguments
     )
     if always:
-        known = {trace.name: _with(access, trace, trace.least)}
+        known = {trace.value: _with(access, trace, trace.least)}
         return Cure(advice.undivided(origin), known, {})
-    if access.kernel.origins.rests_on_data(trace.name):
+    if access.kernel.origins.rests_on_data(trace.value):
         return _data(access, origin)
     return _nothing(advice.misaligned(origin))
 
@@ -302,15 +304,16 @@ def _divisibility(access: Access, origin: Origin) -> Cure:
 def _argument(access: Access, origin: Origin, text: object) -> Cure:
     """Return what to do about an argument that is not known to be a multiple of a number."""
     assert callable(text)
-    name, divisor = origin.factor, max(advice.SPECIALIZED, origin.trace.least)
-    known = {name: AxisInfo((1,), (divisor,), (1,))}
-    given = _given(access, name)
-    return Cure(text(origin, given), known, {name: (divisor, False)})
+    argument, divisor = origin.factor, max(advice.SPECIALIZED, origin.trace.least)
+    assert argument is not None
+    known = {argument: AxisInfo((1,), (divisor,), (1,))}
+    given = _given(access, argument)
+    return Cure(text(origin, given), known, {argument.name: (divisor, False)})
 
 
-def _given(access: Access, name: str) -> int | None:
+def _given(access: Access, argument: Value) -> int | None:
     """Return the value that an argument was given; None without one."""
-    return access.kernel.given.values.get(name.removeprefix("%"))
+    return access.kernel.given.values.get(argument.name.removeprefix("%"))
 
 
 # -- masks ----------------------------------------------------------------------------------
@@ -319,22 +322,22 @@ def _given(access: Access, name: str) -> int | None:
 def _mask(access: Access, origin: Origin) -> Cure:
     """Return what to do about a mask that is not known to be the same for neighbours."""
     trace = origin.trace
-    holds = min(access.facts(trace.name, trace.dim).constancy, trace.least)
+    holds = min(access.facts(trace.value, trace.dim).constancy, trace.least)
     holds = min(holds, _same_for_any_bound(access, origin))
     if holds > _seen(access, trace):
-        return Cure(advice.same_mask(holds), {trace.name: _with(access, trace, holds)}, {})
+        return Cure(advice.same_mask(holds), {trace.value: _with(access, trace, holds)}, {})
     cause = _bound(access, origin)
     if cause is not None and cause.kind == "argument":
         cure = _argument(access, cause, advice.bound)
         supposed = {**access.arguments, **cure.arguments}
-        facts = access.kernel.trials.facts(trace.name, trace.dim, supposed)
+        facts = access.kernel.trials.facts(trace.value, trace.dim, supposed)
         if facts.constancy > 1:
             return cure
     is_load = "load" in access.operation.name
-    known = {trace.name: _with(access, trace, trace.least)} if is_load else {}
+    known = {trace.value: _with(access, trace, trace.least)} if is_load else {}
     if cause is not None and cause.kind == "arith.constant":
         return Cure(advice.constant_bound(access.wanted, is_load=is_load), known, {})
-    is_data = access.kernel.origins.rests_on_data(trace.name)
+    is_data = access.kernel.origins.rests_on_data(trace.value)
     return Cure(advice.differing_mask(is_load=is_load, is_data=is_data), known, {})
 
 
@@ -348,7 +351,7 @@ def _same_for_any_bound(access: Access, origin: Origin) -> int:
     if operation is None or origin.kind != "arith.cmpi":
         return holds
     if any(map(access.kernel.origins.rests_on_argument, operation.operands)):
-        own = (access.facts(name, dim).constancy for name in operation.operands)
+        own = (access.facts(operand, dim).constancy for operand in operation.operands)
         holds = min(holds, *own)
     return holds
 
@@ -361,9 +364,9 @@ def _bound(access: Access, origin: Origin) -> Origin | None:
     side = _RUN_SIDE.get(str(operation.attributes.get("predicate"))[-2:])
     run, bound = operation.operands[side or 0], operation.operands[1 - (side or 0)]
     trace = origin.trace
-    if side is None or origins.lacks(trace._replace(wanted=CONTIGUITY, name=run)):
+    if side is None or origins.lacks(trace._replace(wanted=CONTIGUITY, value=run)):
         return None
-    of_bound = trace._replace(wanted=DIVISIBILITY, name=bound)
+    of_bound = trace._replace(wanted=DIVISIBILITY, value=bound)
     if not origins.lacks(of_bound):
-        of_bound = of_bound._replace(name=run)
+        of_bound = of_bound._replace(value=run)
     return origins.find(of_bound)

@@ -84,7 +84,7 @@ def first_request(
     if shape.too_large is not None:
         return None
     evaluator, supposed = audited.evaluator(full.function), dict[str, int]()
-    values = [evaluator.value(name) for name in addresses.names]
+    values = [evaluator.value(value) for value in addresses.all]
     while (unknown := unknowns(values)) is not None:
         missing = unknown.names - supposed.keys()
         if not supposes or unknown.reasons or not missing:
@@ -93,7 +93,7 @@ def first_request(
         given = GivenValues({**supposed, **audited.given.values})
         evaluator = Evaluator(full.function, given, audited.layouts)
         try:
-            values = [evaluator.value(name) for name in addresses.names]
+            values = [evaluator.value(value) for value in addresses.all]
         except LayoutError:  # an argument cannot be that
             return None
     lanes = lanes_of(shape.layout, shape.vector, one_holder=shape.one_holder, repeats=shape.repeats)

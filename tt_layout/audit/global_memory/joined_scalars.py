@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from tt_layout.analyses.global_memory.global_access import MAX_VECTOR_BYTES
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 
 NAMES = frozenset({"tt.load", "tt.store"})
 """Operations that may be on one number, besides atomics."""
@@ -27,36 +27,32 @@ class _Place(NamedTuple):
 
     name: str
     size: int
-    base: str
+    base: Value
 
 
-def is_scalar(function: SsaFunction, operation: SsaOperation) -> bool:
+def is_scalar(operation: SsaOperation) -> bool:
     """Tell whether an operation loads or stores a single number."""
     if operation.name not in NAMES or not operation.operands:
         return False
-    pointer = function.values.get(operation.operands[0])
-    return (
-        pointer is not None
-        and pointer.type.is_scalar
-        and pointer.type.pointee is not None
-        and pointer.type.bits is not None
-    )
+    pointer = operation.operands[0].type
+    return pointer.is_scalar and pointer.pointee is not None and pointer.bits is not None
 
 
-def narrowed_values(function: SsaFunction) -> frozenset[str]:
+def narrowed_values(function: SsaFunction) -> frozenset[Value]:
     """Return the values of 64 bits of which nothing needs more than 32."""
-    narrowed: set[str] = set()
-    whole: set[str] = set()
+    narrowed: set[Value] = set()
+    whole: set[Value] = set()
     for operation in function.walk():
         is_cut = operation.name == "arith.trunci"
-        if is_cut and _bits(function, operation.results[0].name) == 8 * WORD_BYTES:
-            narrowed.update(o for o in operation.operands if _bits(function, o) == 16 * WORD_BYTES)
+        if is_cut and operation.results[0].type.integer_bits == 8 * WORD_BYTES:
+            operands = operation.operands
+            narrowed.update(v for v in operands if v.type.integer_bits == 16 * WORD_BYTES)
         else:
             whole.update(operation.operands)
     return frozenset(narrowed - whole)
 
 
-def joined_scalars(function: SsaFunction, narrowed: frozenset[str]) -> Mapping[int, int]:
+def joined_scalars(function: SsaFunction, narrowed: frozenset[Value]) -> Mapping[int, int]:
     """Return how many numbers the accesses that LLVM joins move, by their lines; 0 of the others.
 
     It joins accesses without a mask at one pointer and the constant offsets next to it: loads
@@ -70,7 +66,7 @@ def joined_scalars(function: SsaFunction, narrowed: frozenset[str]) -> Mapping[i
     for block in function.blocks():
         runs: dict[_Place, dict[int, SsaOperation]] = {}
         for operation in (*block.operations, None):
-            place, offset = _place(function, operation, narrowed)
+            place, offset = _place(operation, narrowed)
             for other in [o for o in runs if o != place and _is_between(operation, o)]:
                 found.update(_neighbours(other, runs.pop(other)))
             if operation is not None and place is not None:
@@ -78,25 +74,18 @@ def joined_scalars(function: SsaFunction, narrowed: frozenset[str]) -> Mapping[i
     return found
 
 
-def _bits(function: SsaFunction, name: str) -> int | None:
-    value = function.values.get(name)
-    return value.type.integer_bits if value is not None else None
-
-
-def _place(
-    function: SsaFunction, access: SsaOperation | None, narrowed: frozenset[str]
-) -> tuple[_Place | None, int]:
+def _place(access: SsaOperation | None, narrowed: frozenset[Value]) -> tuple[_Place | None, int]:
     """Return what an access to a number may be joined by, and its offset; None where by nothing."""
-    if access is None or not is_scalar(function, access):
+    if access is None or not is_scalar(access):
         return None, 0
     base, offset = access.operands[0], 0
-    size = max(1, (function.values[base].type.bits or 8) // 8)
-    is_pair = any(result.name in narrowed for result in access.results)
+    size = max(1, (base.type.bits or 8) // 8)
+    is_pair = not narrowed.isdisjoint(access.results)
     is_masked = len(access.operands) > 1 + (access.name == "tt.store")
     if is_masked or not (is_pair or size in (WORD_BYTES, WORD_BYTES // 2)):
         return None, 0
-    while (made := function.definitions.get(base)) is not None and made.name == "tt.addptr":
-        step = function.definitions.get(made.operands[1])
+    while (made := base.definition) is not None and made.name == "tt.addptr":
+        step = made.operands[1].definition
         more = step.integer("value") if step is not None else None
         if step is None or step.name != "arith.constant" or more is None:
             break

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tt_layout.ir.ssa import Attribute, SsaOperation, integers
+from tt_layout.ir.ssa import Attribute, SsaOperation, Value, integers
 
 
 class AccessForm(NamedTuple):
@@ -68,12 +68,12 @@ _NAMED = {"mask": "mask", "other": "other", "stride": "stride", "into": "memory"
 """The word before an operand of the custom form -> the operand."""
 
 
-def operands(operation: SsaOperation) -> dict[str, str]:
+def operands(operation: SsaOperation) -> dict[str, Value]:
     """Return the operands of an access to global memory by their names.
 
     Example:
-        >>> load = SsaOperation("tt.load", ("%p", "%m"), (), {}, (), (), 1, 1, "")
-        >>> operands(load)
+        >>> load = SsaOperation("tt.load", (Value("%p"), Value("%m")))
+        >>> {role: value.name for role, value in operands(load).items()}
         {'pointer': '%p', 'mask': '%m'}
     """
     form = FORMS[operation.name]
@@ -81,21 +81,25 @@ def operands(operation: SsaOperation) -> dict[str, str]:
     if sizes:
         names = [name for name, size in zip(form.generic, sizes) if size]
         return dict(zip(names, operation.operands))
+    by_name = {value.name: value for value in operation.operands}
     named = {
-        role: str(operation.attributes[word])
+        role: by_name[str(operation.attributes[word])]
         for word, role in _NAMED.items()
-        if str(operation.attributes.get(word)).startswith("%")
+        if operation.attributes.get(word) in by_name
     }
-    rest = [name for name in operation.operands if name not in named.values()]
+    rest = [value for value in operation.operands if value not in named.values()]
     return {**dict(zip(form.custom, rest)), **named}
 
 
-def address_of(roles: Mapping[str, str]) -> str:
+def address_of(roles: Mapping[str, Value]) -> Value:
     """Return the operand that differs between lanes: offsets from a pointer, or pointers.
 
     Example:
-        >>> address_of({"pointer": "%p", "offsets": "%o"}), address_of({"pointer": "%p"})
-        ('%o', '%p')
+        >>> pointer, offsets = Value("%p"), Value("%o")
+        >>> address_of({"pointer": pointer, "offsets": offsets}).name
+        '%o'
+        >>> address_of({"pointer": pointer}).name
+        '%p'
     """
     return roles.get("offsets", roles["pointer"])
 
@@ -106,18 +110,29 @@ def in_todays_form(operation: SsaOperation) -> SsaOperation:
     Of an ``insert_slice``, which loads and then stores to shared memory, that is the load.
 
     Example:
-        >>> copy = SsaOperation("triton_gpu.insert_slice_async", ("%p", "%b", "%i", "%m"), (), {},
-        ...                     (), (), 1, 1, "")
-        >>> today = in_todays_form(copy)
-        >>> today.name, operands(today)
-        ('ttg.async_copy_global_to_local', {'pointer': '%p', 'memory': '%b', 'mask': '%m'})
+        >>> taken = tuple(map(Value, ("%p", "%b", "%i", "%m")))
+        >>> today = in_todays_form(SsaOperation("triton_gpu.insert_slice_async", taken))
+        >>> today.name, [(role, value.name) for role, value in operands(today).items()]
+        ('ttg.async_copy_global_to_local', [('pointer', '%p'), ('memory', '%b'), ('mask', '%m')])
     """
     name = _TODAY.get(operation.name)
     if name is None:
         return operation
     roles = operands(operation)
-    named: dict[str, Attribute] = {r: roles[r] for r in ("mask", "other") if r in roles}
+    named = {role: roles[role] for role in ("mask", "other") if role in roles}
     attributes = {k: v for k, v in operation.attributes.items() if k != "operandSegmentSizes"}
     taken = [role for role in FORMS[name].custom if role in roles and role not in named]
-    names = (*(roles[role] for role in taken), *map(str, named.values()))
-    return operation._replace(name=name, operands=names, attributes={**attributes, **named})
+    words: dict[str, Attribute] = {role: value.name for role, value in named.items()}
+    today = SsaOperation(
+        name,
+        (*(roles[role] for role in taken), *named.values()),
+        operation.results,
+        {**attributes, **words},
+        operation.regions,
+        operation.successors,
+        operation.line,
+        operation.column,
+        operation.location_text,
+    )
+    today.block, today.position, today.end = operation.block, operation.position, operation.end
+    return today

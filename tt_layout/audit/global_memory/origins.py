@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.sources import Sources
-from tt_layout.ir.ssa import SsaOperation, ValueType, integers, value_type
+from tt_layout.ir.ssa import SsaOperation, Value, ValueType, integers, value_type
+from tt_layout.ir.ssa.dataflow import reach
 
 CONTIGUITY, DIVISIBILITY, CONSTANCY = range(3)
 """The properties, as they stand in `AxisInfo.vectors`."""
@@ -26,13 +27,13 @@ class Trace(NamedTuple):
 
     Attributes:
         wanted: the property, such as `CONTIGUITY`.
-        name: of the value.
+        value: the value.
         dim: along which dimension.
         least: how much of it.
     """
 
     wanted: int
-    name: str
+    value: Value
     dim: int
     least: int
 
@@ -52,7 +53,7 @@ class Origin(NamedTuple):
     operation: SsaOperation | None
     trace: Trace
     kind: str
-    factor: str
+    factor: Value | None
     is_pointer: bool = False
     combined: str = ""
 
@@ -87,15 +88,11 @@ class Origins:
     Attributes:
         sources: where its values come from.
         known: what the axis analysis knows of each.
-        types: of each.
     """
 
-    def __init__(self, sources: Sources, known: Mapping[str, AxisInfo]) -> None:
+    def __init__(self, sources: Sources, known: Mapping[Value, AxisInfo]) -> None:
         self.sources = sources
         self.known = known
-        self.types: Mapping[str, ValueType] = {
-            name: value.type for name, value in sources.function.values.items()
-        }
         self._steps: tuple[Callable[[Trace, SsaOperation], Trace | None], ...] = (
             self._contiguity,
             self._divisibility,
@@ -109,10 +106,10 @@ class Origins:
         combined = ""
         while trace not in seen:
             seen.add(trace)
-            if trace.name in self.sources.arguments:
-                is_pointer = self.types[trace.name].pointee is not None
-                return Origin(used_by, trace, "argument", trace.name, is_pointer, combined)
-            operation = self.sources.definition(trace.name)
+            if trace.value in self.sources.arguments:
+                is_pointer = trace.value.type.pointee is not None
+                return Origin(used_by, trace, "argument", trace.value, is_pointer, combined)
+            operation = self.sources.definition(trace.value)
             if operation is None:
                 following = self._joined(trace, seen)
                 if following is None:
@@ -126,29 +123,27 @@ class Origins:
                 if not _computes_nothing(operation):
                     combined = operation.name
             trace = following
-        return Origin(used_by, trace, "join", trace.name)
+        return Origin(used_by, trace, "join", trace.value)
 
     def lacks(self, trace: Trace) -> bool:
         """Tell whether a value has less of a property than a trace wants."""
         return self._has(trace) < trace.least
 
     def _has(self, trace: Trace) -> int:
-        info = self.known.get(trace.name)
+        info = self.known.get(trace.value)
         if info is None or trace.dim >= info.rank:
             return 1
         return info.vectors[trace.wanted][trace.dim]
 
-    def _type(self, name: str) -> ValueType:
-        return self.types.get(name) or value_type("")
-
     def _first_type(self, operation: SsaOperation) -> ValueType:
         """Return the type of the first operand, which a damaged operation lacks."""
-        return self._type(next(iter(operation.operands), ""))
+        first = next(iter(operation.operands), None)
+        return first.type if first is not None else value_type("")
 
     def _joined(self, trace: Trace, seen: Iterable[Trace]) -> Trace | None:
         """Return the first of the values that a value may be that lacks the property, too."""
-        names = self.sources.joined.get(trace.name, ())
-        traces = [trace._replace(name=name) for name in names]
+        values = self.sources.joined.get(trace.value, ())
+        traces = [trace._replace(value=value) for value in values]
         return next((t for t in traces if t not in seen and self.lacks(t)), None)
 
     def _most_limiting(self, traces: Iterable[Trace]) -> Trace | None:
@@ -157,67 +152,57 @@ class Origins:
         return min(found, key=lambda trace: self._has(trace) / trace.least, default=None)
 
     def _operands(self, trace: Trace, operation: SsaOperation) -> list[Trace]:
-        return [trace._replace(name=name) for name in operation.operands]
+        return [trace._replace(value=operand) for operand in operation.operands]
 
     def _moved(self, trace: Trace, operation: SsaOperation) -> Trace | None:
         """Return the trace before an operation that moves dimensions; None where it is another."""
-        name, dim = operation.operands[0] if operation.operands else "", trace.dim
-        if operation.name == "tt.expand_dims" and name:
+        source, dim = next(iter(operation.operands), None), trace.dim
+        if source is None:
+            return None
+        if operation.name == "tt.expand_dims":
             axis = operation.integer("axis") or 0
-            return trace._replace(name=name, dim=max(0, dim - (dim >= axis)))
+            return trace._replace(value=source, dim=max(0, dim - (dim >= axis)))
         if operation.name == "tt.trans":
             order = integers(operation.attributes.get("order"))
-            is_known = bool(name) and dim < len(order)
-            return trace._replace(name=name, dim=order[dim]) if is_known else None
-        if not _is_passed_on(operation) or not name:
+            return trace._replace(value=source, dim=order[dim]) if dim < len(order) else None
+        if not _is_passed_on(operation):
             return None
-        return trace._replace(name=name, dim=0 if operation.name == "tt.splat" else dim)
+        return trace._replace(value=source, dim=0 if operation.name == "tt.splat" else dim)
 
-    def _factor(self, trace: Trace, operation: SsaOperation) -> str:
+    def _factor(self, trace: Trace, operation: SsaOperation) -> Value | None:
         """Return the operand that an operation lost a property to; an argument if it is one."""
-        names = [name for name in operation.operands if self._is_constant(name, trace.dim)]
-        return self.root(names[-1]) if names else ""
+        constant = [v for v in operation.operands if self._is_constant(v, trace.dim)]
+        return self.root(constant[-1]) if constant else None
 
-    def _is_constant(self, name: str, dim: int) -> bool:
-        info = self.known.get(name)
+    def _is_constant(self, value: Value, dim: int) -> bool:
+        info = self.known.get(value)
         return info is not None and (dim >= info.rank or info.constancy[dim] > 1 or info.rank == 1)
 
-    def root(self, name: str) -> str:
+    def root(self, value: Value) -> Value:
         """Return the argument that a value is a copy of; the value itself if it is none."""
-        for _ in range(len(self.types)):
-            operation = self.sources.definition(name)
-            single = self.sources.joined.get(name, ())
+        for _ in range(len(self.sources.function.values)):
+            operation = self.sources.definition(value)
+            single = self.sources.joined.get(value, ())
             is_copy = operation is not None and (
                 _is_passed_on(operation) or operation.traits.repeats
             )
             if operation is not None and is_copy and operation.operands:
-                name = operation.operands[0]
+                value = operation.operands[0]
             elif len(single) == 1:
-                name = single[0]
+                value = single[0]
             else:
                 break
-        return name
+        return value
 
-    def rests_on_data(self, name: str) -> bool:
+    def rests_on_data(self, value: Value) -> bool:
         """Tell whether a value is computed from more than arguments and the program's number."""
-        operations = (self.sources.definition(one) for one in self._sources(name))
+        operations = (self.sources.definition(v) for v in reach([value], self.sources.before))
         return any(operation is not None and _is_data(operation) for operation in operations)
 
-    def rests_on_argument(self, name: str) -> bool:
+    def rests_on_argument(self, value: Value) -> bool:
         """Tell whether a value is computed from a number that is passed to the kernel."""
-        return any(one in self.sources.arguments for one in self._sources(name))
-
-    def _sources(self, name: str) -> set[str]:
-        """Return the values that a value is computed from, itself included."""
-        pending, seen = [name], set[str]()
-        while pending:
-            current = pending.pop()
-            if current not in seen:
-                seen.add(current)
-                operation = self.sources.definition(current)
-                pending += operation.operands if operation is not None else ()
-                pending += self.sources.joined.get(current, ())
-        return seen
+        needed = reach([value], self.sources.before)
+        return any(source in self.sources.arguments for source in needed)
 
     # -- contiguity -------------------------------------------------------------------------
 
@@ -284,7 +269,7 @@ class Origins:
     def _factor_of_product(self, operands: Sequence[Trace]) -> Trace | None:
         """Return the factor to make divisible: an argument rather than the number of a row."""
         lacking = [trace for trace in operands if self.lacks(trace)]
-        arguments = [t for t in lacking if self.root(t.name) in self.sources.arguments]
+        arguments = [t for t in lacking if self.root(t.value) in self.sources.arguments]
         return next(iter(arguments or lacking), None)
 
     # -- constancy --------------------------------------------------------------------------
@@ -296,7 +281,7 @@ class Origins:
         if operation.name == "arith.cmpi":
             return None
         is_known = operation.traits.elementwise
-        is_mask = self._type(trace.name).integer_bits == 1
+        is_mask = trace.value.type.integer_bits == 1
         is_cut = operation.name.startswith(_CUTTING) and not is_mask
         return (
             self._most_limiting(self._operands(trace, operation))

@@ -15,18 +15,18 @@ from collections.abc import Mapping
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.global_memory.width import Kernel
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Value
 
 
 def are_merged(
-    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], mask: Ints | None
+    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, Value], mask: Ints | None
 ) -> bool:
     """Tell whether equal instructions of an access become one.
 
     Args:
         kernel: that the access is in.
         operation: the access, in the form of today.
-        roles: of its operands, and their names.
+        roles: of its operands.
         mask: as far as constants tell it.
     """
     if not kernel.target.is_nvidia or operation.name != "tt.load":
@@ -36,12 +36,12 @@ def are_merged(
     return "mask" not in roles or (mask is not None and bool(mask.all()))
 
 
-def merged_layout(kernel: Kernel, roles: Mapping[str, str], layout: LinearLayout) -> LinearLayout:
+def merged_layout(kernel: Kernel, roles: Mapping[str, Value], layout: LinearLayout) -> LinearLayout:
     """Return the layout of a load that is merged: registers that repeat an address lead nowhere.
 
     Args:
         kernel: that the load is in.
-        roles: of its operands, and their names.
+        roles: of its operands.
         layout: of the tensor of pointers.
     """
     sizes = [size for _, size in layout.out_sizes]

@@ -16,7 +16,7 @@ from tt_layout.audit.global_memory.instructions import Access, access_instructio
 from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.width import Bounds, Kernel, Width
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 
 MAX_CHAIN = 16
 """Loads of a chain that are kept, the last ones."""
@@ -29,7 +29,7 @@ def scalar_width(kernel: Kernel, operation: SsaOperation) -> Width:
 
     Of neighbours that AMD's backend joins it is that of the first load, or the last store.
     """
-    pointer = kernel.function.values[operands(operation)["pointer"]].type
+    pointer = operands(operation)["pointer"].type
     size = max(1, (pointer.bits or 8) // 8)
     numbers = kernel.joined_scalars.get(operation.line, 1)
     width = size * max(1, numbers)
@@ -69,15 +69,15 @@ def load_chains(function: SsaFunction) -> Iterator[tuple[SsaOperation, ...]]:
 
     A chain that is part of a longer one is not yielded.
     """
-    longest: dict[str, tuple[SsaOperation, ...]] = {}
+    longest: dict[Value, tuple[SsaOperation, ...]] = {}
     chains: dict[int, tuple[SsaOperation, ...]] = {}
     for operation in function.walk():
         behind = max((longest[o] for o in operation.operands if o in longest), key=len, default=())
-        if operation.name == "tt.load" and is_scalar(function, operation):
+        if operation.name == "tt.load" and is_scalar(operation):
             if behind:
                 chains.pop(behind[-1].line, None)
             behind = (*behind, operation)[-MAX_CHAIN:]
             chains[operation.line] = behind
         if behind:
-            longest.update((result.name, behind) for result in operation.results)
+            longest.update(dict.fromkeys(operation.results, behind))
     yield from (chain for chain in chains.values() if len(chain) > 1)

@@ -72,9 +72,9 @@ def access_sectors(
     found = _sectors(evaluator, operation, shape, addresses, info)
     if not evaluator.overflows:
         return found
-    overflowed = {id(o) for o in evaluator.overflows}
-    sources = evaluator.structure.sources(addresses.names)
-    places = sorted({place(o) for o in sources if id(o) in overflowed})
+    overflowed = set(evaluator.overflows)
+    sources = evaluator.structure.sources(addresses.all)
+    places = sorted({place(o) for o in sources if o in overflowed})
     return found._replace(overflows=tuple(places))
 
 
@@ -87,13 +87,13 @@ def _sectors(
 ) -> Sectors:
     if shape.too_large is not None:
         return Sectors(None, None, None, shape.too_large, None)
-    values = [evaluator.value(name) for name in addresses.names]
+    values = [evaluator.value(value) for value in addresses.all]
     unknown = unknowns(values)
     if unknown is None:
         first = count_run(shape, addresses, values)
         if isinstance(first, Unknown):
             return Sectors(None, None, None, first, None)
-        if not evaluator.structure.around(operation):
+        if operation.parent is None:
             once = Total(first.requests, first.sectors, first.lines, first.wavefronts)
             return Sectors(first, None, once, None, None)
         total = _all_executions(evaluator, operation, shape, addresses)

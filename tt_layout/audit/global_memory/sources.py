@@ -1,16 +1,17 @@
-"""Where the values of a function come from, across regions."""
+"""The values of a function that a block argument, or the result of control flow, may have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.dataflow import reach
 
 
 class Sources:
-    """The values that a block argument, or the result of control flow, may have.
+    """The values that each is computed from, in one step or in all.
 
     Attributes:
         function: the function.
@@ -20,44 +21,33 @@ class Sources:
         self.function = function
 
     @cached_property
-    def arguments(self) -> frozenset[str]:
+    def arguments(self) -> frozenset[Value]:
         """The parameters of the function."""
-        return frozenset(value.name for value in self.function.arguments)
+        return frozenset(self.function.arguments)
 
     @cached_property
-    def joined(self) -> Mapping[str, tuple[str, ...]]:
+    def joined(self) -> Mapping[Value, tuple[Value, ...]]:
         """Value -> the values that it is one of."""
-        found: dict[str, list[str]] = {}
+        sources: dict[Value, list[Value]] = {}
         flow = ControlFlow(self.function)
         for way in flow.ways:
             if (variable := way.variable) is not None:
-                found[variable.name] = [way.operation.operands[0], way.operation.operands[2]]
+                sources[variable] = [way.operation.operands[0], way.operation.operands[2]]
         for source, target, way in flow.edges:
             if not way.by_element:
-                found.setdefault(target, []).append(source)
-        return {name: tuple(dict.fromkeys(sources)) for name, sources in found.items()}
+                sources.setdefault(target, []).append(source)
+        return {value: tuple(dict.fromkeys(own)) for value, own in sources.items()}
 
-    @cached_property
-    def undefined(self) -> frozenset[str]:
-        """The operands that nothing defines: an excerpt leaves operations out."""
-        used = {name for operation in self.function.walk() for name in operation.operands}
-        return frozenset(name for name in used if name not in self.function.values)
+    def before(self, value: Value) -> Sequence[Value]:
+        """Return the values that one is computed from, or is one of."""
+        definition = value.definition
+        operands: Sequence[Value] = definition.operands if definition is not None else ()
+        return self.joined.get(value, operands)
 
-    def undefined_source(self, name: str) -> str | None:
+    def undefined_source(self, value: Value) -> Value | None:
         """Return a value without definition that a value is computed from; None without one."""
-        pending, seen = [name] if self.undefined else [], {""}
-        while pending:
-            current = pending.pop()
-            if current in self.undefined:
-                return current
-            if current in seen:
-                continue
-            seen.add(current)
-            operation = self.definition(current)
-            pending += operation.operands if operation is not None else ()
-            pending += self.joined.get(current, ())
-        return None
+        return next((v for v in reach([value], self.before) if not v.is_defined), None)
 
-    def definition(self, name: str) -> SsaOperation | None:
+    def definition(self, value: Value) -> SsaOperation | None:
         """Return the operation that computes a value; None where control flow hands it on."""
-        return None if name in self.joined else self.function.definitions.get(name)
+        return None if value in self.joined else value.definition

@@ -76,7 +76,7 @@ def traffic(
     assumed: list[Unknown] = []
     unknown: list[Unknown] = []
     total, counted = [0, 0, 0, 0], 0
-    for values in each_run(evaluator, operation, addresses.names, assumed):
+    for values in each_run(evaluator, operation, addresses.all, assumed):
         counted += shape_lanes(shape).elements.size
         if counted > MAX_ADDRESSES:
             raise UnknownError(Unknown.because(f"more than {MAX_ADDRESSES} addresses"))

@@ -43,7 +43,7 @@ from tt_layout.audit.values.trials import Trials
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
 from tt_layout.releases import Release
 
@@ -105,7 +105,7 @@ class Kernel:
     """
 
     function: SsaFunction
-    known: Mapping[str, AxisInfo]
+    known: Mapping[Value, AxisInfo]
     layouts: PlacedLayouts
     target: Target
     given: GivenValues = field(default_factory=GivenValues)
@@ -124,7 +124,7 @@ class Kernel:
         return Trials(self.function, self.given, self.layouts)
 
     @cached_property
-    def narrowed(self) -> frozenset[str]:
+    def narrowed(self) -> frozenset[Value]:
         """The values of 64 bits of which AMD's backend loads 32."""
         is_own = self.target.joins_global_accesses
         return narrowed_values(self.function) if is_own else frozenset()
@@ -141,7 +141,7 @@ class Kernel:
         return {
             operation.line: warps
             for specialized in self.function.walk()
-            if specialized.name == "ttg.warp_specialize"
+            if specialized.traits.partitions
             for warps, region in zip(
                 integers(specialized.attributes.get("partitionNumWarps")), specialized.regions[1:]
             )
@@ -157,14 +157,14 @@ class Kernel:
     def is_narrowed(self, operation: SsaOperation) -> bool:
         """Tell whether AMD's backend loads only half of the bits of each number."""
         results = operation.results
-        return operation.name == "tt.load" and any(r.name in self.narrowed for r in results)
+        return operation.name == "tt.load" and not self.narrowed.isdisjoint(results)
 
-    def supposing(self, supposed: Mapping[str, AxisInfo]) -> Kernel:
+    def supposing(self, supposed: Mapping[Value, AxisInfo]) -> Kernel:
         """Return the kernel as if more were known of some of its values."""
         return replace(self, known=axis_info(self.function, self.functions, supposed))
 
     @cached_property
-    def unhinted(self) -> Mapping[str, AxisInfo]:
+    def unhinted(self) -> Mapping[Value, AxisInfo]:
         """What LLVM can know of each value."""
         return unhinted_axis_info(self.function)
 
@@ -177,7 +177,7 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     roles = operands(operation)
     if "pointer" not in roles or not kernel.known.keys() >= set(roles.values()):
         return None
-    element = kernel.function.values[roles["pointer"]].type
+    element = roles["pointer"].type
     address = address_of(roles)
     ir_type = kernel.function.type_of(address)
     is_tensor = ir_type is not None and isinstance(ir_type.encoding, DistributedEncoding)
@@ -185,7 +185,7 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     if element.bits is None or layout is None or not layout.num_out_dims:
         return None
     dimensioned = (address, roles.get("mask", address))
-    if any(kernel.known[name].rank != layout.num_out_dims for name in dimensioned):
+    if any(kernel.known[value].rank != layout.num_out_dims for value in dimensioned):
         return None  # the dump is not a valid one
     dim, element_bytes = fastest_dimension(layout), max(1, element.bits // 8)
     bounds = bounds_along(kernel, operation, layout, dim)
@@ -211,9 +211,9 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
 
 def bounds_along(kernel: Kernel, operation: SsaOperation, layout: LinearLayout, dim: int) -> Bounds:
     """Return what bounds an access along a dimension."""
-    roles, values = operands(operation), kernel.function.values
+    roles = operands(operation)
     pointer, address = roles["pointer"], address_of(roles)
-    bits = values[pointer].type.bits or 8
+    bits = pointer.type.bits or 8
     element_bytes = max(1, bits // 8)
     info = kernel.known[address]
     aligned = info.divisibility[dim]
@@ -228,7 +228,7 @@ def bounds_along(kernel: Kernel, operation: SsaOperation, layout: LinearLayout, 
         divisibility=max(1, aligned),
         mask=mask.constancy[dim] if mask is not None else None,
         memory=_memory_bound(kernel, roles, layout, element_bytes),
-        instruction=_widest(kernel.target, operation, values[pointer].type.pointee or "", bits),
+        instruction=_widest(kernel.target, operation, pointer.type.pointee or "", bits),
         hint=operation.integer("contiguity") or 1,
     )
 
@@ -267,7 +267,7 @@ def _widest(target: Target, operation: SsaOperation, element: str, bits: int) ->
 
 
 def _memory_bound(
-    kernel: Kernel, roles: Mapping[str, str], layout: LinearLayout, element_bytes: int
+    kernel: Kernel, roles: Mapping[str, Value], layout: LinearLayout, element_bytes: int
 ) -> int | None:
     """Return the elements next to each other in the shared memory that a copy goes to."""
     memory = kernel.function.type_of(roles["memory"]) if "memory" in roles else None
@@ -306,7 +306,7 @@ def _together(
 def _joined(
     kernel: Kernel,
     operation: SsaOperation,
-    roles: Mapping[str, str],
+    roles: Mapping[str, Value],
     bounds: Bounds,
     dim: int,
     vector: int,
@@ -328,14 +328,14 @@ def _joined(
     return max(vector, min(bounds.layout, longest, bounds.mask or longest, bounds.instruction))
 
 
-def _run_of_offsets(kernel: Kernel, name: str, dim: int) -> AxisInfo | None:
+def _run_of_offsets(kernel: Kernel, value: Value, dim: int) -> AxisInfo | None:
     """Return what LLVM can know of the offsets that make neighbours of a pointer's elements."""
-    known, definitions = kernel.unhinted, kernel.function.definitions
+    known = kernel.unhinted
     while True:
-        operation = definitions.get(name)
+        operation = value.definition
         if operation is None or operation.name not in ("tt.addptr", "tt.broadcast"):
             return None
-        name = operation.operands[0]
+        value = operation.operands[0]
         for offsets in operation.operands[1:2]:
             info = known.get(offsets)
             if info is not None and dim < info.rank and info.contiguity[dim] > 1:
@@ -351,7 +351,7 @@ def _repeats(kernel: Kernel, operation: SsaOperation, ir_type: IRType) -> bool:
 
 
 def _registers(
-    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, str], layout: LinearLayout
+    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, Value], layout: LinearLayout
 ) -> int:
     """Return how many elements a thread moves, each counted once.
 
@@ -361,11 +361,8 @@ def _registers(
     equal: tuple[int, ...] = (1,) * layout.num_out_dims
     is_plain = operation.name.endswith(("tt.load", "buffer_load", "tt.store"))
     if kernel.target.joins_global_accesses and is_plain:
-        names = [
-            address_of(roles),
-            *[roles[r] for r in ("mask",) if r in roles],
-        ]
-        infos = [kernel.known[name] for name in names]
+        values = [address_of(roles), *[roles[r] for r in ("mask",) if r in roles]]
+        infos = [kernel.known[value] for value in values]
         equal = tuple(min(info.constancy[d] for info in infos) for d in range(len(equal)))
     moves = [
         any(step and step >= run for step, run in zip(vector, equal))

@@ -18,11 +18,11 @@ from tt_layout.analyses.conversion.conversion import without_replication
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.audit.global_memory.cost import WholeAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.suggestions.flow import Flow, is_elementwise, is_free
+from tt_layout.audit.suggestions.flow import is_elementwise, is_free
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.unknown import UnknownError
 from tt_layout.hardware import find_target
-from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation
+from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation, Value
 from tt_layout.mlir.types import element_bits
 
 _ATOMICS = ("atomic_rmw", "atomic_cas")
@@ -52,7 +52,7 @@ class IdleWarps:
 
     def of_store(self, store: SsaOperation) -> int:
         """Return how many warps of all programs end before a last store; 0 of other accesses."""
-        access = self._access_of(store) if id(store) in self._last_stores else None
+        access = self._access_of(store) if store in self._last_stores else None
         if access is None or self._grid is None:
             return 0
         try:
@@ -71,7 +71,7 @@ class IdleWarps:
         """
         if full.operation.name == "tt.scan":
             return 0  # whose loads are for a choice, which is before the branch
-        last = self._only_use(full.operation.results[result].name)
+        last = self._only_use(full.operation.results[result])
         if last is None or self._waits_between(full.operation, last):
             return 0
         if last.name.rpartition(".")[2] in _ATOMICS:
@@ -84,21 +84,20 @@ class IdleWarps:
             return 0
         return self.of_store(last) * each
 
-    def _only_use(self, name: str) -> SsaOperation | None:
+    def _only_use(self, value: Value) -> SsaOperation | None:
         """Return the one operation that needs a value, or that and constants; None if more do.
 
         What is computed with another value, or in several steps (a logarithm), is loaded before
         the branch.
         """
-        while len(uses := self._flow.uses.get(name, ())) == 1:
-            [(operation, _)] = uses
+        while len(value.uses) == 1:
+            [(operation, _)] = value.uses
             if not _is_behind_branch(operation):
                 return operation
-            definitions = self._function.definitions
-            others = [definitions.get(one) for one in operation.operands if one != name]
+            others = [v.definition for v in operation.operands if v is not value]
             if any(one is None or not one.traits.constant for one in others):
                 return None
-            name = operation.results[0].name
+            value = operation.results[0]
         return None
 
     def _is_in_order(self, operation: SsaOperation, loads: int) -> bool:
@@ -106,7 +105,7 @@ class IdleWarps:
         if not operation.name.endswith("convert_layout"):
             return operation.name == "tt.reduce"
         audited, value = self._audited, operation.results[0]
-        types = [self._function.type_of(name) for name in (operation.operands[0], value.name)]
+        types = [self._function.type_of(v) for v in (operation.operands[0], value)]
         src, dst = (audited.layouts.linear(one) for one in types)
         bits = element_bits(value.type.element)
         if src is None or dst is None or bits is None or audited.gpu is None:
@@ -121,8 +120,7 @@ class IdleWarps:
 
     def _of_atomic(self, atomic: SsaOperation) -> int:
         """Return how many warps of a program repeat what others do in an atomic."""
-        results = {value.name for value in atomic.results}
-        if results & self._audited.used(self._function) or len(atomic.operands) < 2:
+        if any(value.uses for value in atomic.results) or len(atomic.operands) < 2:
             return 0
         warps = self._audited.module.number("num-warps") or 1
         ir_type = self._function.type_of(atomic.operands[1])
@@ -133,22 +131,16 @@ class IdleWarps:
 
     def _waits_between(self, first: SsaOperation, last: SsaOperation) -> bool:
         """Tell whether threads wait for each other between two operations, or may."""
-        for block in self._function.blocks():
-            places = {id(operation): at for at, operation in enumerate(block.operations)}
-            if id(first) in places and id(last) in places:
-                between = block.operations[places[id(first)] + 1 : places[id(last)]]
-                return any(one.regions or self._needs_scratch(one) for one in between)
-        return True
+        if first.block is None or first.block is not last.block:
+            return True
+        between = (o for o in first.block.operations if first.position < o.position < last.position)
+        return any(o.regions or self._needs_scratch(o) for o in between)
 
     @cached_property
-    def _last_stores(self) -> frozenset[int]:
-        """The stores behind which a program does nothing more, by their identity."""
+    def _last_stores(self) -> frozenset[SsaOperation]:
+        """The stores behind which a program does nothing more."""
         found = (_last_store(block) for block in self._function.body)
-        return frozenset(id(store) for store in found if store is not None)
-
-    @cached_property
-    def _flow(self) -> Flow:
-        return Flow(self._function)
+        return frozenset(store for store in found if store is not None)
 
 
 def _is_behind_branch(operation: SsaOperation) -> bool:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation
+from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation, Value
 
 COPY = "ttg.async_copy_global_to_local"
 FENCE = "fence_async_shared"
@@ -50,7 +50,7 @@ def no_lane_loads(function: SsaFunction, needs_scratch: NeedsScratch) -> list[No
     if not any(operation.name == COPY for operation in function.walk()):
         return []
     inside = {
-        id(block)
+        block
         for operation in function.walk()
         if operation.traits.loop
         for region in operation.regions
@@ -58,7 +58,7 @@ def no_lane_loads(function: SsaFunction, needs_scratch: NeedsScratch) -> list[No
     }
     found: list[NoLaneLoads] = []
     for block in function.blocks():
-        found += _Barriers(function, needs_scratch).loads(block, again=id(block) in inside)
+        found += _Barriers(function, needs_scratch).loads(block, again=block in inside)
     return found
 
 
@@ -68,8 +68,8 @@ class _Barriers:
     def __init__(self, function: SsaFunction, needs_scratch: NeedsScratch) -> None:
         self._function = function
         self._needs_scratch = needs_scratch
-        self._read: set[str] = set()
-        self._written: set[str] = set()
+        self._read: set[Value] = set()
+        self._written: set[Value] = set()
 
     def loads(self, block: Block, *, again: bool) -> list[NoLaneLoads]:
         """Return the loads of a block; of its second run, if it runs again and again."""
@@ -102,15 +102,14 @@ class _Barriers:
         (self._written if writes else self._read).update(buffers)
         return touches
 
-    def _buffers(self, operation: SsaOperation) -> Iterator[str]:
-        """Yield the allocations that an operation touches, by their names."""
-        values = self._function.values
-        names = [*operation.operands, *(value.name for value in operation.results)]
-        for name in names:
-            while name in values and values[name].type.is_memory:
-                definition = self._function.definitions.get(name)
-                views = definition is not None and not definition.traits.allocates
-                if definition is None or not views or not definition.operands:
-                    yield name
+    def _buffers(self, operation: SsaOperation) -> Iterator[Value]:
+        """Yield the allocations that an operation touches, by the values that hold them."""
+        for value in (*operation.operands, *operation.results):
+            while value.type.is_memory:
+                definition = value.definition
+                is_whole = definition is None or definition.traits.allocates
+                if definition is None or is_whole or not definition.operands:
+                    if value.is_defined:
+                        yield value
                     break
-                name = definition.operands[0]
+                value = definition.operands[0]

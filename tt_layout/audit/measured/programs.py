@@ -19,7 +19,6 @@ from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.executions import Executions, executions, run_count
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.paths import greatest_on_a_way
-from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
@@ -86,17 +85,13 @@ class Programs:
         asked = (o.integer("axis") for o in self.function.walk() if o.traits.by_program)
         return None if any(asked) else (self.number, 1, 1)
 
-    @cached_property
-    def _structure(self) -> Structure | None:
-        return Structure(self.function) if self.function is not None else None
-
     def block_of(self, full: FullOperation | None) -> str:
         """Return the label of the kernel's block that an operation is in; empty if it has one."""
-        if full is None or self._structure is None or full.function is not self.function:
+        if full is None or full.function is not self.function:
             return ""
         outermost = full.within[0][0] if full.within else full.operation
-        home = self._structure.home(outermost)
-        return home.label if home is not None else ""
+        block = outermost.block
+        return block.label if block is not None and len(block.region) > 1 else ""
 
     def greatest(self, numbers: Mapping[str, float]) -> float:
         """Return the greatest sum of numbers of blocks that some way through the kernel has."""
@@ -123,8 +118,8 @@ class Programs:
         if function is None or audited.gpu is None:
             return None
         warps = audited.module.number("num-warps") or 1
-        target, used = find_target(audited.gpu), audited.used(function)
-        return Surroundings(function, audited.layouts, target, used, warps)
+        target = find_target(audited.gpu)
+        return Surroundings(function, audited.layouts, target, warps)
 
     def idle(self, row: MovementRow) -> int:
         """Return how many warps of all programs end before a last store; 0 of other accesses."""
@@ -150,9 +145,9 @@ class Programs:
             return
         warps = self.audited.module.number("num-warps") or 1
         found = no_lane_loads(self.function, self._needs_scratch)
-        numbers = {id(loads.operation): loads.number for loads in found}
+        numbers = {loads.operation: loads.number for loads in found}
         for full in self.audited.operations if numbers else ():
-            if (number := numbers.get(id(full.operation))) is not None:
+            if (number := numbers.get(full.operation)) is not None:
                 once = executions(self.audited.evaluator(self.function), full.operation)
                 yield full, self.runs_of(full, once).times(number * warps)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
     from tt_layout.hardware import Target
-    from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, SsaReader
+    from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, SsaReader
 
 
 class FullOperation(NamedTuple):
@@ -79,11 +79,10 @@ class AuditedModule:
         self.layouts = shared.layouts
         self.shared = shared
         self.given = given or GivenValues()
-        self._evaluators: dict[int, Evaluator] = {}
-        self._kernels: dict[int, Kernel] = {}
-        self._used: dict[int, Set[str]] = {}
+        self._evaluators: dict[SsaFunction, Evaluator] = {}
+        self._kernels: dict[SsaFunction, Kernel] = {}
         self._executions: dict[tuple[int, int], Executions] = {}
-        self._of_blocks: dict[tuple[int, tuple[int, int, str]], Executions] = {}
+        self._of_blocks: dict[tuple[SsaFunction, Block | None], Executions] = {}
 
     @cached_property
     def gpu(self) -> str | None:
@@ -177,35 +176,27 @@ class AuditedModule:
         """Return an operation with its attributes; None for one outside of any function."""
         return self._in_full.get((operation.line, operation.column))
 
-    def used(self, function: SsaFunction) -> Set[str]:
-        """Return the names of the values of a function that some operation takes."""
-        number = id(function)
-        if number not in self._used:
-            self._used[number] = {name for o in function.walk() for name in o.operands}
-        return self._used[number]
-
     def evaluator(self, function: SsaFunction) -> Evaluator:
         """Return what evaluates the values of a function."""
         from tt_layout.audit.values.evaluator import Evaluator
 
-        number = id(function)
-        if number not in self._evaluators:
-            self._evaluators[number] = Evaluator(function, self.given, self.layouts)
-        return self._evaluators[number]
+        if function not in self._evaluators:
+            self._evaluators[function] = Evaluator(function, self.given, self.layouts)
+        return self._evaluators[function]
 
     def kernel(self, function: SsaFunction) -> Kernel | None:
         """Return what is known of a function's values; None where the target is not known."""
         from tt_layout.audit.axis import axis_info
         from tt_layout.audit.global_memory.width import Kernel
 
-        target, number = self.target, id(function)
+        target = self.target
         if target is None:
             return None
-        if number not in self._kernels:
+        if function not in self._kernels:
             known = axis_info(function, self.functions)
             functions = tuple(self.functions)
             warps = self.module.number("num-warps") or 1
-            self._kernels[number] = Kernel(
+            self._kernels[function] = Kernel(
                 function,
                 known,
                 self.layouts,
@@ -215,7 +206,7 @@ class AuditedModule:
                 warps,
                 self.shared.explains,
             )
-        return self._kernels[number]
+        return self._kernels[function]
 
     def executions(self, operation: Operation) -> Executions:
         """Return how often an operation runs in one program."""
@@ -232,7 +223,7 @@ class AuditedModule:
         from tt_layout.audit.values.executions import executions
 
         evaluator, operation = self.evaluator(full.function), full.operation
-        block = id(full.function), evaluator.structure.block(operation)
+        block = full.function, operation.block
         if block not in self._of_blocks:
             self._of_blocks[block] = executions(evaluator, operation)
         return self._of_blocks[block]._replace(loop=evaluator.structure.loop_part(operation))

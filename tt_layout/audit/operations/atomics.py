@@ -40,16 +40,16 @@ from tt_layout.mlir.types import element_bits
 def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
     """Yield the accesses of a module to one number in global memory: they name no tensor."""
     for full in audited.operations:
-        operation, function = full.operation, full.function
-        if is_scalar(function, operation):
-            pointer = function.values[operation.operands[0]].type
+        operation = full.operation
+        if is_scalar(operation):
+            pointer = operation.operands[0].type
             moved = scalar_type(pointer.pointee or "")
             ends = (None, moved) if operation.traits.is_global_load else (moved, None)
             yield _of_scalar(full, moved, *ends)
         if not operation.traits.atomic or len(operation.operands) < 2:
             continue
-        value = function.values.get(operation.operands[1])
-        if value is not None and value.type.is_scalar:
+        value = operation.operands[1]
+        if value.is_defined and value.type.is_scalar:
             moved = scalar_type(value.text)
             yield _of_scalar(full, moved, moved, None)
 
@@ -76,7 +76,7 @@ def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     target = find_target(audited.module.gpu)
     is_scalar = operation.types[0].layout is None and not operation.types[0].shape
     found = _single_cost(full, target) if is_scalar else global_cost(operation, audited)
-    if found is None or not _is_used(full, audited):
+    if found is None or not any(result.uses for result in full.operation.results[:1]):
         return found
     warps = audited.module.number("num-warps") or 1
     result = handed_on(full.operation, full.function, audited.layouts, target, warps)
@@ -91,7 +91,7 @@ def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 def _single_cost(full: FullOperation, target: Target) -> Cost | None:
     """Return the cost of an atomic on one number, which one thread of a CTA carries out."""
     operation = full.operation
-    value = full.function.values[operation.operands[1]]
+    value = operation.operands[1]
     bits = element_bits(value.text)
     if bits is None:
         return None
@@ -100,11 +100,6 @@ def _single_cost(full: FullOperation, target: Target) -> Cost | None:
     name = access_instruction(access)
     details = SingleAtomicDetails(instruction=name, width_bytes=size)
     return Cost(f"{name or operation.name} by one thread", 1, details)
-
-
-def _is_used(full: FullOperation, audited: AuditedModule) -> bool:
-    results = full.operation.results
-    return bool(results) and results[0].name in audited.used(full.function)
 
 
 def handed_on(
@@ -139,7 +134,7 @@ def handed_on(
         store = scalar_step(same, size, 1, 1, target, is_store=True)
         load = scalar_step(same, size, 1, warps, target, is_store=False)
         return Exchange(stores=(store,), loads=(load,), scratch_bytes=size)
-    ir_type = function.type_of(result.name)
+    ir_type = function.type_of(result)
     layout = layouts.linear(ir_type)
     if layout is None:
         return None

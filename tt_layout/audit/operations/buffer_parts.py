@@ -16,7 +16,7 @@ from tt_layout.algebra.padding import padded
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.unknown import Unknown
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
 from tt_layout.placement import PlacedLayout
 
 _ALLOCATIONS = ("local_alloc", "alloc_tensor")
@@ -34,21 +34,21 @@ class Place(NamedTuple):
     shift: int | None
 
 
-def place_of_part(name: str, evaluator: Evaluator, layouts: PlacedLayouts) -> Place | None:
+def place_of_part(value: Value, evaluator: Evaluator, layouts: PlacedLayouts) -> Place | None:
     """Return where the buffer of a value begins; None of a value that is not a buffer.
 
     Args:
-        name: of the value.
+        value: the value.
         evaluator: of the function, which knows the constants that choose a buffer.
         layouts: of its types.
     """
     function, steps = evaluator.function, []
-    operation = function.definitions.get(name)
+    operation = value.definition
     while operation is not None and _kind(operation) in _STEPS and operation.operands:
-        steps.append((operation, _placed(operation.results[0].name, function, layouts)))
-        name = operation.operands[0]
-        operation = function.definitions.get(name)
-    placed = _placed(name, function, layouts)
+        steps.append((operation, _placed(operation.results[0], function, layouts)))
+        value = operation.operands[0]
+        operation = value.definition
+    placed = _placed(value, function, layouts)
     if placed is None or None in (step[1] for step in steps):
         return None
     is_allocated = operation is not None and _kind(operation) in _ALLOCATIONS
@@ -72,9 +72,9 @@ def _kind(operation: SsaOperation) -> str:
     return operation.name.rpartition(".")[2]
 
 
-def _placed(name: str, function: SsaFunction, layouts: PlacedLayouts) -> PlacedLayout | None:
+def _placed(value: Value, function: SsaFunction, layouts: PlacedLayouts) -> PlacedLayout | None:
     """Return the layout of a value; None where it has none."""
-    ir_type = function.type_of(name)
+    ir_type = function.type_of(value)
     placed = layouts.of(ir_type) if ir_type is not None else None
     return placed if isinstance(placed, PlacedLayout) else None
 
@@ -88,7 +88,7 @@ def _indexed(
     before: Place, operation: SsaOperation, evaluator: Evaluator, placed: PlacedLayout
 ) -> Place:
     """Return where the chosen buffer begins, and by ``memdesc_subview`` the part of it."""
-    chosen = [_constant(name, evaluator) for name in operation.operands[1:]]
+    chosen = [_constant(index, evaluator) for index in operation.operands[1:]]
     index, others = next(iter(chosen), None), chosen[1:]
     first = tuple(other or 0 for other in others) or before.first[-len(placed.shape) :]
     if index is None or before.shift is None or None in others:
@@ -97,9 +97,9 @@ def _indexed(
     return Place(first, before.shift + int(padded(slots, placed.padding)) * placed.element_bytes)
 
 
-def _constant(name: str, evaluator: Evaluator) -> int | None:
-    value = evaluator.value(name)
-    return None if isinstance(value, Unknown) or value.size != 1 else int(value.reshape(-1)[0])
+def _constant(value: Value, evaluator: Evaluator) -> int | None:
+    found = evaluator.value(value)
+    return None if isinstance(found, Unknown) or found.size != 1 else int(found.reshape(-1)[0])
 
 
 def _permuted(before: Place, operation: SsaOperation, _: Evaluator, placed: PlacedLayout) -> Place:

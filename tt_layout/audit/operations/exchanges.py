@@ -23,7 +23,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir import data_movements
 from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 from tt_layout.releases import Release
@@ -44,14 +44,14 @@ def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
         dialect, _, name = operation.name.rpartition(".")
         if name not in EXCHANGES or dialect not in data_movements.DIALECTS:
             continue
-        values = [function.values.get(each) for each in operation.operands]
-        texts = [value.text for value in (*values, *operation.results) if value is not None]
+        values = (*operation.operands, *operation.results)
+        texts = [value.text for value in values if value.is_defined]
         if not operation.operands or not operation.results or not all(texts):
             continue
         source = function.type_of(operation.operands[0])
         if source is None:
             continue
-        target = function.type_of(operation.results[0].name) or scalar_type(texts[-1])
+        target = function.type_of(operation.results[0]) or scalar_type(texts[-1])
         yield Operation(
             operation.name,
             function.name,
@@ -117,19 +117,18 @@ class Operands(NamedTuple):
     layouts: PlacedLayouts
     target: Target
 
-    def linear(self, name: str) -> LinearLayout | None:
+    def linear(self, value: Value) -> LinearLayout | None:
         """Return the linear layout of a value; None where it has none."""
-        return self.layouts.linear(self.function.type_of(name))
+        return self.layouts.linear(self.function.type_of(value))
 
-    def bits(self, name: str) -> int | None:
+    def bits(self, value: Value) -> int | None:
         """Return the width of the elements of a value; None where it is not known."""
-        value = self.function.values.get(name)
-        return element_bits(value.type.element) if value is not None else None
+        return element_bits(value.type.element) if value.is_defined else None
 
     @property
     def widths(self) -> tuple[int, ...] | None:
         """The widths of the elements of all operands; None where one is not known."""
-        found = [self.bits(name) for name in self.operation.operands]
+        found = [self.bits(operand) for operand in self.operation.operands]
         known = tuple(bits for bits in found if bits is not None)
         return known if len(known) == len(found) else None
 
@@ -156,7 +155,7 @@ def exchange_of(
 def _reduction(operands: Operands) -> Exchange | None:
     operation = operands.operation
     source, axis, widths = operands.linear(operation.operands[0]), operands.axis, operands.widths
-    result = operands.linear(operation.results[0].name)
+    result = operands.linear(operation.results[0])
     is_scalar = operation.results[0].type.is_scalar
     if source is None or axis is None or widths is None or (result is None and not is_scalar):
         return None
@@ -221,7 +220,7 @@ def _scan(operands: Operands) -> Exchange | None:
 
 
 def _gather(operands: Operands) -> Exchange | None:
-    source, indices = (operands.linear(name) for name in operands.operation.operands[:2])
+    source, indices = (operands.linear(value) for value in operands.operation.operands[:2])
     axis, bits = operands.axis, operands.bits(operands.operation.operands[0])
     if source is None or indices is None or axis is None or bits is None:
         return None
@@ -231,7 +230,7 @@ def _gather(operands: Operands) -> Exchange | None:
 def _histogram(operands: Operands) -> Exchange | None:
     operation = operands.operation
     source, result = (
-        operands.linear(name) for name in (operation.operands[0], operation.results[0].name)
+        operands.linear(value) for value in (operation.operands[0], operation.results[0])
     )
     if source is None or result is None:
         return None

@@ -150,9 +150,9 @@ def _types(full: FullOperation) -> tuple[IRType, IRType, IRType] | None:
     from tt_layout.encodings.dot_op import DotOperand
 
     operation, type_of = full.operation, full.function.type_of
-    found = [type_of(name) for name in operation.operands]
+    found = [type_of(value) for value in operation.operands]
     operands = [t for t in found if t is not None and isinstance(t.encoding, Encoding)]
-    results = [type_of(value.name) for value in operation.results]
+    results = [type_of(value) for value in operation.results]
     if operation.name.endswith("dot_scaled"):  # among whose operands are the scales, too
         operands = [t for t in operands if isinstance(t.encoding, DotOperand)]
     in_memory = "tc_gen5" in operation.name
@@ -250,7 +250,7 @@ def _needed(
         return instruction
     from tt_layout.audit.operations.needed_elements import NeededElements, needed_tiles
 
-    needed = NeededElements(kernel).of(full.operation.results[0].name)
+    needed = NeededElements(kernel).of(full.operation.results[0])
     if needed is None:
         return instruction
     rows, columns, _ = instruction.shape

@@ -11,8 +11,6 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
 from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints
     from tt_layout.algebra.linear_layout import LinearLayout
     from tt_layout.audit.global_memory.width import Kernel
-    from tt_layout.ir.ssa import SsaOperation
+    from tt_layout.ir.ssa import SsaOperation, Value
 
 MAX_STEPS = 32
 """Operations behind a product that are followed."""
@@ -37,56 +35,45 @@ class NeededElements:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    @cached_property
-    def _users(self) -> Mapping[str, list[SsaOperation]]:
-        found: dict[str, list[SsaOperation]] = {}
-        for operation in self._kernel.function.walk():
-            for name in operation.operands:
-                found.setdefault(name, []).append(operation)
-        return found
-
-    def of(self, name: str, steps: int = MAX_STEPS) -> Ints | None:
+    def of(self, value: Value, steps: int = MAX_STEPS) -> Ints | None:
         """Return of each element, the last dimension first, whether it is needed; None for all."""
         needed: Ints | None = None
-        for user in self._users.get(name, ()):
-            own = self._by(user, name, steps - 1) if steps else None
+        for user in value.users:
+            own = self._by(user, value, steps - 1) if steps else None
             if own is None:
                 return None
             needed = own if needed is None else needed | own
         return needed
 
-    def _by(self, user: SsaOperation, name: str, steps: int) -> Ints | None:
+    def _by(self, user: SsaOperation, value: Value, steps: int) -> Ints | None:
         """Return which elements of a value one of its users needs."""
-        if user.operands.count(name) > 1 or user.regions:
+        if user.operands.count(value) > 1 or user.regions:
             return None
-        masks = [self._mask(user, name)]
-        if self._is_elementwise(user, name):
-            masks.append(self.of(user.results[0].name, steps))
+        masks = [self._mask(user, value)]
+        if self._is_elementwise(user, value):
+            masks.append(self.of(user.results[0], steps))
         known = [mask for mask in masks if mask is not None]
-        size = prod(self._kernel.function.values[name].type.shape)
+        size = prod(value.type.shape)
         if not known or any(mask.size != size for mask in known):
             return None
         return known[0] if len(known) == 1 else known[0] & known[1]
 
-    def _mask(self, user: SsaOperation, name: str) -> Ints | None:
+    def _mask(self, user: SsaOperation, value: Value) -> Ints | None:
         """Return where constants let a user take a value at all; None where everywhere."""
-        if user.traits.select and user.operands[1] == name:
+        if user.traits.select and user.operands[1] is value:
             return possible_mask(self._kernel, user.operands[0])
         if user.traits.is_global_store:
             roles = operands(in_todays_form(user))
-            if roles.get("value") == name and "mask" in roles:
+            if roles.get("value") is value and "mask" in roles:
                 return possible_mask(self._kernel, roles["mask"])
         return None
 
-    def _is_elementwise(self, user: SsaOperation, name: str) -> bool:
+    def _is_elementwise(self, user: SsaOperation, value: Value) -> bool:
         """Tell whether each element of a result needs the same one of a value, and no other."""
-        if len(user.results) != 1 or user.results[0].type.shape != self._shape(name):
+        if len(user.results) != 1 or user.results[0].type.shape != value.type.shape:
             return False
-        is_sum = user.traits.multiplies and user.operands[2:3] == (name,)
+        is_sum = user.traits.multiplies and user.operands[2:3] == (value,)
         return is_sum or user.traits.elementwise or user.traits.same_elements
-
-    def _shape(self, name: str) -> tuple[int, ...]:
-        return self._kernel.function.values[name].type.shape
 
 
 def needed_tiles(needed: Ints, layout: LinearLayout, registers: int) -> tuple[int, int]:

@@ -57,9 +57,9 @@ def _start(operation: Operation, memory: IRType, audited: AuditedModule) -> int:
     if full is None:
         return 0
     function, evaluator = full.function, audited.evaluator(full.function)
-    names = [*full.operation.operands, *(value.name for value in full.operation.results)]
-    name = next((name for name in names if function.type_of(name) == memory), None)
-    place = place_of_part(name, evaluator, audited.layouts) if name is not None else None
+    values = (*full.operation.operands, *full.operation.results)
+    value = next((value for value in values if function.type_of(value) == memory), None)
+    place = place_of_part(value, evaluator, audited.layouts) if value is not None else None
     placed = audited.layouts.of(memory)
     if place is None or not isinstance(placed, PlacedLayout):
         return 0

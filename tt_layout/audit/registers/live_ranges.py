@@ -31,6 +31,7 @@ from typing import NamedTuple
 from tt_layout.hardware.compiler import CompilerModel
 from tt_layout.ir.ssa import Region, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ways
+from tt_layout.ir.ssa.dataflow import reach
 
 SCAN = "tt.scan"
 DOT = "tt.dot"
@@ -40,7 +41,7 @@ class LiveRange(NamedTuple):
     """A value that takes registers.
 
     Attributes:
-        name: of the value.
+        value: the value.
         begin: the number of the operation that defines it.
         end: the number of the operation that uses it last.
         words: registers of 32 bits that each thread needs for it.
@@ -49,7 +50,7 @@ class LiveRange(NamedTuple):
             needs the whole tensor.
     """
 
-    name: str
+    value: Value
     begin: int
     end: int
     words: int
@@ -102,24 +103,23 @@ class _Walk:
         self.has_rows = False
         self._model = model
         self._by_row = by_row
-        self._values: dict[str, Value] = {}
-        self._begins: dict[str, int] = {}
-        self._homes: dict[str, tuple[int, ...]] = {}
-        self._makers: dict[str, tuple[bool, int]] = {}
-        self._uses: list[tuple[str, int, tuple[int, ...]]] = []
-        self._renamed: dict[str, str] = {}
-        self._loops: tuple[int, ...] = ()
-        self._loop_ends: dict[int, int] = {}
+        self._begins: dict[Value, int] = {}
+        self._homes: dict[Value, tuple[SsaOperation, ...]] = {}
+        self._makers: dict[Value, tuple[bool, int]] = {}
+        self._uses: list[tuple[Value, int, tuple[SsaOperation, ...]]] = []
+        self._renamed: dict[Value, Value] = {}
+        self._loops: tuple[SsaOperation, ...] = ()
+        self._loop_ends: dict[SsaOperation, int] = {}
         self._stretch = 0
         self._stretches: dict[int, int] = {}
-        self._edges: dict[str, list[str]] = {}
-        self._kept: list[str] = []
+        self._edges: dict[Value, list[Value]] = {}
+        self._kept: list[Value] = []
         self._sinkable: list[tuple[SsaOperation, int]] = []
         self._scans: set[int] = set()
         self._dots: list[int] = [0]
         self._stores = 0
-        self._first_loads: dict[tuple[tuple[int, ...], int, int], int] = {}
-        self._gathered: dict[str, tuple[int, tuple[str, ...]]] = {}
+        self._first_loads: dict[tuple[tuple[SsaOperation, ...], int, int], int] = {}
+        self._gathered: dict[Value, tuple[int, tuple[Value, ...]]] = {}
 
     def enter(self, region: Region) -> None:
         for block in region:
@@ -135,7 +135,7 @@ class _Walk:
         number = self._count(operation.line)
         self._stretches[number] = self._stretch
         used = operation.operands if not self._renames(operation) else operation.operands[1:]
-        self._uses += [(name, number, self._loops) for name in used]
+        self._uses += [(value, number, self._loops) for value in used]
         if name == SCAN and not goes_by_row:
             self._scans.add(number)
         elif name == DOT:
@@ -162,19 +162,19 @@ class _Walk:
     def _define_results(self, operation: SsaOperation, number: int, is_elementwise: bool) -> None:
         name, traits = operation.name, operation.traits
         if self._renames(operation):
-            self._renamed[operation.results[0].name] = self._root(operation.operands[0])
+            self._renamed[operation.results[0]] = self._root(operation.operands[0])
         self._stores += traits.is_global_store
         for value in operation.results:
             self._define(value, is_elementwise)
         if traits.is_global_load and operation.results:
             place = self._loops, self._stretch, self._stores
             first = self._first_loads.setdefault(place, number)
-            self._gathered[operation.results[0].name] = first, operation.operands
+            self._gathered[operation.results[0]] = first, operation.operands
         if traits.by_thread and not traits.integer_to_float:
             if name != "tt.splat":
                 self._relate(operation.operands, operation.results)
         elif not traits.is_structured:
-            self._kept += [value.name for value in operation.results]
+            self._kept += operation.results
         if operation.results and self._sinks(operation, is_elementwise):
             self._sinkable.append((operation, number))
 
@@ -187,7 +187,7 @@ class _Walk:
     def _enter_regions(self, operation: SsaOperation) -> None:
         outer = self._loops
         if operation.traits.loop:
-            self._loops = (*outer, id(operation))
+            self._loops = (*outer, operation)
         regions = operation.regions[:1] if operation.traits.partitions else operation.regions
         for region in regions:
             for block in region:
@@ -195,7 +195,7 @@ class _Walk:
                     self._define(argument, is_elementwise=False)
             self.enter(region)
         end = self._count(operation.line)
-        self._loop_ends[id(operation)] = end
+        self._loop_ends[operation] = end
         self._loops = outer
         self._stretch += 1
         for way in ways(operation):
@@ -207,55 +207,47 @@ class _Walk:
         return len(self.lines) - 1
 
     def _define(self, value: Value, is_elementwise: bool) -> None:
-        self._values[value.name] = value
-        self._begins[value.name] = len(self.lines) - 1
-        self._homes[value.name] = self._loops
-        self._makers[value.name] = is_elementwise, self._stretch
+        self._begins[value] = len(self.lines) - 1
+        self._homes[value] = self._loops
+        self._makers[value] = is_elementwise, self._stretch
 
-    def _relate(self, passed: Sequence[str], received: Sequence[Value]) -> None:
+    def _relate(self, passed: Sequence[Value], received: Sequence[Value]) -> None:
         """Note that values are as much data as what they are computed from."""
-        names = [value.name for value in received]
-        for name in passed:
-            self._edges.setdefault(name, []).extend(names)
+        for value in passed:
+            self._edges.setdefault(value, []).extend(received)
 
     def ranges(self, words_of: Callable[[Value], int]) -> Iterator[LiveRange]:
         """Yield the live ranges of the values that take registers."""
         ends, data = self._ends(), self._data()
         begins = self._sunk(ends, data, words_of)
-        for name, value in self._values.items():
-            begin, end = begins[name], ends.get(name, 0)
-            if end <= begin or name not in data or name in self._renamed:
+        for value in self._begins:
+            begin, end = begins[value], ends.get(value, 0)
+            if end <= begin or value not in data or value in self._renamed:
                 continue
             words = words_of(value)
             if words:
-                yield LiveRange(name, begin, end, words, self._is_passing(name, end))
+                yield LiveRange(value, begin, end, words, self._is_passing(value, end))
 
-    def _data(self) -> set[str]:
+    def _data(self) -> set[Value]:
         """Return the values that depend on more than indices."""
-        found, pending = set(self._kept), [*self._kept]
-        while pending:
-            for name in self._edges.get(pending.pop(), ()):
-                if name not in found:
-                    found.add(name)
-                    pending.append(name)
-        return found
+        return {*reach(self._kept, lambda value: self._edges.get(value, ()))}
 
-    def _ends(self) -> dict[str, int]:
+    def _ends(self) -> dict[Value, int]:
         """Return the number of the last operation that needs each value."""
-        ends: dict[str, int] = {}
+        ends: dict[Value, int] = {}
         for used, number, loops in self._uses:
-            name = self._root(used)
-            home = self._homes.get(name, ())
+            value = self._root(used)
+            home = self._homes.get(value, ())
             # Beyond the loops that both are in, the value is needed in every iteration.
             for loop in loops[len(home) :][:1]:
                 number = self._loop_ends[loop]
-            if number > ends.get(name, 0):
-                ends[name] = number
+            if number > ends.get(value, 0):
+                ends[value] = number
         return ends
 
     def _sunk(
-        self, ends: dict[str, int], data: set[str], words_of: Callable[[Value], int]
-    ) -> dict[str, int]:
+        self, ends: dict[Value, int], data: set[Value], words_of: Callable[[Value], int]
+    ) -> dict[Value, int]:
         """Return where each value begins, moved down to its first use where that saves registers.
 
         It does where one operand at most has to live longer for it, and takes no more registers.
@@ -263,24 +255,23 @@ class _Walk:
         begins = self._begins | self._gathered_begins(data)
         first = self._first_uses()
         for operation, number in reversed(self._sinkable):
-            name = operation.results[0].name
-            use = first.get(name)
-            if use is None or use <= number or name in self._renamed:
+            result = operation.results[0]
+            use = first.get(result)
+            if use is None or use <= number or result in self._renamed:
                 continue
             reads_memory = _reads_shared(operation)
             operands = {self._root(used) for used in operation.operands} & data
             if reads_memory:
                 operands = set()  # they are in memory by then
-            if len(operands) > 1 or not words_of(operation.results[0]):
+            if len(operands) > 1 or not words_of(result):
                 continue
             for used in operands:
-                value = self._values.get(used)
-                if value is None or words_of(value) > words_of(operation.results[0]):
+                if used not in self._begins or words_of(used) > words_of(result):
                     break
                 ends[used] = max(ends.get(used, 0), use)
                 first[used] = min(first.get(used, use), use) if first.get(used) != number else use
             else:
-                begins[name] = self._moved_to(use, number, reads_memory)
+                begins[result] = self._moved_to(use, number, reads_memory)
         return begins
 
     def _moved_to(self, use: int, number: int, reads_memory: bool) -> int:
@@ -292,28 +283,28 @@ class _Walk:
             return max(number, self._dots[at - 1] - 1)
         return use - 1
 
-    def _gathered_begins(self, data: set[str]) -> dict[str, int]:
+    def _gathered_begins(self, data: set[Value]) -> dict[Value, int]:
         """Return where loads begin that the compiler issues together, with the first of them."""
         if not self._model.gathers_loads:
             return {}
-        found = self._gathered.items()
-        return {name: at for name, (at, used) in found if not data & set(map(self._root, used))}
+        loads = self._gathered.items()
+        return {value: at for value, (at, used) in loads if not data & set(map(self._root, used))}
 
-    def _first_uses(self) -> dict[str, int]:
+    def _first_uses(self) -> dict[Value, int]:
         """Return the number of the first operation that needs each value, in its own loop."""
-        found: dict[str, int] = {}
+        first: dict[Value, int] = {}
         for used, number, loops in self._uses:
-            name = self._root(used)
-            if loops != self._homes.get(name):
+            value = self._root(used)
+            if loops != self._homes.get(value):
                 number = 0
-            found[name] = min(found.get(name, number), number)
-        return found
+            first[value] = min(first.get(value, number), number)
+        return first
 
-    def _root(self, name: str) -> str:
-        return self._renamed.get(name, name)
+    def _root(self, value: Value) -> Value:
+        return self._renamed.get(value, value)
 
-    def _is_passing(self, name: str, end: int) -> bool:
-        is_elementwise, stretch = self._makers[name]
+    def _is_passing(self, value: Value, end: int) -> bool:
+        is_elementwise, stretch = self._makers[value]
         last = self._stretches.get(end)
         return is_elementwise and last is not None and last - stretch in (0, 1)
 

@@ -253,7 +253,7 @@ class _Sizes:
 
     def words(self, function: SsaFunction, value: Value) -> int:
         """Return the registers that a thread needs for a value."""
-        ir_type = function.type_of(value.name)
+        ir_type = function.type_of(value)
         key = value.text, ir_type.layout if ir_type is not None else None
         if key not in self._known:
             self._known[key] = self._words(ir_type)
@@ -328,7 +328,7 @@ def _profile(found: LiveRanges, passing: float) -> list[int]:
 
 def _largest(function: SsaFunction, live: Sequence[LiveRange]) -> Iterator[LiveValue]:
     for each in sorted(live, key=lambda one: -one.words)[:SHOWN_VALUES]:
-        ir_type = function.type_of(each.name)
+        ir_type = function.type_of(each.value)
         assert ir_type is not None, "only tensors take registers"
         layout, bare = ir_type.layout or "", ir_type.bare if ir_type.element_type else ir_type.text
-        yield LiveValue(each.name, bare, layout, each.words)
+        yield LiveValue(each.value.name, bare, layout, each.words)

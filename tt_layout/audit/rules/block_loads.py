@@ -106,7 +106,7 @@ def _why_gathered(
     known = distances.known.get(pointers)
     if known is None or known.rank != len(shape):
         return "nothing is known of its addresses"
-    width = (full.function.values[pointers].type.bits or 8) // 8
+    width = (pointers.type.bits or 8) // 8
     pitches = [distances.divisor(pointers, dim) * width for dim in range(len(shape))]
     return _broken_rule(known, shape, pitches)
 

@@ -96,7 +96,7 @@ class Conversion(Occurrence):
         flow, function = advice.flow(full.function), full.function
         ends = (
             flow.producers(full.operation.operands[0]),
-            flow.consumers(full.operation.results[0].name),
+            flow.consumers(full.operation.results[0]),
         )
         return Reason(
             *(tuple(Anchor(o.name, o.line, function.location(o)) for o in end) for end in ends)

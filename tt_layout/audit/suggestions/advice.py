@@ -44,15 +44,14 @@ class Advice:
 
     def __init__(self, found: Conclusions, audited: AuditedModule) -> None:
         self.found, self.audited = found, audited
-        self._flows: dict[int, Flow] = {}
+        self._flows: dict[SsaFunction, Flow] = {}
         self._known: dict[object, tuple[Suggestion, ...]] = {}
 
     def flow(self, function: SsaFunction) -> Flow:
         """Return the values of a function and who uses them."""
-        number = id(function)
-        if number not in self._flows:
-            self._flows[number] = Flow(function)
-        return self._flows[number]
+        if function not in self._flows:
+            self._flows[function] = Flow(function)
+        return self._flows[function]
 
     def once(
         self, question: object, answer: Callable[[], Sequence[Suggestion]]

@@ -223,8 +223,8 @@ def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
     """Tell whether matrix instructions read buffers of a layout; None where others do, too."""
     is_read = False
     for full in audited.operations:
-        names = [*full.operation.operands, *(value.name for value in full.operation.results)]
-        types = [t for t in map(full.function.type_of, names) if t is not None]
+        values = (*full.operation.operands, *full.operation.results)
+        types = [t for t in map(full.function.type_of, values) if t is not None]
         if any(t.encoding == encoding for t in types):
             bare = full.operation.name.rpartition(".")[2]
             if bare not in FOLLOWED:

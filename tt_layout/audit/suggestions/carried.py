@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from tt_layout.ir.ssa.control_flow import Way
-from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.ir.ssa.model import SsaOperation, Use, Value
 
 
 def is_followed(operation: SsaOperation) -> bool:
     """Tell whether what a loop or a branch hands over can take another layout."""
     return operation.traits.loop or operation.traits.conditional
-
-
-class Use(NamedTuple):
-    """An operation that takes a value, and as which of its operands."""
-
-    operation: SsaOperation
-    number: int
 
 
 class Carried:
@@ -34,52 +26,48 @@ class Carried:
         self._ways = [way for way in ways if is_followed(way.operation)]
 
     @cached_property
-    def leaders(self) -> Mapping[str, str]:
-        """Each argument and result: the first of its group."""
-        found: dict[str, str] = {}
+    def leaders(self) -> Mapping[Value, Value]:
+        """Each argument and result: the first of its group by name."""
+        leaders: dict[Value, Value] = {}
         for slot in self._slots.values():
-            group = {found.get(name, name) for name in slot}
-            leader = min(group)
-            found |= dict.fromkeys(slot, leader)
-            found |= {name: leader for name, old in found.items() if old in group}
-        return found
+            group = {leaders.get(value, value) for value in slot}
+            leader = min(group, key=lambda value: value.name)
+            leaders |= dict.fromkeys(slot, leader)
+            leaders |= {value: leader for value, old in leaders.items() if old in group}
+        return leaders
 
     @cached_property
-    def _slots(self) -> Mapping[tuple[int, str], list[str]]:
+    def _slots(self) -> Mapping[tuple[SsaOperation, Value], list[Value]]:
         """What hands a value over, and the value: all that it becomes there."""
-        found = defaultdict[tuple[int, str], list[str]](list)
+        slots = defaultdict[tuple[SsaOperation, Value], list[Value]](list)
         for way in self._ways:
             for passed, received in zip(way.passed, way.received):
-                found[id(way.by), passed].append(received.name)
-        return dict(found)
+                slots[way.by, passed].append(received)
+        return dict(slots)
 
     @cached_property
-    def _passers(self) -> Mapping[int, int]:
+    def _passers(self) -> Mapping[SsaOperation, int]:
         """What hands values over: how many operands stand before those."""
-        return {id(way.by): _others(way) for way in self._ways}
+        return {way.by: len(way.by.operands) - len(way.passed) for way in self._ways}
 
-    def taker(self, use: Use, name: str) -> str | None:
+    def taker(self, use: Use, value: Value) -> Value | None:
         """Return the group that a value is handed to by a use; None if it is not handed over."""
-        before = self._passers.get(id(use.operation))
-        if before is None or use.number < before:
+        before = self._passers.get(use.owner)
+        if before is None or use.operand_number < before:
             return None
-        received = self._slots.get((id(use.operation), name))
+        received = self._slots.get((use.owner, value))
         return self.leaders[received[0]] if received else None
 
-    def values(self, leader: str) -> Sequence[str]:
+    def values(self, leader: Value) -> Sequence[Value]:
         """Return the members of a group, and what is handed to it."""
         return list(self._values.get(leader, ()))
 
     @cached_property
-    def _values(self) -> Mapping[str, dict[str, None]]:
-        found: dict[str, dict[str, None]] = {}
-        for name, leader in self.leaders.items():
-            found.setdefault(leader, {})[name] = None
+    def _values(self) -> Mapping[Value, dict[Value, None]]:
+        groups: dict[Value, dict[Value, None]] = {}
+        for value, leader in self.leaders.items():
+            groups.setdefault(leader, {})[value] = None
         for way in self._ways:
             for passed, received in zip(way.passed, way.received):
-                found[self.leaders[received.name]][passed] = None
-        return found
-
-
-def _others(way: Way) -> int:
-    return len(way.by.operands) - len(way.passed)
+                groups[self.leaders[received]][passed] = None
+        return groups

@@ -68,8 +68,8 @@ def has_closed_side(
 def _ends(full: FullOperation, where: str) -> tuple[str, Encoding, Encoding] | None:
     """Return the layout that goes on a side of a conversion, as written, and the one that stays."""
     conversion, function = full.operation, full.function
-    names = conversion.operands[0], conversion.results[0].name
-    old, new = map(function.type_of, names if where == BACKWARD else reversed(names))
+    ends = conversion.operands[0], conversion.results[0]
+    old, new = map(function.type_of, ends if where == BACKWARD else reversed(ends))
     if old is None or not isinstance(old.encoding, Encoding):
         return None
     if new is None or not isinstance(new.encoding, Encoding):
@@ -91,7 +91,8 @@ def _try_side(
     gone = concluded.by_place[full.operation.line, full.operation.column]
     recosts = Recost(gone.operation, gone.executions, gone.cost, None), *region.recosts
     lines = tuple(sorted({one.line for one in region.operations}))
-    return Suggestion(where, *ends, recosts, lines, region.values)
+    values = frozenset(value.name for value in region.values)
+    return Suggestion(where, *ends, recosts, lines, values)
 
 
 def region_of(

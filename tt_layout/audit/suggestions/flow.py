@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 
-from tt_layout.audit.suggestions.carried import Carried, Use
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.audit.suggestions.carried import Carried
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.dataflow import reach
 
 MAX_REGION = 256  # operations that take another layout, or are computed anew
-
-_Step = Callable[[str], "tuple[list[str], list[SsaOperation]]"]
 
 
 def is_elementwise(operation: SsaOperation) -> bool:
@@ -28,19 +27,10 @@ def is_free(operation: SsaOperation) -> bool:
 
 
 class Flow:
-    """The uses of a function's values, and the anchors at both ends of one."""
+    """The anchors at both ends of a function's values."""
 
     def __init__(self, function: SsaFunction) -> None:
         self.function = function
-
-    @cached_property
-    def uses(self) -> Mapping[str, Sequence[Use]]:
-        """The operations that take each value."""
-        found = defaultdict[str, list[Use]](list)
-        for operation in self.function.walk():
-            for number, name in enumerate(operation.operands):
-                found[name].append(Use(operation, number))
-        return dict(found)
 
     @cached_property
     def _control(self) -> ControlFlow:
@@ -52,78 +42,77 @@ class Flow:
         return Carried(self._control.ways)
 
     @cached_property
-    def behind(self) -> Mapping[str, SsaOperation]:
+    def behind(self) -> Mapping[Value, SsaOperation]:
         """The operation that stands behind the definition of each value, in the same block."""
         blocks = [block for block in self.function.blocks() if block.operations]
         begins = [(self.function.arguments, block) for block in blocks[:1]]
         begins += [(block.arguments, block) for block in blocks]
-        found = {value.name: block.operations[0] for values, block in begins for value in values}
+        found = {value: block.operations[0] for values, block in begins for value in values}
         for block in blocks:
             for before, after in pairwise(block.operations):
-                found |= {value.name: after for value in before.results}
+                found |= dict.fromkeys(before.results, after)
         return found
 
-    def producers(self, name: str) -> list[SsaOperation]:
+    def producers(self, value: Value) -> list[SsaOperation]:
         """Return the operations that determine the layout of a value."""
-        return self._anchors(name, self._before)
+        anchors: set[SsaOperation] = set()
 
-    def consumers(self, name: str) -> list[SsaOperation]:
+        def before(value: Value) -> list[Value]:
+            sources = [e.source for e in self._control.into(value) if not e.way.by_element]
+            operation = value.definition
+            if operation is None or sources:
+                return sources
+            if is_elementwise(operation) or operation.traits.repeats:
+                return [operand for operand in operation.operands if self.is_tensor(operand)]
+            if operation.traits.forwards:
+                at = operation.results.index(value)
+                return [*operation.operands[at : at + 1]]
+            if not is_free(operation):
+                anchors.add(operation)
+            return []
+
+        deque(reach([value], before), maxlen=0)
+        return sorted(anchors, key=lambda operation: operation.position)
+
+    def consumers(self, value: Value) -> list[SsaOperation]:
         """Return the operations that determine in which layout a value is wanted."""
-        return self._anchors(name, self._after)
+        anchors: set[SsaOperation] = set()
 
-    def _anchors(self, name: str, step: _Step) -> list[SsaOperation]:
-        seen, waiting, anchors = {name}, [name], dict[int, SsaOperation]()
-        while waiting:
-            names, found = step(waiting.pop())
-            anchors |= {id(operation): operation for operation in found}
-            fresh = [one for one in names if one not in seen]
-            seen.update(fresh)
-            waiting += fresh
-        return sorted(anchors.values(), key=lambda operation: operation.line)
+        def behind(value: Value) -> list[Value]:
+            onward = [e for e in self._control.out_of(value) if not e.way.by_element]
+            handed_on = {edge.way.by for edge in onward}
+            targets = [edge.target for edge in onward]
+            for operation, number in value.uses:
+                if is_elementwise(operation) or operation.traits.repeats:
+                    targets += operation.results
+                elif operation.traits.forwards:
+                    targets += operation.results[number : number + 1]
+                elif operation not in handed_on:
+                    anchors.add(operation)
+            return targets
 
-    def is_tensor(self, name: str) -> bool:
+        deque(reach([value], behind), maxlen=0)
+        return sorted(anchors, key=lambda operation: operation.position)
+
+    def is_tensor(self, value: Value) -> bool:
         """Tell whether a value is a tensor in registers."""
-        ir_type = self.function.type_of(name)
+        ir_type = self.function.type_of(value)
         return ir_type is not None and ir_type.is_tensor
 
-    def is_free(self, name: str, budget: int = MAX_REGION) -> bool:
+    def is_free(self, value: Value, budget: int = MAX_REGION) -> bool:
         """Tell whether a value can be computed anew in any layout, without a load or a loop."""
-        seen, waiting = {name}, [name]
-        while waiting:
-            operation = self.function.definitions.get(waiting.pop())
-            if operation is None or len(seen) > budget:
-                return False
-            if not is_free(operation) and not (is_elementwise(operation) and operation.traits.pure):
-                return False
-            fresh = [one for one in operation.operands if self.is_tensor(one) and one not in seen]
-            seen.update(fresh)
-            waiting += fresh
-        return True
+        needed = reach([value], self._tensors_before)
+        return all(number < budget and _is_anew(v) for number, v in enumerate(needed))
 
-    def _before(self, name: str) -> tuple[list[str], list[SsaOperation]]:
-        """Return the values that a value is computed from, or the operation that produces it."""
-        sources = [edge.source for edge in self._control.into(name) if not edge.way.by_element]
-        operation = self.function.definitions.get(name)
-        if operation is None or sources:
-            return sources, []
-        if is_elementwise(operation) or operation.traits.repeats:
-            return [one for one in operation.operands if self.is_tensor(one)], []
-        at = [value.name for value in operation.results].index(name)
-        if operation.traits.forwards:
-            return [*operation.operands[at : at + 1]], []
-        return [], [operation] if not is_free(operation) else []
+    def _tensors_before(self, value: Value) -> list[Value]:
+        definition = value.definition
+        operands = definition.operands if definition is not None else ()
+        return [operand for operand in operands if self.is_tensor(operand)]
 
-    def _after(self, name: str) -> tuple[list[str], list[SsaOperation]]:
-        """Return the values that are computed from a value, and the operations that take it."""
-        onward = [edge for edge in self._control.out_of(name) if not edge.way.by_element]
-        handed_on = {id(edge.way.by) for edge in onward}
-        names = [edge.target for edge in onward]
-        anchors = []
-        for operation, number in self.uses.get(name, ()):
-            if is_elementwise(operation) or operation.traits.repeats:
-                names += [value.name for value in operation.results]
-            elif operation.traits.forwards:
-                names += [value.name for value in operation.results[number : number + 1]]
-            elif id(operation) not in handed_on:
-                anchors.append(operation)
-        return names, anchors
+
+def _is_anew(value: Value) -> bool:
+    """Tell whether an operation returns a value that is as cheap to compute anew."""
+    operation = value.definition
+    if operation is None:
+        return False
+    return is_free(operation) or (is_elementwise(operation) and operation.traits.pure)

@@ -86,5 +86,8 @@ def needs_with(
         memory = memories[0]._replace(stated=None) if memories else None
         return _needs(found, audited, before.registers, memory)
     [function] = [one for one in audited.functions if one.name == name]
-    pressures = module_registers(audited, [exchanged(function, exchange, suggestion.values)])
+    names, changed = suggestion.values, None
+    if names is not None:
+        changed = frozenset(value for name, value in function.values.items() if name in names)
+    pressures = module_registers(audited, [exchanged(function, exchange, changed)])
     return _needs(found, audited, worst(pressures), before.memory)

@@ -12,7 +12,7 @@ from tt_layout.audit.suggestions.suggestion import Recost
 from tt_layout.audit.suggestions.trial import Exchange, Trial
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Value
 
 
 class Prices:
@@ -31,19 +31,19 @@ class Prices:
         self.audited, self.flow, self.exchange = audited, flow, exchange
         self.rows = concluded.by_place
         self.trial = Trial(audited, exchange)
-        self._converted: dict[tuple[str, bool], tuple[Recost, ...] | None] = {}
+        self._converted: dict[tuple[Value, bool], tuple[Recost, ...] | None] = {}
         self._costs: dict[tuple[str, bool], Cost | None] = {}
 
-    def is_flipped(self, name: str) -> bool:
+    def is_flipped(self, value: Value) -> bool:
         """Tell whether a value is a tensor that could be of the other layout."""
-        old = self.flow.function.type_of(name)
+        old = self.flow.function.type_of(value)
         return old is not None and old.is_tensor and self.exchange.type(old) is not old
 
     def can_change(self, operation: SsaOperation) -> bool:
         """Tell whether an operation could be of the other layout, if its cost is known there."""
-        names = [*operation.operands, *(value.name for value in operation.results)]
-        changes = [self.is_flipped(name) for name in names if self.flow.is_tensor(name)]
-        if operation.name.endswith(".convert_layout"):
+        values = [*operation.operands, *operation.results]
+        changes = [self.is_flipped(value) for value in values if self.flow.is_tensor(value)]
+        if operation.traits.same_elements:
             return changes.count(True) == 1 and self._row(operation) is not None
         if not all(changes) or _is_free(operation):
             return all(changes)
@@ -71,28 +71,28 @@ class Prices:
             return None
         return (Recost(row.operation, row.executions, row.cost, after),)
 
-    def inward(self, name: str) -> tuple[Recost, ...] | None:
+    def inward(self, value: Value) -> tuple[Recost, ...] | None:
         """Return what it costs to convert a value to the other layout; None if that cannot be."""
-        return self._conversion(name, is_back=False)
+        return self._conversion(value, is_back=False)
 
-    def outward(self, name: str) -> tuple[Recost, ...] | None:
+    def outward(self, value: Value) -> tuple[Recost, ...] | None:
         """Return what it costs to convert a value back; None if that cannot be."""
-        return self._conversion(name, is_back=True)
+        return self._conversion(value, is_back=True)
 
-    def _conversion(self, name: str, *, is_back: bool) -> tuple[Recost, ...] | None:
-        key = name, is_back
+    def _conversion(self, value: Value, *, is_back: bool) -> tuple[Recost, ...] | None:
+        key = value, is_back
         if key not in self._converted:
-            self._converted[key] = self._added(name, is_back=is_back)
+            self._converted[key] = self._added(value, is_back=is_back)
         return self._converted[key]
 
-    def _added(self, name: str, *, is_back: bool) -> tuple[Recost, ...] | None:
+    def _added(self, value: Value, *, is_back: bool) -> tuple[Recost, ...] | None:
         """Return what a conversion costs that stands behind the definition of a value."""
-        old = self.flow.function.type_of(name)
+        old = self.flow.function.type_of(value)
         assert old is not None
         before, after = (
             (self.exchange.type(old), old) if is_back else (old, self.exchange.type(old))
         )
-        place = self.flow.behind.get(name)
+        place = self.flow.behind.get(value)
         if place is None:
             return None
         operation = Operation(

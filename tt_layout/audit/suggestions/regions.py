@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from math import inf
 from typing import NamedTuple
 
-from tt_layout.audit.suggestions.carried import Use
 from tt_layout.audit.suggestions.cut import SINK, SOURCE, Cut, Node
 from tt_layout.audit.suggestions.flow import MAX_REGION, Flow
 from tt_layout.audit.suggestions.prices import Prices
 from tt_layout.audit.suggestions.suggestion import FORWARD, Recost
 from tt_layout.audit.values.executions import assumed_runs
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Use, Value
 
 
 class Region(NamedTuple):
@@ -36,11 +35,11 @@ class Region(NamedTuple):
     """
 
     operations: tuple[SsaOperation, ...]
-    values: frozenset[str]
-    carried: frozenset[str]
-    inward: tuple[str, ...]
-    outward: tuple[str, ...]
-    takers: dict[str, tuple[SsaOperation, ...]]
+    values: frozenset[Value]
+    carried: frozenset[Value]
+    inward: tuple[Value, ...]
+    outward: tuple[Value, ...]
+    takers: dict[Value, tuple[SsaOperation, ...]]
     recosts: tuple[Recost, ...]
 
 
@@ -76,11 +75,10 @@ class _Graph:
         self.prices, self.flow, self.conversion = prices, flow, conversion
         self.carried = flow.carried
         self.is_forward = where == FORWARD
-        self.begin = conversion.results[0].name if self.is_forward else conversion.operands[0]
+        self.begin = conversion.results[0] if self.is_forward else conversion.operands[0]
         self._cut = Cut()
-        self._operations: dict[Node, SsaOperation] = {}
         self._recosts: dict[Node, tuple[Recost, ...]] = {}
-        self._values: dict[str, None] = {}
+        self._values: dict[Value, None] = {}
         self._waiting: list[Node] = []
 
     def region(self) -> Region | None:
@@ -96,73 +94,70 @@ class _Graph:
             self._value(self.begin)
         while self._waiting and len(self._recosts) <= MAX_REGION:
             node = self._waiting.pop()
-            for name in self._touched(node):
-                if name not in self._values and self._is_followed(name):
-                    self._value(name)
+            for value in self._touched(node):
+                if value not in self._values and self._is_followed(value):
+                    self._value(value)
         return len(self._recosts) <= MAX_REGION
 
     # -- nodes and edges --------------------------------------------------------------------
 
-    def _is_followed(self, name: str) -> bool:
-        return self.prices.is_flipped(name) and not self.flow.is_free(name)
+    def _is_followed(self, value: Value) -> bool:
+        return self.prices.is_flipped(value) and not self.flow.is_free(value)
 
-    def _touched(self, node: Node) -> Iterator[str]:
+    def _touched(self, node: Node) -> Iterator[Value]:
         """Yield the values that a node takes or makes."""
-        operation = self._operations.get(node)
-        if operation is None:
-            yield from self.carried.values(str(node))
-        else:
-            yield from operation.operands
-            yield from (value.name for value in operation.results)
+        if isinstance(node, SsaOperation):
+            yield from node.operands
+            yield from node.results
+        elif isinstance(node, Value):
+            yield from self.carried.values(node)
 
-    def _maker(self, name: str) -> Node:
+    def _maker(self, value: Value) -> Node:
         """Return the node that a value comes from; the sink if that cannot change."""
-        if name in self.carried.leaders:
-            return self._node(self.carried.leaders[name], None)
-        operation = self.flow.function.definitions.get(name)
-        return self._node(id(operation), operation) if operation is not None else SINK
+        if value in self.carried.leaders:
+            return self._node(self.carried.leaders[value])
+        operation = value.definition
+        return self._node(operation) if operation is not None else SINK
 
-    def _taker(self, use: Use, name: str) -> Node:
+    def _taker(self, use: Use, value: Value) -> Node:
         """Return the node that a value goes to."""
-        leader = self.carried.taker(use, name)
-        if leader is not None:
-            return self._node(leader, None)
-        return self._node(id(use.operation), use.operation)
+        return self._node(self.carried.taker(use, value) or use.owner)
 
-    def _node(self, node: Node, operation: SsaOperation | None) -> Node:
-        """Return a node; the source for the conversion, the sink for what cannot change."""
-        if operation is self.conversion:
+    def _node(self, node: SsaOperation | Value) -> Node:
+        """Return a node: an operation, or a group by its leader.
+
+        The source stands for the conversion, the sink for what cannot change.
+        """
+        if node is self.conversion:
             return SOURCE
         if node in self._recosts:
             return node
-        own = self._own(node, operation)
+        own = self._own(node)
         if own is None:
             return SINK
         self._recosts[node] = own
-        if operation is not None:
-            self._operations[node] = operation
         self._waiting.append(node)
         saved = _saved(own)
         source, target = (SOURCE, node) if saved > 0 else (node, SINK)
         self._cut.edge(source, target, abs(saved))
         return node
 
-    def _own(self, node: Node, operation: SsaOperation | None) -> tuple[Recost, ...] | None:
+    def _own(self, node: SsaOperation | Value) -> tuple[Recost, ...] | None:
         """Return what a node costs before and after; None where it cannot change."""
-        if operation is not None:
-            return self.prices.own(operation)
-        return () if all(map(self.prices.is_flipped, self.carried.values(str(node)))) else None
+        if isinstance(node, SsaOperation):
+            return self.prices.own(node)
+        return () if all(map(self.prices.is_flipped, self.carried.values(node))) else None
 
-    def _value(self, name: str) -> None:
+    def _value(self, value: Value) -> None:
         """Add what it costs to convert a value: from where it is made to where it is taken."""
-        self._values[name] = None
-        maker = self._maker(name)
-        inward, outward = ("in", name), ("out", name)
-        ends = name == self.begin, self.is_forward
-        self._cut.edge(inward, maker, _cost(self.prices.inward(name), is_out=ends == (True, False)))
-        self._cut.edge(maker, outward, _cost(self.prices.outward(name), is_out=all(ends)))
-        for use in self.flow.uses.get(name, ()):
-            taker = self._taker(use, name)
+        self._values[value] = None
+        maker, prices = self._maker(value), self.prices
+        inward, outward = ("in", value), ("out", value)
+        ends = value is self.begin, self.is_forward
+        self._cut.edge(inward, maker, _cost(prices.inward(value), is_out=ends == (True, False)))
+        self._cut.edge(maker, outward, _cost(prices.outward(value), is_out=all(ends)))
+        for use in value.uses:
+            taker = self._taker(use, value)
             self._cut.edge(taker, inward, inf)
             self._cut.edge(outward, taker, inf)
 
@@ -171,21 +166,20 @@ class _Graph:
     def _result(self, flipped: set[Node]) -> Region:
         nodes = [node for node in self._recosts if node in flipped]
         recosts = [one for node in nodes for one in self._recosts[node]]
-        carried = {name for name, leader in self.carried.leaders.items() if leader in flipped}
-        values, inward, outward = set(carried), list[str](), list[str]()
-        takers: dict[str, tuple[SsaOperation, ...]] = {}
-        for name in self._wanted(nodes):
-            is_made = self._maker(name) in flipped
-            values |= {name} if is_made else set()
-            uses = self.flow.uses.get(name, ())
-            others = [u.operation for u in uses if (self._taker(u, name) in flipped) != is_made]
+        carried = {value for value, leader in self.carried.leaders.items() if leader in flipped}
+        values, inward, outward = set(carried), list[Value](), list[Value]()
+        takers: dict[Value, tuple[SsaOperation, ...]] = {}
+        for value in self._wanted(nodes):
+            is_made = self._maker(value) in flipped
+            values |= {value} if is_made else set()
+            others = [u.owner for u in value.uses if (self._taker(u, value) in flipped) != is_made]
             if others:
-                takers[name] = tuple(others)
-                (outward if is_made else inward).append(name)
-            if others and (is_made or not self.flow.is_free(name)):
-                recosts += (self.prices.outward if is_made else self.prices.inward)(name) or ()
-        operations = [self._operations[node] for node in nodes if node in self._operations]
-        operations.sort(key=lambda one: (one.line, one.column))
+                takers[value] = tuple(others)
+                (outward if is_made else inward).append(value)
+            if others and (is_made or not self.flow.is_free(value)):
+                recosts += (self.prices.outward if is_made else self.prices.inward)(value) or ()
+        operations = [node for node in nodes if isinstance(node, SsaOperation)]
+        operations.sort(key=lambda operation: operation.position)
         return Region(
             tuple(operations),
             frozenset(values),
@@ -196,10 +190,10 @@ class _Graph:
             tuple(recosts),
         )
 
-    def _wanted(self, nodes: list[Node]) -> dict[str, None]:
+    def _wanted(self, nodes: list[Node]) -> dict[Value, None]:
         """Return the values of another layout that some nodes take or make, in their order."""
-        names = (name for node in nodes for name in self._touched(node))
-        return {name: None for name in names if self.prices.is_flipped(name)}
+        values = (value for node in nodes for value in self._touched(node))
+        return {value: None for value in values if self.prices.is_flipped(value)}
 
 
 class _Reach(_Graph):
@@ -211,18 +205,18 @@ class _Reach(_Graph):
         """Tell whether nothing that values lead to has to stay."""
         return self._explore() and self._is_whole
 
-    def _own(self, node: Node, operation: SsaOperation | None) -> tuple[Recost, ...] | None:
-        if operation is None:
-            own = super()._own(node, operation)
+    def _own(self, node: SsaOperation | Value) -> tuple[Recost, ...] | None:
+        if isinstance(node, SsaOperation):
+            own: tuple[Recost, ...] | None = () if self.prices.can_change(node) else None
         else:
-            own = () if self.prices.can_change(operation) else None
+            own = super()._own(node)
         self._is_whole = self._is_whole and own is not None
         return own
 
-    def _value(self, name: str) -> None:
-        self._values[name] = None
-        nodes = [self._maker(name)]
-        nodes += [self._taker(use, name) for use in self.flow.uses.get(name, ())]
+    def _value(self, value: Value) -> None:
+        self._values[value] = None
+        nodes = [self._maker(value)]
+        nodes += [self._taker(use, value) for use in value.uses]
         self._is_whole = self._is_whole and SINK not in nodes
         if not self._is_whole:
             self._waiting.clear()

@@ -14,7 +14,7 @@ from tt_layout.audit.values.executions import Executions
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.slice import Slice
 from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa import SsaFunction, Value
 from tt_layout.ir.types import IRType
 
 
@@ -82,34 +82,34 @@ class Exchange:
         return old._replace(types=types, source=source, target=target)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ExchangedFunction(SsaFunction):
     """A function with layouts exchanged in the types of its values, or of some."""
 
     exchange: Exchange | None = None
-    names: frozenset[str] | None = None
+    values_changed: frozenset[Value] | None = None
 
-    def type_of(self, name: str) -> IRType | None:
+    def type_of(self, value: Value) -> IRType | None:
         """Return the type of a value; None for a scalar or an unknown value."""
-        old = super().type_of(name)
+        old = super().type_of(value)
         if old is None or self.exchange is None:
             return old
-        is_kept = self.names is not None and name not in self.names
+        is_kept = self.values_changed is not None and value not in self.values_changed
         return old if is_kept else self.exchange.type(old)
 
 
 def exchanged(
-    function: SsaFunction, exchange: Exchange, names: frozenset[str] | None = None
+    function: SsaFunction, exchange: Exchange, changed: frozenset[Value] | None = None
 ) -> ExchangedFunction:
     """Return a function with layouts exchanged.
 
     Args:
         function: the function.
         exchange: the layouts.
-        names: the values whose types change; None for all.
+        changed: the values whose types change; None for all.
     """
     values = {item.name: getattr(function, item.name) for item in fields(SsaFunction)}
-    return ExchangedFunction(**values, exchange=exchange, names=names)
+    return ExchangedFunction(**values, exchange=exchange, values_changed=changed)
 
 
 class Trial(AuditedModule):
@@ -119,7 +119,7 @@ class Trial(AuditedModule):
         super().__init__(audited.module, audited.shared, audited.given)
         self._audited = audited
         self.exchange = exchange
-        self._functions: dict[int, ExchangedFunction] = {}
+        self._functions: dict[SsaFunction, ExchangedFunction] = {}
 
     def in_full(self, operation: Operation) -> FullOperation | None:
         """Return an operation in a function whose layouts are exchanged."""
@@ -151,10 +151,10 @@ class Trial(AuditedModule):
 
     def _original(self, function: SsaFunction) -> SsaFunction:
         functions = self._audited.functions
-        return next(one for one in functions if self._functions.get(id(one)) is function)
+        return next(one for one in functions if self._functions.get(one) is function)
 
     def _exchanged(self, full: FullOperation) -> FullOperation:
-        function, number = full.function, id(full.function)
-        if number not in self._functions:
-            self._functions[number] = exchanged(function, self.exchange)
-        return full._replace(function=self._functions[number])
+        function = full.function
+        if function not in self._functions:
+            self._functions[function] = exchanged(function, self.exchange)
+        return full._replace(function=self._functions[function])

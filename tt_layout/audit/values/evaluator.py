@@ -39,7 +39,7 @@ from tt_layout.audit.values.spread import (
 from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Found, Known, Unknown, place, unknowns
 from tt_layout.ir.ssa.control_flow import BOUNDS
-from tt_layout.ir.ssa.model import Region, SsaFunction, SsaOperation
+from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
 
 MAX_ITERATIONS = 1 << 12
 """Iterations of a loop that are followed to its results, and executions that are looked at."""
@@ -48,8 +48,8 @@ MAX_ITERATIONS = 1 << 12
 _BEGUN = Unknown()
 """What stands for a value that is being evaluated: where it is met, the value depends on itself."""
 
-Steps = Generator[tuple["Scope", str], Found, Found]
-"""The evaluation of a value: asks for others by scope and name, and returns it."""
+Steps = Generator[tuple["Scope", Value], Found, Found]
+"""The evaluation of a value: asks for others of a scope, and returns it."""
 
 
 @dataclass
@@ -59,19 +59,21 @@ class Scope:
     Attributes:
         parent: the scope around the loop.
         loop: the loop.
-        known: values evaluated so far, by name.
-        paths: those through regions of several blocks, by the identity of the region.
+        known: values evaluated so far.
+        paths: those through regions of several blocks.
     """
 
     parent: Scope | None = None
     loop: SsaOperation | None = None
-    known: dict[str, Found] = field(default_factory=dict)
-    paths: dict[int, Path] = field(default_factory=dict)
+    known: dict[Value, Found] = field(default_factory=dict)
+    paths: dict[Region, Path] = field(default_factory=dict)
 
-    def found(self, name: str) -> Found | None:
+    def found(self, value: Value) -> Found | None:
         """Return what is known of a value; None of one that is yet to be evaluated."""
-        value = self.known.get(name)
-        return value if value is not _BEGUN else Unknown.because(f"{name}, which depends on itself")
+        found = self.known.get(value)
+        if found is _BEGUN:
+            return Unknown.because(f"{value.name}, which depends on itself")
+        return found
 
 
 class Evaluator:
@@ -95,9 +97,10 @@ class Evaluator:
         ...   tt.return
         ... }''')
         >>> [function] = SsaReader().functions(module)
-        >>> Evaluator(function, GivenValues({"n": 3})).value("%2").tolist()
+        >>> product = function.values["%2"]
+        >>> Evaluator(function, GivenValues({"n": 3})).value(product).tolist()
         [0, 3, 6, 9, 12, 15, 18, 21]
-        >>> Evaluator(function, GivenValues()).value("%2").names
+        >>> Evaluator(function, GivenValues()).value(product).names
         frozenset({'n'})
     """
 
@@ -126,51 +129,51 @@ class Evaluator:
         self._programs = programs
         self.top = Scope()
 
-    def value(self, name: str) -> Known:
+    def value(self, value: Value) -> Known:
         """Return a value: an int64 array of the tensor's shape, or why it is unknown."""
-        found = self.run(self.top, name)
+        found = self.run(self.top, value)
         return found if isinstance(found, Unknown) else agreed(found)
 
-    def scalar(self, name: str) -> int | Unknown:
+    def scalar(self, value: Value) -> int | Unknown:
         """Return a value that is one number."""
-        value = self.value(name)
-        return value if isinstance(value, Unknown) else int(value.reshape(-1)[0])
+        found = self.value(value)
+        return found if isinstance(found, Unknown) else int(found.reshape(-1)[0])
 
     def trip_count(self, loop: SsaOperation) -> int | Unknown:
         """Return how often the body of an ``scf.for`` runs."""
-        return self.trips(loop, [self.run(self.top, name) for name in loop.operands[:BOUNDS]])
+        return self.trips(loop, [self.run(self.top, bound) for bound in loop.operands[:BOUNDS]])
 
     # -- machinery --------------------------------------------------------------------------
 
-    def run(self, scope: Scope, name: str) -> Found:
+    def run(self, scope: Scope, value: Value) -> Found:
         """Return a value as a scope sees it.
 
         Raises:
             SplitError: the programs do not agree on what it depends on.
         """
-        stack: list[tuple[Scope, str, Steps]] = []
+        stack: list[tuple[Scope, Value, Steps]] = []
         try:
             with np.errstate(all="ignore"):
-                return self._run(scope, name, stack)
+                return self._run(scope, value, stack)
         except SplitError:
             for home, unfinished, _ in stack:
                 del home.known[unfinished]
             raise
 
-    def _run(self, scope: Scope, name: str, stack: list[tuple[Scope, str, Steps]]) -> Found:
-        """Evaluate a value by hand instead of by recursion: chains can be very long."""
-        home = self._home(scope, name)
-        answer = home.found(name)
+    def _run(self, scope: Scope, value: Value, stack: list[tuple[Scope, Value, Steps]]) -> Found:
+        """Evaluate a value on a trampoline instead of by recursion: chains can be very long."""
+        home = self._home(scope, value)
+        answer = home.found(value)
         if answer is not None:
             return answer
-        stack.append(self._begin(home, name))
+        stack.append(self._begin(home, value))
         while stack:
-            scope, name, steps = stack[-1]
+            scope, value, steps = stack[-1]
             try:
                 # A generator begins with None; later it is sent what it asked for.
                 wanted_scope, wanted = steps.send(answer)  # type: ignore[arg-type]
             except StopIteration as end:
-                answer = scope.known[name] = end.value
+                answer = scope.known[value] = end.value
                 stack.pop()
                 continue
             home = self._home(wanted_scope, wanted)
@@ -180,23 +183,23 @@ class Evaluator:
         assert answer is not None
         return answer
 
-    def _begin(self, scope: Scope, name: str) -> tuple[Scope, str, Steps]:
-        scope.known[name] = _BEGUN
-        return scope, name, self._steps(scope, name)
+    def _begin(self, scope: Scope, value: Value) -> tuple[Scope, Value, Steps]:
+        scope.known[value] = _BEGUN
+        return scope, value, self._steps(scope, value)
 
-    def _home(self, scope: Scope, name: str) -> Scope:
+    def _home(self, scope: Scope, value: Value) -> Scope:
         """Return the scope that a value belongs to: that of the innermost loop around it."""
         while scope.parent is not None and scope.loop is not None:
-            if name in scope.known or self.structure.is_within(name, scope.loop):
+            if value in scope.known or self.structure.is_within(value, scope.loop):
                 return scope
             scope = scope.parent
         return scope
 
-    def _steps(self, scope: Scope, name: str) -> Steps:
-        operation = self.function.definitions.get(name)
+    def _steps(self, scope: Scope, value: Value) -> Steps:
+        operation = value.definition
         if operation is None:
-            return self._argument(scope, name)
-        index = [value.name for value in operation.results].index(name)
+            return self._argument(scope, value)
+        index = operation.results.index(value)
         if operation.traits.counted:
             return self._loop_result(scope, operation, index)
         if operation.traits.conditional:
@@ -216,14 +219,12 @@ class Evaluator:
         return unknowns(operands) or self._apply(operation, operands, index)
 
     def _apply(self, operation: SsaOperation, operands: list[Found], index: int) -> Found:
-        values = self.function.values
-        types = [values[name].type for name in operation.operands if name in values]
+        types = [operand.type for operand in operation.operands]
         shared = [value for value in operands if not isinstance(value, Unknown)]
         arrays = [value for value in shared if not isinstance(value, Spread)]
 
         def layout(at: int) -> LinearLayout | None:
-            names = [*operation.operands, *(value.name for value in operation.results)]
-            ir_type = self.function.type_of(names[at])
+            ir_type = self.function.type_of([*operation.operands, *operation.results][at])
             return self._layouts.linear(ir_type)
 
         result = operation.results[index].type
@@ -248,41 +249,52 @@ class Evaluator:
         value = self.given.program(name)
         return Unknown(frozenset([name])) if value is None else np.asarray(value, np.int64)
 
-    def _argument(self, scope: Scope, name: str) -> Steps:
+    def _argument(self, scope: Scope, value: Value) -> Steps:
         """Evaluate an argument of the function or of a block."""
-        owner = self.structure.owner(name)
-        if owner is None:
-            return self._parameter(name)
-        operation, source = owner.operation, owner.first_value
-        if source is None and owner.region:
-            path = self.path(scope, owner.region)
-            source = path.sources.get(name)
-            if source is None and path.unknown is not None:
-                return path.unknown
+        block = value.owner
+        if not isinstance(block, Block) or block is self._entry:
+            return self._parameter(value)
+        region = block.region
+        if block is region[0]:
+            source = self.structure.first_value(value)
+            if source is None:
+                assert region.owner is not None
+                return Unknown.because(place(region.owner))
+            return (yield scope, source)
+        path = self.path(scope, region)
+        source = path.sources.get(value)
+        if source is None and path.unknown is not None:
+            return path.unknown
         if source is None:
-            return Unknown.because(place(operation))
+            line = region.owner.line if region.owner is not None else self.function.line
+            return Unknown.because(f"cf.br to {block.label} on line {line}")
         return (yield scope, source)
+
+    @property
+    def _entry(self) -> Block | None:
+        """The block whose arguments are those of the function."""
+        return self.function.body[0] if self.function.body else None
 
     def path(self, scope: Scope, region: Region) -> Path:
         """Return the blocks of a region that control comes through."""
-        paths, key = scope.paths, id(region)
-        if key not in paths:
-            paths[key] = Path((), {})  # as far as it is known to what decides the rest
+        paths = scope.paths
+        if region not in paths:
+            paths[region] = Path((), {})  # as far as it is known to what decides the rest
             try:
-                paths[key] = follow(region, lambda name: self.run(scope, name), paths[key].sources)
+                sources = paths[region].sources
+                paths[region] = follow(region, lambda value: self.run(scope, value), sources)
             except SplitError:
-                del paths[key]
+                del paths[region]
                 raise
-        return paths[key]
+        return paths[region]
 
-    def _parameter(self, name: str) -> Known:
-        for value, attributes in zip(self.function.arguments, self.function.argument_attributes):
-            if value.name == name:
-                given = self.given.argument(name.removeprefix("%"), value.type, attributes)
-                if given is None:
-                    return Unknown(frozenset([name.removeprefix("%")]))
-                return np.asarray(given, np.int64)
-        return Unknown.because(f"{name}, which is not defined")
+    def _parameter(self, value: Value) -> Known:
+        for argument, attributes in zip(self.function.arguments, self.function.argument_attributes):
+            if argument is value:
+                name = value.name.removeprefix("%")
+                given = self.given.argument(name, value.type, attributes)
+                return Unknown(frozenset([name])) if given is None else np.asarray(given, np.int64)
+        return Unknown.because(f"{value.name}, which is not defined")
 
     # -- regions ----------------------------------------------------------------------------
 
@@ -297,8 +309,8 @@ class Evaluator:
 
     def _loop_result(self, scope: Scope, operation: SsaOperation, index: int) -> Steps:
         bounds: list[Found] = []
-        for name in operation.operands[:BOUNDS]:
-            bounds.append((yield scope, name))
+        for bound in operation.operands[:BOUNDS]:
+            bounds.append((yield scope, bound))
         count = self.trips(operation, bounds)
         if isinstance(count, Unknown):
             return count
@@ -333,13 +345,13 @@ def iteration_of(
 ) -> Scope:
     """Return what an iteration of a loop sees, given what it iterates."""
     variable, *iterated = loop.regions[0][0].arguments
-    known: dict[str, Found] = {iterated[k].name: value for k, value in state.items()}
+    known: dict[Value, Found] = {iterated[k]: found for k, found in state.items()}
     lower, _, step = (bound for bound in bounds if not isinstance(bound, Unknown))
-    known[variable.name] = advanced(lower, iteration, agreed(step))
+    known[variable] = advanced(lower, iteration, agreed(step))
     return Scope(scope, loop, known)
 
 
-def yielded(operation: SsaOperation, region: int) -> tuple[str, ...]:
+def yielded(operation: SsaOperation, region: int) -> tuple[Value, ...]:
     """Return what the last operation of a region hands over."""
     if region >= len(operation.regions) or not operation.regions[region]:
         return ()

@@ -10,10 +10,10 @@ from tt_layout.audit.values.expressions import ATOM, PRODUCT, Expression, trip_c
 from tt_layout.audit.values.given import PROGRAM_IDS
 from tt_layout.audit.values.paths import is_optional, is_repeated
 from tt_layout.audit.values.runs import each_run
-from tt_layout.audit.values.structure import Enclosing, LoopPart
+from tt_layout.audit.values.structure import LoopPart
 from tt_layout.audit.values.unknown import Unknown, UnknownError, place
 from tt_layout.ir.ssa.control_flow import BOUNDS
-from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.ir.ssa.model import Region, SsaOperation, Value
 from tt_layout.wording import plural
 
 UNKNOWN = "unknown"
@@ -154,10 +154,11 @@ def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
 
 
 def _factors(evaluator: Evaluator, operation: SsaOperation) -> list[_Factor]:
-    around = evaluator.structure.around(operation)
-    loops = [e.operation for e in around if e.operation.traits.loop]
-    factors = [_factor(evaluator, enclosing, loops) for enclosing in reversed(around)]
-    within = [operation, *(enclosing.operation for enclosing in around)]
+    around = operation.around
+    owners = [region.owner for region in around if region.owner is not None]
+    loops = [owner for owner in owners if owner.traits.loop]
+    factors = [_factor(evaluator, region, loops) for region in reversed(around)]
+    within = [operation, *owners]
     return factors + [_of_block(evaluator, one, bool(loops)) for one in within]
 
 
@@ -200,12 +201,13 @@ def _text(factors: list[_Factor]) -> Expression:
     return result
 
 
-def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation]) -> _Factor:
-    operation = enclosing.operation
+def _factor(evaluator: Evaluator, region: Region, loops: list[SsaOperation]) -> _Factor:
+    operation = region.owner
+    assert operation is not None, "the body of a function runs once"
     if len(operation.operands) < _OPERANDS.get(operation.name, 0):
         return _Factor(None, None, reason=place(operation))
     if operation.traits.counted:
-        text = trip_count_text(evaluator.function, operation)
+        text = trip_count_text(operation)
         if _varies(evaluator, operation, operation.operands[:BOUNDS], loops):
             return _Factor(None, text)
         count = evaluator.trip_count(operation)
@@ -218,7 +220,7 @@ def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation
             return _Factor(None, once, at_most=True)
         if isinstance(condition, Unknown):
             return _Factor(None, once, at_most=True, unknown=condition)
-        return _Factor(int((condition != 0) == (enclosing.region == 0)), once, at_most=True)
+        return _Factor(int((condition != 0) == (region.number == 0)), once, at_most=True)
     if operation.traits.once:
         return _Factor(1, once)
     return _Factor(None, None, reason=place(operation))
@@ -226,8 +228,8 @@ def _factor(evaluator: Evaluator, enclosing: Enclosing, loops: list[SsaOperation
 
 def _of_block(evaluator: Evaluator, operation: SsaOperation, is_in_loop: bool) -> _Factor:
     """Return how often the block of an operation runs when its region does."""
-    home, once = evaluator.structure.home(operation), Expression("1", constant=1)
-    if home is None:
+    home, once = operation.block, Expression("1", constant=1)
+    if home is None or len(home.region) < 2:
         return _Factor(1, once)
     if is_in_loop and home.region is not evaluator.function.body:
         return _Factor(None, once, at_most=True)
@@ -241,12 +243,15 @@ def _of_block(evaluator: Evaluator, operation: SsaOperation, is_in_loop: bool) -
 
 
 def _varies(
-    evaluator: Evaluator, operation: SsaOperation, names: tuple[str, ...], loops: list[SsaOperation]
+    evaluator: Evaluator,
+    operation: SsaOperation,
+    values: tuple[Value, ...],
+    loops: list[SsaOperation],
 ) -> bool:
     """Tell whether operands of an operation differ between the iterations of loops around it."""
     return any(
-        evaluator.structure.depends_on(name, loop)
-        for name in names
+        evaluator.structure.depends_on(value, loop)
+        for value in values
         for loop in loops
         if loop is not operation
     )

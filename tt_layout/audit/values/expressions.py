@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tt_layout.audit.values.given import PROGRAM_AXES
-from tt_layout.ir.ssa.model import SsaFunction, SsaOperation
+from tt_layout.ir.ssa.model import SsaOperation, Value
 
 MAX_TEXT = 80
 MAX_DEPTH = 24
@@ -54,13 +54,13 @@ class Expression(NamedTuple):
         return self.text if self.binding >= binding else f"({self.text})"
 
 
-def expression(function: SsaFunction, name: str) -> Expression:
+def expression(value: Value) -> Expression:
     """Return a scalar of a function over its arguments.
 
     A value that is neither an argument nor arithmetic stands under its own name, and so does
     one whose text is too long, or computed from itself.
     """
-    return _Writer(function).write(name)
+    return _Writer().write(value)
 
 
 class _Writer:
@@ -70,22 +70,21 @@ class _Writer:
     their own names.
     """
 
-    def __init__(self, function: SsaFunction) -> None:
-        self._function = function
-        self._written: dict[str, Expression] = {}
+    def __init__(self) -> None:
+        self._written: dict[Value, Expression] = {}
 
-    def write(self, name: str, depth: int = 0) -> Expression:
+    def write(self, value: Value, depth: int = 0) -> Expression:
         """Return a value as text."""
-        if name in self._written:
-            return self._written[name]
-        operation = self._function.definitions.get(name)
+        if value in self._written:
+            return self._written[value]
+        operation, name = value.definition, Expression(value.name)
         if operation is None or depth > MAX_DEPTH or len(self._written) == MAX_VALUES:
-            return Expression(name)
-        self._written[name] = Expression(name)  # what it is within itself
-        found = self._of_operation(operation, depth)
-        if found is not None and len(found.text) <= MAX_TEXT:
-            self._written[name] = found
-        return self._written[name]
+            return name
+        self._written[value] = name  # what it is within itself
+        written = self._of_operation(operation, depth)
+        if written is not None and len(written.text) <= MAX_TEXT:
+            self._written[value] = written
+        return self._written[value]
 
     def _of_operation(self, operation: SsaOperation, depth: int) -> Expression | None:
         name = operation.name
@@ -110,7 +109,7 @@ class _Writer:
     def _rounded_up(self, operation: SsaOperation, depth: int) -> Expression | None:
         """Return ``(x + c - 1) / c`` as the division that it stands for."""
         divisor = self.write(operation.operands[1], depth + 1)
-        total = self._function.definitions.get(operation.operands[0])
+        total = operation.operands[0].definition
         if divisor.constant is None or total is None or total.name != "arith.addi":
             return None
         if len(total.operands) != _operands_of(total):
@@ -145,9 +144,9 @@ def ceildiv(dividend: Expression, divisor: Expression) -> Expression:
     return Expression(f"ceildiv({dividend.text}, {divisor.text})")
 
 
-def trip_count_text(function: SsaFunction, loop: SsaOperation) -> Expression:
+def trip_count_text(loop: SsaOperation) -> Expression:
     """Return how often the body of an ``scf.for`` runs, 0 times where that is negative."""
-    lower, upper, step = (expression(function, name) for name in loop.operands[:3])
+    lower, upper, step = (expression(bound) for bound in loop.operands[:3])
     span = upper
     if lower.constant is not None and upper.constant is not None:
         number = max(0, upper.constant - lower.constant)

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from tt_layout.audit.values.spread import is_true
 from tt_layout.audit.values.unknown import Found, Unknown, place
 from tt_layout.ir.ssa.control_flow import branches, by_label
-from tt_layout.ir.ssa.model import Region
+from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.model import Region, Value
 
 
 class Path(NamedTuple):
@@ -22,7 +23,7 @@ class Path(NamedTuple):
     """
 
     labels: tuple[str, ...]
-    sources: dict[str, str]
+    sources: dict[Value, Value]
     unknown: Unknown | None = None
     perhaps: frozenset[str] = frozenset()
 
@@ -33,12 +34,12 @@ class Path(NamedTuple):
         return None if label in self.perhaps else False
 
 
-def follow(region: Region, value: Callable[[str], Found], sources: dict[str, str]) -> Path:
+def follow(region: Region, evaluate: Callable[[Value], Found], sources: dict[Value, Value]) -> Path:
     """Return the path through a region of several blocks.
 
     Args:
         region: the region.
-        value: returns the value of a name.
+        evaluate: returns what a value is.
         sources: what the arguments of blocks are handed is added to it on the way.
     """
     blocks = by_label(region)
@@ -48,7 +49,7 @@ def follow(region: Region, value: Callable[[str], Found], sources: dict[str, str
         last = block.operations[-1]
         taken = list(branches(last, blocks))
         if len(taken) > 1 and taken[0].choice is not None:
-            condition = value(taken[0].choice.name)
+            condition = evaluate(taken[0].choice.value)
             if isinstance(condition, Unknown):
                 return _open(region, labels, sources, condition)
             taken = [
@@ -63,7 +64,7 @@ def follow(region: Region, value: Callable[[str], Found], sources: dict[str, str
         if block.label in labels:
             return _open(region, labels, sources, Unknown.because(place(last)))
         labels.append(block.label)
-        sources.update((new.name, old) for old, new in zip(way.passed, way.received))
+        sources.update((new, old) for old, new in zip(way.passed, way.received))
     return Path(tuple(labels), sources)
 
 
@@ -78,7 +79,7 @@ def is_repeated(region: Region, label: str) -> bool:
     return len(region) > 1 and label in _reached(_followers(region), label)
 
 
-def _open(region: Region, labels: list[str], sources: dict[str, str], why: Unknown) -> Path:
+def _open(region: Region, labels: list[str], sources: dict[Value, Value], why: Unknown) -> Path:
     """Return a path that is known up to the last of some blocks."""
     perhaps, certain = _behind(region, labels[-1])
     return Path((*labels, *(c for c in certain if c not in labels)), sources, why, perhaps)
@@ -103,13 +104,11 @@ def _reached(
     followers: Mapping[str, list[str]], label: str, without: str | None = None
 ) -> set[str]:
     """Return the blocks that control may come to behind one without coming to another."""
-    found: set[str] = set()
-    pending = [label]
-    while pending:
-        fresh = {one for one in followers.get(pending.pop(), ()) if one != without} - found
-        found |= fresh
-        pending += fresh
-    return found
+
+    def behind(label: str) -> list[str]:
+        return [one for one in followers.get(label, ()) if one != without]
+
+    return {*reach(behind(label), behind)}
 
 
 def greatest_on_a_way(region: Region, numbers: Mapping[str, float]) -> float:

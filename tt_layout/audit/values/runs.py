@@ -13,16 +13,15 @@ from tt_layout.audit.values.evaluator import (
     yielded,
 )
 from tt_layout.audit.values.spread import is_true
-from tt_layout.audit.values.structure import Enclosing
 from tt_layout.audit.values.unknown import Found, Unknown, UnknownError, place
 from tt_layout.ir.ssa.control_flow import BOUNDS
-from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.ir.ssa.model import Region, SsaOperation, Value
 
 
 def each_run(
     evaluator: Evaluator,
     operation: SsaOperation,
-    names: Sequence[str],
+    values: Sequence[Value],
     assumed: list[Unknown] | None = None,
 ) -> Iterator[list[Found]]:
     """Yield what values are each time that an operation runs.
@@ -30,7 +29,7 @@ def each_run(
     Args:
         evaluator: of the function that it is in.
         operation: the operation.
-        names: values that it may use.
+        values: those that it may use.
         assumed: given, a branch that nothing decides is taken to lead to the operation, and why
             nothing decides it is added.
 
@@ -38,14 +37,15 @@ def each_run(
         UnknownError: it is not known when the operation runs, or it runs too often.
         SplitError: not all programs do the same.
     """
-    around = evaluator.structure.around(operation)[::-1]
-    wanted = {*names, *(n for e in around for n in e.operation.operands[:BOUNDS])}
+    around = operation.around[::-1]
+    bounds = (v for r in around if r.owner is not None for v in r.owner.operands[:BOUNDS])
+    wanted = {*values, *bounds}
     runs = _Runs(evaluator, operation, frozenset(wanted), assumed)
     for count, scope in enumerate(runs.scopes(evaluator.top, around)):
         if count == MAX_ITERATIONS:
             reason = f"{place(operation)} runs more than {MAX_ITERATIONS} times"
             raise UnknownError(Unknown.because(reason))
-        yield [evaluator.run(scope, name) for name in names]
+        yield [evaluator.run(scope, value) for value in values]
 
 
 class _Runs(NamedTuple):
@@ -60,17 +60,19 @@ class _Runs(NamedTuple):
 
     evaluator: Evaluator
     operation: SsaOperation
-    wanted: frozenset[str]
+    wanted: frozenset[Value]
     assumed: list[Unknown] | None
 
-    def scopes(self, scope: Scope, around: Sequence[Enclosing]) -> Iterator[Scope]:
+    def scopes(self, scope: Scope, around: Sequence[Region]) -> Iterator[Scope]:
         """Yield a scope for each time that the innermost of nested regions runs."""
-        if not self._is_reached(scope, around[0].operation if around else self.operation):
+        operation = around[0].owner if around else self.operation
+        assert operation is not None
+        if not self._is_reached(scope, operation):
             return
         if not around:
             yield scope
             return
-        (operation, region, _), inner = around[0], around[1:]
+        region, inner = around[0].number, around[1:]
         if operation.traits.counted:
             for iteration in self._iterations(scope, operation):
                 yield from self.scopes(iteration, inner)
@@ -89,8 +91,8 @@ class _Runs(NamedTuple):
 
     def _is_reached(self, scope: Scope, operation: SsaOperation) -> bool:
         """Tell whether control comes to the block of an operation."""
-        home = self.evaluator.structure.home(operation)
-        if home is None:
+        home = operation.block
+        if home is None or len(home.region) < 2:
             return True
         path = self.evaluator.path(scope, home.region)
         runs = path.runs(home.label)
@@ -104,11 +106,11 @@ class _Runs(NamedTuple):
 
     def _iterations(self, scope: Scope, loop: SsaOperation) -> Iterator[Scope]:
         evaluator = self.evaluator
-        bounds = [evaluator.run(scope, name) for name in loop.operands[:BOUNDS]]
+        bounds = [evaluator.run(scope, bound) for bound in loop.operands[:BOUNDS]]
         count = evaluator.trips(loop, bounds)
         if isinstance(count, Unknown):
             raise UnknownError(count)
-        within = [name for name in self.wanted if evaluator.structure.is_within(name, loop)]
+        within = [value for value in self.wanted if evaluator.structure.is_within(value, loop)]
         passed = yielded(loop, 0)
         needed = evaluator.structure.iterated_for(loop, within)
         state = {k: evaluator.run(scope, loop.operands[BOUNDS + k]) for k in needed}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.values.evaluator import yielded
 from tt_layout.audit.values.structure import Structure
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, integers
+from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.attributes import constant_value
 
 MAX_DEPTH = 100
@@ -64,39 +64,38 @@ class Strides:
         ...   tt.return
         ... }''')
         >>> [function] = read_functions(module)
-        >>> strides = Strides(function, Structure(function))
-        >>> strides.along("%x", 0), strides.along("%y", 0)
+        >>> strides, values = Strides(function, Structure(function)), function.values
+        >>> strides.along(values["%x"], 0), strides.along(values["%y"], 0)
         (Stride(number=1, argument='%n'), None)
     """
 
     def __init__(self, function: SsaFunction, structure: Structure) -> None:
-        self._function, self._structure = function, structure
-        self._arguments = {v.name: v.type for v in function.arguments}
-        self._known: dict[tuple[str, int], Stride | None] = {}
+        self._structure = structure
+        self._arguments = frozenset(function.arguments)
+        self._known: dict[tuple[Value, int], Stride | None] = {}
         self._depth = 0
 
-    def along(self, name: str, dim: int) -> Stride | None:
+    def along(self, value: Value, dim: int) -> Stride | None:
         """Return how far the elements of a value are apart along a dimension.
 
         None where that differs, or is not seen.  No sum or product is taken to overflow.
         """
-        key = name, dim
+        key = value, dim
         if key not in self._known:
             self._depth += 1
-            self._known[key] = self._find(name, dim) if self._depth < MAX_DEPTH else None
+            self._known[key] = self._find(value, dim) if self._depth < MAX_DEPTH else None
             self._depth -= 1
         return self._known[key]
 
-    def _find(self, name: str, dim: int) -> Stride | None:
-        value = self._function.values.get(name)
-        shape = value.type.shape if value is not None else ()
+    def _find(self, value: Value, dim: int) -> Stride | None:
+        shape = value.type.shape
         if dim >= len(shape):
             return None
         if shape[dim] == 1:
             return SAME
-        operation = self._function.definitions.get(name)
+        operation = value.definition
         if operation is None:
-            return self._iterated(name, dim)
+            return self._iterated(value, dim)
         if operation.name in ("tt.splat", "tt.make_range"):
             return SAME if operation.name == "tt.splat" else Stride(1)
         if operation.name == "arith.constant":
@@ -119,7 +118,7 @@ class Strides:
         """Return the distance behind an operation of each element by itself."""
         if not operation.traits.elementwise:
             return None
-        own = [self.along(name, dim) for name in operation.operands]
+        own = [self.along(operand, dim) for operand in operation.operands]
         known = [one for one in own if one is not None]
         if len(known) < len(own):
             return None
@@ -132,7 +131,7 @@ class Strides:
         if operation.name in ("arith.addi", "arith.subi"):
             return known[0].plus(known[1], -1 if operation.name == "arith.subi" else 1)
         if operation.name == "tt.addptr":
-            bits = self._function.values[operation.operands[0]].type.bits
+            bits = operation.operands[0].type.bits
             size = Stride(max(1, (bits or 0) // 8)) if bits is not None else None
             more = known[1].times(size) if size is not None else None
             return known[0].plus(more) if more is not None else None
@@ -146,14 +145,13 @@ class Strides:
                 return stride.times(scale)
         return None
 
-    def _everywhere(self, name: str) -> Stride | None:
+    def _everywhere(self, value: Value) -> Stride | None:
         """Return what all elements of a value are; None where they differ, or it is not seen."""
         for _ in range(MAX_DEPTH):
-            type_ = self._arguments.get(name)
-            if type_ is not None:
-                is_number = type_.is_scalar and (type_.integer_bits or 0) >= 16
-                return Stride(1, name) if is_number else None
-            operation = self._function.definitions.get(name)
+            if value in self._arguments:
+                is_number = value.type.is_scalar and (value.type.integer_bits or 0) >= 16
+                return Stride(1, value.name) if is_number else None
+            operation = value.definition
             if operation is None:
                 return None
             if operation.name == "arith.constant":
@@ -161,23 +159,23 @@ class Strides:
                 return Stride(number) if number is not None else None
             if not (_keeps(operation) or operation.traits.repeats) or len(operation.operands) != 1:
                 return None
-            name = operation.operands[0]
+            value = operation.operands[0]
         return None
 
-    def _iterated(self, name: str, dim: int) -> Stride | None:
+    def _iterated(self, value: Value, dim: int) -> Stride | None:
         """Return the distance of what a loop iterates, if each iteration leaves it as it was."""
-        owner = self._structure.owner(name)
-        if owner is None or owner.first_value is None or not owner.operation.traits.counted:
+        loop = value.owner.owner if isinstance(value.owner, Block) else None
+        initial = self._structure.first_value(value)
+        if loop is None or initial is None or not loop.traits.counted:
             return None
-        loop = owner.operation
-        first = self.along(owner.first_value, dim)
-        arguments = [value.name for value in loop.regions[0][0].arguments[1:]]
+        first = self.along(initial, dim)
+        arguments = loop.regions[0][0].arguments[1:]
         passed = yielded(loop, 0)
-        if first is None or name not in arguments or len(passed) != len(arguments):
+        if first is None or value not in arguments or len(passed) != len(arguments):
             return None
         before = dict(self._known)
-        self._known[name, dim] = first
-        if self.along(passed[arguments.index(name)], dim) == first:
+        self._known[value, dim] = first
+        if self.along(passed[arguments.index(value)], dim) == first:
             return first
         self._known = before  # what was concluded from it does not hold
         return None

@@ -26,7 +26,7 @@ from tt_layout.audit.values.spread import agreed
 from tt_layout.audit.values.strides import Strides
 from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
-from tt_layout.ir.ssa import Attribute, SsaFunction, SsaOperation, ValueType
+from tt_layout.ir.ssa import Attribute, SsaFunction, SsaOperation, Value, ValueType
 from tt_layout.ir.ssa.control_flow import BOUNDS
 
 MULTIPLIERS = (3, 68, 1021, 6)
@@ -85,7 +85,7 @@ class Trials:
         >>> [function] = read_functions(module)
         >>> trials = Trials(function, GivenValues(), PlacedLayouts())
         >>> for name in ("%x", "%d", "%p"):
-        ...     print(trials.facts(name, 0))
+        ...     print(trials.facts(function.values[name], 0))
         Facts(contiguity=4, constancy=1, apart=None, factor='')
         Facts(contiguity=1, constancy=4, apart=None, factor='')
         Facts(contiguity=1, constancy=1, apart=None, factor='%n')
@@ -98,26 +98,28 @@ class Trials:
         self._structure = Structure(function)
         self._evaluators: dict[object, list[_Trial]] = {}
 
-    def facts(self, name: str, dim: int, supposed: Supposed | None = None, unit: int = 1) -> Facts:
+    def facts(
+        self, value: Value, dim: int, supposed: Supposed | None = None, unit: int = 1
+    ) -> Facts:
         """Return what is true of a value along a dimension.
 
         Args:
-            name: of the value.
+            value: the value.
             dim: the dimension.
             supposed: what arguments are taken to be.
             unit: bytes of an element, of addresses.
         """
-        seen = self._seen(name, dim, unit) if not supposed else None
-        return seen or self._tried(name, dim, supposed or {}, unit)
+        seen = self._seen(value, dim, unit) if not supposed else None
+        return seen or self._tried(value, dim, supposed or {}, unit)
 
     @cached_property
     def _strides(self) -> Strides:
         return Strides(self._function, self._structure)
 
-    def _seen(self, name: str, dim: int, unit: int) -> Facts | None:
+    def _seen(self, value: Value, dim: int, unit: int) -> Facts | None:
         """Return what the operations tell of a value; None where that takes trials."""
-        stride = self._strides.along(name, dim)
-        shape = self._function.values[name].type.shape if stride is not None else ()
+        stride = self._strides.along(value, dim)
+        shape = value.type.shape if stride is not None else ()
         if stride is None or stride.number % unit or shape[dim] % 2 or prod(shape) > MAX_MADE_UP:
             return None
         apart = stride.number // unit
@@ -127,12 +129,12 @@ class Trials:
             return None
         return Facts(1, 1 if apart else shape[dim] & -shape[dim], apart, "")
 
-    def _tried(self, name: str, dim: int, supposed: Supposed, unit: int) -> Facts:
+    def _tried(self, value: Value, dim: int, supposed: Supposed, unit: int) -> Facts:
         """Return what every trial shows of a value."""
         trials, steps = self._trials(supposed), list[int | None]()
         longest: tuple[int, int] | None = None
         for trial in trials:
-            arrays = [array // unit for array in self._values(trial, name)]
+            arrays = [array // unit for array in self._values(trial, value)]
             if any(array.ndim <= dim for array in arrays):
                 return NO_FACTS
             steps.append(_step(arrays, dim))
@@ -146,19 +148,19 @@ class Trials:
         return Facts(*longest, apart, self._factor(trials, steps)) if longest else NO_FACTS
 
     def always_divides(
-        self, divisor: int, name: str, dim: int, run: int = 1, supposed: Supposed | None = None
+        self, divisor: int, value: Value, dim: int, run: int = 1, supposed: Supposed | None = None
     ) -> bool:
         """Tell whether the first of each ``run`` elements is a multiple of a number in all trials.
 
         Args:
             divisor: the number.
-            name: of the value.
+            value: the value.
             dim: the dimension of the runs.
             run: how many elements they have.
             supposed: what arguments are taken to be.
         """
         is_known = False
-        for array in (a for t in self._trials(supposed or {}) for a in self._values(t, name)):
+        for array in (a for t in self._trials(supposed or {}) for a in self._values(t, value)):
             first = _firsts(array, dim, run) if array.ndim > dim else array
             if (first % divisor).any():
                 return False
@@ -193,25 +195,25 @@ class Trials:
         return GivenValues(values)
 
     @staticmethod
-    def _values(trial: _Trial, name: str) -> Iterator[Ints]:
+    def _values(trial: _Trial, value: Value) -> Iterator[Ints]:
         """Yield a value as the first executions of its operation have it."""
-        operation = trial.function.definitions.get(name)
+        operation = value.definition
         known: list[Found] = []
         if operation is not None:
             try:
-                runs = each_run(trial, operation, [name])
-                known = [value for [value] in islice(runs, MAX_EXECUTIONS)]
+                runs = each_run(trial, operation, [value])
+                known = [found for [found] in islice(runs, MAX_EXECUTIONS)]
             except UnknownError:
                 pass
-        for value in known or [trial.value(name)]:
-            if not isinstance(value, Unknown):
-                yield np.asarray(agreed(value))
+        for found in known or [trial.value(value)]:
+            if not isinstance(found, Unknown):
+                yield np.asarray(agreed(found))
 
     def _factor(self, trials: list[_Trial], steps: list[int | None]) -> str:
         """Return the argument whose value neighbours are apart by in every trial so far."""
         for value in self._function.arguments:
             if value.type.integer_bits is not None and value.type.is_scalar:
-                values = [trial.scalar(value.name) for trial in trials[: len(steps)]]
+                values = [trial.scalar(value) for trial in trials[: len(steps)]]
                 if values == steps and len(set(steps)) > 1:
                     return value.name
         return ""
@@ -248,9 +250,9 @@ class _Trial(Evaluator):
         super().__init__(function, given, layouts, structure=structure)
         self._number = number
 
-    def _steps(self, scope: Scope, name: str) -> Steps:
-        found = yield from super()._steps(scope, name)
-        return self._made_up(name) if isinstance(found, Unknown) else found
+    def _steps(self, scope: Scope, value: Value) -> Steps:
+        found = yield from super()._steps(scope, value)
+        return self._made_up(value) if isinstance(found, Unknown) else found
 
     def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
         count = super().trips(loop, bounds)
@@ -259,14 +261,14 @@ class _Trial(Evaluator):
         are_known = len(bounds) == BOUNDS and unknowns(bounds) is None
         return MAX_EXECUTIONS if are_known else count
 
-    def _made_up(self, name: str) -> Known:
+    def _made_up(self, value: Value) -> Known:
         """Return numbers for a value that only the data determine."""
-        type_ = self.function.values[name].type if name in self.function.values else None
-        if type_ is None or (type_.integer_bits is None and type_.pointee is None):
+        type_ = value.type
+        if not value.text or (type_.integer_bits is None and type_.pointee is None):
             return Unknown()
         if prod(type_.shape) > MAX_MADE_UP:
             return Unknown()
-        random = np.random.default_rng([self._number, crc32(name.encode())])
+        random = np.random.default_rng([self._number, crc32(value.name.encode())])
         bits = min(20, type_.integer_bits or 20)
         return random.integers(0, 1 << max(1, bits - 1), type_.shape, dtype=np.int64)
 

@@ -11,7 +11,7 @@ it is asked for::
 from __future__ import annotations
 
 from tt_layout.ir.ssa.attributes import Attribute, integers
-from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Successor, Value
+from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Successor, Use, Value
 from tt_layout.ir.ssa.reader import SsaReader, read_functions
 from tt_layout.ir.ssa.types import ValueType, value_type
 
@@ -23,6 +23,7 @@ __all__ = [
     "SsaOperation",
     "SsaReader",
     "Successor",
+    "Use",
     "Value",
     "ValueType",
     "integers",

@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa.model import NO_BLOCKS, Block, Region, SsaFunction, SsaOperation, Value
 
 BOUNDS = 3
 """Operands of ``scf.for`` before those that it iterates: lower bound, upper bound, step."""
@@ -46,11 +46,11 @@ class Choice(NamedTuple):
     """A truth value that decides whether control takes a way.
 
     Attributes:
-        name: of the value.
+        value: the truth value.
         outcome: what it is where the way is taken.
     """
 
-    name: str
+    value: Value
     outcome: bool
 
 
@@ -71,7 +71,7 @@ class Way(NamedTuple):
     operation: SsaOperation
     begin: int | None
     end: int | str | None
-    passed: Sequence[str]
+    passed: Sequence[Value]
     received: Sequence[Value]
     by: SsaOperation
     choice: Choice | None = None
@@ -88,8 +88,8 @@ class Way(NamedTuple):
 class Edge(NamedTuple):
     """A value, one that it may become, and on which way."""
 
-    source: str
-    target: str
+    source: Value
+    target: Value
     way: Way
 
 
@@ -152,7 +152,9 @@ def _while(loop: SsaOperation) -> Iterator[Way]:
     before, after = loop.regions
     yield Way(loop, None, 0, loop.operands, _arguments(before), loop)
     for last in last_operations(before):
-        condition, *passed = last.operands or ("",)
+        if not last.operands:
+            continue
+        condition, *passed = last.operands
         for end, received in ((1, _arguments(after)), (None, loop.results)):
             yield Way(loop, 0, end, passed, received, last, Choice(condition, end is not None))
     for last in last_operations(after):
@@ -162,7 +164,7 @@ def _while(loop: SsaOperation) -> Iterator[Way]:
 def _if(choice: SsaOperation) -> Iterator[Way]:
     for number in range(2):
         decided = Choice(choice.operands[0], not number) if choice.operands else None
-        region = choice.regions[number] if number < len(choice.regions) else ()
+        region = choice.regions[number] if number < len(choice.regions) else NO_BLOCKS
         end = number if region else None
         yield Way(choice, None, end, (), (), choice, decided)
         yield from _out_of(choice, number, region)
@@ -246,9 +248,10 @@ class ControlFlow:
         ... }''')
         >>> [function] = read_functions(module)
         >>> flow = ControlFlow(function)
-        >>> [edge.source for edge in flow.into("%a")], [edge.source for edge in flow.into("%r#0")]
-        (['%x', '%b'], ['%x', '%b'])
-        >>> [edge.target for edge in flow.out_of("%a")]
+        >>> a, result = function.values["%a"], function.values["%r#0"]
+        >>> [[edge.source.name for edge in flow.into(value)] for value in (a, result)]
+        [['%x', '%b'], ['%x', '%b']]
+        >>> [edge.target.name for edge in flow.out_of(a)]
         ['%b', '%r#1']
     """
 
@@ -272,57 +275,57 @@ class ControlFlow:
     def edges(self) -> tuple[Edge, ...]:
         """All edges: of each way, what it hands over."""
         return tuple(
-            Edge(source, target.name, way)
+            Edge(source, target, way)
             for way in self.ways
             for source, target in zip(way.passed, way.received)
         )
 
     @cached_property
-    def _into(self) -> Mapping[str, list[Edge]]:
-        found: dict[str, list[Edge]] = {}
+    def _into(self) -> Mapping[Value, list[Edge]]:
+        found: dict[Value, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.target, []).append(edge)
         return found
 
     @cached_property
-    def _out_of(self) -> Mapping[str, list[Edge]]:
-        found: dict[str, list[Edge]] = {}
+    def _out_of(self) -> Mapping[Value, list[Edge]]:
+        found: dict[Value, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.source, []).append(edge)
         return found
 
-    def into(self, name: str) -> Sequence[Edge]:
+    def into(self, value: Value) -> Sequence[Edge]:
         """Return the edges to a value: from all values that it may be."""
-        return self._into.get(name, ())
+        return self._into.get(value, ())
 
-    def out_of(self, name: str) -> Sequence[Edge]:
+    def out_of(self, value: Value) -> Sequence[Edge]:
         """Return the edges from a value: to all values that it may become."""
-        return self._out_of.get(name, ())
+        return self._out_of.get(value, ())
 
-    def first_value(self, name: str) -> str | None:
+    def first_value(self, value: Value) -> Value | None:
         """Return what an argument of a region is when control first enters that.
 
         Of the variable of a loop that is its lower bound.  None for other values.
         """
-        return self._first.get(name)
+        return self._first.get(value)
 
-    def again(self, name: str) -> str | None:
+    def again(self, value: Value) -> Value | None:
         """Return what an argument of a loop's first region is when control comes there again."""
-        for edge in self.into(name):
+        for edge in self.into(value):
             if edge.way.end == 0 and edge.way.begin is not None:
                 return edge.source
         return None
 
     @cached_property
-    def _first(self) -> Mapping[str, str]:
-        found: dict[str, str] = {}
+    def _first(self) -> Mapping[Value, Value]:
+        found: dict[Value, Value] = {}
         for edge in self.edges:
             way = edge.way
             if isinstance(way.end, int) and not way.by_element and way.begin != way.end:
                 found.setdefault(edge.target, edge.source)
         for way in self.ways:
             if (variable := way.variable) is not None:
-                found[variable.name] = way.operation.operands[0]
+                found[variable] = way.operation.operands[0]
         return found
 
 
@@ -349,12 +352,12 @@ class Call(NamedTuple):
     callee: SsaFunction
 
     @property
-    def passed(self) -> Iterator[tuple[str, Value]]:
+    def passed(self) -> Iterator[tuple[Value, Value]]:
         """Each value of the caller that is passed, and the argument that it becomes."""
         yield from zip(self.operation.operands, self.callee.arguments)
 
     @property
-    def returned(self) -> Iterator[tuple[str, Value]]:
+    def returned(self) -> Iterator[tuple[Value, Value]]:
         """Each value of the callee that is returned, and the result that it becomes."""
         for last in last_operations(self.callee.body):
             yield from zip(last.operands, self.operation.results)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tt_layout.ir.ssa.attributes import Attribute, attribute_value, integers
-from tt_layout.ir.ssa.model import Successor
 from tt_layout.ir.ssa.results import WrittenTypes, result_types
 
 _AXES = {"x": 0, "y": 1, "z": 2}
@@ -37,6 +36,13 @@ MAX_RESULTS = 4096  # of an operation; more are not read
 MAX_DIGITS = 9
 
 
+class WrittenSuccessor(NamedTuple):
+    """A block that a branch goes to, and the names of what it hands over."""
+
+    label: str
+    operands: tuple[str, ...]
+
+
 class Template(NamedTuple):
     """An operation without its place: names as written, so that it can be used again.
 
@@ -51,7 +57,7 @@ class Template(NamedTuple):
     results: tuple[tuple[str, int], ...]
     types: tuple[str, ...]
     attributes: Mapping[str, Attribute]
-    successors: tuple[Successor, ...]
+    successors: tuple[WrittenSuccessor, ...]
     column: int
     location: str
 
@@ -76,7 +82,7 @@ class Draft:
         self.colon: list[str] = []
         self.arrow: list[str] | None = None
         self.types: list[str] | None = None  # those that are being read
-        self.successors: list[Successor] = []
+        self.successors: list[WrittenSuccessor] = []
         self.variable = ""
         self.bindings: list[str] = []
         self.location: str | None = None
@@ -126,7 +132,7 @@ class Draft:
         if self.name.endswith(".memdesc_subslice") and self.numbers:
             attributes.setdefault("offsets", f"array<i32: {', '.join(self.numbers)}>")
 
-    def _forwarded(self) -> list[Successor]:
+    def _forwarded(self) -> list[WrittenSuccessor]:
         """Return the successors; the generic form has what they are handed among the operands."""
         if not self.generic or not self.successors:
             return self.successors

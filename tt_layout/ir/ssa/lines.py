@@ -17,8 +17,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 from tt_layout.ir.ssa.attributes import Attribute
-from tt_layout.ir.ssa.draft import Template
-from tt_layout.ir.ssa.model import Successor
+from tt_layout.ir.ssa.draft import Template, WrittenSuccessor
 
 MAX_LENGTH = 1 << 12
 """Characters of a line that is kept; longer ones are seldom alike."""
@@ -95,7 +94,7 @@ class _Pattern(NamedTuple):
         successors = own.successors
         if successors:
             successors = tuple(
-                Successor(old.label, tuple([names[at] for at in places]))
+                WrittenSuccessor(old.label, tuple([names[at] for at in places]))
                 for old, places in zip(successors, self.successors)
             )
         results = [names[at] for at in self.results]

@@ -1,16 +1,19 @@
-"""A function of a dump as values and operations.  All of it immutable, and of one function.
+"""A function of a dump as operations, blocks and values with their uses, as MLIR's bindings have.
 
 MLIR uses a name again once the region that it was defined in has ended.  Here every value of
 a function has a name of its own: the first keeps the name as written, a later one has its line
 behind it, such as ``%weight@57``.
+
+An object stands for what is at one place of the text: two of them are equal if they are the same.
+What a reader has handed out never changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 from tt_layout.ir.data_movements import OPERATIONS, DataMovement
 from tt_layout.ir.operations import Location
@@ -20,52 +23,136 @@ from tt_layout.ir.traits import Traits, traits_of
 from tt_layout.ir.types import IRType
 
 
-class Value(NamedTuple):
-    """What an operation returns, or an argument of a block.
+class Use(NamedTuple):
+    """An operand: the operation that takes a value, and as which of its operands."""
+
+    owner: SsaOperation
+    operand_number: int
+
+
+class Value:
+    """The result of an operation, or an argument of a block.
 
     Attributes:
         name: such as ``%12``, ``%5#1``, ``%arg0``; of a second value that is so named ``%12@57``.
         text: the type as written, aliases in it; empty where the dump does not contain it.
+        owner: the operation that returns it, or the block whose argument it is; None where the
+            dump leaves out the definition.
+        uses: the operands that it is, in the order of the text.
     """
 
-    name: str
-    text: str
+    __slots__ = ("name", "owner", "text", "uses")
+
+    def __init__(self, name: str, text: str = "") -> None:
+        self.name = name
+        self.text = text
+        self.owner: SsaOperation | Block | None = None
+        self.uses: list[Use] = []
+
+    def __repr__(self) -> str:
+        return f"Value({self.name!r}, {self.text!r})"
 
     @property
     def type(self) -> ValueType:
         """Its type, but for the layout."""
         return value_type(self.text)
 
+    @property
+    def definition(self) -> SsaOperation | None:
+        """The operation that returns it; None of an argument."""
+        owner = self.owner
+        return owner if isinstance(owner, SsaOperation) else None
+
+    @property
+    def users(self) -> list[SsaOperation]:
+        """The operations that take it, each once, in the order of the text."""
+        return list(dict.fromkeys(use.owner for use in self.uses))
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether the dump has its definition."""
+        return self.owner is not None
+
 
 class Successor(NamedTuple):
     """A block that a branch goes to, and the values that it hands over."""
 
     label: str
-    operands: tuple[str, ...]
+    operands: tuple[Value, ...]
 
 
-class Block(NamedTuple):
+class Block:
     """Operations in a row.
 
     Attributes:
         label: such as ``^bb1``; empty for the first block of a region, unless written.
         arguments: of the first block of a loop the induction variable and what is iterated.
+        operations: in their order.
+        region: that it is in.
     """
 
-    label: str
-    arguments: tuple[Value, ...]
-    operations: tuple[SsaOperation, ...]
+    __slots__ = ("arguments", "label", "operations", "region")
+
+    def __init__(
+        self, label: str, arguments: tuple[Value, ...], operations: tuple[SsaOperation, ...]
+    ) -> None:
+        self.label = label
+        self.arguments = arguments
+        self.operations = operations
+        self.region: Region = NO_BLOCKS
+
+    @property
+    def owner(self) -> SsaOperation | None:
+        """The operation around it; None in the body of a function."""
+        return self.region.owner
+
+    def __iter__(self) -> Iterator[SsaOperation]:
+        return iter(self.operations)
 
 
-Region = tuple[Block, ...]
+class Region(Sequence[Block]):
+    """Blocks of an operation, or of a function.
+
+    Attributes:
+        owner: the operation; None of the body of a function.
+        number: which of the operation's regions it is.
+        begin, end: positions of the operations in it, the end excluded.
+    """
+
+    __slots__ = ("_blocks", "begin", "end", "number", "owner")
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._blocks = tuple(blocks)
+        self.owner: SsaOperation | None = None
+        self.number = 0
+        self.begin = self.end = 0
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self._blocks)
+
+    @overload
+    def __getitem__(self, index: int) -> Block: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Block]: ...
+
+    def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
+        return self._blocks[index]
 
 
-class SsaOperation(NamedTuple):
+NO_BLOCKS = Region(())
+"""The body of a declaration, and of what is nested too deeply."""
+
+
+class SsaOperation:
     """An operation of a function.
 
     Attributes:
         name: with its dialect, such as ``arith.addi``.
-        operands: names of the values that it takes, in the order written.
+        operands: the values that it takes, in the order written.
         results: the values that it returns.
         attributes: what stands in its dictionaries, ``key = value`` outside of them, and under
             a word that stands before an operand the name of that operand (``mask``, ``step``).
@@ -74,17 +161,71 @@ class SsaOperation(NamedTuple):
         successors: of a branch.
         line, column: where the name stands, from 1.
         location_text: what stands within ``loc(...)``; see `SsaFunction.location`.
+        block: that it is in; None of one that is in no function.
+        position: how many operations of the function begin before it.
+        end: the position behind the last operation in its regions.
     """
 
-    name: str
-    operands: tuple[str, ...]
-    results: tuple[Value, ...]
-    attributes: Mapping[str, Attribute]
-    regions: tuple[Region, ...]
-    successors: tuple[Successor, ...]
-    line: int
-    column: int
-    location_text: str
+    __slots__ = (
+        "attributes",
+        "block",
+        "column",
+        "end",
+        "line",
+        "location_text",
+        "name",
+        "operands",
+        "position",
+        "regions",
+        "results",
+        "successors",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        operands: tuple[Value, ...] = (),
+        results: tuple[Value, ...] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: tuple[Region, ...] = (),
+        successors: tuple[Successor, ...] = (),
+        line: int = 1,
+        column: int = 1,
+        location_text: str = "",
+    ) -> None:
+        self.name = name
+        self.operands = operands
+        self.results = results
+        self.attributes: Mapping[str, Attribute] = {} if attributes is None else attributes
+        self.regions = regions
+        self.successors = successors
+        self.line = line
+        self.column = column
+        self.location_text = location_text
+        self.block: Block | None = None
+        self.position = self.end = 0
+
+    def __repr__(self) -> str:
+        return f"SsaOperation({self.name!r}, line={self.line})"
+
+    @property
+    def parent(self) -> SsaOperation | None:
+        """The operation around it; None in the body of a function."""
+        return self.block.region.owner if self.block is not None else None
+
+    @property
+    def around(self) -> list[Region]:
+        """The regions around it, the innermost first, the body of the function left out."""
+        regions = []
+        block = self.block
+        while block is not None and block.region.owner is not None:
+            regions.append(block.region)
+            block = block.region.owner.block
+        return regions
+
+    def is_ancestor(self, other: SsaOperation) -> bool:
+        """Tell whether another operation of the function is in a region of it, or itself."""
+        return self.position <= other.position < self.end
 
     def walk(self) -> Iterator[SsaOperation]:
         """Yield the operation and all within it, in the order of the text."""
@@ -111,7 +252,7 @@ class SsaOperation(NamedTuple):
         return int(value) if isinstance(value, int) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SsaFunction:
     """A function of a module.
 
@@ -136,28 +277,24 @@ class SsaFunction:
 
     def walk(self) -> Iterator[SsaOperation]:
         """Yield every operation, in the order of the text; what contains others first."""
-        return iter(self._operations)
+        return iter(self.operations)
 
     @cached_property
-    def _operations(self) -> tuple[SsaOperation, ...]:
+    def operations(self) -> tuple[SsaOperation, ...]:
+        """Every operation, in the order of the text."""
         return tuple(
-            [inner for block in self.body for each in block.operations for inner in each.walk()]
+            [inner for block in self.body for outer in block.operations for inner in outer.walk()]
         )
 
     @cached_property
     def values(self) -> Mapping[str, Value]:
         """Every value by its name: parameters, arguments of blocks, results."""
-        found = {value.name: value for value in self.arguments}
+        values = {value.name: value for value in self.arguments}
         for block in self.blocks():
-            found.update((value.name, value) for value in block.arguments)
+            values.update((value.name, value) for value in block.arguments)
             for operation in block.operations:
-                found.update((value.name, value) for value in operation.results)
-        return found
-
-    @cached_property
-    def definitions(self) -> Mapping[str, SsaOperation]:
-        """The operation that returns each value; arguments are not in it."""
-        return {value.name: o for o in self.walk() for value in o.results}
+                values.update((value.name, value) for value in operation.results)
+        return values
 
     def blocks(self) -> Iterator[Block]:
         """Yield every block, in the order of the text."""
@@ -166,13 +303,12 @@ class SsaFunction:
             for region in operation.regions:
                 yield from region
 
-    def type_of(self, name: str) -> IRType | None:
+    def type_of(self, value: Value) -> IRType | None:
         """Return the type of a value with its layout; None for a scalar or an unknown value."""
-        known = self._types
-        if name not in known:
-            value = self.values.get(name)
-            known[name] = self.resolve_type(value.text) if value is not None else None
-        return known[name]
+        text, types = value.text, self._types
+        if text not in types:
+            types[text] = self.resolve_type(text) if text else None
+        return types[text]
 
     @cached_property
     def _types(self) -> dict[str, IRType | None]:
@@ -181,3 +317,30 @@ class SsaFunction:
     def location(self, operation: SsaOperation) -> Location | None:
         """Return the location in the user's program; None where the dump has none."""
         return self.resolve_location(operation.location_text) if operation.location_text else None
+
+
+def connect(body: Region) -> None:
+    """Give what is in the body of a function its surroundings: owners, uses and positions."""
+    count = 0
+
+    def enter(region: Region) -> None:
+        nonlocal count
+        region.begin = count
+        for block in region:
+            block.region = region
+            for argument in block.arguments:
+                argument.owner = block
+            for operation in block.operations:
+                operation.block, operation.position = block, count
+                count += 1
+                for value in operation.results:
+                    value.owner = operation
+                for number, operand in enumerate(operation.operands):
+                    operand.uses.append(Use(operation, number))
+                for number, inner in enumerate(operation.regions):
+                    inner.owner, inner.number = operation, number
+                    enter(inner)
+                operation.end = count
+        region.end = count
+
+    enter(body)

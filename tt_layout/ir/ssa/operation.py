@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from tt_layout.ir.ssa.attributes import Attribute, attribute_value, parse_dictionary
-from tt_layout.ir.ssa.draft import Draft
-from tt_layout.ir.ssa.model import Region, Successor
+from tt_layout.ir.ssa.draft import Draft, WrittenSuccessor
+from tt_layout.ir.ssa.model import Region
 from tt_layout.ir.ssa.tokens import DICTIONARY, RESULT, SCALAR, VALUES, Cursor, closing, compact
 
 _BARE = frozenset({"return", "call", "br", "cond_br"})
@@ -170,7 +170,7 @@ class OperationReader:
                 cursor.advance()
             cursor.advance()
         draft.operands.extend(operands)
-        draft.successors.append(Successor(label, tuple(operands)))
+        draft.successors.append(WrittenSuccessor(label, tuple(operands)))
 
     def _mark(self, draft: Draft) -> None:
         cursor, mark = self.cursor, self.cursor.text

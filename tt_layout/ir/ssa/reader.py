@@ -11,14 +11,23 @@ kept, and not read again where it differs in names alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template
 from tt_layout.ir.ssa.lines import MAX_LENGTH, KnownLines
-from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa.model import (
+    NO_BLOCKS,
+    Block,
+    Region,
+    SsaFunction,
+    SsaOperation,
+    Successor,
+    Value,
+    connect,
+)
 from tt_layout.ir.ssa.names import Names
 from tt_layout.ir.ssa.operation import Arguments, OperationReader
 from tt_layout.ir.ssa.tokens import Cursor, closing
@@ -41,8 +50,8 @@ def read_functions(module: Module) -> list[SsaFunction]:
         >>> from tt_layout.ir import parse_ir
         >>> [module] = parse_ir('tt.func @f(%n: i32) { %0 = arith.addi %n, %n : i32 }')
         >>> [function] = read_functions(module)
-        >>> [(o.name, o.operands) for o in function.walk()]
-        [('arith.addi', ('%n', '%n'))]
+        >>> [(o.name, [v.name for v in o.operands]) for o in function.walk()]
+        [('arith.addi', ['%n', '%n'])]
     """
     return SsaReader().functions(module)
 
@@ -62,9 +71,9 @@ class SsaReader:
         >>> [function] = SsaReader().functions(module)
         >>> function.argument_attributes[0]["tt.divisibility"]
         16
-        >>> last = function.definitions["%2"]
-        >>> last.name, last.operands, last.results[0].type.shape, last.line
-        ('arith.addi', ('%0', '%1'), (8,), 5)
+        >>> last = function.values["%2"].definition
+        >>> last.name, last.operands[1].definition.name, last.results[0].type.shape, last.line
+        ('arith.addi', 'tt.splat', (8,), 5)
     """
 
     def __init__(self) -> None:
@@ -91,6 +100,7 @@ class _FunctionReader:
         self.text = module.source.text
         self.lines = lines
         self.names = Names()
+        self.values: dict[str, Value] = {}
         self.nesting = 0
         self._last = 0, 0  # a line, and where it begins
 
@@ -102,6 +112,7 @@ class _FunctionReader:
             arguments, attributes, body = self._generic()
         else:
             arguments, attributes, body = self._custom(function)
+        connect(body)
         return SsaFunction(
             name=function.name,
             arguments=arguments,
@@ -124,7 +135,7 @@ class _FunctionReader:
         self._skip_to_body()
         if cursor.text != "{":
             values = tuple(Value(name, text) for name, text, _ in parameters)
-            return values, attributes, ()
+            return values, attributes, NO_BLOCKS
         body = self._region([(name, text) for name, text, _ in parameters])
         return body[0].arguments if body else (), attributes, body
 
@@ -149,7 +160,7 @@ class _FunctionReader:
     def _generic(self) -> tuple[tuple[Value, ...], tuple[Mapping[str, Attribute], ...], Region]:
         read = self.operations.read()
         if read is None or not read[1] or not read[1][0]:
-            return (), (), ()
+            return (), (), NO_BLOCKS
         draft, regions = read
         arguments = regions[0][0].arguments
         text = str(draft.attributes.get("arg_attrs", ""))
@@ -169,7 +180,7 @@ class _FunctionReader:
         cursor = self.cursor
         if self.nesting >= MAX_NESTING:
             cursor.move_to(closing(self.text, cursor.start))
-            return ()
+            return Region(())
         self.nesting += 1
         with self.names.region():
             line = self._line(cursor.start)
@@ -177,7 +188,7 @@ class _FunctionReader:
             blocks = self._blocks("", self._define(arguments, line))
         self.nesting -= 1
         cursor.advance()
-        return tuple(blocks)
+        return Region(blocks)
 
     def _blocks(self, label: str, arguments: tuple[Value, ...]) -> list[Block]:
         """Read the blocks up to the brace that closes their region."""
@@ -205,8 +216,31 @@ class _FunctionReader:
     def _define(self, arguments: Arguments, line: int) -> tuple[Value, ...]:
         expand = self.module.meanings.expand_type
         return tuple(
-            Value(self.names.define(name, 1, line)[0], expand(text)) for name, text in arguments
+            [
+                self._defined(self.names.define(name, 1, line)[0], expand(text))
+                for name, text in arguments
+            ]
         )
+
+    def _defined(self, name: str, text: str) -> Value:
+        """Return the value that is defined by a name; others may have taken it before."""
+        value = self.values.get(name)
+        if value is None:
+            value = self.values[name] = Value(name, text)
+        else:
+            value.text = text
+        return value
+
+    def _used(self, written: Sequence[str]) -> tuple[Value, ...]:
+        """Return the values that names stand for here."""
+        values = self.values
+        operands = []
+        for name in self.names.use_all(written):
+            value = values.get(name)
+            if value is None:
+                value = values[name] = Value(name)
+            operands.append(value)
+        return tuple(operands)
 
     def _line_column(self, offset: int) -> tuple[int, int]:
         """Return the line and column of an offset, which mostly is shortly behind the last."""
@@ -258,17 +292,18 @@ class _FunctionReader:
     def _place(self, template: Template, start: int, regions: tuple[Region, ...]) -> SsaOperation:
         """Return an operation at its place, with the names that hold there."""
         line, column = self._line_column(start + template.column)
-        operands = self.names.use_all(template.operands)
-        attributes, successors = template.attributes, template.successors
-        if operands != template.operands:
+        operands = self._used(template.operands)
+        attributes = template.attributes
+        if any(value.name != name for value, name in zip(operands, template.operands)):
             use = self.names.use
             attributes = {
                 key: use(value) if isinstance(value, str) else value
                 for key, value in attributes.items()
             }
-            successors = tuple(
-                s._replace(operands=self.names.use_all(s.operands)) for s in successors
-            )
+        successors: tuple[Successor, ...] = ()
+        if template.successors:
+            pairs = [(label, self._used(names)) for label, names in template.successors]
+            successors = tuple([Successor(label, handed) for label, handed in pairs])
         results = self._results(template, line, pack=bool(regions))
         return SsaOperation(
             template.name, operands, results, attributes, regions, successors, line, column,
@@ -279,4 +314,5 @@ class _FunctionReader:
         names: list[str] = []
         for written, count in template.results:
             names += self.names.define(written, count, line, pack=pack)
-        return tuple(map(Value, names, map(self.module.meanings.expand_type, template.types)))
+        expand = self.module.meanings.expand_type
+        return tuple([self._defined(name, expand(t)) for name, t in zip(names, template.types)])
