@@ -16,7 +16,7 @@ from tt_layout.audit.values.executions import executions, run_count
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.grid import MAX_PARTS, Grid
 from tt_layout.audit.values.unknown import UnknownError
-from tt_layout.ir.ssa import SsaFunction, SsaReader, Value
+from tt_layout.ir.ssa import SsaFunction, SsaReader
 
 HEAD = """
 tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %t: i1) {
@@ -123,7 +123,10 @@ SHAPE = AccessShape(
     LinearLayout.from_bases([("lane", [[1], [2], [4], [8], [16]]), ("warp", [[32]])], ["dim0"]),
     1, 2, False, False,
 )  # fmt: skip
-ADDRESSES = Addresses(Value("%q"), None, Value("%m"), 2)
+
+
+def addresses(function: SsaFunction) -> Addresses:
+    return Addresses(function.values["%q"], None, function.values["%m"], 2)
 
 
 def function_of(body: str) -> SsaFunction:
@@ -141,12 +144,12 @@ def test_a_grid_is_the_sum_of_its_programs(body: str, n: int) -> None:
         given = GivenValues({"n": n, "program_id_x": x, "program_id_y": y})
         alone = Evaluator(function, given)
         runs += executions(alone, store).number or 0
-        totals += np.array(traffic(alone, store, SHAPE, ADDRESSES).counts)
+        totals += np.array(traffic(alone, store, SHAPE, addresses(function)).counts)
     grid = Grid(function, GivenValues({"n": n}), (9, 4, 1))
     found = list(grid.answers(lambda e: run_count(e, store)))
     assert sum(count for count, _ in found) == 36
     assert sum(count * (answer.number or 0) for count, answer in found) == runs
-    asked = list(grid.answers(lambda e: traffic(e, store, SHAPE, ADDRESSES)))
+    asked = list(grid.answers(lambda e: traffic(e, store, SHAPE, addresses(function))))
     sums = [sum(count * (a.counts[at] or 0) for count, a in asked) for at in range(4)]
     assert sums == totals.tolist()
     assert not any(answer.assumed or answer.unknown for _, answer in asked)
@@ -156,7 +159,7 @@ def test_programs_that_are_alike_are_evaluated_once() -> None:
     function = function_of(BODIES["a block of a row each, the last one cut"])
     [store] = [o for o in function.walk() if o.name == "test.store"]
     grid = Grid(function, GivenValues({"n": 100_000}), (1 << 12, 16, 1))
-    asked = list(grid.answers(lambda e: traffic(e, store, SHAPE, ADDRESSES)))
+    asked = list(grid.answers(lambda e: traffic(e, store, SHAPE, addresses(function))))
     # Whole blocks, the one that is cut, and those behind the end.
     assert sorted(count for count, _ in asked) == [16, 16 * 1562, 16 * (4096 - 1563)]
 
@@ -166,7 +169,7 @@ def test_too_many_kinds_of_programs_are_refused() -> None:
     [store] = [o for o in function.walk() if o.name == "test.store"]
     grid = Grid(function, GivenValues({"n": 1}), (2 * MAX_PARTS, 1, 1))
     with pytest.raises(UnknownError) as error:
-        list(grid.answers(lambda e: traffic(e, store, SHAPE, ADDRESSES)))
+        list(grid.answers(lambda e: traffic(e, store, SHAPE, addresses(function))))
     assert error.value.unknown.reasons == {f"more than {MAX_PARTS} kinds of programs"}
 
 
@@ -188,7 +191,7 @@ def test_what_data_decides_is_a_bound() -> None:
     count = run_count(alone, store)
     assert count.number == 1
     assert [unknown.names for unknown in count.assumed] == [frozenset({"t"})]
-    assert traffic(alone, store, SHAPE, ADDRESSES).counts == (2, 4, 2, 2)
+    assert traffic(alone, store, SHAPE, addresses(function)).counts == (2, 4, 2, 2)
 
 
 @pytest.mark.parametrize(("flag", "number"), [(1, 0), (0, 1)])

@@ -68,10 +68,41 @@ def axis_info(
         >>> print(axis_info(function)[function.values["%2"]])
         contiguity = [64], divisibility = [16], constancy = [1], constant = none
     """
+    for other, known in _analysed(functions, function):
+        if other is function:
+            return known if supposed is None else axis_info_supposing(function, known, supposed)
+    # One of several of its name, or none of the functions.
+    return axis_info(function, (function,), supposed)
+
+
+def axis_info_supposing(
+    function: SsaFunction, known: Mapping[Value, AxisInfo], supposed: Mapping[Value, AxisInfo]
+) -> Mapping[Value, AxisInfo]:
+    """Return what the compiler would know of the values of a function if it knew more of some.
+
+    Args:
+        function: the function.
+        known: what it knows of each value.
+        supposed: what is to be known of some, whatever follows.
+    """
+    return _Visitor(function, supposed).run(known[value] for value in function.arguments)
+
+
+def module_axis_info(
+    functions: Sequence[SsaFunction],
+) -> Mapping[SsaFunction, Mapping[Value, AxisInfo]]:
+    """Return what the compiler knows of the values of all functions of a module."""
+    known = dict(_analysed(functions))
+    return {f: known[f] if f in known else axis_info(f) for f in functions}
+
+
+def _analysed(
+    functions: Sequence[SsaFunction], last: SsaFunction | None = None
+) -> Iterator[tuple[SsaFunction, Mapping[Value, AxisInfo]]]:
+    """Yield what is known of the values of each function, callers first, up to one of them."""
     attributes: dict[str, list[dict[str, Attribute]]] = {
-        f.name: [dict(own) for own in f.argument_attributes] for f in (*functions, function)
+        f.name: [dict(own) for own in f.argument_attributes] for f in functions
     }
-    functions = functions or (function,)
     called: dict[str, list[Call]] = {}
     for call in calls(functions) if len(functions) > 1 else ():
         called.setdefault(call.caller.name, []).append(call)
@@ -80,12 +111,12 @@ def axis_info(
             hinted(pessimistic(rank_of(value.type)), own)
             for value, own in zip(caller.arguments, attributes[caller.name])
         ]
-        known = _Visitor(caller, supposed if caller is function else None).run(arguments)
-        if caller is function:
-            return known
+        known = _Visitor(caller).run(arguments)
+        yield caller, known
+        if caller is last:
+            return
         for call in called.get(caller.name, ()):
             _pass_on(call, known, attributes)
-    return axis_info(function, (), supposed)  # one of several of its name, or none of the functions
 
 
 def unhinted_axis_info(function: SsaFunction) -> Mapping[Value, AxisInfo]:

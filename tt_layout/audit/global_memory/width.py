@@ -31,7 +31,7 @@ from tt_layout.analyses.global_memory.global_access import (
     neighbours_along,
 )
 from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
-from tt_layout.audit.axis import AxisInfo, axis_info, unhinted_axis_info
+from tt_layout.audit.axis import AxisInfo, axis_info_supposing, unhinted_axis_info
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.joined_scalars import joined_scalars, narrowed_values
 from tt_layout.audit.global_memory.operands import address_of, operands
@@ -161,7 +161,7 @@ class Kernel:
 
     def supposing(self, supposed: Mapping[Value, AxisInfo]) -> Kernel:
         """Return the kernel as if more were known of some of its values."""
-        return replace(self, known=axis_info(self.function, self.functions, supposed))
+        return replace(self, known=axis_info_supposing(self.function, self.known, supposed))
 
     @cached_property
     def unhinted(self) -> Mapping[Value, AxisInfo]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,11 +16,12 @@ from tt_layout.ir.operations import Operation
 from tt_layout.safe_text import shortened
 
 if TYPE_CHECKING:
+    from tt_layout.audit.axis import AxisInfo
     from tt_layout.audit.global_memory.width import Kernel
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
     from tt_layout.hardware import Target
-    from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, SsaReader
+    from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, SsaReader, Value
 
 
 class FullOperation(NamedTuple):
@@ -186,14 +187,13 @@ class AuditedModule:
 
     def kernel(self, function: SsaFunction) -> Kernel | None:
         """Return what is known of a function's values; None where the target is not known."""
-        from tt_layout.audit.axis import axis_info
         from tt_layout.audit.global_memory.width import Kernel
 
         target = self.target
         if target is None:
             return None
         if function not in self._kernels:
-            known = axis_info(function, self.functions)
+            known = self._axis_info[function]
             functions = tuple(self.functions)
             warps = self.module.number("num-warps") or 1
             self._kernels[function] = Kernel(
@@ -207,6 +207,13 @@ class AuditedModule:
                 self.shared.explains,
             )
         return self._kernels[function]
+
+    @cached_property
+    def _axis_info(self) -> Mapping[SsaFunction, Mapping[Value, AxisInfo]]:
+        """What the compiler knows of the values of all functions."""
+        from tt_layout.audit.axis import module_axis_info
+
+        return module_axis_info(self.functions)
 
     def executions(self, operation: Operation) -> Executions:
         """Return how often an operation runs in one program."""
