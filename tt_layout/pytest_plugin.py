@@ -129,8 +129,8 @@ class _Item(pytest.Item):
 class CheckItem(_Item):
     """One case and kind against its golden file."""
 
-    def __init__(self, *, check: Check, **others: Any) -> None:
-        super().__init__(**others)
+    def __init__(self, *, check: Check, **options: Any) -> None:
+        super().__init__(**options)
         self.check = check
 
     def runtest(self) -> None:
@@ -150,17 +150,17 @@ class CheckItem(_Item):
 class OrphansItem(_Item):
     """The golden files beside a manifest that no case owns."""
 
-    def __init__(self, *, manifest: Manifest, **others: Any) -> None:
-        super().__init__(**others)
+    def __init__(self, *, manifest: Manifest, **options: Any) -> None:
+        super().__init__(**options)
         self.manifest = manifest
 
     def runtest(self) -> None:
         """Raise MismatchError if there is any."""
         from tt_layout.golden.runner import orphans
 
-        found = orphans(self.manifest)
-        if found:
-            raise MismatchError(_shown(self.path), found)
+        outcomes = orphans(self.manifest)
+        if outcomes:
+            raise MismatchError(_shown(self.path), outcomes)
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Return the manifest."""

@@ -47,19 +47,19 @@ def files_of(names: Sequence[str]) -> list[str]:
     A ``.ttir`` beside a ``.ttgir`` of its name is the same kernel before it has layouts: it is
     left out.
     """
-    found: list[str] = []
+    files: list[str] = []
     for name in names:
         if not os.path.isdir(name):
-            found.append(name)
+            files.append(name)
             continue
         below = dumps_below(name)
         with_layouts = {os.path.splitext(path)[0] for path in below if path.endswith(".ttgir")}
-        found += [
+        files += [
             path
             for path in below
             if not (path.endswith(".ttir") and os.path.splitext(path)[0] in with_layouts)
         ]
-    return found
+    return files
 
 
 def overview(
@@ -93,15 +93,15 @@ def overview(
         results = _results(files, settings, explains=explains)
     else:
         results = _kept(files, settings, cache)
-    for _, found in results:
-        if isinstance(found, PassedOver):
-            passed.append(found)
+    for _, result in results:
+        if isinstance(result, PassedOver):
+            passed.append(result)
         else:
-            kernels += found.kernels
-            unread += found.unread
-            arguments.update(dict.fromkeys(found.arguments))
+            kernels += result.kernels
+            unread += result.unread
+            arguments.update(dict.fromkeys(result.arguments))
     if len(passed) == len(files):
-        reasons = "\n".join(f"{one.file}: {one.reason}" for one in sorted(passed))
+        reasons = "\n".join(f"{skipped.file}: {skipped.reason}" for skipped in sorted(passed))
         raise LayoutError(f"none of {len(files)} files could be read\n{reasons}")
     if given is not None:
         check_names(given, arguments)
@@ -116,9 +116,9 @@ def _kept(files: Sequence[str], settings: Settings, folder: str) -> Iterator[Res
     keys = {file: cache.key(file) for file in files}
     left = []
     for file, key in keys.items():
-        found = cache.find(key, file) if key is not None else None
-        if found is not None:
-            yield file, found
+        kept = cache.find(key, file) if key is not None else None
+        if kept is not None:
+            yield file, kept
         else:
             left.append(file)
     for file, result in _results(left, settings):
@@ -167,9 +167,9 @@ def _read(file: str) -> Result:
 
 
 def _read_in_process(file: str) -> Result:
-    found = _read(file)
+    result = _read(file)
     gc.collect(0 if next(_counts) % COLLECTED else 2)
-    return found
+    return result
 
 
 @contextmanager

@@ -53,7 +53,7 @@ class Comparing:
         read = self._read(files)
         if len(read) == 1:
             [modules] = read
-            runs = list(pass_runs(one.module for one in modules))
+            runs = list(pass_runs(named.module for named in modules))
             if any(len(run.modules) > 1 for run in runs):
                 return self._of_passes(modules[0].file, runs, shown)
             if shown is not None:
@@ -80,14 +80,14 @@ class Comparing:
         Raises:
             LayoutError: there are more than two files, or one of a single module.
         """
-        found = [
-            ComparedBits(*pair, reduction_bits(*(self._audited(one) for one in pair)))
+        comparisons = [
+            ComparedBits(*pair, reduction_bits(*(self._audited(named) for named in pair)))
             for pair in _paired(self._read(files))
         ]
-        return ReductionBitsReport(found)
+        return ReductionBitsReport(comparisons)
 
-    def _audited(self, one: NamedModule) -> AuditedModule:
-        return AuditedModule(one.module, self._shared, self._given)
+    def _audited(self, named: NamedModule) -> AuditedModule:
+        return AuditedModule(named.module, self._shared, self._given)
 
     def _compared(
         self, before: NamedModule, after: NamedModule, by: str | None = None
@@ -100,7 +100,7 @@ class Comparing:
         """Return the changes by the passes of a dump."""
         of_passes = [run for run in runs if len(run.modules) > 1]
         histories = [pass_history(run, self._shared, self._given) for run in of_passes]
-        modules = {number: one for run in of_passes for number, one in run.numbered}
+        modules = {number: module for run in of_passes for number, module in run.numbered}
 
         def audits(change: PassChange) -> tuple[Audit, Audit]:
             return self._audits(modules[change.before.number], modules[change.after.number])
@@ -116,17 +116,17 @@ class Comparing:
     def _watch(self, file: str, before: Audit, after: Audit) -> None:
         """Keep the findings that an audit has and the one before has not."""
         if self._watcher is not None:
-            self._watcher.found += [NamedFinding(file, one) for one in fresh(before, after)]
+            self._watcher.found += [NamedFinding(file, finding) for finding in fresh(before, after)]
 
     def _audits(self, *modules: Module) -> tuple[Audit, Audit]:
-        before, after = (audit_module(one, self._shared, self._given) for one in modules)
+        before, after = (audit_module(module, self._shared, self._given) for module in modules)
         return before, after
 
 
 def _chosen(modules: Iterable[NamedModule]) -> Iterator[NamedModule]:
     """Yield the modules of a dump; of each compilation the one that is meant."""
-    named = {one.module.line: one for one in modules}
-    for module in chosen_modules(one.module for one in named.values()):
+    named = {item.module.line: item for item in modules}
+    for module in chosen_modules(item.module for item in named.values()):
         yield named[module.line]._replace(module=module)
 
 

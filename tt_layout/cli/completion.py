@@ -23,13 +23,16 @@ def of_dump(incomplete: str) -> list[CompletionItem]:
     name, _, begun = incomplete.rpartition(":")
     try:
         source = read_source(split_module(name).path)
-        found = [*_aliases(source, name), *(_lines(source, name) if begun.isdecimal() else ())]
+        completions = [
+            *_aliases(source, name),
+            *(_lines(source, name) if begun.isdecimal() else ()),
+        ]
     except (LayoutError, OSError):
         return []
     wanted = begun.removeprefix("#")
     return [
         CompletionItem(f"{name}:{what}", help=safe(shortened(text, MAX_HELP)))
-        for what, text in found
+        for what, text in completions
         if what.startswith(wanted)
     ]
 

@@ -74,35 +74,35 @@ class _Added(NamedTuple):
 def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> list[str]:
     """Return the arguments of a command with what their dump knows."""
     try:
-        given, _, _ = command.make_parser(ctx).parse_args(list(args))
+        values, _, _ = command.make_parser(ctx).parse_args(list(args))
     except click.UsageError:
         return args  # which the command says itself
-    if command.name in ("plot", "page") and _is_missing(given, "path"):
-        whole = _whole_dump(given.get("layout"), command.name)
-        if whole:
-            layout = given["layout"]
-            return [text for arg in args for text in (whole if arg == layout else [arg])]
-    names = list(_names(command, given))
+    if command.name in ("plot", "page") and _is_missing(values, "path"):
+        places = _whole_dump(values.get("layout"), command.name)
+        if places:
+            layout = values["layout"]
+            return [text for arg in args for text in (places if arg == layout else [arg])]
+    names = list(_names(command, values))
     if not names:
         return args
     lines = [name for name in names if name.line is not None]
     if command.name == "plot" and lines and _is_multiplication(lines[0]):
-        return _of_multiplication(lines[0], args, given)
-    if command.name == "plot" and lines and given.get("view") == "sectors":
+        return _of_multiplication(lines[0], args, values)
+    if command.name == "plot" and lines and values.get("view") == "sectors":
         place = ["-i", lines[0].file, "--line", lines[0].what]
         return [text for arg in args for text in (place if arg == lines[0].text else [arg])]
-    is_typed = not _is_missing(given, "tensor")
-    added = _of_line(command, lines[0], given) if lines else _of_aliases(names, is_typed)
+    is_typed = not _is_missing(values, "tensor")
+    added = _of_line(command, lines[0], values) if lines else _of_aliases(names, is_typed)
     parameters = {parameter.name for parameter in command.params}
-    more = [*added.options]
+    added_options = [*added.options]
     if added.tensor is not None and not is_typed:
-        more += ["-t", added.tensor]
+        added_options += ["-t", added.tensor]
         if added.others:
             note(f"the type is {added.tensor}; -t takes another: {', '.join(added.others)}")
     target = _target(command, added)
-    if target is not None and "target" in parameters and _is_missing(given, "target"):
-        more += ["--target", target]
-    return [text for arg in args for text in added.places.get(arg, [arg])] + more
+    if target is not None and "target" in parameters and _is_missing(values, "target"):
+        added_options += ["--target", target]
+    return [text for arg in args for text in added.places.get(arg, [arg])] + added_options
 
 
 def _whole_dump(text: object, command: str) -> list[str]:
@@ -139,30 +139,30 @@ def _is_multiplication(name: DumpName) -> bool:
     for module in named_modules(name.file):
         if any(operation.line == name.line for operation in module.operations):
             return False
-        found = multiplications(AuditedModule(module, SharedWork()))
-        if any(one.line == name.line for one in found):
+        products = multiplications(AuditedModule(module, SharedWork()))
+        if any(product.line == name.line for product in products):
             return True
     return False
 
 
-def _of_multiplication(name: DumpName, args: list[str], given: Mapping[str, Any]) -> list[str]:
+def _of_multiplication(name: DumpName, args: list[str], values: Mapping[str, Any]) -> list[str]:
     """Return the arguments that draw the multiplication on a line of a dump."""
     place = ["-i", name.file, "--line", name.what]
-    view = ["--view", "mma"] if _is_missing(given, "view") else []
+    view = ["--view", "mma"] if _is_missing(values, "view") else []
     return [text for arg in args for text in (place if arg == name.text else [arg])] + view
 
 
-def _is_missing(given: Mapping[str, Any], name: str) -> bool:
+def _is_missing(values: Mapping[str, Any], name: str) -> bool:
     """Return whether an option was left out: newer versions of click have a word for that."""
-    return not isinstance(given.get(name), str)
+    return not isinstance(values.get(name), str)
 
 
-def _names(command: click.Command, given: Mapping[str, Any]) -> Iterator[DumpName]:
+def _names(command: click.Command, values: Mapping[str, Any]) -> Iterator[DumpName]:
     """Yield the arguments that name something in a dump."""
     from tt_layout.ir.file_aliases import split_module
 
     for parameter in command.params:
-        value = given.get(parameter.name or "")
+        value = values.get(parameter.name or "")
         if not isinstance(parameter, click.Argument):
             continue
         for text in value if isinstance(value, (tuple, list)) else (value,):
@@ -181,18 +181,18 @@ def _of_aliases(names: Sequence[DumpName], is_typed: bool) -> _Added:
     """
     from tt_layout.ir.used_types import used_types
 
-    found = {file: used_types(file) for file in dict.fromkeys(name.file for name in names)}
-    types = [[t.span.text for t in found[n.file].types.get(n.what, ())] for n in names]
-    targets = {used.target for used in found.values()}
+    used_by_file = {file: used_types(file) for file in dict.fromkeys(name.file for name in names)}
+    types = [[t.span.text for t in used_by_file[n.file].types.get(n.what, ())] for n in names]
+    targets = {used.target for used in used_by_file.values()}
     target = targets.pop() if len(targets) == 1 else None
     if not types[0]:
         if not is_typed:
             _refuse_alias(names[0])
         return _Added({}, None, target)
-    shared = [t for t in types[0] if all(_bare(t) in map(_bare, own) for own in types[1:])]
+    shared = [t for t in types[0] if all(_bare(t) in map(_bare, texts) for texts in types[1:])]
     chosen = (shared or types[0])[0]
-    others = [text for text in types[0] if text != chosen][:MAX_NAMED]
-    return _Added({}, chosen, target, others=others)
+    rest = [text for text in types[0] if text != chosen][:MAX_NAMED]
+    return _Added({}, chosen, target, others=rest)
 
 
 def _refuse_alias(name: DumpName) -> None:
@@ -214,14 +214,14 @@ def _bare(text: str) -> str:
     return text.partition("<")[2].removesuffix(">")
 
 
-def _of_line(command: click.Command, name: DumpName, given: Mapping[str, Any]) -> _Added:
+def _of_line(command: click.Command, name: DumpName, values: Mapping[str, Any]) -> _Added:
     """Return the layouts, the type and the target of the operation on a line.
 
     Raises:
         LayoutError: there is none, or the command takes other layouts than it has.
     """
     if command.name == "reduce":
-        return _of_reduction(name, given)
+        return _of_reduction(name, values)
     module, operation = movement_on_line(name.file, name.line or 0)
     both = operation.source, operation.target
     ends = [end for end in both if end is not None and _has_layout(end)]
@@ -245,7 +245,7 @@ def _of_line(command: click.Command, name: DumpName, given: Mapping[str, Any]) -
     return _Added({name.text: layouts}, f"tensor<{moved.plain}>", module.target_option, options)
 
 
-def _of_reduction(name: DumpName, given: Mapping[str, Any]) -> _Added:
+def _of_reduction(name: DumpName, values: Mapping[str, Any]) -> _Added:
     """Return the layout, the type, the axis and the target of the reduction on a line.
 
     Raises:
@@ -266,7 +266,7 @@ def _of_reduction(name: DumpName, given: Mapping[str, Any]) -> _Added:
                 options = [
                     text
                     for option, value in said.items()
-                    if value is not None and _is_missing(given, option)
+                    if value is not None and _is_missing(values, option)
                     for text in (f"--{option}", str(value))
                 ]
                 tensor = f"tensor<{held.plain}>"
@@ -285,8 +285,8 @@ def _refuse_parts(operation: Operation, name: DumpName) -> None:
     """Refuse an access to a part of a buffer, whose layout is that of the whole."""
     for end in (operation.source, operation.target):
         if end is not None and end.allocation is not None and end.is_memory:
-            whole = end.tensor_type().shape
-            if whole != end.shape:
+            shape = end.tensor_type().shape
+            if shape != end.shape:
                 raise name.error("the access is to a part of a buffer; tt-layout audit costs it")
 
 
@@ -295,16 +295,16 @@ def _accesses(module: Module, operation: Operation, name: DumpName) -> _Added:
     memory = operation.memory
     assert memory is not None
     sides: dict[str, dict[str, None]] = {MovementKind.LOCAL_STORE: {}, MovementKind.LOCAL_LOAD: {}}
-    for one in module.operations:
-        if one.group in sides:
-            ends = one.source, one.target
-            register, buffer = ends if one.group is MovementKind.LOCAL_STORE else ends[::-1]
+    for access in module.operations:
+        if access.group in sides:
+            ends = access.source, access.target
+            register, buffer = ends if access.group is MovementKind.LOCAL_STORE else ends[::-1]
             is_same = buffer is not None and buffer.encoding == memory.encoding
             if is_same and register is not None and register.shape == memory.shape:
-                sides[one.group][str(register.encoding)] = None
+                sides[access.group][str(register.encoding)] = None
     writers, readers = list(sides[MovementKind.LOCAL_STORE]), list(sides[MovementKind.LOCAL_LOAD])
     if not writers:
         writers = readers
-    more = [text for writer in writers[1:] for text in ("--writer", writer)]
+    options = [text for writer in writers[1:] for text in ("--writer", writer)]
     tensor = f"tensor<{memory.plain}>"
-    return _Added({name.text: [writers[0], *readers]}, tensor, module.target_option, more)
+    return _Added({name.text: [writers[0], *readers]}, tensor, module.target_option, options)

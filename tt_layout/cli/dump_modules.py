@@ -31,9 +31,9 @@ def open_dump(name: str, *, in_pieces: bool = False) -> OpenedDump:
         LayoutError: it cannot be read, or is a log of several kernels.
     """
     file, line = split_line(name)
-    dump, *others = open_dumps(file, in_pieces=in_pieces and line is None).dumps
-    if others:
-        message = f"the log has {len(others) + 1} kernels: {file}@1 is the first"
+    dump, *rest = open_dumps(file, in_pieces=in_pieces and line is None).dumps
+    if rest:
+        message = f"the log has {len(rest) + 1} kernels: {file}@1 is the first"
         raise LayoutError(message, FileLocation(file))
     if line is None:
         return dump

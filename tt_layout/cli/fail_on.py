@@ -28,10 +28,11 @@ fail_on_option = click.option(
 def tell_failures(watcher: Watcher) -> int:
     """Name on standard error what the audit fails on; return the exit status."""
     failures = watcher.failures
-    for one in failures[:MAX_NAMED]:
-        where = f"{safe(one.file)}:{one.finding.line}"
+    for failure in failures[:MAX_NAMED]:
+        where = f"{safe(failure.file)}:{failure.finding.line}"
         click.echo(
-            f"failed on {one.finding.kinds[0]}: {where}: {safe(one.finding.message)}", err=True
+            f"failed on {failure.finding.kinds[0]}: {where}: {safe(failure.finding.message)}",
+            err=True,
         )
     if len(failures) > MAX_NAMED:
         click.echo(f"failed on {len(failures) - MAX_NAMED} more findings", err=True)
@@ -47,17 +48,17 @@ def annotate(watcher: Watcher, program: ProgramSource) -> None:
 def _annotations(watcher: Watcher, program: ProgramSource) -> Iterator[str]:
     from tt_layout.golden.report import annotation
 
-    for one in watcher.found:
-        path, line = _place(one, program)
-        level = "error" if watcher.is_failure(one.finding) else "warning"
-        yield annotation(one.finding.message, path, line, one.finding.kinds[0], level)
+    for named in watcher.found:
+        path, line = _place(named, program)
+        level = "error" if watcher.is_failure(named.finding) else "warning"
+        yield annotation(named.finding.message, path, line, named.finding.kinds[0], level)
 
 
-def _place(one: NamedFinding, program: ProgramSource) -> tuple[str, int]:
+def _place(named: NamedFinding, program: ProgramSource) -> tuple[str, int]:
     """Return the file and line to annotate: of the program where it is there, else of the dump."""
-    location = one.finding.location
+    location = named.finding.location
     if location is None:
-        return one.file, one.finding.line
+        return named.file, named.finding.line
     path = program.path(location[0]) or location[0]
     relative = os.path.relpath(path) if os.path.isabs(path) else path
     return path if relative.startswith("..") else relative, location[1]

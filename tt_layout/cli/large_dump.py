@@ -78,14 +78,14 @@ def large_in_brief(dump: OpenedDump, settings: Settings, top: int | None) -> Man
     number = min(processors(), MOST_PROCESSES, len(dump.pieces))
     if number < 2 or not all(piece.is_separate for piece in dump.pieces):
         return None
-    found = _audited(dump.pieces, settings, number)
-    if sum(one.audited for one in found) <= FEW:
+    pieces = _audited(dump.pieces, settings, number)
+    if sum(part.audited for part in pieces) <= FEW:
         return None
     if settings.given is not None:
-        check_names(settings.given, [name for one in found for name in one.arguments])
-    kernels = worst_first([kernel for one in found for kernel in one.kernels])
+        check_names(settings.given, [name for part in pieces for name in part.arguments])
+    kernels = worst_first([kernel for part in pieces for kernel in part.kernels])
     lines = list(dict.fromkeys(kernel.line for kernel in kernels))[:WORST]
-    firsts = [*accumulate((one.modules for one in found), initial=1)]
+    firsts = [*accumulate((part.modules for part in pieces), initial=1)]
     worst = tuple(_audit_at(line, dump.pieces, firsts, settings) for line in lines)
     return ManyModules.of(kernels, worst, top)
 
@@ -97,13 +97,13 @@ def _audited(pieces: Sequence[Piece], settings: Settings, number: int) -> list[P
         LayoutError: one cannot be audited.
     """
     size, read = sum(piece.size for piece in pieces), 0
-    found: list[PieceKernels] = []
+    kernels_by_piece: list[PieceKernels] = []
     with processes(number, _start, settings) as pool, shown_progress(size) as show:
         for piece, kernels in zip(pieces, pool.imap(_read_in_process, pieces)):
-            found.append(kernels)
+            kernels_by_piece.append(kernels)
             read += piece.size
             show(read)
-    return found
+    return kernels_by_piece
 
 
 def _audit_at(
@@ -117,10 +117,10 @@ def _audit_at(
         firsts: the number of the first module of each.
         settings: how it is audited.
     """
-    at = bisect_right(pieces, line, key=lambda one: one.first_line) - 1
+    at = bisect_right(pieces, line, key=lambda part: part.first_line) - 1
     modules = _modules(pieces[at], settings, Interner(settings.release))
     chosen = chosen_modules(modules, firsts[at])
-    module = next(one for one in chosen if one.line == line)
+    module = next(part for part in chosen if part.line == line)
     return audit_with(module, SharedWork(), None, settings.given, settings.known).audit
 
 

@@ -19,7 +19,7 @@ LESS = "RSPs arrow keys scroll, sideways too; q quits$"
 SCREENS = 3  # of text that is shown without a pager
 
 
-def write_paged(fitted: Iterable[Chunk], whole: Iterable[Chunk], size: int) -> None:
+def write_paged(fitted: Iterable[Chunk], unfitted: Iterable[Chunk], size: int) -> None:
     """Write to standard output, through ``PAGER`` where that takes more than three screens.
 
     Args:
@@ -36,7 +36,7 @@ def write_paged(fitted: Iterable[Chunk], whole: Iterable[Chunk], size: int) -> N
     shown, is_long = _screens(rest, SCREENS * lines.lines)
     if not is_long:
         write(shown, None, size=size)
-    elif not _page(command, whole):
+    elif not _page(command, unfitted):
         write(chain(shown, rest), None, size=size)
 
 
@@ -70,9 +70,9 @@ def _page(command: list[str], chunks: Iterable[Chunk]) -> bool:
     import subprocess
 
     sys.stdout.flush()
-    own = os.environ.get("LESS")
+    options = os.environ.get("LESS")
     # Of lines that are cut nothing is lost unless less quits after one screen of them.
-    less = LESS if own is None else f"{own} -R -S -+F"
+    less = LESS if options is None else f"{options} -R -S -+F"
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "LESS": less})
     except OSError:

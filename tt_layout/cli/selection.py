@@ -80,10 +80,10 @@ def read_selection(options: dict[str, Any]) -> Selection:
     """
     from tt_layout.views.selection import SLICE, Selection, parse_selected
 
-    given = {name: options.pop(name) for name in _LOCATIONS}
-    given[SLICE] = options.pop("slices")
+    texts = {name: options.pop(name) for name in _LOCATIONS}
+    texts[SLICE] = options.pop("slices")
     fields: dict[str, Any] = {}
-    for name, text in given.items():
+    for name, text in texts.items():
         if text is not None:
             fields |= parse_selected(name, text, f"--{name}")
     return Selection(**fields)

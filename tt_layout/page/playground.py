@@ -12,6 +12,6 @@ TITLE = "tt-layout playground"
 
 def playground() -> str:
     """Return the page in which layouts are typed and compared, as the text of one HTML file."""
-    given = {"examples": [example._asdict() for example in EXAMPLES]}
-    data: dict[str, Any] = {"layouts": [], "dump": None, "isPair": False, "playground": given}
+    examples = {"examples": [example._asdict() for example in EXAMPLES]}
+    data: dict[str, Any] = {"layouts": [], "dump": None, "isPair": False, "playground": examples}
     return filled(data | known_data(None), TITLE)

@@ -73,7 +73,7 @@ def spellings(keys: list[Any]) -> list[dict[str, Any]]:
             its name, its kind, the name that the scripts have for it, and what its absence means;
             the last is left out where the key may not be absent.
     """
-    classes = dict.fromkeys(cls for known in FORMS.values() for _, cls in known)
+    classes = dict.fromkeys(cls for forms in FORMS.values() for _, cls in forms)
     return [
         {
             "mnemonic": cls.mnemonic,
@@ -87,8 +87,8 @@ def spellings(keys: list[Any]) -> list[dict[str, Any]]:
 
 def _names(cls: type[Encoding]) -> dict[str, str]:
     """Return the names that the scripts have for fields."""
-    own = cls.form_in(SCRIPTS_RELEASE) or cls.forms[-1]
-    return {key.field: key.name for key in own.keys if key.field is not None}
+    form = cls.form_in(SCRIPTS_RELEASE) or cls.forms[-1]
+    return {key.field: key.name for key in form.keys if key.field is not None}
 
 
 def _rule(rule: Rule, names: Mapping[str, str]) -> list[Any]:
@@ -168,7 +168,8 @@ def _tiles() -> dict[str, Any]:
         },
         "wmma": {
             "instructions": {
-                version: _with_releases(own) for version, own in tiles.WMMA_INSTRUCTIONS.items()
+                version: _with_releases(instructions)
+                for version, instructions in tiles.WMMA_INSTRUCTIONS.items()
             },
             "widths": {
                 str(r): [wmma_widths(v, r) for v in tiles.WMMA_INSTRUCTIONS] for r in Release

@@ -51,7 +51,7 @@ class KernelChange(NamedTuple):
     def difference(self) -> float:
         """Cycles in one program that it costs more than before; negative where it costs less."""
         before, after = (
-            one.cycles if one is not None else 0.0 for one in (self.before, self.after)
+            end.cycles if end is not None else 0.0 for end in (self.before, self.after)
         )
         return after - before
 
@@ -90,15 +90,15 @@ def changes_between(before: Folder, after: Folder, tolerance: float) -> tuple[Ke
         tolerance: by how much a kernel may become more expensive, as a share.
     """
     left, right = list(before[1]), list(after[1])
-    found: list[KernelChange] = []
+    changes: list[KernelChange] = []
     for key in (_by_path(before[0], after[0]), _by_cost, _by_kind):
         pairs = list(_paired(left, right, key))
-        found += [KernelChange(one, other, tolerance) for one, other in pairs]
-        left = _without(left, [one for one, _ in pairs])
-        right = _without(right, [other for _, other in pairs])
-    found += [KernelChange(one, None) for one in left]
-    found += [KernelChange(None, one) for one in right]
-    return tuple(sorted(found, key=lambda change: change.rank))
+        changes += [KernelChange(old, new, tolerance) for old, new in pairs]
+        left = _without(left, [old for old, _ in pairs])
+        right = _without(right, [new for _, new in pairs])
+    changes += [KernelChange(old, None) for old in left]
+    changes += [KernelChange(None, old) for old in right]
+    return tuple(sorted(changes, key=lambda change: change.rank))
 
 
 Key = Callable[[KernelLine], object]
@@ -106,7 +106,7 @@ Key = Callable[[KernelLine], object]
 
 def _by_path(*folders: str) -> Key:
     def key(kernel: KernelLine) -> object:
-        folder = next((one for one in folders if _is_below(kernel.file, one)), None)
+        folder = next((parent for parent in folders if _is_below(kernel.file, parent)), None)
         path = os.path.relpath(kernel.file, folder) if folder is not None else kernel.file
         return path, kernel.function
 
@@ -133,13 +133,13 @@ def _paired(
     for kernel in right:
         waiting[key(kernel)].append(kernel)
     for kernel in left:
-        own = waiting[key(kernel)]
-        if own:
-            yield kernel, own.pop(0)
+        partners = waiting[key(kernel)]
+        if partners:
+            yield kernel, partners.pop(0)
 
 
-def _without(kernels: Iterable[KernelLine], others: Iterable[KernelLine]) -> list[KernelLine]:
-    taken = set(map(id, others))
+def _without(kernels: Iterable[KernelLine], matched: Iterable[KernelLine]) -> list[KernelLine]:
+    taken = set(map(id, matched))
     return [kernel for kernel in kernels if id(kernel) not in taken]
 
 
@@ -163,10 +163,10 @@ class BaselineReport(Printed):
     @property
     def counts(self) -> dict[str, int]:
         """Number of kernels with each verdict."""
-        found = dict.fromkeys((verdict.value for verdict in Verdict), 0)
+        counts = dict.fromkeys((verdict.value for verdict in Verdict), 0)
         for change in self.changes:
-            found[change.verdict.value] += 1
-        return found
+            counts[change.verdict.value] += 1
+        return counts
 
     @property
     def summary(self) -> str:
@@ -188,8 +188,8 @@ class BaselineReport(Printed):
                 at: _COLOURS.get(change.verdict, "") for at, change in enumerate(self.different)
             }
             yield Table(HEADER, rows, ("before", "after", "change"), colours, has_tail=True)
-        for one in self.passed_over:
-            yield Paragraph(f"{safe(one.file)} skipped: {safe(one.reason)}", indent=2)
+        for skipped in self.passed_over:
+            yield Paragraph(f"{safe(skipped.file)} skipped: {safe(skipped.reason)}", indent=2)
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/baseline.md``."""
@@ -197,7 +197,7 @@ class BaselineReport(Printed):
             "version": JSON_VERSION,
             "counts": self.counts,
             "kernels": [_data(change) for change in self.changes],
-            "passed_over": [one._asdict() for one in self.passed_over],
+            "passed_over": [skipped._asdict() for skipped in self.passed_over],
         }
 
 
@@ -208,7 +208,7 @@ HEADER = ("verdict", "kernel", "GPU", "before", "after", "change", "dump")
 def _cells(change: KernelChange) -> list[str]:
     kernel = change.kernel
     numbers = [
-        f"{one.cycles:.0f}" if one is not None else "-" for one in (change.before, change.after)
+        f"{end.cycles:.0f}" if end is not None else "-" for end in (change.before, change.after)
     ]
     name = f"@{kernel.function}" if kernel.function is not None else "-"
     where = f"{kernel.file}:{kernel.line}"
@@ -229,7 +229,7 @@ def _share(change: KernelChange) -> str:
 def _data(change: KernelChange) -> dict[str, Any]:
     kernel, ends = change.kernel, (change.before, change.after)
     files, cycles, errors = (
-        [getattr(one, name) if one is not None else None for one in ends]
+        [getattr(end, name) if end is not None else None for end in ends]
         for name in ("file", "cycles", "errors")
     )
     return {

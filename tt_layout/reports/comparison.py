@@ -53,11 +53,11 @@ def compared(
 ) -> Comparison:
     """Return the comparison of two audits, of files of these names, or around a pass."""
     before, after = audits
-    found = changes(before, after)
+    difference = changes(before, after)
     meanings = [{row.layout: row.attribute for row in audit.layouts} for audit in audits]
     used = {
         text
-        for change in found
+        for change in difference
         for end in (change.operation.source, change.operation.target)
         for text in _ALIAS.findall(layout_of(end))
     }
@@ -67,7 +67,7 @@ def compared(
         if alias in meanings[0] and meanings[1].get(alias, meanings[0][alias]) != meanings[0][alias]
     }
     named = [NamedModule(file, audit.module) for file, audit in zip(files, audits)]
-    return Comparison(named[0], named[1], found, totals_of(before, after), other, by)
+    return Comparison(named[0], named[1], difference, totals_of(before, after), other, by)
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,43 +97,43 @@ class ComparisonReport(Printed):
 def comparison_lines(comparison: Comparison) -> Iterator[Line | Fitted]:
     """Yield the differences between two modules."""
     both = ("---", "before", comparison.before), ("+++", "after", comparison.after)
-    for sign, side, one in both:
-        where = next(heading(one.module, one.file)).text
+    for sign, side, module in both:
+        where = next(heading(module.module, module.file)).text
         if comparison.by is not None:
-            where = safe(f"{one.file}:{one.module.line}, {side} {comparison.by}")
+            where = safe(f"{module.file}:{module.module.line}, {side} {comparison.by}")
         yield Line(f"{sign} {where}")
-    found = comparison.changes
-    if not found:
+    differing = comparison.changes
+    if not differing:
         yield Line("the same data movements")
         return
     for total in comparison.totals:
         if total.before != total.after:
             yield _total_line(total)
-    yield _change_table(found)
+    yield _change_table(differing)
     for alias, meanings in comparison.aliases.items():
         yield from (
             Line(f"{sign} {safe(alias)} = {safe(text)}") for sign, text in zip("-+", meanings)
         )
-    removed = sum(1 for change in found if change.sign == "-")
-    yield Line(f"{removed} removed, {len(found) - removed} added")
+    removed = sum(1 for change in differing if change.sign == "-")
+    yield Line(f"{removed} removed, {len(differing) - removed} added")
 
 
 def _total_line(total: KernelTotal) -> Line:
     """Return the cost of a kernel before and after, and which is higher."""
-    more = total.after - total.before
+    added = total.after - total.before
     who = f"@{safe(total.function)}" if total.function is not None else "outside of functions"
     numbers = f"{total.before:.0f} cycles before, {total.after:.0f} after"
-    word, colour = ("more", "red") if more > 0 else ("fewer", "green")
-    return Line(f"{who}: {numbers}: {abs(more):.0f} {word} in one program", colour)
+    word, colour = ("more", "red") if added > 0 else ("fewer", "green")
+    return Line(f"{who}: {numbers}: {abs(added):.0f} {word} in one program", colour)
 
 
-def _change_table(found: Sequence[Change]) -> Table:
+def _change_table(differing: Sequence[Change]) -> Table:
     rows = []
-    for change in found:
+    for change in differing:
         operation = change.operation
         bare, source, target = ends_of(operation)
         width = f"{change.width_bytes} bytes" if change.width_bytes is not None else "-"
-        known = change.cycles
+        cycles = change.cycles
         rows.append(
             [
                 f"{change.sign} {operation.line}",
@@ -143,17 +143,17 @@ def _change_table(found: Sequence[Change]) -> Table:
                 short_layout(target),
                 or_dash(operation.bytes),
                 width,
-                f"{known:.0f}" if known is not None else "-",
+                f"{cycles:.0f}" if cycles is not None else "-",
                 f"@{safe(operation.function)}" if operation.function is not None else "-",
                 safe(str(operation.location)) if operation.location is not None else "-",
             ]
         )
     header = ["line", "operation", "of", "from", "to", "bytes", "at a time"]
     header += ["cycles", "function", "location"]
-    colours = {at: "red" if one.sign == "-" else "green" for at, one in enumerate(found)}
+    colours = {at: "red" if change.sign == "-" else "green" for at, change in enumerate(differing)}
     table = Table(header, rows, ["bytes", "at a time", "cycles"], colours)
     hidden = ["at a time"] * (not _is_in_width(rows))
-    hidden += ["location"] * all(one.operation.location is None for one in found)
+    hidden += ["location"] * all(change.operation.location is None for change in differing)
     return table.without(*hidden)
 
 
@@ -170,7 +170,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         for label, (file, m) in (("before", comparison.before), ("after", comparison.after))
     }
     for label, sign in (("removed", "-"), ("added", "+")):
-        own = (change for change in comparison.changes if change.sign == sign)
+        signed = (change for change in comparison.changes if change.sign == sign)
         data[label] = [
             {
                 **operation_data(change.operation),
@@ -178,7 +178,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
                 "cycles": change.cycles,
                 "executions": change.row.executions.number,
             }
-            for change in own
+            for change in signed
         ]
     data["totals"] = [total._asdict() for total in comparison.totals]
     data["aliases"] = {name: list(meanings) for name, meanings in comparison.aliases.items()}

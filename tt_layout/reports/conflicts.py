@@ -69,7 +69,7 @@ class ConflictsReport(Printed):
         }
 
 
-def target_of(one: Encoding, other: Encoding, tensor: TensorType) -> Target:
+def target_of(first: Encoding, second: Encoding, tensor: TensorType) -> Target:
     """Return the GPU that is meant where none is named: one whose warps have as many lanes.
 
     Raises:
@@ -85,14 +85,14 @@ def target_of(one: Encoding, other: Encoding, tensor: TensorType) -> Target:
         >>> target_of(wide, plain, parse_type("64xf16")).name
         'gfx942'
     """
-    registers, shared = registers_first(one, other)
+    registers, shared = registers_first(first, second)
     layout = registers.to_linear_layout(buffer_shape(shared, tensor))
     return usual_target(layout.get_in_dim_size("lane")) or find_target(DEFAULT_TARGET)
 
 
 def conflicts_report(
-    one: Encoding,
-    other: Encoding,
+    first: Encoding,
+    second: Encoding,
     tensor: TensorType,
     target: Target,
     kinds: Sequence[str] = KINDS,
@@ -103,12 +103,12 @@ def conflicts_report(
         LayoutError: a layout does not fit the type, and the error points at it; or they are
             not a register layout and a shared layout, or the target has other warps.
     """
-    registers, memory = registers_first(one, other)
+    registers, memory = registers_first(first, second)
     size = element_bytes(tensor)
     with pointing_at(tensor.span):
         shape = tensor.shape if tensor.is_tensor else buffer_shape(memory, tensor)
         offsets = map_access(registers, memory, shape, size)
-    ends = (each.to_linear_layout(shape, element_bits=8 * size) for each in (registers, memory))
+    ends = (end.to_linear_layout(shape, element_bits=8 * size) for end in (registers, memory))
     return ConflictsReport(conflicts_at(offsets, target), kinds, segments(*ends))
 
 
@@ -177,8 +177,8 @@ def _collisions(access: Access) -> Iterator[Line]:
         touched = count(len(collision.words), "word")
         text = f"bank {collision.bank}: {_noun(access)}s {lanes} touch {touched} ({words})"
         yield Line(f"  {text}")
-    if (more := len(access.collisions) - MAX_COLLISIONS) > 0:
-        yield Line(f"  and {count(more, 'more bank')}")
+    if (rest := len(access.collisions) - MAX_COLLISIONS) > 0:
+        yield Line(f"  and {count(rest, 'more bank')}")
 
 
 def picture(access: Access) -> Iterator[Line]:

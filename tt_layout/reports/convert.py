@@ -114,12 +114,12 @@ class ConversionReport(Printed):
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
-        found, cost = self.conversion, self.cost
+        conversion, cost = self.conversion, self.cost
         yield Line(f"- {self.src}", "red")
         yield Line(f"+ {self.dst}", "green")
-        yield Line(MEANINGS[found.kind], "red" if found.needs_shared_memory else "green")
-        yield from (Line(f"  {move}") for move in found.moves)
-        if cost is not None and found.moves:
+        yield Line(MEANINGS[conversion.kind], "red" if conversion.needs_shared_memory else "green")
+        yield from (Line(f"  {move}") for move in conversion.moves)
+        if cost is not None and conversion.moves:
             yield Line(f"  moves {cost.moved_bytes} bytes between threads")
             yield from self._cost_lines(cost)
         if self.scratch is not None:
@@ -193,7 +193,7 @@ def conversion_report(
     if any(shared) and not all(shared):
         return _transfer_report(src, dst, tensor, target, is_store=shared[1])
     layouts = place(src, tensor).layout, place(dst, tensor).layout
-    found = classify(*layouts)
+    conversion = classify(*layouts)
     lanes = layouts[0].get_in_dim_size("lane")
     gpu = usual_target(lanes) if target is None else find_target(target)
     bits = tensor.element_bits
@@ -204,7 +204,7 @@ def conversion_report(
     named = name if target in TARGETS else target or name
     is_intel = named is None and lanes in intel.OWN_SUB_GROUPS
     step = sub_group_step(*layouts, bits) if bits and is_intel else None
-    return ConversionReport(src, dst, found, cost, buffer, compiled, named, step)
+    return ConversionReport(src, dst, conversion, cost, buffer, compiled, named, step)
 
 
 def _transfer_report(

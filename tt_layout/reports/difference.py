@@ -30,12 +30,14 @@ class DifferenceReport(Printed):
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
-        found = self.difference
-        yield Line(f"- {found.before}", "red")
-        yield Line(f"+ {found.after}", "green")
-        yield Line(VERDICTS[found.verdict], "red" if found.verdict == "different" else "green")
-        yield from (Line(f"  {words}") for words in found.words())
-        yield from (Line(f"  next: {move}") for move in found.comparison.first_moves[1:])
+        difference = self.difference
+        yield Line(f"- {difference.before}", "red")
+        yield Line(f"+ {difference.after}", "green")
+        yield Line(
+            VERDICTS[difference.verdict], "red" if difference.verdict == "different" else "green"
+        )
+        yield from (Line(f"  {words}") for words in difference.words())
+        yield from (Line(f"  next: {move}") for move in difference.comparison.first_moves[1:])
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; documented in ``docs/analyses.md``."""

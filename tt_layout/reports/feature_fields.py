@@ -62,8 +62,8 @@ def _count(kind: MovementKind, facts: KernelFacts) -> int:
 
 
 def _bytes(kind: MovementKind, facts: KernelFacts) -> float:
-    own = (row for row in facts.rows if row.operation.group is kind)
-    return sum((row.operation.bytes or 0) * facts.runs(row) for row in own)
+    rows = (row for row in facts.rows if row.operation.group is kind)
+    return sum((row.operation.bytes or 0) * facts.runs(row) for row in rows)
 
 
 def _cycles(family: type[object], facts: KernelFacts) -> float:
@@ -75,8 +75,8 @@ def _extra(family: type[object], facts: KernelFacts) -> float:
 
 
 def _share(family: type[object], facts: KernelFacts) -> float | None:
-    whole = facts.cycles
-    return _cycles(family, facts) / whole if whole else None
+    total = facts.cycles
+    return _cycles(family, facts) / total if total else None
 
 
 def _wavefronts(facts: KernelFacts) -> float:
@@ -86,8 +86,8 @@ def _wavefronts(facts: KernelFacts) -> float:
 
 def _sectors(facts: KernelFacts, name: str) -> float:
     """Return sectors of all accesses of which they are known."""
-    found = (_own_sectors(row, name) * facts.runs(row) for row in facts.costed(GlobalDetails))
-    return sum(found)
+    sectors = (_own_sectors(row, name) * facts.runs(row) for row in facts.costed(GlobalDetails))
+    return sum(sectors)
 
 
 def _own_sectors(row: MovementRow, name: str) -> int:
@@ -96,8 +96,10 @@ def _own_sectors(row: MovementRow, name: str) -> int:
 
 
 def _unknown_accesses(facts: KernelFacts) -> int:
-    found = (row.cost.details for row in facts.costed(GlobalDetails) if row.cost)
-    return sum(one.sectors is None for one in found if isinstance(one, GlobalDetails))
+    all_details = (row.cost.details for row in facts.costed(GlobalDetails) if row.cost)
+    return sum(
+        details.sectors is None for details in all_details if isinstance(details, GlobalDetails)
+    )
 
 
 def _shuffles(facts: KernelFacts) -> float:
@@ -114,8 +116,8 @@ def _through_shared(facts: KernelFacts) -> int:
 
 
 def _bound(resource: str, facts: KernelFacts) -> float | None:
-    found = facts.bounds.of(resource) if facts.bounds is not None else None
-    return found.cycles if found is not None else None
+    bound = facts.bounds.of(resource) if facts.bounds is not None else None
+    return bound.cycles if bound is not None else None
 
 
 def _largest(facts: KernelFacts) -> str | None:
@@ -125,10 +127,10 @@ def _largest(facts: KernelFacts) -> str | None:
 
 def _of(path: str, facts: KernelFacts) -> Any:
     """Follow a path of attributes; None if one of them is None."""
-    found: Any = facts
+    value: Any = facts
     for part in path.split("."):
-        found = getattr(found, part) if found is not None else None
-    return found
+        value = getattr(value, part) if value is not None else None
+    return value
 
 
 def _row(name: str, kind: str, path: str, meaning: str) -> Feature:
@@ -163,7 +165,7 @@ def _shape() -> Iterator[Feature]:
         "multiplications_without_instruction",
         INTEGER,
         "those without a matrix instruction",
-        lambda facts: sum(one.instruction is None for one in facts.products),
+        lambda facts: sum(product.instruction is None for product in facts.products),
     )
 
 
@@ -172,8 +174,8 @@ def _moved() -> Iterator[Feature]:
         if kind is not MovementKind.ALLOCATION:
             meaning = f"moved by {_plural(kind)} in one program, where types tell"
             yield Feature(f"{_name(kind)}_bytes", NUMBER, meaning, partial(_bytes, kind))
-    known = "of global memory, of all accesses of which they are known"
-    yield Feature("sectors", NUMBER, known, lambda facts: _sectors(facts, "sectors"))
+    of_known = "of global memory, of all accesses of which they are known"
+    yield Feature("sectors", NUMBER, of_known, lambda facts: _sectors(facts, "sectors"))
     least = "that the same bytes need at least"
     yield Feature("ideal_sectors", NUMBER, least, lambda facts: _sectors(facts, "ideal_sectors"))
     missing = "accesses to global memory whose sectors are not known"

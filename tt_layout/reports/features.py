@@ -32,7 +32,8 @@ def module_features(file: str, audit: Audit, grid: Grid | None = None) -> list[F
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of an object."""
     properties: dict[str, Any] = {
-        one.name: {"type": [one.kind, "null"], "description": one.meaning} for one in fields()
+        feature.name: {"type": [feature.kind, "null"], "description": feature.meaning}
+        for feature in fields()
     }
     properties["version"] = {"const": FEATURES_VERSION, "description": "of these fields"}
     return {

@@ -112,13 +112,13 @@ class Table(NamedTuple):
         beside = table.without(*table.header[len(table.header) - below :])
         widths = beside._widths(width)
         yield from beside._row(beside.header, widths, "")
-        for number, (row, whole) in enumerate(zip(beside.rows, table.rows)):
+        for number, (row, complete) in enumerate(zip(beside.rows, table.rows)):
             colour = self.colours.get(number, "")
             if isinstance(row, str):
                 yield from Paragraph(row, " " * GAP, GAP, colour).fold(width)
                 continue
             yield from beside._row(list(map(safe, row)), widths, colour)
-            if text := table._tail(whole, below):
+            if text := table._tail(complete, below):
                 indent = min(TAIL, width // 4)
                 yield from Paragraph(text, " " * indent, indent, colour).fold(width)
 
@@ -182,8 +182,8 @@ class Table(NamedTuple):
             if not wide:
                 break
             widest = max(wide, key=widths.__getitem__)
-            others = max((widths[at] for at in wide if at != widest), default=0)
-            above = widths[widest] - max(others, floors[widest])
+            second = max((widths[at] for at in wide if at != widest), default=0)
+            above = widths[widest] - max(second, floors[widest])
             widths[widest] -= max(1, min(above, excess))
         if len(widths) == 1:
             widths = [min(widths[0], max(1, width - GAP))]
@@ -192,8 +192,8 @@ class Table(NamedTuple):
     def _least_tail(self) -> int:
         """Return how wide the last column must be to stand beside the others."""
         cells = (row[-1] for row in self.rows if not isinstance(row, str))
-        whole = max(map(len, cells), default=0)
-        return min(whole, max(MIN_TAIL, self._longest_word(-1)))
+        widest = max(map(len, cells), default=0)
+        return min(widest, max(MIN_TAIL, self._longest_word(-1)))
 
     def _longest_word(self, column: int) -> int:
         cells = (row[column] for row in self.rows if not isinstance(row, str))

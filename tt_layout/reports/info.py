@@ -224,19 +224,20 @@ def matrix_table(layout: LinearLayout) -> Iterator[str]:
     rows, columns = matrix_labels(layout)
     width = max(map(len, [*rows, "matrix"]))
     groups = [(n, [c for c in columns if c.startswith(f"{n}:")]) for n, _ in layout.in_bases]
-    groups = [(name, own) for name, own in groups if own]
-    cells = {name: max(len(str(len(own) - 1)), 1) for name, own in groups}
-    spans = {name: max(len(name), len(own) * (cells[name] + 1) - 1) for name, own in groups}
+    groups = [(name, members) for name, members in groups if members]
+    cells = {name: max(len(str(len(members) - 1)), 1) for name, members in groups}
+    spans = {name: max(len(name), len(members) * (cells[name] + 1) - 1) for name, members in groups}
     yield (f"{'matrix':{width}}  " + "  ".join(f"{n:{spans[n]}}" for n, _ in groups)).rstrip()
     numbers = [
-        " ".join(f"{k:{cells[n]}}" for k in range(len(own))).ljust(spans[n]) for n, own in groups
+        " ".join(f"{k:{cells[n]}}" for k in range(len(members))).ljust(spans[n])
+        for n, members in groups
     ]
     yield (f"{'':{width}}  " + "  ".join(numbers)).rstrip()
     for label, row in zip(rows, layout.get_matrix_view()):
         parts, at = [], 0
-        for name, own in groups:
-            values = row[at : at + len(own)]
+        for name, members in groups:
+            values = row[at : at + len(members)]
             shown = " ".join(f"{value or '.':>{cells[name]}}" for value in values)
             parts.append(shown.ljust(spans[name]))
-            at += len(own)
+            at += len(members)
         yield (f"{label:{width}}  " + "  ".join(parts)).rstrip()

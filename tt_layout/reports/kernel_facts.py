@@ -47,7 +47,9 @@ class KernelFacts:
     @cached_property
     def products(self) -> list[Multiplication]:
         """Its multiplications of matrices."""
-        return [one for one in self.audit.multiplications if one.function == self.function]
+        return [
+            product for product in self.audit.multiplications if product.function == self.function
+        ]
 
     @cached_property
     def bounds(self) -> Bounds | None:
@@ -84,12 +86,12 @@ class KernelFacts:
         """Whether something runs an unknown number of times."""
         runs = [row.executions for row in self.rows]
         runs += [product.executions for product in self.products]
-        return any(one.number is None for one in runs)
+        return any(executions.number is None for executions in runs)
 
     @property
     def flops(self) -> float:
         """FLOPs of its multiplications in one program."""
-        return sum(one.flops * assumed_runs(one.executions) for one in self.products)
+        return sum(product.flops * assumed_runs(product.executions) for product in self.products)
 
     @property
     def layouts(self) -> int:
@@ -100,14 +102,14 @@ class KernelFacts:
     @property
     def tensor_columns(self) -> int:
         """Columns of tensor memory that it allocates."""
-        found = (row.cost.details for row in self.rows if row.cost is not None)
-        return sum(x.columns for x in found if isinstance(x, TensorMemoryAllocationDetails))
+        details = (row.cost.details for row in self.rows if row.cost is not None)
+        return sum(x.columns for x in details if isinstance(x, TensorMemoryAllocationDetails))
 
     @property
     def limited_by(self) -> str | None:
         """Resource that limits the CTAs on a multiprocessor; None if it is not known."""
-        found = self.summary.occupancy
-        return "+".join(found.limited_by) if found is not None else None
+        occupancy = self.summary.occupancy
+        return "+".join(occupancy.limited_by) if occupancy is not None else None
 
     @property
     def threads_per_warp(self) -> int | None:

@@ -29,17 +29,17 @@ _BESIDE_LOOPS = {
 def kernel_lines(audit: Audit, *, by_line: bool) -> Iterator[Line | Fitted]:
     """Yield the tables of every kernel of a module."""
     names = [row.operation.function for row in audit.movements]
-    names += [found.function for found in audit.multiplications]
+    names += [product.function for product in audit.multiplications]
     for function in dict.fromkeys(names):
         of = f" of @{safe(function)}" if function is not None else ""
-        own = [row for row in audit.movements if row.operation.function == function]
-        if own:
-            yield from _section(f"data movements{of}", _movement_table(audit, own, by_line))
-        products = [found for found in audit.multiplications if found.function == function]
+        rows = [row for row in audit.movements if row.operation.function == function]
+        if rows:
+            yield from _section(f"data movements{of}", _movement_table(audit, rows, by_line))
+        products = [product for product in audit.multiplications if product.function == function]
         if products:
             yield from _section(f"multiplications{of}", _multiplication_table(products))
         yield from _intensity(audit, function)
-        if own:
+        if rows:
             yield from _section(f"totals{of}", _totals(audit, function))
 
 
@@ -171,27 +171,29 @@ def _ends(operation: Operation) -> str:
 # -- multiplications and totals ---------------------------------------------------------------
 
 
-def _multiplication_table(found: Sequence[Multiplication]) -> Table:
-    file, places = _places([one.location for one in found])
+def _multiplication_table(products: Sequence[Multiplication]) -> Table:
+    file, places = _places([product.location for product in products])
     header = ["line", file, "operation", "of", "A", "B", "FLOPs", "runs", "instructions"]
-    rows = [_multiplication_cells(one, place) for one, place in zip(found, places)]
+    rows = [_multiplication_cells(product, place) for product, place in zip(products, places)]
     table = Table(header, rows, ["line", "FLOPs"], has_tail=True)
-    is_once = all(one.executions.is_once and one.executions.loop is None for one in found)
+    is_once = all(
+        product.executions.is_once and product.executions.loop is None for product in products
+    )
     return table.without(*["runs"] * is_once, *[file] * (not any(places)))
 
 
-def _multiplication_cells(found: Multiplication, place: str) -> list[str]:
-    instruction, fma = found.instruction, found.fma
+def _multiplication_cells(product: Multiplication, place: str) -> list[str]:
+    instruction, fma = product.instruction, product.fma
     without = fma.text if fma is not None else "-"
     return [
-        str(found.line),
+        str(product.line),
         place,
-        short_operation(found.name),
-        safe(found.text),
-        found.a.where.removesuffix(" memory"),
-        found.b.where.removesuffix(" memory"),
-        str(found.flops),
-        runs(found.executions),
+        short_operation(product.name),
+        safe(product.text),
+        product.a.where.removesuffix(" memory"),
+        product.b.where.removesuffix(" memory"),
+        str(product.flops),
+        runs(product.executions),
         f"{instruction.instructions} x {instruction.name} per {instruction.issuer}"
         if instruction is not None
         else without,
@@ -200,16 +202,16 @@ def _multiplication_cells(found: Multiplication, place: str) -> list[str]:
 
 def _totals(audit: Audit, function: str | None) -> Table:
     """Return the cycles of one program by operation, the most first, and their share of all."""
-    own = [total for total in audit.totals if total.function == function]
-    whole = sum(total.cycles for total in own)
+    totals = [total for total in audit.totals if total.function == function]
+    cycles = sum(total.cycles for total in totals)
     rows = [
         [
             total.operation,
             str(total.count),
             f"{total.cycles:.0f}",
-            f"{100 * total.cycles / whole:.0f} %" if whole else "-",
+            f"{100 * total.cycles / cycles:.0f} %" if cycles else "-",
         ]
-        for total in sorted(own, key=lambda total: -total.cycles)
+        for total in sorted(totals, key=lambda total: -total.cycles)
     ]
     header = ["operation", "count", "cycles", "share"]
     return Table(header, rows, header[1:])

@@ -65,8 +65,8 @@ def _table(rows: Sequence[LayoutRow]) -> Table:
 
 def _cells(row: LayoutRow) -> list[str]:
     if row.kind == "" or row.error is not None:
-        known = [short_layout(row.layout), row.kind or "?", _on(row), str(row.uses)]
-        return known + ["?"] * 4
+        cells = [short_layout(row.layout), row.kind or "?", _on(row), str(row.uses)]
+        return cells + ["?"] * 4
     size = row.size("warp")
     return [
         short_layout(row.layout),

@@ -48,10 +48,10 @@ def in_brief(file: str, audits: Iterable[Audit], top: int | None) -> ManyModules
 
     def ranked() -> Iterator[tuple[tuple[object, ...], int, Audit]]:
         for audit in audits:
-            own = brief_kernels(file, audit)
-            kernels.extend(own)
-            if own:
-                yield min(one.rank for one in own), next(numbers), audit
+            lines = brief_kernels(file, audit)
+            kernels.extend(lines)
+            if lines:
+                yield min(line.rank for line in lines), next(numbers), audit
 
     worst = tuple(audit for _, _, audit in nsmallest(WORST, ranked()))
     return ManyModules.of(worst_first(kernels), worst, top)
@@ -59,10 +59,10 @@ def in_brief(file: str, audits: Iterable[Audit], top: int | None) -> ManyModules
 
 def brief_kernels(file: str, audit: Audit) -> list[KernelLine]:
     """Return the table lines of a module's kernels, each with the place of its worst finding."""
-    found = KernelLine.of_audit(file, audit)
-    return [one._replace(text="", signature="", findings=one.findings[:1]) for one in found]
+    lines = KernelLine.of_audit(file, audit)
+    return [line._replace(text="", signature="", findings=line.findings[:1]) for line in lines]
 
 
 def worst_first(kernels: Iterable[KernelLine]) -> list[KernelLine]:
     """Return kernels, the worst first."""
-    return sorted(kernels, key=lambda one: one.rank)
+    return sorted(kernels, key=lambda kernel: kernel.rank)

@@ -49,12 +49,12 @@ class Measurements:
 
     def launched(self) -> dict[str, Launched]:
         """Return how long the shortest launch of each kernel took, where that was measured."""
-        found: dict[str, Launched] = {}
-        for one in self.launches:
-            known = found.get(one.kernel)
-            if one.cycles and (known is None or one.cycles < known.cycles):
-                found[one.kernel] = Launched(one.cycles, one.grid)
-        return found
+        shortest: dict[str, Launched] = {}
+        for launch in self.launches:
+            previous = shortest.get(launch.kernel)
+            if launch.cycles and (previous is None or launch.cycles < previous.cycles):
+                shortest[launch.kernel] = Launched(launch.cycles, launch.grid)
+        return shortest
 
     def watched(self, audits: Iterable[Audit]) -> Iterator[Audit]:
         """Yield audits, remembering each.
@@ -77,16 +77,16 @@ class Measurements:
 # -- text ---------------------------------------------------------------------------------------
 
 
-def measured_lines(found: Sequence[ComparedLaunch]) -> Iterator[Line | Fitted]:
+def measured_lines(launches: Sequence[ComparedLaunch]) -> Iterator[Line | Fitted]:
     """Yield a table for each launch."""
-    for launch in found:
+    for launch in launches:
         yield Line()
         yield Paragraph(_heading(launch), indent=4, colour="yellow" * _differs(launch))
         yield _table(launch)
 
 
 def _differs(launch: ComparedLaunch) -> bool:
-    return any(one.differs for one in _all_counters(launch))
+    return any(counter.differs for counter in _all_counters(launch))
 
 
 def _all_counters(launch: ComparedLaunch) -> Iterator[ComparedCounter]:
@@ -101,15 +101,15 @@ def _heading(launch: ComparedLaunch) -> str:
     heading = f"measured of @{launch.kernel}, {plural('launch', len(launch.numbers))} {numbers}"
     if launch.programs is not None:
         heading += f", {count(launch.programs, 'program')}"
-    wrong = sum(one.differs for one in launch.counters)
-    known = sum(one.predicted is not None for one in launch.counters)
-    unknown = len(launch.counters) - known
-    verdict = f"{wrong} of {known} predictions differ by more than {TOLERANCE:.0%}"
+    wrong = sum(counter.differs for counter in launch.counters)
+    predicted = sum(counter.predicted is not None for counter in launch.counters)
+    unknown = len(launch.counters) - predicted
+    verdict = f"{wrong} of {predicted} predictions differ by more than {TOLERANCE:.0%}"
     if not wrong:
-        verdict = f"all {known} predictions are within {TOLERANCE:.0%}"
-    if not known:
+        verdict = f"all {predicted} predictions are within {TOLERANCE:.0%}"
+    if not predicted:
         verdict = "nothing is predicted"
-    verdict += f", {unknown} unknown" * bool(unknown and known)
+    verdict += f", {unknown} unknown" * bool(unknown and predicted)
     return safe(f"{heading}: {verdict}")
 
 
@@ -118,44 +118,46 @@ def _table(launch: ComparedLaunch) -> Table:
     rows: list[Sequence[str] | str] = []
     colours: dict[int, str] = {}
     groups = [("", launch.counters)]
-    groups += [(f"{one.place.file}:{one.place.line}", one.counters) for one in launch.lines]
+    groups += [
+        (f"{counter.place.file}:{counter.place.line}", counter.counters) for counter in launch.lines
+    ]
     for title, counters in groups:
         if title:
             rows.append(safe(title))
-        for one in counters:
-            if one.differs:
+        for counter in counters:
+            if counter.differs:
                 colours[len(rows)] = "yellow"
-            rows.append(_cells(one))
+            rows.append(_cells(counter))
     right = ["measured", "predicted"]
     return Table(header, rows, right, colours, has_tail=True)
 
 
-def _cells(one: ComparedCounter) -> list[str]:
-    predicted = "-" if one.predicted is None else _count(one.predicted)
-    predicted = f"at most {predicted}" if one.is_bound else predicted
-    return [one.counter.name, _count(one.measured), predicted, _difference(one)]
+def _cells(counter: ComparedCounter) -> list[str]:
+    predicted = "-" if counter.predicted is None else _count(counter.predicted)
+    predicted = f"at most {predicted}" if counter.is_bound else predicted
+    return [counter.counter.name, _count(counter.measured), predicted, _difference(counter)]
 
 
 def _count(number: float) -> str:
     return f"{number:,.0f}" if number == round(number) else f"{number:,.1f}"
 
 
-def _difference(one: ComparedCounter) -> str:
-    if one.predicted is None:
-        return safe(one.reason)
-    if one.predicted == one.measured:
+def _difference(counter: ComparedCounter) -> str:
+    if counter.predicted is None:
+        return safe(counter.reason)
+    if counter.predicted == counter.measured:
         return "-"
-    if one.is_bound and not one.differs:
-        return safe(one.reason)
-    text = f"{one.difference:+.1%}" if one.difference is not None else "none measured"
-    text += ", differs" * one.differs
-    return f"{text}: {one.cause}" if one.cause else text
+    if counter.is_bound and not counter.differs:
+        return safe(counter.reason)
+    text = f"{counter.difference:+.1%}" if counter.difference is not None else "none measured"
+    text += ", differs" * counter.differs
+    return f"{text}: {counter.cause}" if counter.cause else text
 
 
 # -- plain data ---------------------------------------------------------------------------------
 
 
-def measured_data(found: Sequence[ComparedLaunch]) -> list[dict[str, Any]]:
+def measured_data(launches: Sequence[ComparedLaunch]) -> list[dict[str, Any]]:
     """Return the launches; the schema is in ``docs/audit-json.md``."""
     return [
         {
@@ -169,21 +171,21 @@ def measured_data(found: Sequence[ComparedLaunch]) -> list[dict[str, Any]]:
                 for line in launch.lines
             ],
         }
-        for launch in found
+        for launch in launches
     ]
 
 
-def _counter_data(one: ComparedCounter) -> dict[str, Any]:
+def _counter_data(counter: ComparedCounter) -> dict[str, Any]:
     return {
-        "access": one.counter.access,
-        "unit": one.counter.unit,
-        "measured": _plain(one.measured),
-        "predicted": _plain(one.predicted),
-        "is_bound": one.is_bound,
-        "unknown": one.reason or None,
-        "difference": one.difference,
-        "cause": one.cause or None,
-        "differs": one.differs,
+        "access": counter.counter.access,
+        "unit": counter.counter.unit,
+        "measured": _plain(counter.measured),
+        "predicted": _plain(counter.predicted),
+        "is_bound": counter.is_bound,
+        "unknown": counter.reason or None,
+        "difference": counter.difference,
+        "cause": counter.cause or None,
+        "differs": counter.differs,
     }
 
 

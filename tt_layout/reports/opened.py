@@ -91,8 +91,8 @@ def open_dumps(name: str, *, in_pieces: bool = False) -> Opened:
     if not is_trace_name(path):
         pieces = pieces_of(path) if in_pieces and number is None else ()
         if pieces:
-            known = metadata_beside(path)
-            return Opened((OpenedDump(pieces[0].read(), None, known, pieces=pieces),))
+            metadata = metadata_beside(path)
+            return Opened((OpenedDump(pieces[0].read(), None, metadata, pieces=pieces),))
         return Opened((OpenedDump(read_source(path), number, metadata_beside(path)),))
     trace = read_trace(path)
     count = len(trace.kernels)

@@ -20,9 +20,9 @@ def module_lines(history: PassHistory, *, is_whole: bool = False) -> Iterator[Li
         is_whole: whether every module has a line of its own.
     """
     rows = []
-    for _, group in groupby(history.costs, key=lambda one: (one.movements, one.cycles)):
+    for _, group in groupby(history.costs, key=lambda cost: (cost.movements, cost.cycles)):
         alike = list(group)
-        rows += [_row([one]) for one in alike] if is_whole else [_row(alike)]
+        rows += [_row([cost]) for cost in alike] if is_whole else [_row(alike)]
     header = ["module", "line", "printed", "movements", "cycles"]
     yield Line("passes")
     yield Table(header, rows, ["module", "line", "movements", "cycles"])
@@ -57,7 +57,7 @@ def history_data(history: PassHistory) -> dict[str, Any]:
     """Return the passes of a compilation as plain data; the schema is in ``docs/audit-json.md``."""
     end = history.end
     return {
-        "modules": [_cost_data(one) for one in history.costs],
+        "modules": [_cost_data(cost) for cost in history.costs],
         "changes": list(_changes(history)),
         "end": {"pass": end.name, "loops": history.ends_loops} if end is not None else None,
     }

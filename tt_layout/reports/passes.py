@@ -98,6 +98,6 @@ def _plain(name: str | None) -> str:
 
 def _no_pass(name: str, histories: Sequence[PassHistory]) -> str:
     """Return why there are no details of a pass, and which passes changed the cost."""
-    changed = dict.fromkeys(str(one.name) for history in histories for one in history.of_cost)
+    changed = dict.fromkeys(str(change.name) for history in histories for change in history.of_cost)
     which = f"; these changed the cost: {', '.join(changed)}" if changed else ""
     return f"no pass {name} is compared{which}"

@@ -210,15 +210,15 @@ def bits_line(tree: ReductionTree, difference: OrderDifference | None) -> tuple[
     return f"other bits: sums of {where} are added in another order", "red"
 
 
-def difference_text(found: OrderDifference) -> str:
+def difference_text(difference: OrderDifference) -> str:
     """Return the first additions that differ, in words.
 
     Example:
         >>> difference_text(OrderDifference(2, (0, 1), (2, 3), (16, 17)))
         'step 2: the first adds 2, 3 to 0, 1; the second adds 16, 17'
     """
-    terms, first, second = (ranges(part) for part in found[1:])
-    return f"step {found.step}: the first adds {first} to {terms}; the second adds {second}"
+    terms, first, second = (ranges(part) for part in difference[1:])
+    return f"step {difference.step}: the first adds {first} to {terms}; the second adds {second}"
 
 
 def tree_data(tree: ReductionTree) -> dict[str, Any]:

@@ -36,19 +36,22 @@ class ReductionBitsReport(Printed):
     @property
     def is_same(self) -> bool:
         """Whether all reductions give the same bits, for certain."""
-        return all(one.bits.has_same_bits for one in self.comparisons)
+        return all(comparison.bits.has_same_bits for comparison in self.comparisons)
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of every comparison, then what is not compared."""
-        for one in self.comparisons:
-            for sign, side in (("---", one.before), ("+++", one.after)):
+        for comparison in self.comparisons:
+            for sign, side in (("---", comparison.before), ("+++", comparison.after)):
                 yield Line(f"{sign} {next(heading(side.module, side.file)).text}")
-            yield from _lines(one.bits)
+            yield from _lines(comparison.bits)
         yield Line(NOT_COMPARED)
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/reductions.md``."""
-        return {"version": JSON_VERSION, "comparisons": [_data(one) for one in self.comparisons]}
+        return {
+            "version": JSON_VERSION,
+            "comparisons": [_data(comparison) for comparison in self.comparisons],
+        }
 
 
 def _lines(bits: ReductionBits) -> Iterator[Line]:
@@ -57,8 +60,8 @@ def _lines(bits: ReductionBits) -> Iterator[Line]:
         yield Line(f"{count(before, 'reduction')} before, {after} after: none is compared", "red")
         return
     other = [pair for pair in bits.pairs if not pair.has_same_bits]
-    known = f"{count(len(bits.pairs), 'reduction')}, {len(other)} with other bits"
-    yield Line(known, "red" if other else "green")
+    summary = f"{count(len(bits.pairs), 'reduction')}, {len(other)} with other bits"
+    yield Line(summary, "red" if other else "green")
     for pair in other:
         yield Line(f"  {_where(pair)}: {_why(pair)}")
 
@@ -85,12 +88,12 @@ def _why(pair: ReductionPair) -> str:
     return f"{sums}; {difference_text(pair.difference)}"
 
 
-def _data(one: ComparedBits) -> dict[str, Any]:
-    sides = (("before", one.before), ("after", one.after))
+def _data(comparison: ComparedBits) -> dict[str, Any]:
+    sides = (("before", comparison.before), ("after", comparison.after))
     return {
         **{name: {"file": side.file, "line": side.module.line} for name, side in sides},
-        "has_same_bits": one.bits.has_same_bits,
-        "unpaired": one.bits.unpaired,
+        "has_same_bits": comparison.bits.has_same_bits,
+        "unpaired": comparison.bits.unpaired,
         "reductions": [
             {
                 "before": _reduction_data(pair.before),
@@ -99,16 +102,16 @@ def _data(one: ComparedBits) -> dict[str, Any]:
                 "reason": pair.reason,
                 "difference": pair.difference._asdict() if pair.difference is not None else None,
             }
-            for pair in one.bits.pairs
+            for pair in comparison.bits.pairs
         ],
     }
 
 
-def _reduction_data(one: Reduction) -> dict[str, Any]:
+def _reduction_data(reduction: Reduction) -> dict[str, Any]:
     return {
-        "function": one.function,
-        "line": one.line,
-        "location": str(one.location) if one.location is not None else None,
-        "is_exact": one.is_exact,
-        "tree": tree_data(one.tree) if one.tree is not None else None,
+        "function": reduction.function,
+        "line": reduction.line,
+        "location": str(reduction.location) if reduction.location is not None else None,
+        "is_exact": reduction.is_exact,
+        "tree": tree_data(reduction.tree) if reduction.tree is not None else None,
     }

@@ -26,11 +26,11 @@ class RegisterLayoutsReport:
 
     def lines(self) -> Iterator[Line]:
         """Yield the messages, the attribute and Gluon's constructor of each layout."""
-        for one in self.found:
-            encoding = _encoding(one)
+        for layout in self.found:
+            encoding = _encoding(layout)
             yield Line(
-                f"{one.variant}: {one.message.messages} x {one.message.name}, "
-                f"{one.registers} registers"
+                f"{layout.variant}: {layout.message.messages} x {layout.message.name}, "
+                f"{layout.registers} registers"
             )
             yield Line(f"{GAP}{encoding}")
             yield Line(f"{GAP}{constructor_call(encoding)}")
@@ -39,17 +39,17 @@ class RegisterLayoutsReport:
         """Return the report as plain data; documented in ``docs/analyses.md``."""
         layouts = [
             {
-                "variant": one.variant,
-                "layout": str(_encoding(one)),
-                "gluon": constructor_call(_encoding(one)),
-                "instruction": one.message.name,
-                "instructions": one.message.messages,
-                "registers": one.registers,
+                "variant": layout.variant,
+                "layout": str(_encoding(layout)),
+                "gluon": constructor_call(_encoding(layout)),
+                "instruction": layout.message.name,
+                "instructions": layout.message.messages,
+                "registers": layout.registers,
             }
-            for one in self.found
+            for layout in self.found
         ]
         return {"version": JSON_VERSION, "kind": "tmem", "layouts": layouts}
 
 
-def _encoding(found: RegisterLayout) -> Encoding:
-    return encoding_of_layout(found.layout)
+def _encoding(layout: RegisterLayout) -> Encoding:
+    return encoding_of_layout(layout.layout)

@@ -68,8 +68,8 @@ class SwizzleReport(Printed):
         yield Line(f"  {cycles} per warp, {extra} of them due to conflicts; {size}")
         for access in candidate.accesses:
             kind = "store" if access.is_store else "load"
-            each = count(access.wavefronts_per_instruction, cycle)
-            yield Line(f"  {kind}: {access.instructions} x {access.name}, {each} each")
+            cycles_each = count(access.wavefronts_per_instruction, cycle)
+            yield Line(f"  {kind}: {access.instructions} x {access.name}, {cycles_each} each")
 
     def _conflicts(self) -> Iterator[Line]:
         """Yield that no layout searched is conflict-free, if so."""

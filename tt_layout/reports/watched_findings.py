@@ -57,12 +57,12 @@ def fresh(before: Audit, after: Audit) -> list[FindingLine]:
         return finding.function, finding.message, finding.weight
 
     left = Counter(map(key, before.findings))
-    found = []
+    findings = []
     for finding in after.findings:
         left[key(finding)] -= 1
         if left[key(finding)] < 0:
-            found.append(FindingLine.of(finding))
-    return found
+            findings.append(FindingLine.of(finding))
+    return findings
 
 
 class Watcher:
@@ -82,7 +82,9 @@ class Watcher:
     def pass_on(self, file: str, audits: Iterable[Audit]) -> Iterator[Audit]:
         """Yield audits, and keep their findings."""
         for audit in audits:
-            self.found += [NamedFinding(file, FindingLine.of(one)) for one in audit.findings]
+            self.found += [
+                NamedFinding(file, FindingLine.of(finding)) for finding in audit.findings
+            ]
             yield audit
 
     def is_failure(self, finding: FindingLine) -> bool:
@@ -93,5 +95,5 @@ class Watcher:
     @property
     def failures(self) -> list[NamedFinding]:
         """The findings that an audit is to fail on, the most expensive first."""
-        failures = [one for one in self.found if self.is_failure(one.finding)]
-        return sorted(failures, key=lambda one: -one.finding.weight)
+        failures = [named for named in self.found if self.is_failure(named.finding)]
+        return sorted(failures, key=lambda named: -named.finding.weight)

@@ -62,8 +62,8 @@ class WhereReport(Printed):
         yield Line(f"{count(self.count, 'location')} {verb} {element}")
         yield from (Line(f"  {location}") for location in self.locations)
         if self.count > len(self.locations):
-            more = self.count - len(self.locations)
-            yield Line(f"  and {more} more; --limit shows more of them")
+            rest = self.count - len(self.locations)
+            yield Line(f"  and {rest} more; --limit shows more of them")
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; documented in ``docs/analyses.md``."""
@@ -74,7 +74,8 @@ class WhereReport(Printed):
             "count": self.count,
             "is_padding": self.padding is not None,
             "locations": [
-                {**asdict(found), "location": dict(found.location)} for found in self.locations
+                {**asdict(location), "location": dict(location.location)}
+                for location in self.locations
             ],
         }
 
@@ -90,11 +91,13 @@ def element_report(placed: PlacedLayout, element: Sequence[int], limit: int) -> 
     Raises:
         LayoutError: the tensor has no such element.
     """
-    found: ElementLocations = holders(placed.layout, element, limit=limit, padding=placed.padding)
-    return WhereReport(placed.encoding, found.locations, found.element, found.count)
+    locations: ElementLocations = holders(
+        placed.layout, element, limit=limit, padding=placed.padding
+    )
+    return WhereReport(placed.encoding, locations.locations, locations.element, locations.count)
 
 
-def location_report(placed: PlacedLayout, given: Mapping[str, int]) -> WhereReport:
+def location_report(placed: PlacedLayout, query: Mapping[str, int]) -> WhereReport:
     """Return the element of a location, or of all registers of a thread.
 
     Args:
@@ -105,7 +108,7 @@ def location_report(placed: PlacedLayout, given: Mapping[str, int]) -> WhereRepo
         LayoutError: this kind of memory has no such locations.
     """
     layout, padding = placed.layout, placed.padding
-    location = _location(placed, given)
+    location = _location(placed, query)
     if padding and "offset" in location:
         slot, size = location["offset"], layout.get_in_dim_size("offset")
         offset = offset_of_slot(slot, size, padding)
@@ -116,25 +119,25 @@ def location_report(placed: PlacedLayout, given: Mapping[str, int]) -> WhereRepo
     if "register" in layout.get_in_dim_names() and "register" not in location:
         registers = min(layout.get_in_dim_size("register"), MAX_HOLDERS)
         wanted = [{**location, "register": register} for register in range(registers)]
-    found = tuple(locate(layout, point, padding=padding) for point in wanted)
-    return WhereReport(placed.encoding, found, count=len(found))
+    locations = tuple(locate(layout, point, padding=padding) for point in wanted)
+    return WhereReport(placed.encoding, locations, count=len(locations))
 
 
-def _location(placed: PlacedLayout, given: Mapping[str, int]) -> dict[str, int]:
+def _location(placed: PlacedLayout, query: Mapping[str, int]) -> dict[str, int]:
     """Return input -> coordinate for what was given."""
     layout = placed.layout
-    location = {_DIMENSIONS.get(n, n): value for n, value in given.items() if n != "thread"}
-    if "thread" in given:
+    location = {_DIMENSIONS.get(n, n): value for n, value in query.items() if n != "thread"}
+    if "thread" in query:
         if "lane" in location or "warp" in location:
             raise LayoutError("--thread counts lanes over all warps; leave out --lane and --warp")
         lanes = layout.get_in_dim_size("lane")
         threads = lanes * layout.get_in_dim_size("warp")
-        if "lane" in layout.get_in_dim_names() and given["thread"] >= threads:
-            raise LayoutError(f"thread must be in 0..{threads - 1}, got {given['thread']}")
-        location |= {"warp": given["thread"] // lanes, "lane": given["thread"] % lanes}
+        if "lane" in layout.get_in_dim_names() and query["thread"] >= threads:
+            raise LayoutError(f"thread must be in 0..{threads - 1}, got {query['thread']}")
+        location |= {"warp": query["thread"] // lanes, "lane": query["thread"] % lanes}
     for name in location:
         if name not in layout.get_in_dim_names():
-            own = ", ".join(n.replace("col", "column") for n in layout.get_in_dim_names())
-            option = next(o for o in given if _DIMENSIONS.get(o, o) == name or o == "thread")
-            raise LayoutError(f"this layout has no {option}; its locations have {own}")
+            names = ", ".join(n.replace("col", "column") for n in layout.get_in_dim_names())
+            option = next(o for o in query if _DIMENSIONS.get(o, o) == name or o == "thread")
+            raise LayoutError(f"this layout has no {option}; its locations have {names}")
     return location

@@ -59,7 +59,7 @@ class DumpText:
     @cached_property
     def _types(self) -> Mapping[int, list[_WrittenType]]:
         """The types with a layout on each line, in order."""
-        found: dict[int, list[_WrittenType]] = defaultdict(list)
+        types: dict[int, list[_WrittenType]] = defaultdict(list)
         source = self.module.source
         for use in self.module.types:
             if isinstance(use.type.encoding, Encoding):
@@ -68,24 +68,24 @@ class DumpText:
                 if layout is not None:
                     start = use.column - 1 + layout.span.start - offset
                     end = start + layout.span.end - layout.span.start
-                    found[use.line].append(_WrittenType(start, end, use.type))
-        return found
+                    types[use.line].append(_WrittenType(start, end, use.type))
+        return types
 
     @cached_property
     def _by_text(self) -> dict[str, str]:
         """Alias by the text of its layout, longer texts first."""
-        found: dict[str, str] = {}
+        aliases: dict[str, str] = {}
         for name in self.module.aliases.attributes():
             encoding = self.module.aliases[name].encoding
             if isinstance(encoding, Encoding):
-                found.setdefault(encoding.written(), f"#{name}")
-        return dict(sorted(found.items(), key=lambda item: -len(item[0])))
+                aliases.setdefault(encoding.written(), f"#{name}")
+        return dict(sorted(aliases.items(), key=lambda item: -len(item[0])))
 
     def written(self, encoding: Encoding) -> str:
         """Return a layout as it is written here: by aliases, as far as there are any."""
         text = encoding.written()
-        for whole, alias in self._by_text.items():
-            text = text.replace(whole, alias)
+        for layout, alias in self._by_text.items():
+            text = text.replace(layout, alias)
         return text
 
     def line(self, operation: SsaOperation) -> str:
@@ -169,7 +169,7 @@ class DumpText:
                 self._edits[alias.line].add(_Edit(start, len(line), f" {new.written()}"))
         for number, types in self._types.items():
             source = self._lines[number - 1]
-            written = [source[one.start : one.end] for one in types]
+            written = [source[use.start : use.end] for use in types]
             self.retype(number, exchange, [n for n, t in enumerate(written) if "<" in t])
 
     def use(self, operation: SsaOperation, old: str, new: str) -> None:
@@ -217,25 +217,25 @@ class DumpText:
             base = "%relaid_" + re.sub(r"\W", "_", plain(name)[1:])
             taken, number = set(self._names.values()), 0
             text = self.module.source.text
-            found = base
-            while found in taken or re.search(rf"{re.escape(found)}(?![\w$.-])", text):
+            candidate = base
+            while candidate in taken or re.search(rf"{re.escape(candidate)}(?![\w$.-])", text):
                 number += 1
-                found = f"{base}_{number}"
-            self._names[name] = found
+                candidate = f"{base}_{number}"
+            self._names[name] = candidate
         return self._names[name]
 
     def result(self) -> str:
         """Return the text with all changes."""
-        found: list[str] = []
+        lines: list[str] = []
         first = min((self.module.aliases[n].line for n in self.module.aliases), default=1)
         for number, line in enumerate(self._lines, 1):
             if number == first:
-                found += self._aliases
-            found += self._before.get(number, ())
+                lines += self._aliases
+            lines += self._before.get(number, ())
             if number not in self._dropped:
-                found.append(_edited(line, self._edits.get(number, ())))
-            found += self._behind.get(number, ())
-        return "\n".join(found)
+                lines.append(_edited(line, self._edits.get(number, ())))
+            lines += self._behind.get(number, ())
+        return "\n".join(lines)
 
 
 def plain(name: str) -> str:

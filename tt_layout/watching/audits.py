@@ -47,11 +47,11 @@ def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
     if compiled.text is None:
         return WatchedKernel(kernel, None, "Triton's cache keeps only its binary")
     module = _first(whole_modules(Source(compiled.text, f"{compiled.name}.ttgir")))
-    known = compiled.known._replace(name=compiled.name)
-    audit, reason = audit_with(module, shared, kernel.launch, known=known)
-    own = summaries(audit)
+    metadata = compiled.known._replace(name=compiled.name)
+    audit, reason = audit_with(module, shared, kernel.launch, known=metadata)
+    kernels = summaries(audit)
     place = compiled.place or f"{compiled.name}.ttgir"
-    lines = [KernelLine.of(place, module.line, one) for one in own]
+    lines = [KernelLine.of(place, module.line, summary) for summary in kernels]
     return WatchedKernel(kernel, _worst(lines, compiled.name), reason)
 
 

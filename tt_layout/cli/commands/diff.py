@@ -73,6 +73,6 @@ def command(
             report = reduction_difference(before, after, tensor, axis, target)
             emit(report, output_format)
             return 0 if report.has_same_bits else 1
-        found = difference(before, after, tensor)
-    emit(DifferenceReport(found), output_format)
-    return 0 if found.is_equal(level) else 1
+        comparison = difference(before, after, tensor)
+    emit(DifferenceReport(comparison), output_format)
+    return 0 if comparison.is_equal(level) else 1

@@ -173,11 +173,11 @@ def _patterns(folder: str, inside: str) -> list[str]:
     Raises:
         LayoutError: there is no dump in it.
     """
-    found = dumps_below(folder)
-    if not found:
+    dumps = dumps_below(folder)
+    if not dumps:
         raise LayoutError(f"found no dump: {WHAT_DUMPS_ARE}", FileLocation(folder))
-    is_deep = any(os.path.relpath(os.path.dirname(one), folder) != "." for one in found)
-    ends = sorted({os.path.splitext(one)[1] for one in found})
+    is_deep = any(os.path.relpath(os.path.dirname(dump), folder) != "." for dump in dumps)
+    ends = sorted({os.path.splitext(dump)[1] for dump in dumps})
     parent = "" if inside == "." else f"{inside}/"
     # A .ttir beside a .ttgir is the same kernel before it has layouts.
     wanted = (end for end in ends if end != ".ttir" or ".ttgir" not in ends)
@@ -207,8 +207,8 @@ def _inside(file: str, output: str) -> str:
     if file == "-":
         raise LayoutError("init needs the name of a file that the manifest can name, got -")
     folder = os.path.realpath(os.path.dirname(output) or ".")
-    own, module = split_module(file)
-    path = os.path.relpath(os.path.realpath(own), folder).replace(os.sep, "/")
+    name, module = split_module(file)
+    path = os.path.relpath(os.path.realpath(name), folder).replace(os.sep, "/")
     if path.startswith("../"):
         message = "a file must be inside the manifest's folder; write the manifest there with -o"
         raise LayoutError(message, FileLocation(file))

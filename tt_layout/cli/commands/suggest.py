@@ -185,13 +185,13 @@ def tmem(
         raise LayoutError(f"expected a layout of tensor memory, got #{memory.name}", span)
     with pointing_at(tensor.span):
         _, bits = sizes_and_width(tensor)
-        found = register_layouts(
+        layouts = register_layouts(
             place(memory, tensor).layout,
             bits,
             num_warps,
             is_stored_only=isinstance(memory, TensorMemoryScales),
             max_registers=maxnreg,
         )
-    if not found:
+    if not layouts:
         raise LayoutError("no message of tensor memory moves such a buffer", span)
-    emit(RegisterLayoutsReport(found), output_format)
+    emit(RegisterLayoutsReport(layouts), output_format)

@@ -62,8 +62,8 @@ class GivenParameter(LayoutParameter):
             return Dump(read_source(file.path), file.module)
         if match := _FUNCTION.fullmatch(text):
             return Dump(read_source(match[1]), None, match[2])
-        found: Any = super().read(text, context)
-        return found if isinstance(found, Given) else Given(found)
+        value: Any = super().read(text, context)
+        return value if isinstance(value, Given) else Given(value)
 
     def read_file(self, source: Source, context: Context) -> Any:
         """Return the layout of a file, and the tensor."""
@@ -100,8 +100,8 @@ def command(given: Given | Dump, to: str, tensor: TensorType | None, output_form
     over = given.tensor
     if tensor is not None:
         over = TensorSpec(place(given.encoding, tensor).shape, tensor.element_bits)
-    found = translate(given.encoding, to, over.shape, element_bits=over.element_bits)
-    report = TranslationReport(given.encoding, to, found)
+    translation = translate(given.encoding, to, over.shape, element_bits=over.element_bits)
+    report = TranslationReport(given.encoding, to, translation)
     emit(report, output_format)
     if output_format == "text":
         for text in report.notes(has_shape=over.shape is not None):

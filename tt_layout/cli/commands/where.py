@@ -78,13 +78,13 @@ def command(
     **inputs: int | None,
 ) -> None:
     """Show which locations hold an element, or what a location holds, and by which bits."""
-    given = {name: value for name, value in inputs.items() if value is not None}
-    if (element is None) == (not given):
+    location = {name: value for name, value in inputs.items() if value is not None}
+    if (element is None) == (not location):
         message = "ask for one element with --element 3,5, or for one location"
         raise LayoutError(f"{message}, such as --thread 37 --register 2 or --offset 96")
     placed = place(layout, tensor)
     if element is None:
-        emit(location_report(placed, given), output_format)
+        emit(location_report(placed, location), output_format)
         return
     text = ",".join(map(str, element))
     with pointing_at(Source(text, "--element").span(0, len(text))):
