@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -111,6 +111,17 @@ class Conclusions:
     def by_place(self) -> Mapping[tuple[int, int], MovementRow]:
         """Each data movement by its line and column."""
         return {(row.operation.line, row.operation.column): row for row in self.movements}
+
+    def movements_of(self, function: str | None) -> Sequence[MovementRow]:
+        """Return the data movements of a function, in the order of the text."""
+        return self._by_function.get(function, ())
+
+    @cached_property
+    def _by_function(self) -> Mapping[str | None, Sequence[MovementRow]]:
+        rows: dict[str | None, list[MovementRow]] = {}
+        for row in self.movements:
+            rows.setdefault(row.operation.function, []).append(row)
+        return rows
 
 
 def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:

@@ -143,22 +143,20 @@ def _warps(audited: AuditedModule, function: str) -> int | None:
     own = audited.module.number("num-warps")
     if own is None:
         return None
-    operations = (one for each in audited.functions if each.name == function for one in each.walk())
+    operations = (full.operation for full in audited.operations_of(function))
     partitions = (
-        sum(integers(one.attributes.get("partitionNumWarps")))
-        for one in operations
-        if one.traits.partitions
+        sum(integers(operation.attributes.get("partitionNumWarps")))
+        for operation in operations
+        if operation.traits.partitions
     )
     return own + -(-max(partitions, default=0) // WARP_GROUP) * WARP_GROUP
 
 
 def _tensor_columns(found: Conclusions, function: str) -> Iterator[int]:
     """Yield the columns of tensor memory that each allocation of a function takes."""
-    for row in found.movements:
+    for row in found.movements_of(function):
         details = row.cost.details if row.cost is not None else None
-        if row.operation.function == function and isinstance(
-            details, TensorMemoryAllocationDetails
-        ):
+        if isinstance(details, TensorMemoryAllocationDetails):
             yield details.columns
 
 

@@ -200,7 +200,7 @@ class Shares:
 
     def _knows_memory(self, function: str | None) -> bool:
         """Return whether the sectors of all accesses of a kernel to global memory are known."""
-        costs = (row.cost for row in self._audit.movements if row.operation.function == function)
+        costs = (row.cost for row in self._audit.movements_of(function))
         known = (cost.details for cost in costs if cost is not None)
         return all(one.sectors is not None for one in known if isinstance(one, GlobalDetails))
 

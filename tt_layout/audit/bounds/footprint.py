@@ -63,9 +63,9 @@ def footprint(audit: Audit, function: str | None, grid: Sequence[int] | None = N
     groups: dict[tuple[str, bool], list[_Launch]] = {}
     lines = set()
     programs = _Programs(audited, grid)
-    for row in audit.movements:
+    for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
-        if row.operation.function != function or full is None or full.operation.name not in FORMS:
+        if full is None or full.operation.name not in FORMS:
             continue
         found = programs.launch(full)
         if found is not None:

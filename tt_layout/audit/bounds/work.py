@@ -120,7 +120,7 @@ def program_work(
     """Return what one program of a function asks for, in the mean of those of a launch."""
     audited = audit.audited
     assert audited is not None
-    own = [row for row in audit.movements if row.operation.function == function]
+    own = audit.movements_of(function)
     counts = Counts(audited, programs)
     asked = [(row.operation.line, l2_bytes(row, counts)) for row in own]
     return Work(
@@ -187,7 +187,8 @@ def _tensor_cycles(
     audit: Audit, function: str | None, rates: Product, counts: Counts
 ) -> Iterator[float]:
     assert audit.audited is not None
-    places = {(one.operation.line, one.operation.column): one for one in audit.audited.operations}
+    operations = audit.audited.operations_of(function)
+    places = {(one.operation.line, one.operation.column): one for one in operations}
     for product in audit.multiplications:
         if product.function != function or product.instruction is None:
             continue
@@ -204,9 +205,9 @@ def _elements(
     counts: Counts,
     is_counted: Callable[[Traits], bool],
 ) -> Iterator[float]:
-    for full in audited.operations:
+    for full in audited.operations_of(function):
         operation = full.operation
-        if is_counted(operation.traits) and full.function.name == function and operation.results:
+        if is_counted(operation.traits) and operation.results:
             yield prod(operation.results[0].type.shape) * counts.runs_of(full).number
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -172,6 +172,17 @@ class AuditedModule:
     def operations(self) -> Iterable[FullOperation]:
         """Every operation of every function, in the order of the text."""
         return self._in_full.values()
+
+    def operations_of(self, function: str | None) -> Sequence[FullOperation]:
+        """Return the operations of a function, in the order of the text."""
+        return self._by_function.get(function, ())
+
+    @cached_property
+    def _by_function(self) -> Mapping[str | None, Sequence[FullOperation]]:
+        operations: dict[str | None, list[FullOperation]] = {}
+        for full in self.operations:
+            operations.setdefault(full.function.name, []).append(full)
+        return operations
 
     def in_full(self, operation: Operation) -> FullOperation | None:
         """Return an operation with its attributes; None for one outside of any function."""
