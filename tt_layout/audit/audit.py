@@ -39,7 +39,7 @@ SORTS = ("line", "cost", "bytes")
 
 @dataclass(frozen=True, kw_only=True)
 class Audit(Conclusions):
-    """What there is to say about a module.
+    """Audit of a module.
 
     Attributes:
         module: the module.
@@ -77,7 +77,7 @@ class Audit(Conclusions):
 
     @property
     def target_note(self) -> str | None:
-        """What is assumed of the GPU, or not known of it, in a sentence; None of a known one."""
+        """Note about an assumed or unknown GPU, in a sentence; None for a known one."""
         target, gpu = self.module.target, self.module.gpu
         if self.module.is_intel:
             return "Intel: no document gives the cost of an access to memory"
@@ -212,7 +212,7 @@ def _times(size: int | None, number: int | None) -> int | None:
 
 
 def _conclusions(audited: AuditedModule) -> Conclusions:
-    """Return what is said of a module that was not in the dump before."""
+    """Return the conclusions about a module that is new in the dump."""
     module = audited.module
     rows = tuple(layout_rows(module, audited.layouts))
     movements = _rows(audited)

@@ -1,4 +1,4 @@
-"""How many CTAs and warps a multiprocessor holds at once, and what limits them.
+"""Occupancy of a multiprocessor: CTAs, warps, and their limits.
 
 Source:
     CUDA Occupancy Calculator; LLVM, AMDGPU, Utils/AMDGPUBaseInfo.cpp.
@@ -29,7 +29,7 @@ WARP_GRANULE = 4
 
 
 class Limit(NamedTuple):
-    """How many CTAs one resource allows.
+    """Limit of one resource on the number of CTAs.
 
     Attributes:
         resource: ``registers``, ``shared memory``, ``warps``, ``CTAs`` or ``tensor memory``.
@@ -45,7 +45,7 @@ class Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class Occupancy:
-    """What a multiprocessor holds of a kernel.
+    """Occupancy of a multiprocessor by a kernel.
 
     Attributes:
         ctas: CTAs at once.
@@ -66,7 +66,7 @@ class Occupancy:
 
     @property
     def next_step(self) -> str | None:
-        """What would allow one CTA more, where one resource alone stands in the way."""
+        """Reduction that would allow one CTA more, if a single resource is in the way."""
         if len(self.limited_by) != 1 or self.limits[0].most is None:
             return None
         units = {
@@ -80,7 +80,7 @@ class Occupancy:
 
     @property
     def text(self) -> str:
-        """What is said of it in a few words.
+        """Occupancy in a few words.
 
         Example:
             >>> from tt_layout.hardware import find_target
@@ -94,7 +94,7 @@ class Occupancy:
 
     @property
     def short(self) -> str:
-        """The same without warps and the next step."""
+        """Occupancy without warps and the next step."""
         return f"{count(self.ctas, 'CTA')}, {self._limits}"
 
     @property
@@ -110,7 +110,7 @@ def kernel_occupancy(
     shared_bytes: int | None,
     known: KernelMetadata = NO_METADATA,
 ) -> Occupancy | None:
-    """Return what a multiprocessor holds of a kernel, as far as its dump determines it.
+    """Return the occupancy of a kernel, as far as its dump determines it.
 
     Args:
         found, audited: the module.
@@ -168,7 +168,7 @@ def occupancy(
     shared_bytes: int = 0,
     tensor_columns: int = 0,
 ) -> Occupancy | None:
-    """Return what a multiprocessor holds of a kernel; None where no source gives what it has.
+    """Return the occupancy of a kernel; None if no source gives its GPU's limits.
 
     Args:
         target: the GPU.

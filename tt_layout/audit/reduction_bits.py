@@ -51,7 +51,7 @@ class Reduction(NamedTuple):
 
 @dataclass(frozen=True)
 class ReductionPair:
-    """The same reduction in two dumps.
+    """A reduction in two dumps.
 
     Attributes:
         before, after: in either.

@@ -1,4 +1,4 @@
-"""Where the rings of a pipelined loop do not become one buffer deeper with each stage.
+"""Buffers of pipelined loops that do not grow by one with each stage.
 
 Software pipelining lets each load of a loop run some stages before its use, and every further
 stage takes a buffer more.  The loops below are scheduled in a way that depends on the number.
@@ -78,7 +78,7 @@ class Pipelining(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is not known of other numbers of stages.
+        """Notes on unknown effects of other numbers of stages.
 
         Example:
             >>> Pipelining(indirect=12).notes
@@ -91,7 +91,7 @@ class Pipelining(NamedTuple):
 
 
 def pipelining(function: SsaFunction, *, is_amd: bool) -> Pipelining:
-    """Return what the loops of a function have that its stages depend on.
+    """Return the properties of a function's loops on which its stages depend.
 
     Args:
         function: of a dump behind the pipeliner.

@@ -34,7 +34,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def label(parameter: click.Parameter | None) -> str:
-    """Return what messages call a parameter: an option's first name, an argument's metavar.
+    """Return the name of a parameter in messages: an option's first name, an argument's metavar.
 
     Example:
         >>> label(click.Argument(["layout"], metavar="[READER_LAYOUT]..."))
@@ -60,18 +60,18 @@ def starting(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 
 class TextParameter(_ParamType):
-    """What is read from a text alone; what is no longer a text stays as it is."""
+    """Base of parameter types parsed from one string."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return what a text stands for."""
+        """Parse a string; pass any other value on."""
         return self.read(value, label(param)) if isinstance(value, str) else value
 
     def read(self, text: str, name: str) -> Any:
-        """Return what a text stands for; messages call it by the name."""
+        """Parse a string, called by its name in messages."""
         raise NotImplementedError
 
     def names(self) -> Iterable[str]:
-        """Return what a shell may complete to."""
+        """Return the completions for a shell."""
         return ()
 
     def shell_complete(

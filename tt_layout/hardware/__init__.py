@@ -110,7 +110,7 @@ class Gpu(NamedTuple):
 
     @property
     def assumption(self) -> str | None:
-        """What is assumed, in a sentence; None of a GPU that has a row."""
+        """The assumption in a sentence; None for a GPU with a row."""
         if not self.is_assumed:
             return None
         known = f"the newest {self.target.backend.vendor} GPU known before it"

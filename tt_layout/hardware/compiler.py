@@ -1,4 +1,4 @@
-"""What the compiler for a GPU does with registers and layouts: fields of the GPU's row.
+"""Compiler model of a GPU's row: registers and layouts.
 
 The figures of registers were fitted to kernels of our own, one half of their families, compiled by
 Triton 3.9, and judged on the other half; docs/registers.md has how far they reach.  The knobs are

@@ -55,7 +55,7 @@ class RegisterFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Residence:
-    """How many warps and CTAs a multiprocessor holds at once.
+    """Residency limits of a multiprocessor.
 
     Attributes:
         warps: of all CTAs.

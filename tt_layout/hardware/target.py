@@ -81,7 +81,7 @@ _MATRIX_PHASE = Phase((1, 2, 4), 32)
 
 
 class Evidence(Enum):
-    """What the phases of a row rest on; each value is the word in the reports."""
+    """Evidence for the phases of a row; each value is the word in the reports."""
 
     MEASURED = "measured"
     DOCUMENTED = "documented"
@@ -207,7 +207,7 @@ class Target:
     source: str
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what crosses processes: views of tables do not."""
+        """Return the state for pickling, with mapping proxies as dictionaries."""
         return {n: dict(v) if isinstance(v, MappingProxyType) else v for n, v in vars(self).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -244,7 +244,7 @@ class Target:
 
     @property
     def standing(self) -> str:
-        """What the numbers rest on, in a word for each side that differs.
+        """The evidence in a word, for each side that differs.
 
         Example:
             >>> from tt_layout.hardware import TARGETS
@@ -294,7 +294,7 @@ class Target:
 
     @property
     def shared_addition(self) -> str:
-        """What adds to a word of shared memory, as the target's assembler spells it."""
+        """The instruction that adds to a word of shared memory."""
         return "ds_add_u32" if self.mnemonics[0].startswith("ds") else "atom.shared.add.u32"
 
     def is_far(self, mask: int) -> bool:

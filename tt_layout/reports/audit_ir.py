@@ -34,7 +34,7 @@ STAGE = "ttgir"
 def audit_ir(
     source: Any, values: Mapping[str, int] | None = None, *, gpu: str | None = None
 ) -> AuditReport:
-    """Return what the kernels of a dump do badly, and all that they do.
+    """Audit the kernels of a dump.
 
     Args:
         source: MLIR text or the path of a dump (``FILE@3`` means one of its modules; of the

@@ -1,4 +1,4 @@
-"""What the compiler knows of each value of a dump: the report of ``audit --axis-info``."""
+"""AxisInfo of each value of a dump: the report of ``audit --axis-info``."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def carried_out(audit: Audit, full: FullOperation, suggestion: Suggestion) -> st
 
 
 class _Relaid:
-    """What is on one side of a conversion takes the layout of the other side."""
+    """Change the layout of one side of a conversion."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 def allocated(
     operation: SsaOperation, function: SsaFunction, layouts: PlacedLayouts
 ) -> Piece | None:
-    """Return what an allocation sets aside; None where its type does not determine it."""
+    """Return the piece of an allocation; None if its type does not determine it."""
     ir_type = function.type_of(operation.results[0])
     if ir_type is None or ir_type.element_bits is None:
         return None

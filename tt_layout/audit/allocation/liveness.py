@@ -16,7 +16,7 @@ from tt_layout.ir.ssa.dataflow import reach
 
 
 class Rules(NamedTuple):
-    """What a compiler keeps in place for longer than its last use.
+    """Rules by which a compiler extends a buffer's life beyond its last use.
 
     What is written to the memory of other CTAs stays theirs to the end.
 

@@ -29,7 +29,7 @@ DESCRIPTOR_WORDS = (12, 20)
 
 
 class Surroundings(NamedTuple):
-    """What the scratch of an operation depends on beside it.
+    """Context of an operation's scratch: function, layouts and GPU.
 
     Attributes:
         function: the function that it is in.
@@ -81,7 +81,7 @@ def _exchange(operation: SsaOperation, around: Surroundings) -> int | None:
 
 
 def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
-    """Return what an atomic needs to hand its result to threads that do not take part."""
+    """Return the scratch that broadcasts an atomic's result to threads without a part in it."""
     result = operation.results[0] if operation.results else None
     if result is None or not result.uses:
         return 0

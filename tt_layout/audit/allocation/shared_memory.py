@@ -42,7 +42,7 @@ MAX_BYTES = 1 << 40
 
 
 class AllocationKind(TextEnum):
-    """What a piece of shared memory is for, in the order in which equally large ones are placed."""
+    """Purpose of a piece of shared memory, in the order of placement of equal sizes."""
 
     BUFFER = "buffer"
     """Of the program."""
@@ -84,7 +84,7 @@ class Allocation(NamedTuple):
 
 
 class SharedMemory(NamedTuple):
-    """What a function has in shared memory.
+    """Shared memory of a function.
 
     Attributes:
         function: its name.
@@ -213,7 +213,7 @@ class _Allocator:
         return tuple(found)
 
     def _needs(self, function: SsaFunction) -> Iterator[_Need]:
-        """Yield what a function needs, as the compiler walks it."""
+        """Yield the needs of a function, in the compiler's order."""
         if not any(_is_relevant(operation) for operation in function.walk()):
             return
         numbering = Numbering(function)
@@ -268,7 +268,7 @@ class _Allocator:
         return [_Need(own, tensor=tensor)] * piece.partitions
 
     def _own_need(self, operation: SsaOperation, around: Surroundings) -> _Need | None:
-        """Return what an operation needs while it runs."""
+        """Return the need of an operation while it runs."""
         name, line = operation.name, operation.line
         if operation.traits.call:
             size = self._size_of(_callee(operation))

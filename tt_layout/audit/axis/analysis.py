@@ -46,7 +46,7 @@ def axis_info(
     functions: Sequence[SsaFunction] = (),
     supposed: Mapping[Value, AxisInfo] | None = None,
 ) -> Mapping[Value, AxisInfo]:
-    """Return what the compiler knows of every value of a function.
+    """Return the compiler's AxisInfo of every value of a function.
 
     Args:
         function: as `tt_layout.read_functions` returns it.
@@ -78,7 +78,7 @@ def axis_info(
 def axis_info_supposing(
     function: SsaFunction, known: Mapping[Value, AxisInfo], supposed: Mapping[Value, AxisInfo]
 ) -> Mapping[Value, AxisInfo]:
-    """Return what the compiler would know of the values of a function if it knew more of some.
+    """Return the AxisInfo of a function's values, given more precise ones of some.
 
     Args:
         function: the function.
@@ -91,7 +91,7 @@ def axis_info_supposing(
 def module_axis_info(
     functions: Sequence[SsaFunction],
 ) -> Mapping[SsaFunction, Mapping[Value, AxisInfo]]:
-    """Return what the compiler knows of the values of all functions of a module."""
+    """Return the AxisInfo of the values of all functions of a module."""
     known = dict(_analysed(functions))
     return {f: known[f] if f in known else axis_info(f) for f in functions}
 
@@ -99,7 +99,7 @@ def module_axis_info(
 def _analysed(
     functions: Sequence[SsaFunction], last: SsaFunction | None = None
 ) -> Iterator[tuple[SsaFunction, Mapping[Value, AxisInfo]]]:
-    """Yield what is known of the values of each function, callers first, up to one of them."""
+    """Yield the AxisInfo of each function, callers first, up to one of them."""
     attributes: dict[str, list[dict[str, Attribute]]] = {
         f.name: [dict(own) for own in f.argument_attributes] for f in functions
     }
@@ -120,7 +120,7 @@ def _analysed(
 
 
 def unhinted_axis_info(function: SsaFunction) -> Mapping[Value, AxisInfo]:
-    """Return what follows from the operations of a function alone, all hints left out.
+    """Return the AxisInfo that follows from operations alone, without hints.
 
     That is what LLVM, which sees none of them, can know.
     """
@@ -171,7 +171,7 @@ def _pass_on(
 
 
 def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
-    """Return what is known with what the attributes state about it in its place."""
+    """Replace an AxisInfo by the hints of an operation's attributes."""
     if _HINTS.isdisjoint(attributes):
         return info
     vectors: list[Sequence[int]] = [
@@ -205,7 +205,7 @@ class _Visitor:
         self._taken: dict[SsaOperation, list[AxisInfo]] = {}
 
     def run(self, arguments: Iterable[AxisInfo]) -> Mapping[Value, AxisInfo]:
-        """Return what is known of every value, the arguments being known."""
+        """Return the AxisInfo of every value, given those of the arguments."""
         for value, info in zip(self.function.arguments, arguments):
             self.values[value] = self.supposed.get(value, info)
         if self.function.body:
@@ -230,7 +230,7 @@ class _Visitor:
             self._update(value, self._known(source))
 
     def _known(self, value: Value) -> AxisInfo | None:
-        """Return what is known of a value; None if it has not been reached."""
+        """Return the AxisInfo of a value; None if it has not been reached."""
         info = self.values.get(value)
         return info if info is not None or value.is_defined else pessimistic(1)
 

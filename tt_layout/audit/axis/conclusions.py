@@ -1,4 +1,4 @@
-"""What the rules conclude of the result of an operation, remembered.
+"""AxisInfo rules of operations, cached.
 
 Kernels have many operations that differ in the names of values alone: what is known of their
 operands is the same, and so is what follows from it.
@@ -26,7 +26,7 @@ MAX_KNOWN = 1 << 14
 
 
 def conclusion(step: Step) -> AxisInfo | None:
-    """Return what is known of the first result of an operation; None for nothing.
+    """Return the AxisInfo of the first result of an operation; None if there is none.
 
     Example:
         >>> from tt_layout.ir.ssa import SsaOperation

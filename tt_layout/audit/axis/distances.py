@@ -1,4 +1,4 @@
-"""How far the elements of a tensor are apart along a dimension, as far as a power of two tells.
+"""Distances between neighbours along a dimension, as far as powers of two divide them.
 
 The divisibility of an axis analysis is that of the elements themselves; two rows may be a multiple
 of 16 bytes apart although neither is at such an address.
@@ -41,7 +41,7 @@ class Distances:
             pass
 
     def divisor(self, value: Value, dim: int) -> int:
-        """Return what divides the distance of neighbours along a dimension; SAME of equal ones.
+        """Return the divisor of the distance of neighbours along a dimension; SAME if equal.
 
         Args:
             value: the value; of a pointer the distance is in its elements.

@@ -41,7 +41,7 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a launch of a kernel takes at least.
+    """Lower bounds of a kernel's launch.
 
     Attributes:
         function: the kernel.
@@ -91,7 +91,7 @@ class Bounds:
 
 
 def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) -> Bounds | None:
-    """Return what a launch of a kernel takes at least; None where the GPU has no rates.
+    """Return the lower bounds of a kernel's launch; None if the GPU has no rates.
 
     Args:
         audit: of its module, with the values of its arguments where they are known.

@@ -1,4 +1,4 @@
-"""What all programs of a launch, or one program, touch of global memory, each byte once.
+"""Footprint in global memory of a launch, or of one program: each byte once.
 
 A program touches what its accesses touch.  Programs that differ along an axis that an access
 does not depend on touch the same.  Together they touch no more than what is between the first and
@@ -37,7 +37,7 @@ _WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.C
 
 
 class Footprint(NamedTuple):
-    """What a launch, or a program, touches of global memory.
+    """Bytes of global memory that a launch, or a program, touches.
 
     Attributes:
         bytes: read, and written, each once.
@@ -49,7 +49,7 @@ class Footprint(NamedTuple):
 
 
 class _Reach(NamedTuple):
-    """What an access touches in one program: bytes, and from where to where they are."""
+    """Footprint of an access in one program: bytes, and their range."""
 
     bytes: float
     first: int
@@ -57,7 +57,7 @@ class _Reach(NamedTuple):
 
 
 def footprint(audit: Audit, function: str | None, grid: Sequence[int] | None = None) -> Footprint:
-    """Return what the programs of a grid, or one program, touch of global memory."""
+    """Return the footprint of a grid, or of one program, in global memory."""
     audited = audit.audited
     assert audited is not None
     groups: dict[tuple[str, bool], list[_Launch]] = {}
@@ -75,7 +75,7 @@ def footprint(audit: Audit, function: str | None, grid: Sequence[int] | None = N
 
 
 class _Launch(NamedTuple):
-    """What an access touches in all programs: at most ``bytes``, all within ``first`` to ``last``.
+    """Footprint of an access in all programs: at most ``bytes``, within ``first`` to ``last``.
 
     Attributes:
         pointer: the argument that the addresses count from.
@@ -88,7 +88,7 @@ class _Launch(NamedTuple):
 
 
 def _together(found: Sequence[_Launch]) -> float:
-    """Return what accesses from one pointer touch together."""
+    """Return the joint footprint of accesses through one pointer."""
     extent = max(one.last for one in found) - min(one.first for one in found)
     return min(sum(one.bytes for one in found), extent)
 
@@ -105,7 +105,7 @@ class _Programs:
         self._evaluators: dict[tuple[SsaFunction, tuple[int, ...]], Evaluator] = {}
 
     def launch(self, full: FullOperation) -> _Launch | None:
-        """Return what an access touches in all programs; None where its addresses are unknown."""
+        """Return the footprint of an access in all programs; None if its addresses are unknown."""
         kernel = self._audited.kernel(full.function)
         try:
             access = placed_access(kernel, full.operation) if kernel is not None else None

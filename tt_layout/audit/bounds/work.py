@@ -1,4 +1,4 @@
-"""What one program of a kernel asks of a multiprocessor, summed over its operations.
+"""Work of one program of a kernel for a multiprocessor, summed over its operations.
 
 What no analysis counts is left out and named, so that everything is a lower bound, but where it is
 not known how often operations run: `Work.assumed` says so.
@@ -26,7 +26,7 @@ from tt_layout.ir.traits import Traits
 
 
 class Work(NamedTuple):
-    """What one program asks for.
+    """Work of one program.
 
     Attributes:
         lsu_cycles: wavefronts of shared memory, and of global memory.
@@ -52,7 +52,7 @@ class Work(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """How often an operation runs in one program: the mean of a grid.
+    """Mean number of runs of an operation in a program of the grid.
 
     Attributes:
         number: of times.
@@ -64,7 +64,7 @@ class Runs(NamedTuple):
 
 
 class Counts:
-    """How often operations run, and what accesses touch, in one program: the mean of a grid."""
+    """Mean counts of runs and of touched bytes in a program of the grid."""
 
     def __init__(self, audited: AuditedModule, programs: Programs | None = None) -> None:
         self._audited, self._programs = audited, programs
@@ -117,7 +117,7 @@ def _assumed(found: Executions) -> Runs:
 def program_work(
     audit: Audit, function: str | None, rates: Product, programs: Programs | None = None
 ) -> Work:
-    """Return what one program of a function asks for, in the mean of those of a launch."""
+    """Return the mean work of a function's program."""
     audited = audit.audited
     assert audited is not None
     own = audit.movements_of(function)

@@ -65,7 +65,7 @@ def _hint(count: int) -> str:
 
 
 def bytes_text(count: int) -> str:
-    """Return what an access moves in an instruction.
+    """Format the bytes that an instruction of an access moves.
 
     Example:
         >>> bytes_text(1), bytes_text(16)
@@ -78,7 +78,7 @@ def bytes_text(count: int) -> str:
 
 
 def other_order(contiguous: int, fastest: int, layout: str) -> str:
-    """Return what to do where memory runs along another dimension than the registers."""
+    """Advise on memory that runs along another dimension than the registers."""
     return (
         f"the addresses are contiguous along dimension {contiguous}, the registers along "
         f"dimension {fastest}: swap the dimensions of the pointers, or use a layout whose order "
@@ -87,7 +87,7 @@ def other_order(contiguous: int, fastest: int, layout: str) -> str:
 
 
 def shared_layout(together: int, wanted: int) -> str:
-    """Return what to do where shared memory takes neighbours apart."""
+    """Advise on neighbours that shared memory separates."""
     return (
         f"the shared layout keeps {together} neighbours together: give it vec = {wanted}, or an "
         "order that begins with the dimension of the copy"
@@ -95,7 +95,7 @@ def shared_layout(together: int, wanted: int) -> str:
 
 
 def neighbours(dim: int, wanted: int, layout: str, *, is_blocked: bool) -> str:
-    """Return what to do where a thread holds too few neighbours."""
+    """Advise on a thread with too few neighbours."""
     way = "let" if is_blocked else "convert to a layout that lets"
     return f"{way} each thread hold {wanted} neighbours along dimension {dim}{layout}"
 
@@ -107,7 +107,7 @@ def of_its_layout(held: int) -> str:
 
 
 def element_count(elements: int, threads: int) -> str:
-    """Return what to do where there is too little for the threads."""
+    """Advise on a tensor too small for its threads."""
     return (
         f"{elements} elements for {threads} threads: use a larger block, or fewer warps (num_warps)"
     )
@@ -123,24 +123,24 @@ def nothing(held: int) -> str:
 
 
 def _once(operation: str) -> str:
-    """Return what to do with elements that have one address."""
+    """Advise on elements with one address."""
     name = operation.rpartition(".")[2]
     found = (way for part, way in _ONCE if part in name)
     return next(found, "load them once, and broadcast the result")
 
 
 def one_address(dim: int, operation: str) -> str:
-    """Return what to do where all elements along a dimension have one address."""
+    """Advise on one address for all elements along a dimension."""
     return f"all elements along dimension {dim} have one address: {_once(operation)}"
 
 
 def repeated(count: int, operation: str) -> str:
-    """Return what to do where groups of neighbours have one address each."""
+    """Advise on groups of neighbours with one address each."""
     return f"groups of {count} neighbours have one address each: {_once(operation)}"
 
 
 def apart(by: str, *, is_free: bool = False) -> str:
-    """Return what to do where neighbours are a number of elements, or an argument, apart."""
+    """Advise on neighbours a number of elements, or an argument, apart."""
     if is_free:
         name = _name(by)
         return (
@@ -222,7 +222,7 @@ def no_run(origin: Origin) -> str:
 
 
 def argument(origin: Origin, given: int | None) -> str:
-    """Return what to do about an argument that is not known to be a multiple."""
+    """Advise on an argument that is not known to be a multiple."""
     text, name, number = (
         multiple(origin, given),
         _name(origin.factor.name if origin.factor is not None else ""),
@@ -263,7 +263,7 @@ def undivided(origin: Origin) -> str:
 
 
 def misaligned(origin: Origin) -> str:
-    """Return what to do where an offset is not a multiple."""
+    """Advise on an offset that is not a multiple."""
     least = origin.trace.least
     if origin.kind == "arith.constant":
         return f"an offset is constant, and not a multiple of {least}: pad it to one"
@@ -278,7 +278,7 @@ def misaligned(origin: Origin) -> str:
 
 
 def bound(origin: Origin, given: int | None) -> str:
-    """Return what to do where the bound of a mask may lie between neighbours."""
+    """Advise on a mask whose bound may lie between neighbours."""
     least = origin.trace.least
     text = f"{multiple(origin, given)}, so that {least} neighbours have one mask"
     if origin.is_pointer:
@@ -287,7 +287,7 @@ def bound(origin: Origin, given: int | None) -> str:
 
 
 def constant_bound(wanted: int, *, is_load: bool) -> str:
-    """Return what to do where the bound of a mask is constant."""
+    """Advise on a mask with a constant bound."""
     way = "pad it to one" + ", or choose with tl.where" * is_load
     why = f"so that {wanted} neighbours have one mask"
     return f"the bound is constant, and not a multiple of {wanted}: {way}, {why}"
@@ -302,7 +302,7 @@ def same_mask(count: int) -> str:
 
 
 def differing_mask(*, is_load: bool, is_data: bool) -> str:
-    """Return what to do where neighbours differ in a mask."""
+    """Advise on neighbours with different masks."""
     why = "the mask depends on the data" if is_data else "neighbours differ in the mask"
     if not is_load:
         return f"{why}: none, because a store cannot be wider than what is stored together"

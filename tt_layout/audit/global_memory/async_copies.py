@@ -1,4 +1,4 @@
-"""What asynchronous copies cost shared memory beside the access to global memory."""
+"""Shared-memory costs of asynchronous copies, besides their access to global memory."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def all_written(
 
 
 class _Buffer(NamedTuple):
-    """What a copy writes to.
+    """Buffer written by a copy.
 
     Attributes:
         placed: the layout of the whole buffer.
@@ -181,7 +181,7 @@ class _Buffer(NamedTuple):
 def _buffer(
     evaluator: Evaluator, kernel: Kernel, operation: SsaOperation, shape: AccessShape
 ) -> _Buffer | None:
-    """Return what a copy writes to; None where its wavefronts are not counted."""
+    """Return the buffer of a copy; None if its wavefronts are not counted."""
     if not is_async_copy(operation, kernel) or shape.width_bytes not in WIDTHS:
         return None
     buffer = operands(operation).get("memory")

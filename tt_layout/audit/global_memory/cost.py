@@ -1,4 +1,4 @@
-"""What accesses to global memory cost: their instructions, requests and sectors."""
+"""Costs of accesses to global memory: instructions, requests and sectors."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class PlacedAccess(NamedTuple):
 
 
 def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
-    """Return what determines the bytes that an access touches.
+    """Return the inputs that determine the bytes of an access.
 
     Raises:
         LayoutError: its instructions are not known, and why.
@@ -104,7 +104,7 @@ class WholeAccess(NamedTuple):
     bounds: SectorBounds | None
 
     def traffic(self, evaluator: Evaluator) -> Traffic:
-        """Return what its runs ask of memory; raises as `traffic` does."""
+        """Return the traffic of all runs; raises as `traffic` does."""
         _, _, _, shape, addresses = self.placed
         return traffic(evaluator, self.operation, shape, addresses, self.bounds)
 
@@ -230,7 +230,7 @@ def _known_width(kernel: Kernel, operation: SsaOperation) -> Width:
 
 
 def _verb(operation: Operation) -> str:
-    """Return what an access does, in a word."""
+    """Return the verb of an access."""
     if operation.group is MovementKind.GLOBAL_LOAD:
         return "loads"
     return "stores" if operation.group is MovementKind.GLOBAL_STORE else "moves"
@@ -251,7 +251,7 @@ def _what_is_missing(kernel: Kernel, operation: SsaOperation) -> str:
 
 
 def width_bytes(operation: Operation, audited: AuditedModule) -> int | None:
-    """Return what an access to global memory moves at once; None of any other operation."""
+    """Return the bytes that an access to global memory moves at once; None for other operations."""
     if operation.name not in FORMS:
         return None
     full = audited.in_full(operation)
@@ -296,7 +296,7 @@ def _shape(
 
 
 def _runs(kernel: Kernel, roles: Mapping[str, Value], width: Width) -> AxisInfo:
-    """Return what is known of the addresses, their divisibility in bytes."""
+    """Return the AxisInfo of the addresses, with divisibility in bytes."""
     info = kernel.known[address_of(roles)]
     if "offsets" not in roles:
         return info
@@ -313,7 +313,7 @@ def _details(
     sectors: Sectors,
     shape: AccessShape,
 ) -> GlobalDetails:
-    """Return what is known of an access."""
+    """Return the details of an access."""
     first, total, unknown = sectors.first, sectors.total, sectors.unknown
     names = [*sorted(unknown.names), *sorted(unknown.reasons)] if unknown is not None else []
     return GlobalDetails(
@@ -342,7 +342,7 @@ def _details(
 
 
 def sector_text(sectors: Sectors, shape: AccessShape) -> str:
-    """Return the same in a few words, to stand behind the instructions."""
+    """Format sector counts as the suffix of a cost."""
     is_amd = shape.sector_bytes == AMD_SECTOR_BYTES
     unit = "64-byte transactions" if is_amd else "sectors"
     counts, bounds = sectors.first or sectors.most, sectors.bounds
@@ -363,7 +363,7 @@ def sector_text(sectors: Sectors, shape: AccessShape) -> str:
 
 
 def _way_out(sectors: Sectors) -> str:
-    """Return what would make the numbers exact, or why they cannot be."""
+    """Return how to make the counts exact, or the reason why they cannot be."""
     if sectors.unknown is None:
         return ""
     if sectors.unknown.reasons:

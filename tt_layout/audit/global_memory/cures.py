@@ -1,4 +1,4 @@
-"""What would let the compiler know more of an access to global memory, and how wide that makes it.
+"""Hints that would widen an access to global memory, and the width with them.
 
 A cure is a hint or another argument.  A hint is offered where it is true of what the kernel
 computes (`tt_layout.audit.values.trials`), or with the condition under which it is.  What the
@@ -98,7 +98,7 @@ class Access:
         return min(bounds.contiguity, bounds.divisibility, bounds.mask or self.most, self.most)
 
     def facts(self, value: Value, dim: int, unit: int = 1) -> Facts:
-        """Return what is true of a value."""
+        """Return the facts of a value."""
         return self.kernel.trials.facts(value, dim, self.arguments, unit)
 
     def after(self, cure: Cure) -> Access:
@@ -111,7 +111,7 @@ class Access:
 
 
 class Cured(NamedTuple):
-    """What limits an access that its layout does not limit, and what would help.
+    """Limit of an access besides its layout, with its cure.
 
     Attributes:
         what: ``contiguity``, ``divisibility`` or ``mask``.
@@ -125,7 +125,7 @@ class Cured(NamedTuple):
 
 
 def cured(access: Access) -> Cured:
-    """Return what limits an access, and what would help."""
+    """Return the limit of an access, and its cure."""
     what, origin = _limit(access)
     texts, best, current = list[str](), access.reached, access
     for _ in range(MAX_CURES):
@@ -169,7 +169,7 @@ def _limit(access: Access) -> tuple[str, Origin]:
 
 
 def _alignment(access: Access) -> Trace:
-    """Return what is wanted of the alignment of addresses: of pointers in bytes."""
+    """Return the required alignment of addresses, of pointers in bytes."""
     dim, wanted, pointer = access.width.dim, access.wanted, access.roles["pointer"]
     own = dim if access.address == pointer else 0
     bytes_ = Trace(DIVISIBILITY, pointer, own, wanted * access.width.element_bytes)
@@ -189,7 +189,7 @@ def _cure(access: Access) -> Cure:
 
 
 def _contiguity(access: Access, origin: Origin) -> Cure:
-    """Return what to do where neighbours are not known to be contiguous."""
+    """Return the cure of neighbours that are not known to be contiguous."""
     trace, name = origin.trace, access.operation.name
     whole = access.facts(access.address, access.width.dim, access.element_bytes)
     if whole.apart == 0:
@@ -213,7 +213,7 @@ def _contiguity(access: Access, origin: Origin) -> Cure:
 
 
 def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
-    """Return what to do where an argument decides; None where no multiple of it helps."""
+    """Return the cure of a deciding argument; None if no multiple of it helps."""
     trace, factor = origin.trace, origin.factor
     assert factor is not None
     supposed = {**access.arguments, factor.name: (advice.SPECIALIZED, False)}
@@ -241,7 +241,7 @@ def _holds(trace: Trace, facts: Facts) -> int:
 
 
 def _data(access: Access, origin: Origin) -> Cure:
-    """Return what to do where the data decide."""
+    """Return the cure of accesses that depend on data."""
     trace = origin.trace
     if origin.kind != "tt.load":
         return _nothing(advice.of_data(origin))
@@ -250,7 +250,7 @@ def _data(access: Access, origin: Origin) -> Cure:
 
 
 def _apart(access: Access, origin: Origin, whole: Facts) -> Cure:
-    """Return what to do where neighbours are some elements apart."""
+    """Return the cure of neighbours some elements apart."""
     factor = whole.factor
     if whole.apart is not None or not factor:
         return _nothing(advice.apart(str(whole.apart)))
@@ -268,7 +268,7 @@ def _nothing(text: str) -> Cure:
 
 
 def _with(access: Access, trace: Trace, number: int) -> AxisInfo:
-    """Return what is known of a value if it has what a trace wants."""
+    """Return the AxisInfo of a value with the property that a trace requires."""
     info = access.kernel.known[trace.value]
     if trace.dim >= info.rank:
         return info  # the dump is not a valid one
@@ -284,7 +284,7 @@ def _with(access: Access, trace: Trace, number: int) -> AxisInfo:
 
 
 def _divisibility(access: Access, origin: Origin) -> Cure:
-    """Return what to do where the first address is not known to be aligned."""
+    """Return the cure of a first address that is not known to be aligned."""
     trace = origin.trace
     if origin.kind == "argument":
         return _argument(access, origin, advice.argument)
@@ -302,7 +302,7 @@ def _divisibility(access: Access, origin: Origin) -> Cure:
 
 
 def _argument(access: Access, origin: Origin, text: object) -> Cure:
-    """Return what to do about an argument that is not known to be a multiple of a number."""
+    """Return the cure of an argument that is not known to be a multiple."""
     assert callable(text)
     argument, divisor = origin.factor, max(advice.SPECIALIZED, origin.trace.least)
     assert argument is not None
@@ -320,7 +320,7 @@ def _given(access: Access, argument: Value) -> int | None:
 
 
 def _mask(access: Access, origin: Origin) -> Cure:
-    """Return what to do about a mask that is not known to be the same for neighbours."""
+    """Return the cure of a mask that is not known to be equal for neighbours."""
     trace = origin.trace
     holds = min(access.facts(trace.value, trace.dim).constancy, trace.least)
     holds = min(holds, _same_for_any_bound(access, origin))
@@ -357,7 +357,7 @@ def _same_for_any_bound(access: Access, origin: Origin) -> int:
 
 
 def _bound(access: Access, origin: Origin) -> Origin | None:
-    """Return where the bound of a run begins that a mask compares with; None of other masks."""
+    """Return the origin of the bound that a mask compares with; None for other masks."""
     operation, origins = origin.operation, access.kernel.origins
     if operation is None or origin.kind != "arith.cmpi" or len(operation.operands) != 2:
         return None

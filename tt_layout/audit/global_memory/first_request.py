@@ -21,7 +21,7 @@ from tt_layout.ir.operations import Operation
 
 
 class Request(NamedTuple):
-    """What one instruction of a warp asks of global memory.
+    """Request of one instruction of a warp to global memory.
 
     Attributes:
         starts: the byte at which each lane begins, from the first line touched; None of a lane

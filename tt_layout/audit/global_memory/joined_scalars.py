@@ -23,7 +23,7 @@ WORD_BYTES = 4
 
 
 class _Place(NamedTuple):
-    """What a number is joined by: its operation, its size in bytes and the pointer before it."""
+    """Key by which scalar accesses join: operation, size in bytes, and base pointer."""
 
     name: str
     size: int
@@ -75,7 +75,7 @@ def joined_scalars(function: SsaFunction, narrowed: frozenset[Value]) -> Mapping
 
 
 def _place(access: SsaOperation | None, narrowed: frozenset[Value]) -> tuple[_Place | None, int]:
-    """Return what an access to a number may be joined by, and its offset; None where by nothing."""
+    """Return the key and the offset of a scalar access; None if it joins none."""
     if access is None or not is_scalar(access):
         return None, 0
     base, offset = access.operands[0], 0

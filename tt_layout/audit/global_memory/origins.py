@@ -23,7 +23,7 @@ _CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "ari
 
 
 class Trace(NamedTuple):
-    """What was wanted of a value.
+    """Property required of a value.
 
     Attributes:
         wanted: the property, such as `CONTIGUITY`.
@@ -39,7 +39,7 @@ class Trace(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where a property was lost.
+    """Origin of a lost property.
 
     Attributes:
         operation: the first operation without it; None if all have it.
@@ -100,7 +100,7 @@ class Origins:
         )
 
     def find(self, trace: Trace) -> Origin:
-        """Return where what a trace wants was lost."""
+        """Return the origin at which a required property was lost."""
         seen: set[Trace] = set()
         used_by: SsaOperation | None = None
         combined = ""

@@ -25,7 +25,7 @@ from tt_layout.ir.ssa import SsaOperation
 
 
 class Total(NamedTuple):
-    """What all executions of an access in one program add up to."""
+    """Sum over all executions of an access in one program."""
 
     requests: int
     sectors: int
@@ -34,7 +34,7 @@ class Total(NamedTuple):
 
 
 class Sectors(NamedTuple):
-    """What is known of the requests and sectors of an access.
+    """Requests and sectors of an access, as far as they are known.
 
     Attributes:
         first: of its first execution in one program; None where that is unknown.
@@ -111,7 +111,7 @@ def _sectors(
 def _all_executions(
     evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
 ) -> Total | None:
-    """Return what all executions add up to; None where that is unknown."""
+    """Sum up all executions; None if they are unknown."""
     try:
         found = traffic(evaluator, operation, shape, addresses)
     except UnknownError:

@@ -1,4 +1,4 @@
-"""What all runs of an access to global memory ask of it, in one program or in many."""
+"""Traffic of all runs of an access to global memory, in one program or in many."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_ADDRESSES = 1 << 24
 
 
 class SectorBounds(NamedTuple):
-    """What holds for all arguments.
+    """Bounds of the sectors for all arguments.
 
     Attributes:
         least, most: sectors of a request in which some lane is active.
@@ -37,7 +37,7 @@ class SectorBounds(NamedTuple):
 
 
 class Traffic(NamedTuple):
-    """What all runs of an access in each of some programs ask of memory.
+    """Traffic of all runs of an access, per program.
 
     Attributes:
         counts: requests, sectors, lines and wavefronts; None where they are not known.
@@ -58,7 +58,7 @@ def traffic(
     addresses: Addresses,
     bounds: SectorBounds | None = None,
 ) -> Traffic:
-    """Return what all runs of an access ask of memory.
+    """Return the traffic of all runs of an access.
 
     Args:
         evaluator: of one program, or of several.

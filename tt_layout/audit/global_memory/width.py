@@ -51,7 +51,7 @@ _PACKED = ("f16", "bf16")
 
 
 class Bounds(NamedTuple):
-    """How many elements each condition lets one instruction move; None without the condition.
+    """Elements that each condition lets one instruction move; None without the condition.
 
     Attributes:
         layout, contiguity, divisibility, mask, memory, instruction: as the module names them.
@@ -91,7 +91,7 @@ class Width(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
-    """What is known of a function that accesses global memory.
+    """A function that accesses global memory, with the facts of its values.
 
     Attributes:
         function: its values and operations.
@@ -115,12 +115,12 @@ class Kernel:
 
     @cached_property
     def origins(self) -> Origins:
-        """Where properties of its values were lost."""
+        """Origins of the lost properties of its values."""
         return Origins(Sources(self.function), self.known)
 
     @cached_property
     def trials(self) -> Trials:
-        """What is true of its values, whatever its arguments are."""
+        """Facts of its values that hold for any arguments."""
         return Trials(self.function, self.given, self.layouts)
 
     @cached_property
@@ -131,7 +131,7 @@ class Kernel:
 
     @cached_property
     def joined_scalars(self) -> Mapping[int, int]:
-        """How many numbers the accesses that AMD's backend joins move, by their lines."""
+        """Count of scalars that AMD's backend joins to each access, by line."""
         is_own = self.target.joins_global_accesses
         return joined_scalars(self.function, self.narrowed) if is_own else {}
 
@@ -165,7 +165,7 @@ class Kernel:
 
     @cached_property
     def unhinted(self) -> Mapping[Value, AxisInfo]:
-        """What LLVM can know of each value."""
+        """AxisInfo of each value as far as LLVM can know it."""
         return unhinted_axis_info(self.function)
 
 
@@ -210,7 +210,7 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
 
 
 def bounds_along(kernel: Kernel, operation: SsaOperation, layout: LinearLayout, dim: int) -> Bounds:
-    """Return what bounds an access along a dimension."""
+    """Return the bounds of an access along a dimension."""
     roles = operands(operation)
     pointer, address = roles["pointer"], address_of(roles)
     bits = pointer.type.bits or 8
@@ -329,7 +329,7 @@ def _joined(
 
 
 def _run_of_offsets(kernel: Kernel, value: Value, dim: int) -> AxisInfo | None:
-    """Return what LLVM can know of the offsets that make neighbours of a pointer's elements."""
+    """Return LLVM's AxisInfo of the offsets that make neighbours of a pointer's elements."""
     known = kernel.unhinted
     while True:
         operation = value.definition

@@ -1,4 +1,4 @@
-"""What the data movements of a kernel do in all programs of a launch."""
+"""Data movements of a kernel over all programs of a launch."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ class Programs:
         return Amount(total, _reason(assumed), bool(assumed))
 
     def traffic(self, row: MovementRow) -> Mapping[str, Amount]:
-        """Return what an access asks of global memory in all programs, by unit."""
+        """Return the traffic of an access to global memory in all programs, by unit."""
         access = self._access(row)
         if self.number is None:
             return dict.fromkeys(ASKED, Amount(None, self.reason))
@@ -263,13 +263,13 @@ def _number(audit: Audit, launch: Launch) -> tuple[int | None, str]:
 
 
 def way_out(details: GlobalDetails | None) -> str:
-    """Return what an access depends on."""
+    """Return the inputs on which an access depends."""
     unknown = details.unknown if details is not None else ()
     return f"it depends on {', '.join(unknown[:3] or ('its addresses',))}"
 
 
 def _details(row: MovementRow) -> GlobalDetails | None:
-    """Return what is counted of an access to global memory; None of anything else."""
+    """Return the details of an access to global memory; None for any other row."""
     details = row.cost.details if row.cost is not None else None
     return details if isinstance(details, GlobalDetails) else None
 

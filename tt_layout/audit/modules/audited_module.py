@@ -40,7 +40,7 @@ class FullOperation(NamedTuple):
 
 
 class SharedWork:
-    """What the modules of one dump share, to save time.
+    """Work shared by the modules of one dump.
 
     Args:
         explains: whether to look for what would make accesses wider.
@@ -189,7 +189,7 @@ class AuditedModule:
         return self._in_full.get((operation.line, operation.column))
 
     def evaluator(self, function: SsaFunction) -> Evaluator:
-        """Return what evaluates the values of a function."""
+        """Return the evaluator of a function's values."""
         from tt_layout.audit.values.evaluator import Evaluator
 
         if function not in self._evaluators:
@@ -197,7 +197,7 @@ class AuditedModule:
         return self._evaluators[function]
 
     def kernel(self, function: SsaFunction) -> Kernel | None:
-        """Return what is known of a function's values; None where the target is not known."""
+        """Return the global-memory facts of a function; None if the target is not known."""
         from tt_layout.audit.global_memory.width import Kernel
 
         target = self.target
@@ -221,7 +221,7 @@ class AuditedModule:
 
     @cached_property
     def _axis_info(self) -> Mapping[SsaFunction, Mapping[Value, AxisInfo]]:
-        """What the compiler knows of the values of all functions."""
+        """AxisInfo of the values of all functions."""
         from tt_layout.audit.axis import module_axis_info
 
         return module_axis_info(self.functions)

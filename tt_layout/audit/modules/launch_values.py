@@ -1,4 +1,4 @@
-"""What a launch gives the arguments of a kernel."""
+"""Values of a kernel's arguments in a launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What atomic operations cost: the access to global memory, and handing on its result.
+"""Costs of atomic operations: the access to global memory, and the broadcast of its result.
 
 Each element is changed by one thread.  Where others hold the same element, or the operation is on
 a single number, the old value reaches lanes of its warp by shuffles, other warps through shared
@@ -109,7 +109,7 @@ def handed_on(
     target: Target,
     warps: int,
 ) -> Exchange | None:
-    """Return what it takes to hand the result of an atomic to every thread that holds it.
+    """Return the exchange that broadcasts an atomic's result to every thread that holds it.
 
     Args:
         operation: whose result is used.

@@ -1,4 +1,4 @@
-"""Where the part of a buffer lies that an operation accesses, as far as constants determine it.
+"""Offsets of accessed parts of buffers, as far as constants determine them.
 
 The types determine the shape of the part and of the whole, and with them the bits of an offset
 that are where the part begins; the values, followed to the allocation, determine where that is.
@@ -23,7 +23,7 @@ _ALLOCATIONS = ("local_alloc", "alloc_tensor")
 
 
 class Place(NamedTuple):
-    """Where a part begins.
+    """Beginning of a part.
 
     Attributes:
         first: its first coordinates in the buffer that its layout is for.
@@ -35,7 +35,7 @@ class Place(NamedTuple):
 
 
 def place_of_part(value: Value, evaluator: Evaluator, layouts: PlacedLayouts) -> Place | None:
-    """Return where the buffer of a value begins; None of a value that is not a buffer.
+    """Return the beginning of the buffer of a value; None if it is not a buffer.
 
     Args:
         value: the value.
@@ -87,7 +87,7 @@ def _sliced(before: Place, operation: SsaOperation, _: Evaluator, placed: Placed
 def _indexed(
     before: Place, operation: SsaOperation, evaluator: Evaluator, placed: PlacedLayout
 ) -> Place:
-    """Return where the chosen buffer begins, and by ``memdesc_subview`` the part of it."""
+    """Return the beginning of the selected buffer, and for ``memdesc_subview`` of its part."""
     chosen = [_constant(index, evaluator) for index in operation.operands[1:]]
     index, others = next(iter(chosen), None), chosen[1:]
     first = tuple(other or 0 for other in others) or before.first[-len(placed.shape) :]

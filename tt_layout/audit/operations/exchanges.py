@@ -1,4 +1,4 @@
-"""What reductions, scans, gathers and histograms move between the threads of a CTA."""
+"""Exchanges between the threads of a CTA: reductions, scans, gathers and histograms."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def scalar_type(text: str) -> IRType:
 
 
 def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return what an operation that combines what threads hold moves between them."""
+    """Return the cost of an operation that combines the elements of several threads."""
     full, gpu = audited.in_full(operation), audited.module.gpu
     if full is None or gpu is None:
         return None
@@ -89,7 +89,7 @@ def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 
 
 def exchange_text(found: Exchange, target: Target) -> str:
-    """Return what an operation moves between threads, in a few words."""
+    """Format an exchange in a few words."""
     counts = ((found.shuffles, "shuffle"), (found.reductions, "reduction over lanes"))
     parts = [f"{count(number, noun)} per warp" for number, noun in counts if number]
     parts += [f"{found.bpermutes} of them ds_bpermute_b32"] * bool(found.bpermutes)
@@ -145,7 +145,7 @@ class Operands(NamedTuple):
 def exchange_of(
     operation: SsaOperation, function: SsaFunction, layouts: PlacedLayouts, target: Target
 ) -> Exchange | None:
-    """Return what an operation moves between threads; None where the text does not determine it."""
+    """Return the exchange of an operation; None if the text does not determine it."""
     rule = EXCHANGES.get(operation.name.rpartition(".")[2])
     if rule is None or not operation.operands or not operation.results:
         return None

@@ -80,7 +80,7 @@ class Multiplication:
 
     @property
     def text(self) -> str:
-        """What is multiplied: sizes and elements."""
+        """Sizes and element types of the multiplication."""
         batch, *sizes = self.sizes
         product = "x".join(map(str, [batch] * (batch > 1) + sizes))
         return f"{product} {self.a.element} x {self.b.element} -> {self.d.element}"
@@ -94,7 +94,7 @@ class Multiplication:
 
     @property
     def title(self) -> tuple[str, str]:
-        """What stands above a picture of its first instruction."""
+        """Title of a picture of its first instruction."""
         name = f", {self.instruction.name}" if self.instruction is not None else ""
         m, n, k = self.first
         what = f"{self.name}, line {self.line}: {self.text}{name}"
@@ -324,7 +324,7 @@ def _descriptors(
 
 @dataclass(frozen=True)
 class Intensity:
-    """How much a kernel computes for what it moves from and to global memory.
+    """Arithmetic intensity of a kernel: FLOPs per byte of global memory.
 
     Attributes:
         function: the kernel.

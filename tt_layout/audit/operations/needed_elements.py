@@ -59,7 +59,7 @@ class NeededElements:
         return known[0] if len(known) == 1 else known[0] & known[1]
 
     def _mask(self, user: SsaOperation, value: Value) -> Ints | None:
-        """Return where constants let a user take a value at all; None where everywhere."""
+        """Return the elements of a value that constants let a user take; None for all."""
         if user.traits.select and user.operands[1] is value:
             return possible_mask(self._kernel, user.operands[0])
         if user.traits.is_global_store:

@@ -1,4 +1,4 @@
-"""What loads and stores of shared memory cost."""
+"""Costs of loads and stores of shared memory."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class LiveRange(NamedTuple):
 
 
 class LiveRanges(NamedTuple):
-    """What is live in a body: that of a function, or of a partition of warps.
+    """Live ranges in a body: of a function, or of a partition of warps.
 
     Attributes:
         ranges: of the values that take registers.
@@ -80,7 +80,7 @@ def live_ranges(
     *,
     by_row: bool,
 ) -> LiveRanges:
-    """Return what takes registers in a body.
+    """Return the live ranges that take registers in a body.
 
     Args:
         body: the blocks of a function or of a partition.
@@ -248,7 +248,7 @@ class _Walk:
     def _sunk(
         self, ends: dict[Value, int], data: set[Value], words_of: Callable[[Value], int]
     ) -> dict[Value, int]:
-        """Return where each value begins, moved down to its first use where that saves registers.
+        """Return the begin of each value, sunk to its first use if that saves registers.
 
         It does where one operand at most has to live longer for it, and takes no more registers.
         """
@@ -275,7 +275,7 @@ class _Walk:
         return begins
 
     def _moved_to(self, use: int, number: int, reads_memory: bool) -> int:
-        """Return where a value begins that is moved down to its first use."""
+        """Return the begin of a value that is sunk to its first use."""
         if not reads_memory:
             return use - (use in self._scans)
         at = bisect_left(self._dots, use)
@@ -284,7 +284,7 @@ class _Walk:
         return use - 1
 
     def _gathered_begins(self, data: set[Value]) -> dict[Value, int]:
-        """Return where loads begin that the compiler issues together, with the first of them."""
+        """Return the begins of loads that the compiler issues together, at the first of them."""
         if not self._model.gathers_loads:
             return {}
         loads = self._gathered.items()

@@ -101,7 +101,7 @@ class RegisterPressure:
 
     @property
     def text(self) -> str:
-        """What is said of it in a few words.
+        """Register pressure in a few words.
 
         Example:
             >>> RegisterPressure("f", None, 3, 300, 310, 255, ()).text
@@ -205,7 +205,7 @@ def _sizes(audited: AuditedModule) -> _Sizes | None:
 
 
 def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
-    """Yield what is live in a function, and in the partitions of its warps."""
+    """Yield the live ranges of a function, and of the partitions of its warps."""
     if not function.body:
         return
     own = _ranges_of(function, function.body, sizes)
@@ -216,7 +216,7 @@ def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
 
 
 def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges:
-    """Return what is live in a body.
+    """Return the live ranges of a body.
 
     Within a warp nothing waits between the rows of a scan: where the registers do not suffice for
     all, they are scanned one by one.

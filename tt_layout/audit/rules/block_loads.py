@@ -134,5 +134,5 @@ def _broken_rule(known: AxisInfo, shape: tuple[int, ...], pitches: Sequence[int]
 
 
 def _needed(divisor: int, needed: int) -> str:
-    """Return what is known of a number of bytes, and what would have to be."""
+    """Describe the known and the required divisor of a number of bytes."""
     return f"is known to be a multiple of {count(divisor, 'byte')} only, {needed} are needed"

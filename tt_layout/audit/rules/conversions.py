@@ -89,7 +89,7 @@ class Conversion(Occurrence):
         return self.cycles
 
     def reason(self, finding: Finding, advice: Advice) -> Reason | None:
-        """Return what produces its source layout, and what takes the other."""
+        """Return the producer of its source layout, and the user of the other."""
         full = _whole(finding, advice)
         if full is None:
             return None

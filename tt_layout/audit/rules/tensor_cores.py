@@ -60,7 +60,7 @@ class IdleTensorCores(Occurrence):
 
     @property
     def words(self) -> str:
-        """How many multiplications a thread has, and why."""
+        """Describe the number of multiplications per thread, and the reason."""
         words = f"uses no tensor cores, but {self.per_thread} FMA per thread: {self.why}"
         if self.unknown is None:
             return words

@@ -1,4 +1,4 @@
-"""What the rules look at to say why a finding is there, and what would be cheaper."""
+"""Inputs of rules for the reason of a finding and for cheaper alternatives."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def _usual_swizzles(shape: tuple[int, ...], element_bytes: int) -> Iterator[Swiz
 
 
 def _widths(encoding: SharedEncoding) -> Iterator[SharedEncoding]:
-    """Yield what may replace a layout that only copies write and matrix instructions read."""
+    """Yield replacements of a layout that only copies write and matrix instructions read."""
     if isinstance(encoding, NvmmaShared):
         for width in (128, 64, 32):
             yield replace(encoding, swizzling_byte_width=width, spelling=None)
@@ -306,7 +306,7 @@ def _writable(
 def _problem(
     accesses: tuple[_Access, ...], shape: tuple[int, ...], element_bytes: int, gpu: Target
 ) -> tuple[SwizzleProblem, list[int]]:
-    """Return what is searched for, and how often each access runs."""
+    """Return the search problem, and the number of runs of each access."""
     problem = SwizzleProblem([], [], shape, element_bytes, gpu)
     problem.registers = [(one.registers, one.is_store) for one in accesses]
     return problem, [one.runs for one in accesses]
@@ -362,7 +362,7 @@ def _oddity(encoding: SharedEncoding, element_bytes: int) -> tuple[int, ...]:
 def try_layout(
     concluded: Conclusions, audited: AuditedModule, memory: IRType, encoding: Encoding
 ) -> Suggestion | None:
-    """Return what another layout saves wherever one stands; None where none, or it cannot be."""
+    """Return the savings of another layout in place of one; None without any."""
     assert isinstance(memory.encoding, Encoding)
     if encoding == memory.encoding:
         return None
@@ -401,6 +401,6 @@ def _keeps_multiplications(concluded: Conclusions, trial: Trial) -> bool:
 
 
 def _instruction(product: Multiplication) -> tuple[object, ...]:
-    """Return what of a multiplication stays, whatever swizzle its descriptors state."""
+    """Return the key of a multiplication, without the swizzle of its descriptors."""
     ways = [one.transposed if one is not None else None for one in product.descriptors]
     return product.line, product.instruction, product.refusal, *ways

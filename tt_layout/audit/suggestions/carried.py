@@ -38,7 +38,7 @@ class Carried:
 
     @cached_property
     def _slots(self) -> Mapping[tuple[SsaOperation, Value], list[Value]]:
-        """What hands a value over, and the value: all that it becomes there."""
+        """Values that a terminator or loop hands over, with all that they become there."""
         slots = defaultdict[tuple[SsaOperation, Value], list[Value]](list)
         for way in self._ways:
             for passed, received in zip(way.passed, way.received):
@@ -47,7 +47,7 @@ class Carried:
 
     @cached_property
     def _passers(self) -> Mapping[SsaOperation, int]:
-        """What hands values over: how many operands stand before those."""
+        """Number of operands before those that an operation hands over."""
         return {way.by: len(way.by.operands) - len(way.passed) for way in self._ways}
 
     def taker(self, use: Use, value: Value) -> Value | None:

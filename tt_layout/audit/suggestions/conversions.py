@@ -80,7 +80,7 @@ def _ends(full: FullOperation, where: str) -> tuple[str, Encoding, Encoding] | N
 def _try_side(
     concluded: Conclusions, audited: AuditedModule, full: FullOperation, where: str, flow: Flow
 ) -> Suggestion | None:
-    """Return what it saves to use the layout of one side on the other; None where it cannot be."""
+    """Return the savings of one side's layout on the other side; None if it cannot be."""
     ends = _ends(full, where)
     if ends is None:
         return None
@@ -103,7 +103,7 @@ def region_of(
     flow: Flow,
     exchange: Exchange,
 ) -> Region | None:
-    """Return what would take the layout of the other side of a conversion; None where it cannot.
+    """Return the region that takes the layout of the other side; None if it cannot.
 
     Args:
         concluded: what is concluded from the module.

@@ -1,4 +1,4 @@
-"""Where the values of a function come from and go to, followed through loops and branches."""
+"""Def-use chains of a function, followed through loops and branches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program takes of a multiprocessor, as it is and with a suggestion carried out.
+"""Resources of a program, as it is and with a suggestion applied.
 
 A layout that saves cycles of an access may take more registers or more shared memory: then a
 multiprocessor holds fewer CTAs, registers are spilled, or the kernel does not start at all.
@@ -19,7 +19,7 @@ from tt_layout.encodings import SharedEncoding
 
 
 class Needs(NamedTuple):
-    """What a program takes.
+    """Resources of a program.
 
     Attributes:
         registers: what its threads need where they lack most; None where the GPU is not known.
@@ -32,7 +32,7 @@ class Needs(NamedTuple):
     ctas: int | None
 
     def exceeds(self, before: Needs) -> str | None:
-        """Return what it takes too much of, and more than before; None if nothing."""
+        """Return the resource that it exceeds, and did not before; None without one."""
         own, was = self.memory, before.memory
         is_larger = own is not None and (own.bytes or 0) > (
             was.bytes or 0 if was is not None else 0
@@ -46,7 +46,7 @@ class Needs(NamedTuple):
 
 
 def needs_of(found: Conclusions, audited: AuditedModule | None, name: str | None) -> Needs:
-    """Return what a program of a kernel takes."""
+    """Return the resources of a kernel's program."""
     return _needs(
         found,
         audited,
@@ -71,7 +71,7 @@ def _needs(
 def needs_with(
     suggestion: Suggestion, found: Conclusions, audited: AuditedModule, name: str | None
 ) -> Needs:
-    """Return what a program of a kernel would take with a suggestion carried out.
+    """Return the resources of a kernel's program with a suggestion applied.
 
     Args:
         suggestion: what is changed.

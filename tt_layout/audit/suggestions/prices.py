@@ -1,4 +1,4 @@
-"""What operations cost in the layout of a conversion's other side."""
+"""Costs of operations in the layout of a conversion's other side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tt_layout.ir.ssa import SsaOperation, Value
 
 
 class Prices:
-    """What the operations of a function cost as they are, and in another layout.
+    """Costs of a function's operations as they are, and in another layout.
 
     Args:
         concluded: what is concluded from the module.
@@ -50,7 +50,7 @@ class Prices:
         return operation.traits.any_layout and self._row(operation) is not None
 
     def own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
-        """Return what an operation costs before and after; None where it cannot change."""
+        """Return the cost of an operation before and after; None if it cannot change."""
         if not self.can_change(operation):
             return None
         row = self._row(operation) if not _is_free(operation) else None
@@ -72,11 +72,11 @@ class Prices:
         return (Recost(row.operation, row.executions, row.cost, after),)
 
     def inward(self, value: Value) -> tuple[Recost, ...] | None:
-        """Return what it costs to convert a value to the other layout; None if that cannot be."""
+        """Return the cost of converting a value to the other layout; None if that cannot be."""
         return self._conversion(value, is_back=False)
 
     def outward(self, value: Value) -> tuple[Recost, ...] | None:
-        """Return what it costs to convert a value back; None if that cannot be."""
+        """Return the cost of converting a value back; None if that cannot be."""
         return self._conversion(value, is_back=True)
 
     def _conversion(self, value: Value, *, is_back: bool) -> tuple[Recost, ...] | None:
@@ -86,7 +86,7 @@ class Prices:
         return self._converted[key]
 
     def _added(self, value: Value, *, is_back: bool) -> tuple[Recost, ...] | None:
-        """Return what a conversion costs that stands behind the definition of a value."""
+        """Return the cost of a conversion after the definition of a value."""
         old = self.flow.function.type_of(value)
         assert old is not None
         before, after = (
@@ -113,7 +113,7 @@ class Prices:
         return (Recost(operation, runs, None, cost),) if cost is not None else None
 
     def _cost(self, conversion: Operation) -> Cost | None:
-        """Return what a conversion costs; None where that is not known."""
+        """Return the cost of a conversion; None if it is not known."""
         try:
             return conversion_cost(conversion, self.audited)
         except LayoutError:

@@ -1,4 +1,4 @@
-"""What takes the layout of a conversion's other side, so that it costs least.
+"""Region that takes the layout of a conversion's other side at the least cost.
 
 Each operation, and each group of values that loops and branches hand over, either stays or takes
 the other layout.  A value that is wanted in both is converted behind its definition, or computed
@@ -21,7 +21,7 @@ from tt_layout.ir.ssa import SsaOperation, Use, Value
 
 
 class Region(NamedTuple):
-    """What takes another layout.
+    """Region of operations that take another layout.
 
     Attributes:
         operations: whose tensors take it; of a conversion only one end does.
@@ -46,7 +46,7 @@ class Region(NamedTuple):
 def cheapest_region(
     prices: Prices, flow: Flow, conversion: SsaOperation, where: str
 ) -> Region | None:
-    """Return what is best to take the layout of the other side of a conversion.
+    """Return the cheapest region to take the layout of the other side of a conversion.
 
     Args:
         prices: what operations cost in either layout.
@@ -143,7 +143,7 @@ class _Graph:
         return node
 
     def _own(self, node: SsaOperation | Value) -> tuple[Recost, ...] | None:
-        """Return what a node costs before and after; None where it cannot change."""
+        """Return the cost of a node before and after; None if it cannot change."""
         if isinstance(node, SsaOperation):
             return self.prices.own(node)
         return () if all(map(self.prices.is_flipped, self.carried.values(node))) else None
@@ -197,7 +197,7 @@ class _Graph:
 
 
 class _Reach(_Graph):
-    """The same without prices: how far values lead, and whether all of it can change."""
+    """Reachable values, without costs, and whether all of them can change."""
 
     _is_whole = True
 
@@ -223,7 +223,7 @@ class _Reach(_Graph):
 
 
 def _cost(added: tuple[Recost, ...] | None, *, is_out: bool) -> float:
-    """Return what a conversion costs; infinity if there can be none."""
+    """Return the cost of a conversion; infinity if there can be none."""
     return inf if added is None or is_out else -_saved(added)
 
 

@@ -47,7 +47,7 @@ class Exchange:
         return cls({new: new, old: new})
 
     def encoding(self, old: Encoding) -> Encoding:
-        """Return what takes the place of a layout: itself, where nothing does."""
+        """Return the replacement of a layout: itself, if nothing replaces it."""
         if old not in self._layouts:
             parents: dict[str, Any] = {
                 item.name: self.encoding(value)
@@ -132,7 +132,7 @@ class Trial(AuditedModule):
         return map(self._exchanged, self._audited.operations)
 
     def kernel(self, function: SsaFunction) -> Kernel | None:
-        """Return what is known of a function's values: the same, whatever their layouts."""
+        """Return the global-memory facts of a function, independent of its layouts."""
         known = self._audited.kernel(self._original(function))
         return replace(known, function=function, explains=False) if known is not None else None
 
@@ -141,7 +141,7 @@ class Trial(AuditedModule):
         return self._audited.runs(full._replace(function=self._original(full.function)))
 
     def cost(self, operation: Operation) -> Cost | None:
-        """Return what an operation would cost.
+        """Return the cost of an operation in the trial.
 
         Raises:
             UnsupportedError: the compiler would refuse it.

@@ -69,7 +69,7 @@ class Scope:
     paths: dict[Region, Path] = field(default_factory=dict)
 
     def found(self, value: Value) -> Found | None:
-        """Return what is known of a value; None of one that is yet to be evaluated."""
+        """Return the answer for a value; None if it is yet to be evaluated."""
         found = self.known.get(value)
         if found is _BEGUN:
             return Unknown.because(f"{value.name}, which depends on itself")
@@ -343,7 +343,7 @@ def iteration_of(
     iteration: int,
     state: Mapping[int, Found],
 ) -> Scope:
-    """Return what an iteration of a loop sees, given what it iterates."""
+    """Return the scope of an iteration of a loop, given its iterated values."""
     variable, *iterated = loop.regions[0][0].arguments
     known: dict[Value, Found] = {iterated[k]: found for k, found in state.items()}
     lower, _, step = (bound for bound in bounds if not isinstance(bound, Unknown))
@@ -352,7 +352,7 @@ def iteration_of(
 
 
 def yielded(operation: SsaOperation, region: int) -> tuple[Value, ...]:
-    """Return what the last operation of a region hands over."""
+    """Return the operands of the last operation of a region."""
     if region >= len(operation.regions) or not operation.regions[region]:
         return ()
     operations = operation.regions[region][-1].operations

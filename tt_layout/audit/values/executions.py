@@ -1,4 +1,4 @@
-"""How often an operation runs in one program: the product of the trip counts around it."""
+"""Executions of an operation in one program: the product of the trip counts around it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNKNOWN = "unknown"
 
 
 class Executions(NamedTuple):
-    """How often an operation runs in one program.
+    """Number of executions of an operation in one program.
 
     Attributes:
         number: of times; None where it is not known.
@@ -50,7 +50,7 @@ class Executions(NamedTuple):
 
     @property
     def times(self) -> str:
-        """How often, in words.
+        """The number in words.
 
         Example:
             >>> Executions(1, "1", None).times, Executions(None, "%n", None).times, UNPLACED.times
@@ -95,7 +95,7 @@ _OPERANDS = {"scf.for": BOUNDS, "scf.if": 1}
 
 
 class _Factor(NamedTuple):
-    """How often the region around an operation runs.
+    """Number of runs of the region around an operation.
 
     Attributes:
         number: of times; None where it is not known.
@@ -113,7 +113,7 @@ class _Factor(NamedTuple):
 
 
 class Count(NamedTuple):
-    """How often an operation runs in each of some programs.
+    """Number of runs of an operation in each of some programs.
 
     Attributes:
         number: of times; None where that is not known.

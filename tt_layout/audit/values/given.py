@@ -26,7 +26,7 @@ _WORDS = {"true": 1, "false": 0}
 
 @dataclass(frozen=True)
 class GivenValues:
-    """What the arguments of kernels are.
+    """Values of kernel arguments.
 
     Attributes:
         values: argument, without ``%``, or ``program_id_x``, ``num_programs_x`` and so on, ->
@@ -46,7 +46,7 @@ class GivenValues:
     def argument(
         self, name: str, type_: ValueType, attributes: Mapping[str, Attribute]
     ) -> int | None:
-        """Return what an argument is; None if unknown.
+        """Return the value of an argument; None if unknown.
 
         A pointer that is not given but has ``tt.divisibility`` is taken for the beginning of
         what an allocator returns, a multiple of 512.

@@ -24,7 +24,7 @@ def each_run(
     values: Sequence[Value],
     assumed: list[Unknown] | None = None,
 ) -> Iterator[list[Found]]:
-    """Yield what values are each time that an operation runs.
+    """Yield the values at each run of an operation.
 
     Args:
         evaluator: of the function that it is in.

@@ -1,4 +1,4 @@
-"""How far the elements of a tensor are apart along a dimension, read off the operations.
+"""Strides of a tensor's elements along a dimension, from the operations.
 
 Addresses are mostly sums of ranges times numbers or arguments.  Of these the distance is known
 without a value: of ``a + rows[:, None] * stride_am + inner[None, :] * stride_ak`` it is, along the
@@ -146,7 +146,7 @@ class Strides:
         return None
 
     def _everywhere(self, value: Value) -> Stride | None:
-        """Return what all elements of a value are; None where they differ, or it is not seen."""
+        """Return the constant of all elements of a value; None if they differ or are not known."""
         for _ in range(MAX_DEPTH):
             if value in self._arguments:
                 is_number = value.type.is_scalar and (value.type.integer_bits or 0) >= 16

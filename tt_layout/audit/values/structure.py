@@ -1,4 +1,4 @@
-"""Where the values of a function are defined: in which regions, as arguments of which blocks."""
+"""Definitions of a function's values: regions, and the blocks of arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
 
 
 class Part(TextEnum):
-    """Where something is beside a loop."""
+    """Position relative to a loop."""
 
     BODY = "body"
     PROLOGUE = "prologue"
@@ -69,7 +69,7 @@ class Structure:
         self._begins = [begin for begin, _, _ in self._loops]
 
     def first_value(self, value: Value) -> Value | None:
-        """Return what an argument of a region is when control first enters that; None of others."""
+        """Return the initial value of a region argument; None for other values."""
         return self._control.first_value(value)
 
     def loop_part(self, operation: SsaOperation) -> LoopPart | None:

@@ -1,4 +1,4 @@
-"""What is true of a value whatever the arguments are, as far as trials of arguments show.
+"""Facts of a value for any arguments, as far as trials of arguments show.
 
 A hint to the compiler must never be false.  So the value that it would be about is evaluated for
 several arguments that the kernel allows, and for those that are given: odd and even multiples,
@@ -47,7 +47,7 @@ Supposed = Mapping[str, tuple[int, bool]]
 
 
 class Facts(NamedTuple):
-    """What is true of a value along a dimension in every trial.
+    """Facts of a value along a dimension that hold in every trial.
 
     Attributes:
         contiguity: the longest groups of elements, a power of two, of which each is one more than
@@ -101,7 +101,7 @@ class Trials:
     def facts(
         self, value: Value, dim: int, supposed: Supposed | None = None, unit: int = 1
     ) -> Facts:
-        """Return what is true of a value along a dimension.
+        """Return the facts of a value along a dimension.
 
         Args:
             value: the value.
@@ -117,7 +117,7 @@ class Trials:
         return Strides(self._function, self._structure)
 
     def _seen(self, value: Value, dim: int, unit: int) -> Facts | None:
-        """Return what the operations tell of a value; None where that takes trials."""
+        """Return the facts of a value that its operations show; None if that takes trials."""
         stride = self._strides.along(value, dim)
         shape = value.type.shape if stride is not None else ()
         if stride is None or stride.number % unit or shape[dim] % 2 or prod(shape) > MAX_MADE_UP:
@@ -130,7 +130,7 @@ class Trials:
         return Facts(1, 1 if apart else shape[dim] & -shape[dim], apart, "")
 
     def _tried(self, value: Value, dim: int, supposed: Supposed, unit: int) -> Facts:
-        """Return what every trial shows of a value."""
+        """Return the facts of a value that every trial shows."""
         trials, steps = self._trials(supposed), list[int | None]()
         longest: tuple[int, int] | None = None
         for trial in trials:
@@ -225,7 +225,7 @@ def _is_address(type_: ValueType) -> bool:
 
 
 def _divisor(type_: ValueType, attributes: Mapping[str, Attribute]) -> int:
-    """Return what every value of an argument is known to be a multiple of."""
+    """Return the known divisor of an argument's values."""
     own = attributes.get(DIVISIBILITY)
     if isinstance(own, int) and own > 0:
         return own

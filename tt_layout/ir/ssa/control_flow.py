@@ -1,4 +1,4 @@
-"""Where control may go, and which values go with it: the one place that knows it.
+"""Edges of control flow with the values that they forward, in one place.
 
 An operation with regions says for each point that control may leave, its own beginning or the end
 of a region, where it may go from there, and which operands become which arguments or results:
@@ -79,7 +79,7 @@ class Way(NamedTuple):
 
     @property
     def variable(self) -> Value | None:
-        """What counts the iterations, on the way into an ``scf.for``; None on others."""
+        """The induction variable, on entry to an ``scf.for``; None on other edges."""
         if not self.operation.traits.counted or self.begin is not None or self.end is None:
             return None
         return next(iter(self.operation.regions[0][0].arguments), None)
@@ -303,14 +303,14 @@ class ControlFlow:
         return self._out_of.get(value, ())
 
     def first_value(self, value: Value) -> Value | None:
-        """Return what an argument of a region is when control first enters that.
+        """Return the initial value of a region argument; None for other values.
 
         Of the variable of a loop that is its lower bound.  None for other values.
         """
         return self._first.get(value)
 
     def again(self, value: Value) -> Value | None:
-        """Return what an argument of a loop's first region is when control comes there again."""
+        """Return the value of a loop argument on the back edge."""
         for edge in self.into(value):
             if edge.way.end == 0 and edge.way.begin is not None:
                 return edge.source

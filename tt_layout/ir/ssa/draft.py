@@ -68,7 +68,7 @@ def _number_of(count: str) -> int:
 
 
 class Draft:
-    """What has been read of an operation."""
+    """Draft of an operation while it is read."""
 
     def __init__(self, name: str, start: int, results: Sequence[tuple[str, str]], *, generic: bool):
         self.name = name

@@ -63,7 +63,7 @@ def _parts(head: str, location: str | None) -> _Line:
 
 
 def _first_places(names: Sequence[str]) -> dict[str, int]:
-    """Return where each name comes first."""
+    """Return the first offset of each name."""
     return {name: place for place, name in reversed([*enumerate(names)])}
 
 

@@ -242,7 +242,7 @@ class SsaOperation:
 
     @property
     def movement(self) -> DataMovement | None:
-        """What it moves between layouts or memories; None where that is nothing."""
+        """The data movement of the operation; None if it moves nothing."""
         row = OPERATIONS.get(self.name.rpartition(".")[2])
         return row.movement if row is not None else None
 

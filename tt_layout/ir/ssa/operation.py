@@ -232,7 +232,7 @@ class OperationReader:
         return not is_operation
 
     def _iterated(self, draft: Draft) -> Arguments:
-        """Return what the first region of a loop takes."""
+        """Return the arguments of the first region of a loop."""
         types = draft.arrow if draft.name == "scf.for" else draft.colon
         types = list(types or ()) + [""] * len(draft.bindings)
         iterated = list(zip(draft.bindings, types))
