@@ -1222,7 +1222,7 @@ def test_a_program_that_cannot_be_read_has_no_lines(
 
     (tmp_path / "a.py").write_text("x = 1")
     monkeypatch.setattr("builtins.open", refuse)
-    assert ProgramSource().text(str(tmp_path / "a.py")) is None
+    assert ProgramSource().lines(str(tmp_path / "a.py")) == (1, ())
 
 
 def test_progress_is_what_is_written_by_then(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -308,13 +308,21 @@ def test_the_programs_text_is_linked_both_ways(open_page: Open) -> None:
                 "location": {"file": "k.py", "line": 3, "column": 1}, "request": None}  # fmt: skip
     module = {"number": 1, "first": 1, "line": 1, "pass": None, "stage": None, "target": None,
               "functions": ["f"], "findings": [], "movements": [movement]}  # fmt: skip
-    dump = EmbeddedDump("k.ttgir", "#a = ..\n%x = tt.load", [module], {"k.py": "a\nb\nc = load()"})
+    dump = EmbeddedDump(
+        "k.ttgir", "#a = ..\n%x = tt.load", [module], {"k.py": [(1, "a"), (3, "c = load()\nd")]}
+    )
     page = open_page(kind("blocked", line=1, uses=[2]), dump=dump)
     assert found(page, "#program-lines") == ["3"]
     page.page.click("#line-1")
     assert found(page, "#program-lines") == []
     page.page.click("#program-line-3")
     assert found(page, "#source-lines") == ["2"]
+    numbers = "all => all.map(node => node.dataset.line)"
+    shown = page.page.eval_on_selector_all("#program-lines .row", numbers)
+    assert shown == ["1", "3", "4"]
+    assert page.page.locator("#program-lines .apart").get_attribute("data-line") == "3"
+    page.page.locator("#program-lines").press("ArrowUp")
+    assert "current" in str(page.page.locator("#program-line-1").get_attribute("class"))
     page.shot("dump-program")
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tt_layout.cli.output import note
 from tt_layout.cli.parameters import chosen_release
 from tt_layout.encodings import DistributedEncoding, Encoding
 from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.placement import buffer_shape, place
+from tt_layout.safe_text import safe
+from tt_layout.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from tt_layout.placement import PlacedLayout
 
@@ -39,26 +42,40 @@ def layouts_page(
 
 
 def dump_page(path: str, names: list[str], folder: str | None, line: int | None) -> bytes:
-    """Return the page of a dump.
+    """Return the page of a dump; say on standard error which files it has lines of.
 
     Args:
         path: the dump, perhaps with a module: ``dump.mlir@2``.
         names: only these aliases; all if there are none.
-        folder: where the files of the program are.
+        folder: where the files of the program are.  Without it lines are embedded only of files
+            below the working directory and the folder of the dump.
         line: the line that the page opens on; None for that of the first finding.
     """
     from tt_layout.ir.file_aliases import split_module
     from tt_layout.kernels.metadata import metadata_beside
     from tt_layout.mlir.source import read_source
-    from tt_layout.page.dump import page_of_dump
-    from tt_layout.reports.program_source import ProgramSource
+    from tt_layout.page.dump import build_dump, embedded_dump
+    from tt_layout.reports.program_source import ProgramSource, near
     from tt_layout.reports.progress import watched
 
     file, module = split_module(path)
-    source, program, known = read_source(file), ProgramSource(folder), metadata_beside(file)
-    release = chosen_release()
-    page = page_of_dump(source, names, release, module, program, line, known, watch=watched)
-    return page.encode()
+    program = near(file) if folder is None else ProgramSource(folder)
+    known = metadata_beside(file)
+    source, release = read_source(file), chosen_release()
+    layouts, dump, gpu = embedded_dump(
+        source, names, release, module, program, line, known, watch=watched
+    )
+    _tell_programs(dump.programs)
+    return build_dump(layouts, dump, gpu).encode()
+
+
+def _tell_programs(programs: Collection[str]) -> None:
+    """Say which files a page has lines of."""
+    if programs:
+        first = safe(next(iter(programs)))
+        which = first if len(programs) == 1 else f"{first} and others"
+        files = count(len(programs), "file")
+        note(f"the page has lines of {files} of the program: {which}")
 
 
 def placed(encodings: Sequence[Encoding], tensor: TensorType) -> list[PlacedLayout]:

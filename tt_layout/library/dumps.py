@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 def explore_ir(source: Any, *, release: Release | None = None) -> Page:
     """Return the page of every layout of a dump over each type that uses it.
 
+    The page has lines of the program that data movements come from, as far as its files are below
+    the working directory or the folder of the dump.
+
     Args:
         source: MLIR text, the path of a dump (``FILE@3`` means one of its modules), or a
             compiled kernel: anything with ``asm["ttgir"]``.
@@ -47,9 +50,11 @@ def explore_ir(source: Any, *, release: Release | None = None) -> Page:
         <Page: <text>>
     """
     from tt_layout.page.dump import page_of_dump
+    from tt_layout.reports.program_source import near
 
     dump, module, metadata = _opened(source)
-    return Page(page_of_dump(dump, [], release, module, known=metadata), dump.name)
+    program = near(dump.name if os.path.isfile(dump.name) else None)
+    return Page(page_of_dump(dump, [], release, module, program, known=metadata), dump.name)
 
 
 def apply(

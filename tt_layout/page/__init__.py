@@ -171,7 +171,7 @@ class EmbeddedDump:
         name: of its file.
         text: all of it.
         modules: of each what `tt_layout.page.kernel_report.module_data` returns.
-        programs: the text of each file of the program that it was compiled from.
+        programs: file of the program -> pieces of its text, each with the number of its first line.
         line: that which the page opens on; None for that of the first finding.
         passes: of a dump of passes, those that changed the cost.
     """
@@ -179,7 +179,7 @@ class EmbeddedDump:
     name: str
     text: str
     modules: Sequence[dict[str, Any]] = ()
-    programs: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)
     line: int | None = None
     passes: Sequence[dict[str, Any]] = ()
 

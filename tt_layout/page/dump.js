@@ -8,7 +8,7 @@ function showSource() {
   const about = ["beside the line: live registers of a thread", ...(pressure ? [pressure] : [])];
   byId("source-about").textContent = about.join("; ");
   byId("source-about").hidden = !registers?.length;
-  page.dumpText.show(DATA.dump.text);
+  page.dumpText.show([[1, DATA.dump.text]]);
   showCostMap();
   const { line, uses } = DATA.layouts[state.layout];
   const isNew = page.dumpText.found !== state.line;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, NamedTuple
@@ -79,12 +79,40 @@ def page_of_dump(
 ) -> str:
     """Return the page of the layouts of a dump, each over the types that it is used with.
 
+    Its arguments are those of `embedded_dump`.
+
+    Raises:
+        LayoutError: as `embedded_dump` raises it.
+    """
+    found = embedded_dump(source, names, release, number, program, line, known, watch=watch)
+    return build_dump(*found)
+
+
+def build_dump(layouts: Sequence[PageLayout], dump: EmbeddedDump, target: str | None) -> str:
+    """Return the page of what `embedded_dump` returns."""
+    return build(layouts, title=dump.name, dump=dump, target=target)
+
+
+def embedded_dump(
+    source: Source,
+    names: list[str],
+    release: Release | None = None,
+    number: int | None = None,
+    program: ProgramSource = NO_PROGRAM,
+    line: int | None = None,
+    known: KernelMetadata = NO_METADATA,
+    *,
+    watch: Watch = unwatched,
+) -> tuple[Sequence[PageLayout], EmbeddedDump, str | None]:
+    """Return the layouts of a dump, what its page shows besides, and its GPU.
+
     Args:
         source: the dump.
         names: only these aliases; all by default.
         release: whose rules hold.
         number: only this module, counted from 1; all by default.
-        program: where the lines of the user's program are found.
+        program: where the lines of the user's program are found; those that data movements come
+            from are embedded, with some around them.
         line: the line that the page opens on; None for that of the first finding.
         known: what is known of the compiled kernel.
         watch: what passes the modules on, and may show how many are done.
@@ -128,8 +156,7 @@ def page_of_dump(
         if len(run.modules) > 1
         for one in _passes(run, shared)
     ]
-    dump = EmbeddedDump(name, source.text, modules, texts, line, passes)
-    return build(layouts, title=name, dump=dump, target=target)
+    return layouts, EmbeddedDump(name, source.text, modules, texts, line, passes), target
 
 
 def _check_line(source: Source, line: int | None) -> None:

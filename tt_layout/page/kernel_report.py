@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from math import prod
 from typing import Any
@@ -33,6 +33,12 @@ from tt_layout.reports.program_source import ProgramSource
 
 NumberOf = Callable[[IRType | None], "int | None"]
 """Which of the page's layouts a type has; None where the page has none of it."""
+
+CONTEXT = 12
+"""Lines of the program above and below one that is shown."""
+
+MAX_FILES = 64
+"""Files of the program that lines are taken from."""
 
 
 def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any]:
@@ -146,12 +152,40 @@ def _suggested(adviser: Adviser, finding: Finding) -> str | None:
     return next(map(str, found), None)
 
 
-def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, str]:
-    """Return the text of each file of the program that data movements come from."""
+def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, list[tuple[int, str]]]:
+    """Return the text of the program around the lines that data movements come from.
+
+    Only these lines are embedded, so that a dump that names a file does not take all of it into
+    a page that goes to others.
+
+    Returns:
+        File -> its pieces, each as the number of its first line and its text.
+    """
     locations = (row.operation.location for audit in audits for row in audit.movements)
-    files = dict.fromkeys(location.file for location in locations if location is not None)
-    texts = ((file, source.text(file)) for file in files)
-    return {file: text for file, text in texts if text is not None}
+    numbers: dict[str, set[int]] = {}
+    for location in locations:
+        if location is not None and (location.file in numbers or len(numbers) < MAX_FILES):
+            numbers.setdefault(location.file, set()).add(location.line)
+    pieces = ((file, _pieces(*source.lines(file), own)) for file, own in numbers.items())
+    return {file: found for file, found in pieces if found}
+
+
+def _pieces(first: int, lines: Sequence[str], numbers: Iterable[int]) -> list[tuple[int, str]]:
+    """Return the lines of these numbers with those around them, as far as they are there."""
+    found: list[tuple[int, str]] = []
+    end = 0
+    for number in sorted(numbers):
+        at = number - first
+        if not 0 <= at < len(lines):
+            continue
+        start, stop = max(at - CONTEXT, end), min(at + CONTEXT + 1, len(lines))
+        text = "".join(lines[start:stop])
+        if found and start == end:
+            found[-1] = found[-1][0], found[-1][1] + text
+        else:
+            found.append((start + first, text))
+        end = stop
+    return [(number, text.removesuffix("\n")) for number, text in found]
 
 
 def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, Any]:

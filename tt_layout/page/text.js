@@ -1,4 +1,5 @@
-// A text of many lines: only those in sight are in the document, whatever its length.
+// A text of many lines: only those in sight are in the document, whatever its length.  It may be
+// pieces of a file, each with the number of its first line: rows count what is there, lines the file.
 
 const TEXT_ROW = 20; // pixels
 const TEXT_MARGIN = 20; // lines above and below those in sight
@@ -16,6 +17,8 @@ class TextPane {
     this.box = box;
     this.prefix = prefix;
     this.handlers = handlers;
+    this.pieces = [];
+    this.starts = []; // row of each piece's first line
     this.lines = [];
     this.rows = new Map(); // line -> its row in the document
     this.marked = new Set();
@@ -29,11 +32,19 @@ class TextPane {
     new ResizeObserver(() => this.#paint()).observe(box);
   }
 
-  /** Show a text. */
-  show(text) {
-    if (text === this.text) return;
-    this.text = text;
-    this.lines = text.split("\n");
+  /**
+   * Show a text.
+   *
+   * @param {[number, string][]} pieces the number of the first line of each, and its text
+   */
+  show(pieces) {
+    const isShown = ([first, text], k) => first === this.pieces[k][0] && text === this.pieces[k][1];
+    if (pieces.length === this.pieces.length && pieces.every(isShown)) return;
+    this.pieces = pieces;
+    const texts = pieces.map(([, text]) => text.split("\n"));
+    let rows = 0;
+    this.starts = texts.map((lines) => (rows += lines.length) - lines.length);
+    this.lines = texts.flat();
     const longest = this.lines.reduce((most, line) => Math.max(most, line.length), 0);
     this.extent.style.height = `${this.lines.length * TEXT_ROW}px`;
     this.extent.style.minWidth = `calc(${longest}ch + 9rem)`;
@@ -48,9 +59,23 @@ class TextPane {
     this.#paint();
   }
 
+  /** Return the row of a line, from 0; -1 of one that is not there. */
+  #rowOf(line) {
+    const k = this.pieces.findLastIndex(([first]) => first <= line);
+    if (k < 0) return -1;
+    const row = this.starts[k] + line - this.pieces[k][0];
+    return row < (this.starts[k + 1] ?? this.lines.length) ? row : -1;
+  }
+
+  /** Return the line of a row. */
+  #lineOf(row) {
+    const k = this.starts.findLastIndex((start) => start <= row);
+    return this.pieces[k][0] + row - this.starts[k];
+  }
+
   /** Scroll to a line, unless it is in sight. */
   reveal(line) {
-    const top = (line - 1) * TEXT_ROW;
+    const top = Math.max(0, this.#rowOf(line)) * TEXT_ROW;
     const { scrollTop, clientHeight } = this.box;
     if (top < scrollTop + TEXT_ROW || top > scrollTop + clientHeight - 2 * TEXT_ROW)
       this.box.scrollTop = Math.max(0, top - clientHeight / 2 + TEXT_ROW);
@@ -60,18 +85,19 @@ class TextPane {
   /** Put the lines in sight into the document; rows that stay are kept, and with them a click on one. */
   #paint() {
     const { scrollTop, clientHeight } = this.box;
-    const first = Math.max(1, Math.floor(scrollTop / TEXT_ROW) - TEXT_MARGIN + 1);
-    const last = Math.min(
+    const first = Math.max(0, Math.floor(scrollTop / TEXT_ROW) - TEXT_MARGIN);
+    const end = Math.min(
       this.lines.length,
       Math.ceil((scrollTop + clientHeight) / TEXT_ROW) + TEXT_MARGIN,
     );
-    this.#drop((line) => line < first || line > last);
+    this.#drop((line) => this.#rowOf(line) < first || this.#rowOf(line) >= end);
     let next = this.extent.firstChild;
-    for (let line = first; line <= last; line++) {
+    for (let row = first; row < end; row++) {
+      const line = this.#lineOf(row);
       if (this.rows.has(line)) {
         next = this.rows.get(line).nextSibling;
       } else {
-        this.rows.set(line, this.#row(line));
+        this.rows.set(line, this.#row(line, row));
         this.extent.insertBefore(this.rows.get(line), next);
       }
       this.#paintRow(line);
@@ -102,22 +128,23 @@ class TextPane {
     return `${this.prefix}-${line}`;
   }
 
-  #row(line) {
+  #row(line, at) {
+    const isApart = at > 0 && this.starts.includes(at); // lines before it are left out
     const row = make(
       "div",
-      { className: "row", id: this.#id(line), onclick: () => this.#choose(line) },
+      { className: isApart ? "row apart" : "row", id: this.#id(line), onclick: () => this.#choose(line) },
       make(
         "span",
         { className: "margin" },
         make("span", { className: "number", textContent: line }),
         make("span", { className: "live", textContent: this.handlers.gutter(line) }),
       ),
-      make("code", {}, ...this.handlers.pieces(line, this.lines[line - 1] || " ")),
+      make("code", {}, ...this.handlers.pieces(line, this.lines[at] || " ")),
     );
     row.dataset.line = line;
-    row.style.top = `${(line - 1) * TEXT_ROW}px`;
+    row.style.top = `${at * TEXT_ROW}px`;
     row.setAttribute("role", "option");
-    row.setAttribute("aria-posinset", String(line));
+    row.setAttribute("aria-posinset", String(at + 1));
     row.setAttribute("aria-setsize", String(this.lines.length));
     return row;
   }
@@ -130,11 +157,12 @@ class TextPane {
   #onKey(event) {
     const fitting = Math.floor(this.box.clientHeight / TEXT_ROW) - 1;
     const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -fitting, PageDown: fitting };
-    const ends = { Home: 1, End: this.lines.length };
+    const last = this.lines.length - 1;
+    const ends = { Home: 0, End: last };
     if (event.key === "Enter") this.#choose(this.current);
     else if (event.key in steps || event.key in ends) {
-      const requested = ends[event.key] ?? this.current + steps[event.key];
-      this.current = Math.max(1, Math.min(this.lines.length, requested));
+      const requested = ends[event.key] ?? this.#rowOf(this.current) + steps[event.key];
+      this.current = this.#lineOf(Math.max(0, Math.min(last, requested)));
       this.reveal(this.current);
     } else return;
     event.preventDefault();

@@ -123,7 +123,7 @@
  *
  * @typedef {object} PageData
  * @property {Spec[]} layouts
- * @property {{ name: string, text: string, modules: DumpModule[], programs: Record<string, string>, line: number | null, passes?: any[], isReadHere?: boolean } | null} dump
+ * @property {{ name: string, text: string, modules: DumpModule[], programs: Record<string, [number, string][]>, line: number | null, passes?: any[], isReadHere?: boolean } | null} dump
  * @property {boolean} isPair
  * @property {boolean} isMultiplied
  * @property {string | null} operand

@@ -32,7 +32,7 @@ from tt_layout.reports.kernel_tables import kernel_lines
 from tt_layout.reports.layout_tables import layout_lines
 from tt_layout.reports.pass_tables import history_data, module_lines
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
+from tt_layout.reports.program_source import ANYWHERE, ProgramSource
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import count
@@ -68,7 +68,7 @@ class AuditReport(Printed):
     audits: Iterable[Audit]
     is_whole: bool = False
     by_line: bool = True
-    program: ProgramSource = NO_PROGRAM
+    program: ProgramSource = ANYWHERE
     measured: Measurements | None = None
     has_tables: bool = False
     histories: Iterable[PassHistory] = ()

@@ -13,19 +13,26 @@ from tt_layout.safe_text import safe, shortened
 
 MAX_BYTES = 4 << 20  # of a program's file that is read
 MAX_LINE = 160  # characters of a line that are shown
+ENDING = ".py"
 
 
 class ProgramSource(NamedTuple):
     """Where the files of the user's program are.
 
+    A dump of somebody else may name any file of this machine: what is read is bounded by
+    ``within`` wherever the text goes on to others.
+
     Attributes:
-        folder: a folder in which a file is looked for by the end of its path.  Without one
-            only absolute paths are read, as the dump has them.
+        folder: a folder in which a file is looked for by the end of its path, and which it does
+            not leave.  Without one only absolute paths are read, as the dump has them.
         programs: texts that came with the dump, which go before files.
+        within: folders below one of which a file must be, once links are followed; None for
+            anywhere.
     """
 
     folder: str | None = None
     programs: tuple[ProgramText, ...] = ()
+    within: tuple[str, ...] | None = None
 
     def line(self, location: Location | None) -> str | None:
         """Return the text of a line; None where there is no such file of Python.
@@ -34,39 +41,76 @@ class ProgramSource(NamedTuple):
             >>> ProgramSource().line(Location("nowhere.py", 3, 1)) is None
             True
         """
-        if location is None or location.line < 1 or not location.file.endswith(".py"):
+        if location is None:
             return None
-        lines = self._lines(location.file)
-        if location.line > len(lines):
+        first, lines = self.lines(location.file)
+        at = location.line - first
+        if not 0 <= at < len(lines):
             return None
-        return shortened(safe(lines[location.line - 1].strip()), MAX_LINE) or None
+        return shortened(safe(lines[at].strip()), MAX_LINE) or None
 
-    def text(self, file: str) -> str | None:
-        """Return the whole text of a file of Python; None where there is none."""
-        lines = self._lines(file) if file.endswith(".py") else ()
-        return "".join(lines) or None
+    def lines(self, file: str) -> tuple[int, tuple[str, ...]]:
+        """Return the lines of a file of Python, with their ends, and the number of the first.
 
-    def _lines(self, file: str) -> tuple[str, ...]:
+        There are none where there is no such file, or none that may be read.
+
+        Example:
+            >>> ProgramSource(programs=(ProgramText("a.py", 7, "x = 1"),)).lines("a.py")
+            (7, ('x = 1',))
+        """
+        if not file.endswith(ENDING):
+            return 1, ()
         for program in self.programs:
             if program.file == file:
-                return ("",) * (program.start - 1) + tuple(program.text.splitlines(True))
+                return program.start, tuple(program.text.splitlines(True))
         path = self.path(file)
-        return _lines(path) if path is not None else ()
+        return 1, _lines(path) if path is not None else ()
 
     def path(self, file: str) -> str | None:
-        """Return the file that a location means; None where there is none."""
+        """Return the file that a location means; None where there is none that may be read."""
+        within = self.within
         if self.folder is None:
-            return file if os.path.isabs(file) else None
+            return file if os.path.isabs(file) and _is_within(file, within) else None
+        within = (self.folder,) if within is None else within
         parts = [part for part in Path(file).parts if part not in ("/", "..")]
         for start in range(len(parts)):
             path = os.path.join(self.folder, *parts[start:])
-            if os.path.isfile(path):
+            if os.path.isfile(path) and _is_within(path, within):
                 return path
         return None
 
 
-NO_PROGRAM = ProgramSource()
-"""Files are read only where the dump has their absolute paths."""
+NO_PROGRAM = ProgramSource(within=())
+"""No file is read."""
+
+ANYWHERE = ProgramSource()
+"""Files are read where the dump has their absolute paths: for whoever asked, on the screen."""
+
+
+def near(dump: str | None) -> ProgramSource:
+    """Return the files below the working directory, and below the folder of a dump if it has one.
+
+    Example:
+        >>> near("kernels/a.ttgir").path("/elsewhere/a.py") is None
+        True
+    """
+    folders = [os.getcwd()]
+    if dump is not None:
+        folders.append(os.path.dirname(os.path.realpath(dump)))
+    return ProgramSource(within=tuple(folders))
+
+
+def _is_within(path: str, folders: tuple[str, ...] | None) -> bool:
+    """Tell whether a file, once links are followed, is one of Python below one of the folders."""
+    if folders is None:
+        return True
+    try:
+        found = os.path.realpath(path)
+        return found.endswith(ENDING) and any(
+            os.path.commonpath([found, own]) == own for own in map(os.path.realpath, folders)
+        )
+    except ValueError:  # a path with a zero byte, or on another drive
+        return False
 
 
 @lru_cache(maxsize=64)
