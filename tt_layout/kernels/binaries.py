@@ -17,15 +17,25 @@ WORD_BYTES = 4
 _ELF = b"\x7fELF\x02\x01"
 """How a file of 64 bits begins, the lower bytes first."""
 
-_INFO = ".nv.info"
+_INFO = b".nv.info\0"
 _SIZED = 4
 """The format of a record that says how many bytes it has."""
 
 _STACK, _REGISTERS = 0x11, 0x2F
 """The records of the bytes of the stack, and of the registers, of a function."""
 
-_COUNT = re.compile(r"^\s*(?:- )?\.vgpr_count:\s+(\d{1,9})\s*$", re.MULTILINE)
-_SPILLED = re.compile(r"^\s*(?:- )?\.vgpr_spill_count:\s+(\d{1,9})\s*$", re.MULTILINE)
+_HEADER = struct.Struct("<IIQQQQ")
+"""The beginning of a section's header."""
+
+MAX_INFO = 1 << 20
+"""Bytes that the sections of a cubin that registers stand in have together; kernels have a few
+hundred."""
+
+_COUNT, _SPILLED = (
+    re.compile(rf"\.{key}:(?<=[\s-]\.{key}:)[ \t]+(\d{{1,9}})[ \t\r]*$", re.MULTILINE)
+    for key in ("vgpr_count", "vgpr_spill_count")
+)
+"""What begins with the key itself is found fast in a long text."""
 
 
 class CompiledRegisters(NamedTuple):
@@ -47,15 +57,15 @@ def cubin_registers(data: bytes) -> CompiledRegisters | None:
 
     What is spilled is on the stack, in words of 4 bytes.
     """
+    most: dict[int, int] = {}
     try:
-        records = list(_records(data)) if data.startswith(_ELF) else []
+        for kind, value in _records(data) if data.startswith(_ELF) else ():
+            most[kind] = max(value, most.get(kind, 0))
     except (struct.error, ValueError):  # it is cut off
         return None
-    counts = [value for kind, value in records if kind == _REGISTERS]
-    stacks = [value for kind, value in records if kind == _STACK]
-    if not counts:
+    if _REGISTERS not in most:
         return None
-    return CompiledRegisters(max(counts), max(stacks, default=0) // WORD_BYTES)
+    return CompiledRegisters(most[_REGISTERS], most.get(_STACK, 0) // WORD_BYTES)
 
 
 def _records(data: bytes) -> Iterator[tuple[int, int]]:
@@ -63,16 +73,23 @@ def _records(data: bytes) -> Iterator[tuple[int, int]]:
 
     Raises:
         struct.error: a record is beyond the end.
-        ValueError: a name is.
+        ValueError: a section is, or those with records have more than `MAX_INFO` bytes.
     """
     (sections,) = struct.unpack_from("<Q", data, 0x28)
     size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
-    headers = [struct.unpack_from("<IIQQQQ", data, sections + at * size) for at in range(count)]
+    if size < _HEADER.size or sections + count * size > len(data):
+        raise ValueError("the headers of the sections are beyond the end")
+    headers = [_HEADER.unpack_from(data, sections + at * size) for at in range(count)]
     names = headers[names_at][4] if names_at < count else 0
+    room = MAX_INFO
     for name, _, _, _, begin, length in headers:
         start = names + name
-        if data[start : data.index(b"\0", start)].decode(errors="replace") == _INFO:
-            yield from _records_of(data, begin, begin + length)
+        if start > len(data) or not data.startswith(_INFO, start):
+            continue
+        room -= length
+        if begin + length > len(data) or room < 0:
+            raise ValueError("a section is beyond the end, or there are too many")
+        yield from _records_of(data, begin, begin + length)
 
 
 def _records_of(data: bytes, at: int, end: int) -> Iterator[tuple[int, int]]:
@@ -97,7 +114,8 @@ def assembly_registers(text: str) -> CompiledRegisters | None:
         ... ''')
         CompiledRegisters(used=256, spilled=21, source='')
     """
-    counts, spilled = (
-        [int(number) for number in pattern.findall(text)] for pattern in (_COUNT, _SPILLED)
+    count, spilled = (
+        max((int(found[1]) for found in pattern.finditer(text)), default=None)
+        for pattern in (_COUNT, _SPILLED)
     )
-    return CompiledRegisters(max(counts), max(spilled, default=None)) if counts else None
+    return CompiledRegisters(count, spilled) if count is not None else None

@@ -18,7 +18,7 @@ from tt_layout.kernels.binaries import CompiledRegisters, assembly_registers, cu
 MAX_BYTES = 1 << 20
 """Of a file of metadata that is read."""
 
-MAX_CODE_BYTES = 1 << 28
+MAX_CODE_BYTES = 1 << 25
 """Of a compiled kernel that is read."""
 
 METADATA = ".json"
