@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.files import read_bytes
 from tt_layout.kernels.binaries import CompiledRegisters, assembly_registers, cubin_registers
 
 MAX_BYTES = 1 << 20
@@ -165,14 +166,11 @@ def _read(path: str) -> KernelMetadata:
     """Read the metadata of a file; none if it cannot be read."""
     is_code = path.endswith(CODE)
     try:
-        if os.path.getsize(path) > (MAX_CODE_BYTES if is_code else MAX_BYTES):
-            return NO_METADATA
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_bytes(path, MAX_CODE_BYTES if is_code else MAX_BYTES)
         if not is_code:
             values = json.loads(data)
             return metadata_of(values) if isinstance(values, dict) else NO_METADATA
-    except (OSError, ValueError, RecursionError):
+    except (LayoutError, ValueError, RecursionError):
         return NO_METADATA
     is_text = not path.endswith(CODE[0])
     registers = _registers(data.decode(errors="replace") if is_text else data)

@@ -7,8 +7,10 @@ and counted: a program that was killed leaves half a line.
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
@@ -27,14 +29,42 @@ from tt_layout.kernels.seen import (
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 ENDINGS = (".ndjson", ".ndjson.gz")
 
-MAX_BYTES = 1 << 31
-"""Of a log, once it is no longer compressed: more is refused, as it may have no end."""
+MAX_BYTES = 1 << 30
+"""Of a log, once it is no longer compressed: it may have no end."""
 
-MAX_LINE = 1 << 28
+MAX_LINES = 1 << 19
+"""Of a log."""
+
+MAX_LINE = 1 << 24
 """Bytes of a line: a kernel with all of its stages has a few million."""
+
+MAX_BRACKETS = 1 << 20
+"""Of a line: each may be a list or an object, which takes twenty times the memory of its text."""
 
 MAX_UNREAD = 8
 """Lines that are named, of those that are no events."""
+
+MAX_OTHER = 1000
+"""Lines that are no events: of more of them a file is no log."""
+
+MAX_KEPT = 1 << 27
+"""Characters of kernels and programs that are kept."""
+
+OF_KERNEL = 1 << 10
+"""What a kernel counts as, besides its texts."""
+
+MAX_ARGUMENTS = 1 << 20
+"""Arguments of different launches that are kept."""
+
+MAX_OF_LAUNCH = 1 << 10
+"""Arguments of a launch."""
+
+MAX_SIZE = 1 << 31
+"""What a grid may have along a dimension."""
+
+MAX_VALUE = 1 << 64
+
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{1,16}")
 
 STAGE = ".ttgir"
 ASSEMBLY = ".amdgcn"
@@ -91,12 +121,17 @@ def read_trace(path: str) -> KernelLog:
     Raises:
         LayoutError: the file cannot be read, or nothing in it is a compiled kernel.
     """
-    reader, number = _TraceReader(), 0
+    reader = _TraceReader()
     try:
-        for number, line in enumerate(_lines(path), 1):
-            reader.read(number, line)
+        for line in _lines(path):
+            reader.read(line)
+            if (reason := reader.reason_to_stop()) is not None:
+                rest = f"tail -n +{reader.number + 1} has the rest"
+                reader.leave_out(f"reading stops behind it: {reason}; {rest}", is_last=True)
+                break
     except (EOFError, zlib.error):
-        reader.unread.append(Unread(number + 1, "the compressed data ends in the middle"))
+        reader.number += 1
+        reader.leave_out("the compressed data ends in the middle", is_last=True)
     except OSError as error:
         raise file_error("read", path, error) from None
     kernels = reader.record.kernels
@@ -105,53 +140,93 @@ def read_trace(path: str) -> KernelLog:
         problem = f"; line {first.line}: {first.reason}" if first is not None else ""
         message = f"found no compiled kernel in the log{problem}"
         raise LayoutError(message, FileLocation(path))
-    return KernelLog(kernels, reader.programs, tuple(reader.unread[:MAX_UNREAD]))
+    return KernelLog(kernels, reader.programs, tuple(reader.unread))
 
 
 def _lines(path: str) -> Iterator[bytes]:
     if read_start(path, len(ZSTANDARD)) == ZSTANDARD:
         message = "is compressed by zstd: decompress it (zstd -d) first"
         raise LayoutError(message, FileLocation(path))
-    try:
-        yield from lines_of(path, MAX_BYTES, MAX_LINE)
-    except LayoutError as error:
-        raise error.hint("give the log in parts") from None
+    yield from lines_of(path, 2 * MAX_BYTES, MAX_LINE)  # it stops before
 
 
 class _TraceReader:
-    """Reader of the events of a log."""
+    """Reader of the events of a log, which keeps no more of them than it has room for.
+
+    Attributes:
+        number: of the line that was read last.
+    """
 
     def __init__(self) -> None:
+        self.number = 0
         self.record = Record(max_launches=None)
         self.programs: dict[str, ProgramText] = {}
         self.unread: list[Unread] = []
+        self._others = self._bytes = self._characters = self._arguments = 0
+        self._launches: set[tuple[str, Launch]] = set()
+        self._is_inside = False
 
-    def read(self, number: int, line: bytes) -> None:
-        """Read an event; note a line that is not one."""
+    def reason_to_stop(self) -> str | None:
+        """Return why nothing more is read; None if it is."""
+        if self._bytes > MAX_BYTES:
+            return f"{MAX_BYTES >> 30} GiB are read"
+        if self.number >= MAX_LINES:
+            return f"{MAX_LINES} lines are read"
+        if self._others > MAX_OTHER:
+            return f"{MAX_OTHER} lines are no events"
+        if self._characters > MAX_KEPT:
+            return f"its kernels have more than {MAX_KEPT >> 20} MiB"
+        return None
+
+    def leave_out(self, reason: str, *, is_last: bool = False) -> None:
+        """Keep why the line is left out: of the first few, and of the last."""
+        self._others += 1
+        if is_last:
+            del self.unread[MAX_UNREAD - 1 :]
+        if len(self.unread) < MAX_UNREAD:
+            self.unread.append(Unread(self.number, reason))
+
+    def read(self, line: bytes) -> None:
+        """Keep what an event says; note what is not an event.
+
+        Args:
+            line: the next one, or a piece of it if it is too long.
+        """
+        self._bytes += len(line)
+        is_inside, self._is_inside = self._is_inside, not line.endswith(b"\n")
+        if is_inside:
+            return
+        self.number += 1
         if not line.strip():
+            return
+        if len(line) >= MAX_LINE and self._is_inside:
+            self.leave_out(f"it has more than {MAX_LINE >> 20} MiB")
+            return
+        if line.count(b"[") + line.count(b"{") > MAX_BRACKETS:
+            self.leave_out(f"it has more than {MAX_BRACKETS} brackets")
             return
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
-            self.unread.append(Unread(number, "it is not JSON"))
+            self.leave_out("it is not JSON")
             return
         if not isinstance(event, dict):
-            self.unread.append(Unread(number, "it is no event"))
+            self.leave_out("it is no event")
             return
         kind = event.get("event_type")
         if kind == "compilation":
-            self._compiled(number, _object(event.get("payload")))
+            self._compiled(_object(event.get("payload")))
         elif kind == "launch":
             self._launched({**event, **_object(event.get("payload"))})
 
-    def _compiled(self, number: int, payload: Mapping[str, Any]) -> None:
+    def _compiled(self, payload: Mapping[str, Any]) -> None:
         metadata, files = _object(payload.get("metadata")), _object(payload.get("file_content"))
         text = next((v for k, v in files.items() if k.endswith(STAGE)), None)
         program = _program(_object(payload.get("python_source")))
         name = metadata.get("name")
-        key = metadata.get("hash") or f"line {number}"
+        key = metadata.get("hash") or f"line {self.number}"
         if not isinstance(key, str):
-            self.unread.append(Unread(number, "the kernel has no hash"))
+            self.leave_out("the kernel has no hash")
             return
         if program is not None:
             self.programs[key] = program
@@ -162,6 +237,8 @@ class _TraceReader:
             place=f"{program.file}:{program.start}" if program is not None else "",
             known=_known(metadata, files),
         )
+        texts = (key, kernel.name, kernel.text, program.text if program is not None else None)
+        self._characters += OF_KERNEL + sum(len(one) for one in texts if one is not None)
         self.record.compiled(kernel)
 
     def _launched(self, event: Mapping[str, Any]) -> None:
@@ -170,9 +247,20 @@ class _TraceReader:
         if not isinstance(key, str) or not isinstance(grid, list):
             return
         sizes = [size for size in map(integer, grid) if size is not None]
+        if not all(0 < size < MAX_SIZE for size in sizes):
+            return  # it launches nothing
         across, down, deep = (*sizes, 1, 1, 1)[:3]
-        values = tuple(_values(_object(event.get("extracted_args"))))
-        self.record.launched(key, Launch((across, down, deep), values))
+        values = islice(_values(_object(event.get("extracted_args"))), MAX_OF_LAUNCH)
+        self._keep(key, Launch((across, down, deep), tuple(values)))
+
+    def _keep(self, key: str, launch: Launch) -> None:
+        """Keep a launch, if it is as one before or there is room for another."""
+        if (key, launch) not in self._launches:
+            if self._arguments > MAX_ARGUMENTS:
+                return
+            self._launches.add((key, launch))
+            self._arguments += 1 + len(launch.values)
+        self.record.launched(key, launch)
 
 
 def _object(value: object) -> Mapping[str, Any]:
@@ -201,7 +289,8 @@ def _program(source: Mapping[str, Any]) -> ProgramText | None:
     file, code = source.get("file_path"), source.get("code")
     if not isinstance(file, str) or not isinstance(code, str):
         return None
-    return ProgramText(file, integer(source.get("start_line")) or 1, code)
+    start = integer(source.get("start_line"))
+    return ProgramText(file, start if start is not None and 0 < start < MAX_SIZE else 1, code)
 
 
 def _values(arguments: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
@@ -209,7 +298,7 @@ def _values(arguments: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for name, encoded in arguments.items():
         argument = _object(encoded)
         value, address = argument.get("value"), argument.get("data_ptr")
-        if isinstance(value, int):
+        if isinstance(value, int) and abs(value) < MAX_VALUE:
             yield name, int(value)
-        elif isinstance(address, str) and address.startswith("0x") and len(address) < 20:
+        elif isinstance(address, str) and ADDRESS.fullmatch(address):
             yield name, int(address, 16) % POINTER_PERIOD
