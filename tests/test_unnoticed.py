@@ -1221,7 +1221,7 @@ def test_a_program_that_cannot_be_read_has_no_lines(
         raise PermissionError
 
     (tmp_path / "a.py").write_text("x = 1")
-    monkeypatch.setattr("builtins.open", refuse)
+    monkeypatch.setattr("os.open", refuse)
     assert ProgramSource().lines(str(tmp_path / "a.py")) == (1, ())
 
 

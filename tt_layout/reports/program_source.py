@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
+from tt_layout.errors import LayoutError
+from tt_layout.files import is_inside, read_bytes
 from tt_layout.ir.operations import Location
 from tt_layout.kernels.trace import ProgramText
 from tt_layout.safe_text import safe, shortened
@@ -105,11 +108,9 @@ def _is_within(path: str, folders: tuple[str, ...] | None) -> bool:
     if folders is None:
         return True
     try:
-        found = os.path.realpath(path)
-        return found.endswith(ENDING) and any(
-            os.path.commonpath([found, own]) == own for own in map(os.path.realpath, folders)
-        )
-    except ValueError:  # a path with a zero byte, or on another drive
+        is_python = os.path.realpath(path).endswith(ENDING)
+        return is_python and any(is_inside(path, own) for own in folders)
+    except (OSError, ValueError):  # it is no name of a file
         return False
 
 
@@ -117,9 +118,7 @@ def _is_within(path: str, folders: tuple[str, ...] | None) -> bool:
 def _lines(path: str) -> tuple[str, ...]:
     """Return the lines of a regular file of reasonable size; none of anything else."""
     try:
-        if not os.path.isfile(path) or os.path.getsize(path) > MAX_BYTES:
-            return ()
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return tuple(file)
-    except OSError:
+        text = read_bytes(path, MAX_BYTES).decode(errors="replace")
+    except LayoutError:
         return ()
+    return tuple(StringIO(text, newline=None))
