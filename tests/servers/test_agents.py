@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import re
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.server.mcpserver import MCPServer
 
 import tt_layout
 from tt_layout.editing.dump import MAX_TEXT
+from tt_layout.servers import agent_server
 from tt_layout.servers.agent_server import make_server
 
 pytestmark = pytest.mark.slow
@@ -27,13 +32,17 @@ ROOT = Path(__file__).parent.parent.parent
 GOLDEN = Path(__file__).parent.parent / "goldens" / "agents" / "tools.json"
 MATMUL = "kernels/matmul-sm90.ttgir"
 TEXT = (ROOT / "examples" / MATMUL).read_text(encoding="utf-8")
+COSTLY = (ROOT / "examples" / "kernels" / "attention-gfx942.ttgir").read_text(encoding="utf-8")
 ROWS = "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])"
 COLUMNS = "gl.BlockedLayout([8, 1], [8, 4], [1, 4], [0, 1])"
 
 
-def with_agent(scene: Callable[[Client], Awaitable[None]], root: Path | None) -> None:
+def with_agent(
+    scene: Callable[[Client], Awaitable[None]], root: Path | None, *options: str
+) -> None:
     """Let a client talk to the command."""
-    arguments = ["-m", "tt_layout", "mcp", *(["--root", str(root)] if root is not None else [])]
+    given = [*(["--root", str(root)] if root is not None else []), *options]
+    arguments = ["-m", "tt_layout", "mcp", *given]
 
     async def whole() -> None:
         server = StdioServerParameters(command=sys.executable, args=arguments)
@@ -125,7 +134,7 @@ def test_what_is_wrong_is_one_message_and_the_server_lives() -> None:
         told = await refusal(client, "conflicts", registers="x", shared="y", tensor="z")
         assert "Traceback" not in told
         large = " \n" * (MAX_TEXT // 2 + 1)
-        assert "more than" in await refusal(client, "audit", dump=large)
+        assert "at most" in await refusal(client, "audit", dump=large)
         deep = "module {\n" + "scf.if %c {\n" * 20_000
         assert await client.call_tool("audit", {"dump": deep})
         async with anyio.create_task_group() as group:  # two and more at once
@@ -136,6 +145,123 @@ def test_what_is_wrong_is_one_message_and_the_server_lives() -> None:
         assert await answer(client, "audit", dump=TEXT)
 
     with_agent(scene, None)
+
+
+# -- what a dump, or an agent, could ask for ------------------------------------------------------
+
+SECRET = "secret = 'of another'\n" * 9
+
+
+@pytest.mark.attack
+def test_a_dump_brings_no_file_into_an_answer(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "program.py").write_text(SECRET)
+    (inside / "link.py").symlink_to(outside / "program.py")
+    (inside / "linked").symlink_to(outside)
+    elsewhere = (
+        outside / "program.py", inside / "link.py", inside / "linked" / "program.py",
+        inside / ".." / "outside" / "program.py",
+    )  # fmt: skip
+
+    async def told(client: Client, file: Path) -> str:
+        dump = re.sub(r'loc\("[^"]*":\d+:', f'loc("{file}":2:', COSTLY)
+        assert str(file) in dump
+        texts = [await answer(client, "audit", dump=dump)]
+        texts.append(str((await client.call_tool("apply_suggestion", {"dump": dump})).content))
+        line = next(at for at, text in enumerate(dump.split("\n"), 1) if "convert_layout" in text)
+        texts.append(await answer(client, "explain", dump=dump, line=line))
+        return "\n".join(texts)
+
+    async def below(client: Client) -> None:
+        assert "secret" in await told(client, inside / "program.py")
+        for file in elsewhere:
+            assert "secret" not in await told(client, file)
+
+    async def without(client: Client) -> None:
+        for file in (inside / "program.py", *elsewhere):
+            assert "secret" not in await told(client, file)
+
+    async def asked(client: Client) -> None:
+        assert "secret" in await told(client, outside / "program.py")
+        assert "secret" in await told(client, inside / "program.py")  # a file of that name is there
+        assert "secret" not in await told(client, inside / "other.py")
+
+    with_agent(below, inside)
+    with_agent(without, None)
+    with_agent(asked, None, "--source", str(outside))
+
+
+@pytest.mark.attack
+def test_arguments_beyond_their_limits_are_refused() -> None:
+    async def scene(client: Client) -> None:
+        many = {"writers": [ROWS] * 2000, "readers": [], "tensor": "64x64xf16"}
+        assert "at most 16" in await refusal(client, "swizzle", **many)
+        long = {"writers": [ROWS + " " * 100_000], "readers": [], "tensor": "64x64xf16"}
+        assert "at most 65536" in await refusal(client, "swizzle", **long)
+        assert "at least 1" in await refusal(client, "swizzle", **{**many, "writers": []})
+        for value in (1 << 70, -(10**30)):
+            await fault(client, "audit", dump=TEXT, values={"n": value})
+            await fault(client, "explain", dump=TEXT, line=value)
+            await fault(client, "apply_suggestion", dump=TEXT, finding=value)
+        values = {f"n{at}": at for at in range(257)}
+        assert "at most 256" in await refusal(client, "audit", dump=TEXT, values=values)
+        assert "at most 1024" in await refusal(
+            client, "conflicts", registers=ROWS, shared=ROWS, tensor="1x" * 2000 + "f16"
+        )
+        digits = f"{'9' * 5000}x64xf16"[:1000]
+        await refusal(client, "conflicts", registers=ROWS, shared=ROWS, tensor=digits)
+        numbers = ROWS.replace("[1, 8]", f"[1, {'9' * 5000}]")
+        told = await refusal(client, "convert", source=numbers, target=ROWS, tensor="64x64xf16")
+        assert "Traceback" not in told
+        assert await answer(client, "audit", dump=TEXT)
+
+    with_agent(scene, None)
+
+
+async def fault(client: Client, tool: str, **arguments: Any) -> None:
+    """Call a tool with what is refused before it is called, or by the protocol."""
+    with suppress(MCPError, ValueError):  # the client may not write such a number, either
+        await refusal(client, tool, **arguments)
+
+
+@pytest.mark.attack
+def test_no_answer_waits_for_another_and_what_is_given_up_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from servers.unending import NEVER, answered_or_never
+
+    never = {"layout": ROWS, "to": "3.4", "tensor": NEVER}
+    usual = {"layout": ROWS, "to": "3.4"}
+
+    async def scene(server: MCPServer) -> None:
+        async with Client(server) as client:
+            before = len(children())
+            async with anyio.create_task_group() as group:
+                for _ in range(agent_server.MAX_PROCESSES - 1):
+                    group.start_soon(lambda: client.call_tool("translate_layout", never))
+                while len(children()) - before < agent_server.MAX_PROCESSES - 1:
+                    await anyio.sleep(0.05)
+                with anyio.fail_after(30):
+                    assert await answer(client, "translate_layout", **usual)
+                group.cancel_scope.cancel()
+            with anyio.fail_after(30):
+                while len(children()) - before > 1:
+                    await anyio.sleep(0.05)
+            assert await answer(client, "translate_layout", **usual)
+            monkeypatch.setattr(agent_server, "MAX_SECONDS", 1)
+            assert "more than 1 seconds" in await refusal(client, "translate_layout", **never)
+
+    monkeypatch.setattr(agent_server, "answered", answered_or_never)
+    monkeypatch.setattr(agent_server, "processors", lambda: agent_server.MAX_PROCESSES)
+    anyio.run(scene, make_server(None))
+
+
+def children() -> list[int]:
+    """Return the processes that this one has started."""
+    tasks = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return [int(number) for task in tasks for number in task.read_text().split()]
 
 
 def schemas() -> list[dict[str, Any]]:

@@ -1,23 +1,24 @@
 """What an agent may ask: each method is a tool, whose types and description the agent reads.
 
-Texts of dumps are given as they are, or as a path below the one folder that the user named.
+Texts of dumps are given as they are, or as a path below the one folder that the user named.  Every
+argument has a limit, which its schema states.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from functools import wraps
-from threading import Lock
-from typing import Annotated, ParamSpec, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from typing import Annotated, Any, NamedTuple
 
-from mcp.server.mcpserver import Image
-from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
 from tt_layout.editing.dump import MAX_TEXT, Dump
 from tt_layout.editing.hover import hover
 from tt_layout.errors import LayoutError
+from tt_layout.files import is_inside
 from tt_layout.hardware import DEFAULT_TARGET
 from tt_layout.library.dumps import apply
 from tt_layout.library.features import features
@@ -26,31 +27,61 @@ from tt_layout.library.memory import bank_conflicts, find_swizzle
 from tt_layout.library.pictures import draw
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.audit_ir import audit_ir
+from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 
-P = ParamSpec("P")
-T = TypeVar("T")
+MAX_LAYOUT = 1 << 16
+"""Characters of a layout."""
+
+MAX_LAYOUTS = 16
+"""Layouts of which a swizzle is looked for."""
+
+MAX_NAME = 1 << 10
+"""Characters of a name, a type, a GPU."""
+
+MAX_VALUES = 256
+"""Values of arguments."""
+
+MAX_MEMORY = 1 << 30
+"""Bytes that an answer may take, besides what the library takes."""
 
 Text = Annotated[
-    str, Field(description="MLIR text of a .ttgir dump, or a path below the folder of --root")
+    str,
+    Field(
+        description="MLIR text of a .ttgir dump, or a path below the folder of --root",
+        max_length=MAX_TEXT,
+    ),
 ]
 Layout = Annotated[
     str,
     Field(
         description="a layout in any notation: an attribute such as #ttg.blocked<{...}>, Gluon such"
-        " as gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0]), CuTe, a printed linear layout"
+        " as gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0]), CuTe, a printed linear layout",
+        max_length=MAX_LAYOUT,
     ),
 ]
-TensorType = Annotated[str, Field(description="the tensor, such as 128x64xf16")]
-Gpu = Annotated[str | None, Field(description="such as sm90 or gfx942; by default sm90")]
+Layouts = list[Annotated[str, Field(max_length=MAX_LAYOUT)]]
+TensorType = Annotated[
+    str, Field(description="the tensor, such as 128x64xf16", max_length=MAX_NAME)
+]
+Gpu = Annotated[
+    str | None,
+    Field(description="such as sm90 or gfx942; by default sm90", max_length=MAX_NAME),
+]
 Product = Annotated[
     str | None,
-    Field(description="a product such as h100 or mi325x; by default the first of the dump's chip"),
+    Field(
+        description="a product such as h100 or mi325x; by default the first of the dump's chip",
+        max_length=MAX_NAME,
+    ),
 ]
+Name = Annotated[str, Field(max_length=MAX_NAME)]
+Integer = Annotated[int, Field(ge=-(1 << 63), lt=1 << 64)]
 Values = Annotated[
-    dict[str, int] | None,
+    dict[Name, Integer] | None,
     Field(
         description="values of the kernel's arguments by name; for a pointer, its address"
-        " modulo 512"
+        " modulo 512",
+        max_length=MAX_VALUES,
     ),
 ]
 
@@ -73,33 +104,52 @@ DESCRIPTIONS = {
 }
 """Tool -> what the agent reads of it."""
 
-_LOCK = Lock()
-"""The library answers one question at a time."""
+
+class Refusal(NamedTuple):
+    """The one message of a question that has no answer."""
+
+    message: str
 
 
-def answering(tool: Callable[P, T]) -> Callable[P, T]:
-    """Return a tool whose errors are one message for the agent."""
+def answered(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> object:
+    """Return what a tool answers, in the process that this is called in; its memory is bounded."""
+    _limit_memory()
+    try:
+        return getattr(tools, name)(**arguments)
+    except (LayoutError, TypeError, RecursionError) as error:
+        return Refusal(str(error) or "it is nested too deeply")
+    except MemoryError:
+        return Refusal(f"it takes more than {MAX_MEMORY >> 30} GiB of memory")
 
-    @wraps(tool)
-    def answer(*args: P.args, **kwargs: P.kwargs) -> T:
-        with _LOCK:
-            try:
-                return tool(*args, **kwargs)
-            except (LayoutError, TypeError, RecursionError) as error:
-                raise ToolError(str(error) or "it is nested too deeply") from None
 
-    return answer
+@cache
+def _limit_memory() -> None:
+    """Bound the memory that this process may take from now on, where the system can."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        with open("/proc/self/statm", encoding="ascii") as file:
+            now = int(file.read().split()[0]) * resource.getpagesize()
+        most = now + MAX_MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 class AgentTools:
     """The tools.
 
     Args:
-        root: the folder below which dumps may be read; None for no file at all.
+        root: the folder below which dumps, and lines of the programs that they name, may be read;
+            None for no file at all.
+        source: the folder in which these programs are looked for; None for the root.
     """
 
-    def __init__(self, root: str | None = None) -> None:
+    def __init__(self, root: str | None = None, source: str | None = None) -> None:
         self._root = os.path.realpath(root) if root is not None else None
+        self._program = NO_PROGRAM
+        if source is not None:
+            self._program = ProgramSource(os.path.realpath(source))
+        elif self._root is not None:
+            self._program = ProgramSource(within=(self._root,))
 
     def named(self) -> Iterator[tuple[str, str, Callable[..., object]]]:
         """Yield the name of each, its description, and what answers."""
@@ -123,8 +173,8 @@ class AgentTools:
             raise LayoutError(f"{message}, or give the text of the dump")
         try:
             path = os.path.realpath(os.path.join(self._root, name))
-            is_below = os.path.commonpath([self._root, path]) == self._root
-        except ValueError:
+            is_below = is_inside(path, self._root)
+        except (OSError, ValueError):  # it is no name of a file
             is_below = False
         if not is_below:
             raise LayoutError(f"only files below {self._root} may be read, got {name!r}")
@@ -132,14 +182,15 @@ class AgentTools:
 
     # -- dumps ------------------------------------------------------------------------------
 
-    @answering
     def audit(self, dump: Text, values: Values = None, gpu: Product = None) -> str:
         """Return the report of a dump."""
-        return str(audit_ir(self._text(dump), values, gpu=gpu))
+        report = audit_ir(self._text(dump), values, gpu=gpu)
+        return str(replace(report, program=self._program))
 
-    @answering
     def explain(
-        self, dump: Text, line: Annotated[int, Field(description="line of the dump, from 1", ge=1)]
+        self,
+        dump: Text,
+        line: Annotated[int, Field(description="line of the dump, from 1", ge=1, le=MAX_TEXT)],
     ) -> str:
         """Return what is known of a line."""
         read = Dump(self._text(dump))
@@ -154,25 +205,27 @@ class AgentTools:
         told += [one.message for one in placed.piece.diagnoses(placed.down) if one.line == line]
         return "\n\n".join(dict.fromkeys(told)) or f"nothing is known of line {line}: {text}"
 
-    @answering
     def kernel_features(
         self,
         dump: Text,
         values: Values = None,
         kernel: Annotated[
-            str | None, Field(description="name of the kernel, where the dump has several")
+            str | None,
+            Field(
+                description="name of the kernel, where the dump has several", max_length=MAX_NAME
+            ),
         ] = None,
         gpu: Product = None,
     ) -> dict[str, int | float | str | bool | None]:
         """Return the features of a kernel."""
         return features(self._text(dump), values, function=kernel, gpu=gpu)
 
-    @answering
     def apply_suggestion(
         self,
         dump: Text,
         finding: Annotated[
-            int | None, Field(description="its number in the audit; by default the first")
+            int | None,
+            Field(description="its number in the audit; by default the first", ge=1, le=MAX_TEXT),
         ] = None,
         values: Values = None,
     ) -> str:
@@ -182,43 +235,51 @@ class AgentTools:
 
     # -- layouts ----------------------------------------------------------------------------
 
-    @answering
     def conflicts(
         self, registers: Layout, shared: Layout, tensor: TensorType, gpu: Gpu = None
     ) -> str:
         """Return the report of an access."""
         return str(bank_conflicts(registers, shared, tensor, target=gpu))
 
-    @answering
     def swizzle(
         self,
-        writers: Annotated[list[str], Field(description="layouts that store the tensor")],
-        readers: Annotated[list[str], Field(description="layouts that load it; [] for the same")],
+        writers: Annotated[
+            Layouts,
+            Field(
+                description="layouts that store the tensor", min_length=1, max_length=MAX_LAYOUTS
+            ),
+        ],
+        readers: Annotated[
+            Layouts,
+            Field(description="layouts that load it; [] for the same", max_length=MAX_LAYOUTS),
+        ],
         tensor: TensorType,
         gpu: Gpu = None,
     ) -> str:
         """Return the report of a search."""
         return str(find_swizzle(writers, readers, tensor, target=gpu or DEFAULT_TARGET))
 
-    @answering
     def convert(self, source: Layout, target: Layout, tensor: TensorType, gpu: Gpu = None) -> str:
         """Return the report of a conversion."""
         return str(convert_layout(source, target, tensor, target=gpu or DEFAULT_TARGET))
 
-    @answering
     def translate_layout(
         self,
         layout: Layout,
         to: Annotated[
             str,
-            Field(description="gluon, cute, tlx, linear, bases, json, or a release such as 3.4"),
+            Field(
+                description="gluon, cute, tlx, linear, bases, json, or a release such as 3.4",
+                max_length=MAX_NAME,
+            ),
         ],
-        tensor: Annotated[str | None, Field(description="needed by some notations")] = None,
+        tensor: Annotated[
+            str | None, Field(description="needed by some notations", max_length=MAX_NAME)
+        ] = None,
     ) -> str:
         """Return the text in another notation."""
         return translate(layout, tensor, to=to).text
 
-    @answering
-    def picture(self, layout: Layout, tensor: TensorType) -> Image:
+    def picture(self, layout: Layout, tensor: TensorType) -> bytes:
         """Return the picture of a layout."""
-        return Image(data=draw(layout, tensor).png, format="png")
+        return draw(layout, tensor).png

@@ -14,7 +14,9 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 from tt_layout.editing.dump import Dump, Placed
 from tt_layout.editing.piece import Diagnosis, Severity
@@ -32,6 +34,19 @@ class WordPlace(NamedTuple):
     column: int
 
 
+class AnsweringProtocol(LanguageServerProtocol):
+    """The protocol, with an answer to every request: also to one that cannot be read."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Return a message as a value; in the place of one that is refused, one of no effect."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "method" in data and isinstance(data.get("id"), (int, str)):
+                self._send_response(data["id"], None, error.to_response_error())
+            return types.CancelNotification(types.CancelParams(-1))
+
+
 class LayoutServer(LanguageServer):
     """The server of one client.
 
@@ -40,7 +55,7 @@ class LayoutServer(LanguageServer):
     """
 
     def __init__(self) -> None:
-        super().__init__("tt-layout", __version__)
+        super().__init__("tt-layout", __version__, protocol_cls=AnsweringProtocol)
         self.dumps: dict[str, Dump] = {}
         self.has_pictures = False
         self._reader = ThreadPoolExecutor(1, "tt-layout")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from typing import Any
 
 import click
 
@@ -21,10 +23,12 @@ def command() -> int:
     """Serve until the editor ends it."""
     try:
         from tt_layout.servers.language_features import make_server
+        from tt_layout.servers.messages import Messages
     except ModuleNotFoundError as error:
         if error.name not in ("pygls", "lsprotocol"):
             raise
         raise LayoutError("the language server needs pip install 'tt-layout[lsp]'") from None
+    messages: Any = Messages(sys.stdin.buffer)
     with os.fdopen(os.dup(1), "wb") as out:  # the server closes what it writes to
-        make_server().start_io(stdout=out)
+        make_server().start_io(messages, out)
     return 0

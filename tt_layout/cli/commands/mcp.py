@@ -20,15 +20,22 @@ from tt_layout.errors import LayoutError
     "--root",
     type=FileParameter(),
     metavar="FOLDER",
-    help="Let the agent read dumps in this folder, and below it; without it no file is read.",
+    help="Let the agent read dumps in this folder, and below it; without it no dump is.",
 )
-def command(root: str | None) -> int:
+@click.option(
+    "--source",
+    type=FileParameter(),
+    metavar="FOLDER",
+    help="Show lines of the programs that dumps name from files below this folder; by default of"
+    " those below --root.",
+)
+def command(root: str | None, source: str | None) -> int:
     """Serve until the agent ends it."""
     try:
         from tt_layout.servers.agent_server import make_server
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("mcp", "pydantic"):
+        if error.name is None or error.name.partition(".")[0] not in ("mcp", "pydantic", "anyio"):
             raise
         raise LayoutError("the server for agents needs pip install 'tt-layout[mcp]'") from None
-    make_server(root).run("stdio")
+    make_server(root, source).run("stdio")
     return 0

@@ -1,0 +1,122 @@
+"""A client that sends bytes, whatever they are, and reads what is answered."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+SECONDS = 60
+
+
+class Raw:
+    """A server, and what it has sent.
+
+    Args:
+        command: of the server: ``lsp`` or ``mcp``.
+    """
+
+    def __init__(self, command: str, *options: str, errors: BinaryIO | None = None) -> None:
+        self.has_headers = command == "lsp"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tt_layout", command, *options],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+        )  # fmt: skip
+        self._found: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        self._known: dict[object, dict[str, Any]] = {}
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def send(self, message: bytes) -> None:
+        """Send the bytes of a message."""
+        assert self.process.stdin is not None
+        head = b"Content-Length: %d\r\n\r\n" % len(message) if self.has_headers else b""
+        self.process.stdin.write(head + message + (b"" if self.has_headers else b"\n"))
+        self.process.stdin.flush()
+
+    def tell(self, method: str, params: object) -> None:
+        """Send a notification."""
+        self.send(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode())
+
+    def ask(self, number: int, method: str, params: str | object) -> dict[str, Any]:
+        """Return the answer to a request; its parameters may be given as JSON."""
+        self.request(number, method, params)
+        return self.answer(number)
+
+    def request(self, number: int, method: str, params: str | object) -> None:
+        """Send a request."""
+        given = params if isinstance(params, str) else json.dumps(params)
+        text = f'{{"jsonrpc": "2.0", "id": {number}, "method": "{method}", "params": {given}}}'
+        self.send(text.encode())
+
+    def answer(self, number: int, seconds: float = SECONDS) -> dict[str, Any]:
+        """Return the answer to the request of a number."""
+        while number not in self._known:
+            found = self._found.get(timeout=seconds)
+            assert found is not None, "the server has ended"
+            self._known[found.get("id")] = found
+        return self._known.pop(number)
+
+    def stop(self) -> int:
+        """End the server by the end of its input; return its status."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(SECONDS)
+
+    def end(self) -> None:
+        """End the server, whatever it does."""
+        self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            with suppress(BrokenPipeError):
+                stream.close()
+
+    def _read(self) -> None:
+        out = self.process.stdout
+        assert out is not None
+        while line := out.readline():
+            if self.has_headers:
+                size = int(line.partition(b":")[2])
+                while out.readline().strip():
+                    pass
+                line = out.read(size)
+            self._found.put(json.loads(line))
+        self._found.put(None)
+
+
+@contextmanager
+def lsp(errors: Path | None = None) -> Iterator[Raw]:
+    """Start the server of an editor."""
+    with _started("lsp", (), errors) as raw:
+        raw.ask(0, "initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        raw.tell("initialized", {})
+        yield raw
+
+
+@contextmanager
+def mcp(*options: str, errors: Path | None = None) -> Iterator[Raw]:
+    """Start the server of an agent."""
+    with _started("mcp", options, errors) as raw:
+        client = {"name": "raw", "version": "1"}
+        given = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
+        raw.ask(0, "initialize", given)
+        raw.tell("notifications/initialized", {})
+        yield raw
+
+
+@contextmanager
+def _started(command: str, options: tuple[str, ...], errors: Path | None) -> Iterator[Raw]:
+    with (errors or Path("/dev/null")).open("wb") as file:
+        raw = Raw(command, *options, errors=file)
+        try:
+            yield raw
+        finally:
+            raw.end()

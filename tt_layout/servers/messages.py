@@ -1,0 +1,83 @@
+"""Messages of a client before they are read: numbers that Python refuses, lines without an end."""
+
+from __future__ import annotations
+
+import re
+from typing import BinaryIO
+
+MAX_DIGITS = 4000
+"""Of a number: Python, and the readers of JSON, refuse somewhat longer ones, and with them the
+whole message, whose sender would wait for ever."""
+
+MAX_MESSAGE = 1 << 28
+"""Bytes of a message: the largest text, with every character escaped."""
+
+_PIECE = re.compile(rb'\\.|"|-?[0-9]{%d,}' % MAX_DIGITS, re.DOTALL)
+_LONG = re.compile(rb"[0-9]{%d}" % MAX_DIGITS)
+
+
+def with_short_numbers(message: bytes) -> bytes:
+    r"""Return a message of JSON with a text in the place of each number of too many digits.
+
+    Whoever expects a number then says that this is none.  Digits within texts stay.
+
+    Example:
+        >>> digits = b"9" * 5000
+        >>> with_short_numbers(b'{"line": %s}' % digits)
+        b'{"line": "a number of 5000 digits"}'
+        >>> message = b'{"dump": "\\"%s"}' % digits
+        >>> with_short_numbers(message) == message
+        True
+    """
+    if _LONG.search(message) is None:
+        return message
+    is_text = False
+
+    def shortened(found: re.Match[bytes]) -> bytes:
+        nonlocal is_text
+        piece = found[0]
+        is_text ^= piece == b'"'
+        if is_text or len(piece) < MAX_DIGITS:
+            return piece
+        return b'"a number of %d digits"' % len(piece.lstrip(b"-"))
+
+    return _PIECE.sub(shortened, message)
+
+
+class Messages:
+    """A stream of messages.
+
+    Args:
+        stream: of bytes.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        """Return the next line; of one that is too long nothing but its end."""
+        line = self._stream.readline(MAX_MESSAGE)
+        while len(line) == MAX_MESSAGE and not line.endswith(b"\n"):
+            rest = self._stream.readline(MAX_MESSAGE)
+            if len(rest) < MAX_MESSAGE or rest.endswith(b"\n"):
+                return b"\n"
+        return with_short_numbers(line)
+
+    def read(self, size: int) -> bytes:
+        """Return a message of so many bytes, perhaps in fewer."""
+        return with_short_numbers(self._stream.read(size))
+
+
+class Lines:
+    """Messages that are a line of text each.
+
+    Args:
+        messages: as bytes.
+    """
+
+    def __init__(self, messages: Messages) -> None:
+        self._messages = messages
+
+    def readline(self) -> str:
+        """Return the next line."""
+        return self._messages.readline().decode("utf-8", "replace")
