@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command import Run, runner
 from test_suggestions import KERNELS, kernel
+from tiers import sampled
 
 import tt_layout
 from tt_layout import LayoutError
@@ -17,6 +18,7 @@ from tt_layout.rewriting.report import override_path
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 DUMP = EXAMPLES / "kernels" / "attention-gfx950.ttgir"
+DUMPS = sorted(EXAMPLES.glob("*/*.ttgir"))
 
 
 @pytest.fixture
@@ -29,7 +31,10 @@ def test_the_first_suggestion_is_carried_out(run: Run, tmp_path: Path) -> None:
     outcome = run("apply", str(DUMP), "-o", str(path))
     assert (outcome.status, outcome.err) == (0, "")
     first, *rest = outcome.out.splitlines()
-    assert first.startswith("finding 1, line 152: saves 192 * ceildiv(%length - 64, 64) + 192")
+    assert first.startswith("finding 1, line 152: replace #shared3 with #ttg.padded_shared<")
+    assert rest[0] == (
+        "  removes 192 of 588 shared-memory cycles an iteration, and 192 of 728 outside of loops"
+    )
     assert any("6336 fewer in one program" in line for line in rest)
     assert f'ir_override="{path}"' in outcome.out.replace("\n  ", "")
     assert "TRITON_ALWAYS_COMPILE=1" in outcome.out.replace("\n  ", " ")
@@ -72,25 +77,62 @@ def test_what_cannot_be_carried_out_writes_nothing(run: Run, tmp_path: Path) -> 
     outcome = run("apply", str(DUMP), "--finding", "99", "-o", str(path))
     assert (outcome.status, outcome.out) == (2, "")
     assert "there is no finding 99: the report has" in outcome.err
-    clean = EXAMPLES / "kernels" / "softmax-sm90.ttgir"
-    outcome = run("apply", str(clean), "-o", str(path))
-    assert outcome.status == 2
-    assert "nothing is suggested for any of its findings" in outcome.err
-    wrapped = kernel("two-inputs").replace("tt.load %p : ", "tt.load (%p\n : ")
-    outcome = run("apply", "-", "-o", str(path), stdin=wrapped.encode())
-    assert outcome.status == 2
-    assert not path.exists()
+    narrow = EXAMPLES / "narrow" / "layer_norm.ttgir"
+    outcome = run("apply", str(narrow), "--finding", "1", "-o", str(path))
+    assert (outcome.status, outcome.out, path.exists()) == (2, "", False)
+    assert "finding 1 has no fix that can be applied: in the program: make n a" in outcome.err
     wrapped = kernel("through-a-loop").replace("-> (tensor", "\n-> (tensor")
     outcome = run("apply", "-", "-o", str(path), stdin=wrapped.encode())
     assert "found 0 types of 1 values" in outcome.err
     assert (outcome.status, path.exists()) == (2, False)
 
 
+@pytest.mark.parametrize("name", ["kernels/softmax-sm90", "narrow/layer_norm"])
+def test_a_batch_goes_on_where_nothing_is_to_apply(name: str, run: Run, tmp_path: Path) -> None:
+    """It once exited with 2, without a file: a script stopped at the first good kernel."""
+    dump, path = EXAMPLES / f"{name}.ttgir", tmp_path / "new.ttgir"
+    outcome = run("apply", str(dump), "-o", str(path))
+    assert (outcome.status, outcome.err) == (0, "")
+    assert outcome.out.startswith(f"nothing to apply: {dump}: ".replace("\n", " "))
+    assert path.read_bytes() == dump.read_bytes()
+    assert run("apply", str(dump)).status == 0
+    for more in ([], ["--all"], ["-o", str(path)]):
+        assert run("apply", str(dump), "--exit-code", *more).status == 1
+
+
+def test_without_a_file_the_changed_lines_are_shown(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "new.ttgir"
+    outcome = run("apply", str(DUMP))
+    assert (outcome.status, outcome.err) == (
+        0,
+        "note: nothing was written: -o FILE writes the new dump\n",
+    )
+    run("apply", str(DUMP), "-o", str(path))
+    old, new = (one.read_text("utf-8").splitlines() for one in (DUMP, path))
+    [changed] = [pair for pair in zip(old, new) if pair[0] != pair[1]]
+    shown = outcome.out.splitlines()
+    at = shown.index(f"-{changed[0]}")
+    assert shown[at + 1] == f"+{changed[1]}"
+    assert shown[at - 4 : at - 2] == [f"--- {DUMP}", "+++ new.ttgir"]
+    assert any("6336 fewer in one program" in line for line in shown)
+    assert run("apply", str(DUMP), "--exit-code").status == 0
+
+
+@pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
+def test_what_an_audit_calls_a_fix_is_applied(path: Path, run: Run) -> None:
+    for line in run("audit", str(path)).out.replace("\n        ", " ").splitlines():
+        words = line.split()
+        if words[:3] == ["run:", "tt-layout", "apply"]:
+            number = words[words.index("--finding") + 1]
+            outcome = run("apply", str(path), "--finding", number)
+            assert outcome.status == 0
+            assert outcome.out.startswith(f"finding {number}, line ")
+
+
 def test_options_that_exclude_each_other(run: Run, tmp_path: Path) -> None:
-    for arguments in ([], ["-o", "a", "--override", "b"]):
-        outcome = run("apply", str(DUMP), *arguments)
-        assert outcome.status == 2
-        assert "say where to write: -o FILE, or --override DIR" in outcome.err
+    outcome = run("apply", str(DUMP), "-o", "a", "--override", "b")
+    assert outcome.status == 2
+    assert "-o and --override exclude each other" in outcome.err
     outcome = run("apply", str(DUMP), "-o", str(tmp_path / "a"), "--all", "--finding", "1")
     assert "--all and --finding exclude each other" in outcome.err
 
@@ -168,5 +210,7 @@ def test_the_library_takes_text_and_a_kernel() -> None:
     assert tt_layout.apply(text, 1).text == applied.text
     compiled = type("Kernel", (), {"asm": {"ttgir": text}})()
     assert tt_layout.apply(compiled).text == applied.text
+    clean = (EXAMPLES / "kernels" / "softmax-sm90.ttgir").read_text(encoding="utf-8")
+    assert tt_layout.apply(clean).text == clean
     with pytest.raises(LayoutError, match="there is no finding 9"):
         tt_layout.apply(text, 9)

@@ -78,9 +78,8 @@ def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
     (tmp_path / "layouts.yaml").write_text(MANIFEST, encoding="utf-8")
     assert run("check", "--update").status == 0
     golden = (tmp_path / "kernel.audit.txt").read_text(encoding="utf-8")
-    head = "@matmul, sm90 (H200), 4 warps: bound by DRAM; at most 94 % avoidable\n"
-    assert golden.startswith(head)
-    assert "\n  1 conversion through shared memory, 1 load of 2 bytes per thread" in golden
+    verdict = "bound by DRAM; 1 change of the program to try"
+    assert golden.startswith(f"@matmul, sm90 (H200), 4 warps: {verdict}\n")
     assert "\n  1. make.py:54:24, line 83: tt.load loads 2 bytes per instruction" in golden
     assert run("check").status == 0
     dump = tmp_path / "matmul.ttgir"
@@ -88,7 +87,10 @@ def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
     dump.write_text(text.replace('"ttg.num-warps" = 4', '"ttg.num-warps" = 8'), encoding="utf-8")
     outcome = run("check")
     assert outcome.status == 1
-    assert "@matmul: was bound by DRAM; at most 94 % avoidable; 1 conversion through" in outcome.out
+    assert (
+        "@matmul: was bound by DRAM; 1 change of the program to try; 1 conversion through"
+        in outcome.out
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,9 +131,8 @@ def test_what_every_other_way_makes_dearer_does_not_fail(run: Run) -> None:
     dump = NARROW.parent / "kernels" / "attention-sm80.ttgir"
     outcome = run("audit", str(dump), "--fail-on", "conversions")
     assert (outcome.status, outcome.err) == (0, "")
-    assert "(usual epilogue): a direct store would take 512 cycles instead of 192" in outcome.out
+    assert "is worth keeping: a direct store would take 512 cycles instead of 192" in outcome.out
     assert "no findings" in outcome.out
-    assert "needed: 1 conversion through shared memory" in outcome.out
     [module] = json.loads(run("audit", str(dump), "--format", "json").out)["modules"]
     [note] = module["notes"]
     assert (note["line"], note["cycles"], note["otherwise"]) == (179, 192, 512)

@@ -337,8 +337,8 @@ def test_a_suggestion_is_carried_out_in_its_lines() -> None:
     piece = piece_of(text)
     assert actions(piece, 1, 3) == []
     [action] = actions(piece, 7, 7)
-    saved = "(saves 64 cycles)"
-    assert action.title == f"Use #b in place of #a before the conversion {saved}"
+    removed = "(removes 64 of 4160 data-movement cycles)"
+    assert action.title == f"Drop the conversion: #b instead of #a {removed}"
     lines = text.split("\n")
     for edit in reversed(carried_out(piece, action)):
         lines[edit.first - 1 : edit.end - 1] = edit.text.split("\n")[:-1]
@@ -351,9 +351,11 @@ def test_a_suggestion_is_carried_out_in_its_lines() -> None:
 
 def test_what_every_other_way_makes_dearer_is_a_note() -> None:
     text = (ROOT / "examples" / "narrow" / "attention.ttgir").read_text(encoding="utf-8")
-    message = "convert_layout (usual epilogue): a direct store would take 512 cycles instead of 192"
+    message = "convert_layout is worth keeping: a direct store would take 512 cycles instead of 192"
     for above in (0, 3):
-        [note] = [one for one in Dump("\n" * above + text).diagnoses() if "usual" in one.message]
+        [note] = [
+            one for one in Dump("\n" * above + text).diagnoses() if "worth keeping" in one.message
+        ]
         line, name = 173 + above, "ttg.convert_layout"
         assert note == Diagnosis(line, name, message, "conversions", Severity.NOTE)
     found = hover(Piece(text, Knowledge()), 173, text.split("\n")[172].index(name) + 1)

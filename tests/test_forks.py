@@ -181,8 +181,10 @@ tt.func @f(%p: !tt.ptr<f32>, %v: tensor<512xf32, #b>) {
 def test_the_way_out_is_that_of_the_operation() -> None:
     by_line = sorted(audited(SAME).findings, key=lambda finding: finding.line)
     load, store = (finding.message for finding in by_line)
-    assert load.endswith("have one address; fix: load them once, and broadcast the result")
-    assert store.endswith("have one address; fix: store one of them")
+    assert load.endswith(
+        "have one address; in the program: load them once, and broadcast the result"
+    )
+    assert store.endswith("have one address; in the program: store one of them")
 
 
 def test_swizzles_that_differ_between_registers_are_aligned() -> None:

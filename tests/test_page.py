@@ -207,7 +207,7 @@ def test_notes_are_beside_the_findings() -> None:
     [module] = embedded(page_of_dump(read_source(str(dump)), []))["dump"]["modules"]
     [note] = module["notes"]
     assert note["lines"] == [173]
-    assert note["message"].startswith("convert_layout (usual epilogue): a direct store")
+    assert note["message"].startswith("convert_layout is worth keeping: a direct store")
     assert all(note["lines"] != finding["lines"] for finding in module["findings"])
 
 

@@ -130,21 +130,21 @@ FAULTS = {
         "kernels/attention-gfx942.ttgir",
         swap("vec = 1, perPhase = 1, maxPhase = 1", "vec = 1, perPhase = 2, maxPhase = 8"),
         "narrow-shared",
-        "of #shared3 is in narrow pieces",
+        "of #shared3 moves 2 bytes at a time",
         "ttg.local_alloc",
     ),
     "a stride without its divisibility": Fault(
         "kernels/softmax-sm90.ttgir",
         undivided("stride"),
         "narrow-loads",
-        "why: divisibility (make.py:70:14); fix: make stride a multiple of 16",
+        "why: divisibility (make.py:70:14); in the program: make stride a multiple of 16",
         "tt.",
     ),
     "a stride without its divisibility, and the layout that follows": Fault(
         "workloads/scan-sm90.ttgir",
         undivided_rows,
         "narrow-loads",
-        "why: divisibility (make.py:107:13); fix: make stride a multiple of 16",
+        "why: divisibility (make.py:107:13); in the program: make stride a multiple of 16",
         "tt.load",
     ),
     "a pointer without its alignment": Fault(
@@ -219,7 +219,7 @@ FAULTS = {
             "    %total_5 = tt.addptr %total, %even",
         ),
         "narrow-loads",
-        "neighbours are 2 elements apart; fix: access all between them",
+        "neighbours are 2 elements apart; in the program: access all between them",
         "%total_6 = tt.load",
     ),
     "a strided access": Fault(

@@ -160,7 +160,10 @@ def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
     first = audit_module(module).findings[0]
     assert (first.kind, first.function, first.line) == ("registers", "f", 8)
     assert first.message.startswith("@f: spills are likely: about 264 registers per thread of 255")
-    assert "%x alone takes all; fix: a smaller block, so that each has 8 to 32" in first.message
+    assert (
+        "%x alone takes all; in the program: use a smaller block, so that each has 8 to 32"
+        in first.message
+    )
 
 
 def test_fail_on_registers(run: Run, tmp_path: Path) -> None:

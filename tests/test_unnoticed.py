@@ -94,7 +94,7 @@ from tt_layout.notation.translation import translate
 from tt_layout.page.dump import _layouts
 from tt_layout.page.examples import EXAMPLES
 from tt_layout.placement import place
-from tt_layout.reports import finding_text, progress
+from tt_layout.reports import progress
 from tt_layout.reports.advice_text import note_text
 from tt_layout.reports.audit import AuditReport
 from tt_layout.reports.conflicts import _collisions
@@ -1165,19 +1165,11 @@ def test_a_launch_of_inductor_has_its_grid(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    ("number", "text", "words"),
-    [(1, "1", "once"), (4, "4", "4 times"), (32, "%n", "%n times = 32"), (None, "%n", "%n times")],
-)
-def test_a_number_is_told_beside_its_expression(number: int | None, text: str, words: str) -> None:
-    assert finding_text._runs(Executions(number, text, None)) == words
-
-
-@pytest.mark.parametrize(
     ("consumers", "words"),
     [
-        (("tt.store",), "(usual epilogue): a direct store"),
-        (("tt.store", "tt.dot"), "(needed): the cheapest other way"),
-        ((), "(needed): the cheapest other way"),
+        (("tt.store",), "is worth keeping: a direct store"),
+        (("tt.store", "tt.dot"), "is worth keeping: the cheapest other way"),
+        ((), "is worth keeping: the cheapest other way"),
     ],
 )
 def test_only_stores_make_an_epilogue(consumers: tuple[str, ...], words: str) -> None:

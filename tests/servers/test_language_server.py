@@ -106,7 +106,7 @@ def test_a_suggestion_is_carried_out_when_it_is_chosen() -> None:
         [action] = await editor.client.text_document_code_action_async(asked) or ()
         assert isinstance(action, types.CodeAction)
         assert action.edit is None
-        assert "saves 64 cycles" in action.title
+        assert "removes 64 of" in action.title
         chosen = await editor.client.code_action_resolve_async(action)
         assert chosen.edit is not None
         [edits] = chosen.edit.document_changes or ()

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from tt_layout.audit.suggestions.suggestion import Suggestion
 
 
+IN_PROGRAM = "in the program"
+"""What precedes a change that is not one of layouts, which ``tt-layout apply`` does not make."""
+
 MAY_PAY = 0.05
 """The part of a kernel below which a change of it paid by chance."""
 
@@ -113,9 +116,14 @@ class Occurrence:
         return " "
 
     @property
+    def program_change(self) -> str:
+        """What to change in the program to avoid it; empty where nothing is known."""
+        return ""
+
+    @property
     def is_avoidable(self) -> bool:
-        """Whether its cost is what its words tell how to save."""
-        return False
+        """Whether a change of the program avoids what it costs."""
+        return bool(self.program_change)
 
     @property
     def counted(self) -> Counted:
@@ -200,11 +208,23 @@ class Finding(NamedTuple):
         return self.urgency == Urgency.ERROR
 
     @property
-    def message(self) -> str:
-        """What is wrong, in one sentence."""
+    def problem(self) -> str:
+        """What is wrong, without what to change."""
         said = [one for one in self.occurrences if one.words]
         link = said[0].link if said else ""
         return f"{self.name}{link}{'; it '.join(one.words for one in said)}"
+
+    @property
+    def program_change(self) -> str:
+        """What to change in the program to avoid it; empty where nothing is known."""
+        changes = (one.program_change for one in self.occurrences)
+        return next(filter(None, changes), "")
+
+    @property
+    def message(self) -> str:
+        """What is wrong, and what to change in the program, in one sentence."""
+        change = self.program_change
+        return f"{self.problem}; {IN_PROGRAM}: {change}" if change else self.problem
 
     @property
     def cost(self) -> float:

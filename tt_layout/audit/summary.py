@@ -104,31 +104,26 @@ class Summary:
     @property
     def counts(self) -> str:
         """What was found, each kind with its number, and the shared memory."""
-        return next(self.all_counts())
-
-    def all_counts(self) -> Iterator[str]:
-        """Yield the same with fewer and fewer kinds, down to one; the others are a number."""
-        found, needed = ([*_parts(one)] for one in (self.findings, self.needed))
-        for left_out in range(max(1, len(found) + len(needed))):
-            kept = len(found) + len(needed) - left_out
-            shown = [", ".join(found[:kept])] * bool(found)
-            shown += [f"needed: {', '.join(needed[: kept - len(found)])}"] * (kept > len(found))
-            more = f" and {count(left_out, 'more kind')}" * bool(left_out)
-            yield f"{'; '.join(shown) or self._nothing}{more}{self._shared_text()}"
+        texts = [", ".join(kinds_texts(self.findings))] * bool(self.findings)
+        texts += [f"worth keeping: {', '.join(kinds_texts(self.needed))}"] * bool(self.needed)
+        texts = texts or [self.absences]
+        return "; ".join([*texts, *filter(None, [self.memory])])
 
     @property
-    def _nothing(self) -> str:
+    def absences(self) -> str:
         """What is said of a kernel without findings: only what the known costs rule out."""
         if self.unknown_costs:
             some = f"{self.unknown_costs} of {count(self.movements, 'data movement')}"
             return f"no findings, but the cost of {some} is not known"
         return _absences()
 
-    def _shared_text(self) -> str:
+    @property
+    def memory(self) -> str:
+        """The shared memory of a CTA; empty where there is none."""
         if not self.shared_bytes:
             return ""
         of = f" of {size(self.shared_limit)}" if self.shared_limit is not None else ""
-        return f"; {size(self.shared_bytes)}{of} of shared memory"
+        return f"{size(self.shared_bytes)}{of} of shared memory"
 
 
 def kernel_names(audit: Audit) -> tuple[str | None, ...]:
@@ -206,7 +201,7 @@ def _shared_bytes(audit: Audit, name: str | None, is_only: bool) -> int | None:
     return memory.stated if memory.stated is not None else memory.bytes
 
 
-def _parts(findings: Sequence[Finding]) -> Iterator[str]:
+def kinds_texts(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield how many findings there are of each kind, in the order of the rules."""
     groups: dict[tuple[int, Counted], list[Finding]] = {}
     for finding in findings:

@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.gains import gain, removed_by
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE
 from tt_layout.editing.piece import Piece
 from tt_layout.encodings import Encoding
 from tt_layout.ir.short_names import short_layout
 from tt_layout.mlir.source import Source
-from tt_layout.reports.finding_text import grouped
+from tt_layout.reports.finding_groups import grouped
 from tt_layout.rewriting.apply import cure
 from tt_layout.safe_text import shortened
 
@@ -65,9 +67,11 @@ def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
                 continue
             best = suggestions[0]
             new, old = _name(audit, best.encoding), short_layout(best.old)
-            saved = f"saves {best.saved_text} cycles"
-            title = f"Use {new} in place of {old} {best.where} ({saved})"
-            yield Action(title, chosen.line, module, number)
+            what = f"Replace {old} with {new}"
+            if best.where != EVERYWHERE:
+                what = f"Drop the conversion: {new} instead of {old}"
+            removed = gain(audit, chosen.function, removed_by(best)).text()
+            yield Action(f"{what} ({removed})", chosen.line, module, number)
 
 
 def _name(audit: Audit, encoding: Encoding) -> str:

@@ -27,7 +27,7 @@ from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import ENDS
 from tt_layout.mlir.source import Source
 from tt_layout.reports.advice_text import note_message
-from tt_layout.reports.finding_text import grouped
+from tt_layout.reports.finding_groups import grouped
 
 _SENTENCE = re.compile(r"\blines? \d")
 """A line of the dump within a sentence."""

@@ -25,8 +25,9 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
 from tt_layout.page.multiplications import multiplication_data
-from tt_layout.reports.advice_text import advice_lines, note_message
-from tt_layout.reports.finding_text import MAX_SHOWN, grouped
+from tt_layout.reports.advice_text import advice_lines, gain_text, note_message
+from tt_layout.reports.finding_groups import grouped
+from tt_layout.reports.finding_text import MAX_SHOWN
 from tt_layout.reports.fits import fit_text
 from tt_layout.reports.kernel_head import head_texts
 from tt_layout.reports.program_source import ProgramSource
@@ -129,13 +130,12 @@ def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
     for number, group in enumerate(grouped(adviser.audit.findings)):
         first = group[0]
         advice = advice_lines(adviser, first, is_whole=False) if number < MAX_SHOWN else ()
-        share = adviser.share_of(group)
         yield {
             "lines": [one.line for one in group],
-            "share": f"{share.of_what} ({share.verdict})" if share and share.percent else "",
-            "message": first.message,
+            "share": gain_text(adviser, group),
+            "message": first.problem,
             "kind": first.kind,
-            "advice": list(advice),
+            "advice": list(filter(None, advice)),
             "suggested": _suggested(adviser, first) if number < MAX_SHOWN else None,
         }
 

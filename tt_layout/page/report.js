@@ -273,7 +273,7 @@ function showMovement() {
  * @param {string[]} advice
  */
 function adviceNodes(advice) {
-  const isMore = (text, k) => text.startsWith("in Triton ") || advice.slice(0, k + 1).filter(isFix).length > 1;
+  const isMore = (text, k) => text.startsWith("cannot be set in Triton") || advice.slice(0, k + 1).filter(isFix).length > 1;
   const lines = (texts) => texts.map((text) => make("p", { className: "advice", textContent: text }));
   const more = advice.filter(isMore);
   const open = lines(advice.filter((text, k) => !isMore(text, k)));
@@ -283,7 +283,7 @@ function adviceNodes(advice) {
 }
 
 function isFix(text) {
-  return text.startsWith("fix ");
+  return /^(fix|or): /.test(text);
 }
 
 /**

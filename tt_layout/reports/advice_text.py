@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from tt_layout.audit.findings import Finding, Note
+from tt_layout.audit.findings import IN_PROGRAM, Finding, Note, Urgency
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.gains import gain, removed_by
 from tt_layout.audit.suggestions.needs import Needs
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, FORWARD, Recost, Suggestion
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
+from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.short_names import short_layout, short_operation
@@ -18,64 +20,151 @@ from tt_layout.safe_text import safe
 from tt_layout.wording import count, lines
 
 MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
-MAX_ENCODING = 160  # characters of a layout that stands in a sentence
 MAX_ANCHORS = 4  # operations that are named on one side of a conversion
+
+NO_FIX = "no fix was found"
 
 _STORES = frozenset({"tt.store", "tt.atomic_rmw", "amdg.buffer_store", "tt.descriptor_store"})
 
 
-def short_advice(adviser: Adviser, group: Sequence[Finding]) -> list[list[str]]:
-    """Return the best way out for findings alike, and why they are there; then less each time."""
-    finding = group[0]
-    best, reasons = adviser.best(finding), [*_reason_lines(adviser, finding)]
-    if best is None:
-        none = [one.no_way_out for one in finding.occurrences if one.no_way_out]
-        return [[*reasons, *none], []]
-    first = next(_suggestion_lines(best, _worth(adviser, group, best)))
-    by_kind = f"{first} a {best.encoding.mnemonic} layout, which --all prints"
-    encoding = best.encoding.written()
-    fix = f"{first} {encoding}" if len(encoding) <= MAX_ENCODING else by_kind
-    return [[fix, *reasons], [fix], [by_kind], []]
+class Remedy(NamedTuple):
+    """What to do about findings alike: a sentence for each question of a reader, or none.
+
+    Attributes:
+        ways: a fix, which ``tt-layout apply`` carries out, or else a change of the program.
+        gain: the cycles that it removes; without a way out, those that it costs, and that there is
+            none.
+        triton: what a program in Triton can do about the layout.
+        why: the operations that make a conversion necessary.
+        is_fix: whether ``tt-layout apply`` carries it out.
+    """
+
+    ways: str
+    gain: str
+    triton: str
+    why: str
+    is_fix: bool
 
 
-def _worth(adviser: Adviser, group: Sequence[Finding], best: Suggestion) -> str:
-    """Return what a suggestion is worth; where those alike have their own, what all are."""
-    own, every = adviser.share(group[0], best), adviser.share_of(group)
-    if every is None or every.percent == own.percent:
-        return own.text
-    return f"{every.of_what} together: {every.verdict}"
+def remedy(adviser: Adviser, group: Sequence[Finding]) -> Remedy:
+    """Return the best thing to do about findings alike."""
+    finding, best = group[0], adviser.best(group[0])
+    triton = in_triton(best, adviser.target) if best is not None else ""
+    ways = fix_text(best) if best is not None else way_out(finding)
+    why = why_text(adviser, finding)
+    return Remedy(ways, gain_text(adviser, group), triton, why, best is not None)
+
+
+def way_out(finding: Finding) -> str:
+    """Return what to change in the program to avoid a finding; empty where nothing is known."""
+    return f"{IN_PROGRAM}: {finding.program_change}" if finding.program_change else ""
+
+
+def no_way_out(finding: Finding) -> str:
+    """Return that there is nothing to do about a finding, and why."""
+    why = next(filter(None, (one.no_way_out for one in finding.occurrences)), "")
+    return f"{NO_FIX}: {why}" if why else NO_FIX
+
+
+def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
+    """Return what is removed from findings alike, or else what they cost, without a way out."""
+    first = group[0]
+    if adviser.best(first) is not None:
+        return adviser.gain(group).text("removes")
+    if first.program_change:
+        return adviser.gain(group).text("removes up to")
+    text = adviser.gain(group).text("costs")
+    if not text and first.cost and first.runs is not None:
+        where = " an iteration" * is_in_loop(first.runs)
+        each = ", each" * (len(group) > 1)
+        text = f"costs {count(round(first.cost, 1), 'cycle')}{where}{each}"
+    if first.urgency != Urgency.CYCLES:
+        return text
+    return "; ".join(filter(None, [text, no_way_out(first)]))
+
+
+def fix_text(suggestion: Suggestion, label: str = "fix") -> str:
+    """Return a layout to use, and in place of what."""
+    old, new = short_layout(suggestion.old), suggestion.encoding.written()
+    if suggestion.where == EVERYWHERE:
+        return f"{label}: replace {old} with {new}"
+    what = lines(suggestion.lines) if suggestion.lines else "the value"
+    return f"{label}: drop the conversion; compute {what} in {new} instead of {old}"
+
+
+def command_text(file: str, number: int) -> str:
+    """Return the command that carries a fix out.
+
+    Example:
+        >>> command_text("k.ttgir", 1)
+        'run: tt-layout apply k.ttgir --finding 1 -o new.ttgir'
+    """
+    from shlex import quote
+
+    return f"run: tt-layout apply {quote(file)} --finding {number} -o new.ttgir"
+
+
+def in_triton(suggestion: Suggestion, target: Target | None) -> str:
+    """Return what a program in Triton, which names no layouts, can do."""
+    knobs = triton_knobs(suggestion, target)
+    if knobs is None:
+        where = f" for {target.name}" if target is not None else ""
+        return f"cannot be set in Triton; on what it depends is not known{where}"
+    if not knobs:
+        return "cannot be set in Triton"
+    *others, last = knobs
+    by = f"{', '.join(others)} and {last}" if others else last
+    return f"cannot be set in Triton; it depends on {by}"
 
 
 def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -> Iterator[str]:
-    """Yield why a finding is there, and what would be better."""
-    yield from _reason_lines(adviser, finding)
+    """Yield why a finding is there, and what to do about it, with what else that changes.
+
+    Args:
+        adviser: answers for the audit.
+        finding: the finding.
+        is_whole: whether everything is shown: each fix, in Gluon too, and sums over loops.
+    """
+    yield why_text(adviser, finding)
     suggestions = adviser.suggestions(finding)
-    shares = {id(one): adviser.share(finding, one) for one in suggestions}
-    large = [one for one in suggestions if not shares[id(one)].is_small]
-    shown = suggestions if is_whole else _apart(large)[:MAX_SUGGESTIONS]
-    for suggestion in shown:
-        yield from _suggestion_lines(suggestion, shares[id(suggestion)].text)
-        yield _in_triton(suggestion, adviser.target)
-        before, after = adviser.needs(finding, suggestion)
-        if before.ctas and after.ctas and after.ctas < before.ctas:
-            yield f"but: a multiprocessor holds {count(after.ctas, 'CTA')} instead of {before.ctas}"
-    if suggestions and not shown:
-        yield f"{_small(shares[id(suggestions[0])])}; --all shows it"
+    large = [one for one in suggestions if not adviser.share(finding, one).is_small]
+    shown = suggestions if is_whole else _apart(large or suggestions)[:MAX_SUGGESTIONS]
+    for number, suggestion in enumerate(shown):
+        yield fix_text(suggestion, "or" if number else "fix")
+        yield from _details(adviser, finding, suggestion, is_whole=is_whole)
     if not suggestions:
-        yield from (one.no_way_out for one in finding.occurrences if one.no_way_out)
+        yield way_out(finding)
+    elif is_whole and finding.program_change:
+        yield f"or {way_out(finding)}"
 
 
-def _reason_lines(adviser: Adviser, finding: Finding) -> Iterator[str]:
-    """Yield which operations make a conversion necessary."""
+def _details(
+    adviser: Adviser, finding: Finding, suggestion: Suggestion, *, is_whole: bool
+) -> Iterator[str]:
+    """Yield what a fix removes and adds."""
+    constructor = gluon(suggestion)
+    if constructor is not None:
+        yield f"in Gluon: {constructor}"
+    removed = gain(adviser.audit, finding.function, removed_by(suggestion))
+    sums = f"; in one program {safe(suggestion.saved_text)} cycles"
+    yield removed.text() + sums * (is_whole and removed.is_in_loop)
+    yield from map(_worse_line, suggestion.worse)
+    if suggestion.unknown:
+        places = lines([one.operation.line for one in suggestion.unknown])
+        yield f"not counted: how the copies of {places} enter shared memory"
+    before, after = adviser.needs(finding, suggestion)
+    if before.ctas and after.ctas and after.ctas < before.ctas:
+        yield f"but: a multiprocessor holds {count(after.ctas, 'CTA')} instead of {before.ctas}"
+    yield in_triton(suggestion, adviser.target)
+
+
+def why_text(adviser: Adviser, finding: Finding) -> str:
+    """Return which operations make a conversion necessary; empty of any other finding."""
     reason = adviser.reason(finding)
-    if reason is not None:
-        ends = [_anchors(end) for end in (reason.producers, reason.consumers)]
-        if all(ends):
-            yield f"why: source layout from {ends[0]}, destination layout from {ends[1]}"
-
-
-def _small(share: Share) -> str:
-    return f"no change of layout pays here: the best saves {share.text}"
+    if reason is None:
+        return ""
+    ends = [_anchors(end) for end in (reason.producers, reason.consumers)]
+    return f"why: source layout from {ends[0]}, destination layout from {ends[1]}" * all(ends)
 
 
 def note_text(adviser: Adviser, note: Note, alike: Sequence[Finding]) -> str:
@@ -88,11 +177,10 @@ def note_message(adviser: Adviser, note: Note) -> str:
     before, after = note.cycles, note.otherwise
     reason = adviser.reason(note.finding)
     ends = {one.operation for one in reason.consumers} if reason is not None else set()
-    what, way = "needed", "the cheapest other way"
-    if ends and all(name in _STORES for name in ends):
-        what, way = "usual epilogue", "a direct store"
+    is_stored = ends and all(name in _STORES for name in ends)
+    way = "a direct store" if is_stored else "the cheapest other way"
     compared = f"{after:g} cycles instead of {before:g}" if after > before else f"{after:g}, too"
-    return f"{short_operation(note.finding.name)} ({what}): {way} would take {compared}"
+    return f"{short_operation(note.finding.name)} is worth keeping: {way} would take {compared}"
 
 
 def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
@@ -111,39 +199,6 @@ def _anchors(anchors: Sequence[Anchor]) -> str:
     texts = [f"{safe(name)} ({', '.join(map(str, own))})" for name, own in places.items()]
     more = len(anchors) - MAX_ANCHORS
     return ", ".join(texts) + f" and {more} more" * (more > 0)
-
-
-def _suggestion_lines(suggestion: Suggestion, worth: str) -> Iterator[str]:
-    saved = f"saves {safe(suggestion.saved_text)} cycles in one program"
-    saved += f", {worth}" * bool(worth)
-    old = short_layout(suggestion.old)
-    if suggestion.where == EVERYWHERE:
-        yield f"fix ({saved}): instead of {old} use"
-    else:
-        side = "source" if suggestion.where == FORWARD else "target"
-        what = f"use it in place of {old} on {lines(suggestion.lines)}"
-        what = what if suggestion.lines else f"compute the value in it, rather than in {old}"
-        yield f"fix ({saved}): keep the {side} layout and {what}:"
-    yield f"   {suggestion.encoding.written()}"  # on a line of its own it can be copied
-    constructor = gluon(suggestion)
-    if constructor is not None:
-        yield f"in Gluon: {constructor}"
-    yield from map(_worse_line, suggestion.worse)
-    if suggestion.unknown:
-        places = lines([one.operation.line for one in suggestion.unknown])
-        yield f"not counted: how the copies of {places} enter shared memory"
-
-
-def _in_triton(suggestion: Suggestion, target: Target | None) -> str:
-    """Return what a program in Triton, which names no layouts, can do."""
-    moved = triton_knobs(suggestion, target)
-    if moved is None:
-        unknown = f"what moves it is not known for {target.name}" if target is not None else ""
-        unknown = unknown or "what moves it is not known: no GPU is"
-        return f"in Triton the compiler chooses it; {unknown}: try it with tt-layout apply"
-    if moved:
-        return f"in Triton the compiler chooses it; what moves it: {', '.join(moved)}"
-    return "not settable in Triton: try it with tt-layout apply"
 
 
 def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ...] | None:

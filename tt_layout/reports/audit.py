@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.audit import Audit, audit_module, explained
@@ -17,17 +19,16 @@ from tt_layout.audit.summary import summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.ir.file_aliases import whole_modules
+from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.mlir.source import Source
 from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
-from tt_layout.reports.finding_text import all_findings
+from tt_layout.reports.findings_report import whole_kernels
 from tt_layout.reports.first_screen import SCREEN, WIDTH, first_screen
 from tt_layout.reports.fitted import Fitted, Paragraph
-from tt_layout.reports.kernel_head import kernel_heads
 from tt_layout.reports.kernel_tables import kernel_lines
 from tt_layout.reports.layout_tables import layout_lines
 from tt_layout.reports.pass_tables import history_data, module_lines
@@ -35,6 +36,7 @@ from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import ANYWHERE, ProgramSource
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
+from tt_layout.views.folding import fold
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class AuditReport(Printed):
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
         measured: what Nsight Compute counted; None without it.
+        argument: what names the dump on a command line; None where ``tt-layout apply`` takes none.
     """
 
     file: str
@@ -76,6 +79,7 @@ class AuditReport(Printed):
     hint: str | None = None
     top: int | None = None
     brief: ManyModules | None = None
+    argument: str | None = None
 
     def __eq__(self, other: object) -> bool:
         """Tell whether another report says the same."""
@@ -131,10 +135,15 @@ class AuditReport(Printed):
 
     def _each(self, audits: Iterable[Audit]) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of modules, an empty line between them."""
-        for number, audit in enumerate(audits):
+        waiting = iter(audits)
+        first = [*islice(waiting, 2)]
+        path = self.argument
+        for number, audit in enumerate(chain(first, waiting)):
             if number:
                 yield Line()
-            yield from self._module_lines(audit)
+            is_one = len(first) == 1
+            place = path if is_one or path is None else f"{self.file}:{audit.module.line}"
+            yield from self._module_lines(audit, place)
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
@@ -164,19 +173,23 @@ class AuditReport(Printed):
             found["measured"] = measured_data(self.measured.of(audit))
         return found
 
-    def _module_lines(self, audit: Audit) -> Iterator[Line | Fitted]:
-        """Yield the lines and tables of one module."""
+    @property
+    def _hint_lines(self) -> int:
+        """The lines that a hint takes, which a pipe does not have: it says the same otherwise."""
+        return _height(page_command(self.file))
+
+    def _module_lines(self, audit: Audit, file: str | None) -> Iterator[Line | Fitted]:
+        """Yield the lines and tables of one module, which ``tt-layout apply`` takes as a file."""
         audit = explained(audit)
         adviser = Adviser(audit, self._shares(audit))
         found = summaries(audit)
         yield from (top := [*heading(audit.module, self.file, audit.target_note)])
         if self.is_whole:
-            yield from kernel_heads(found, adviser)
-            yield from all_findings(adviser, self.program)
+            yield from whole_kernels(found, adviser, self.program, file)
         else:
-            used = sum(-(-len(line.text) // WIDTH) for line in [*top, *self._last])
+            used = sum(_height(line.text) for line in top) + self._hint_lines
             room = SCREEN * max(1, len(found)) - used
-            yield from first_screen(found, adviser, self.program, room)
+            yield from first_screen(found, adviser, self.program, room, file)
         if self.measured is not None:
             from tt_layout.reports.measured import measured_lines
 
@@ -205,6 +218,22 @@ def heading(module: Module, file: str, note: str | None = None) -> Iterator[Line
         yield Line(f"{GAP}{which}: the last before the conversion to LLVM whose loops are known")
     if note is not None:
         yield Line(GAP + safe(note))
+
+
+def _height(text: str) -> int:
+    """Return the lines that a text takes on a terminal of the least width."""
+    return fold(text, WIDTH).count("\n") + 1
+
+
+def page_command(file: str) -> str:
+    """Return the command that makes the page of a dump.
+
+    Example:
+        >>> page_command("dumps/k.ttgir@2")
+        'as a page: tt-layout page dumps/k.ttgir@2 -o k.html'
+    """
+    stem = os.path.splitext(os.path.basename(split_module(file).path))[0]
+    return f"as a page: tt-layout page {quote(file)} -o {quote(stem)}.html"
 
 
 def target_line(module: Module) -> Iterator[Line]:

@@ -19,7 +19,7 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
-from tt_layout.reports.finding_text import grouped
+from tt_layout.reports.finding_groups import grouped
 from tt_layout.reports.kernel_head import verdict
 
 JSON_VERSION = 1

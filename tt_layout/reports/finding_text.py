@@ -1,4 +1,4 @@
-"""Findings as text: those alike together: what is wrong and where, why, the way out, the share.
+"""Findings as text: those alike together: where, what is wrong, why, what to do, what it removes.
 
 Read next:    `tt_layout.reports.first_screen`.
 """
@@ -10,70 +10,80 @@ from itertools import islice
 from typing import NamedTuple
 
 from tt_layout.audit.findings import Finding
-from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.values.executions import Executions, is_in_loop
-from tt_layout.ir.operations import attribute_of
-from tt_layout.reports.advice_text import advice_lines, note_text
+from tt_layout.audit.suggestions.adviser import Adviser, cure_of
+from tt_layout.reports.advice_text import (
+    advice_lines,
+    command_text,
+    gain_text,
+    note_text,
+    remedy,
+)
+from tt_layout.reports.finding_groups import Group, grouped
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import GAP
-from tt_layout.safe_text import safe
+from tt_layout.safe_text import safe, shortened
 from tt_layout.wording import count, lines
 
 MAX_SHOWN = 12  # groups of findings with advice, unless all are asked for
 
 
 class Listed(NamedTuple):
-    """How many places of findings alike are listed.
+    """How much is said of findings alike.
 
     Attributes:
-        places: in the program.
-        lines: of the dump.
+        places: of the program that are listed.
+        lines: of the dump that are listed.
+        message: characters of what is wrong.
     """
 
     places: int
     lines: int
+    message: int = 1 << 16
 
 
 USUAL = Listed(places=2, lines=6)
 
 
-def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Return findings with those that are alike but for their line together, in order."""
-    groups: dict[object, list[Finding]] = {}
-    for number, finding in enumerate(findings):
-        groups.setdefault(_likeness(finding) or number, []).append(finding)
-    return sorted(groups.values(), key=_rank)
+def all_findings(
+    adviser: Adviser, program: ProgramSource, groups: Sequence[Group], file: str | None = None
+) -> Iterator[Paragraph]:
+    """Yield findings with all that is known of them.
+
+    Args:
+        adviser: answers for the audit.
+        program: where the text of the user's program is found.
+        groups: the findings.
+        file: as ``tt-layout apply`` takes it; None where it takes none.
+    """
+    fixed: dict[object, int] = {}
+    for number, findings in groups:
+        best = adviser.best(findings[0]) if number <= MAX_SHOWN else None
+        before = fixed.setdefault(cure_of(best), number) if best is not None else number
+        if before != number:
+            texts = [f"fixed by finding {before} as well"]
+        elif number > MAX_SHOWN:
+            texts = [gain_text(adviser, findings)]
+        else:
+            texts = [*filter(None, advice_lines(adviser, findings[0]))]
+            texts += [gain_text(adviser, findings)] * (best is None)
+            if best is not None and file is not None:
+                texts.append(command_text(file, number))
+        yield from (*what(number, findings, program), *paragraphs(number, texts))
 
 
-def _likeness(finding: Finding) -> tuple[object, ...] | None:
-    """Return what findings that are shown together have in common; None of errors."""
-    if finding.is_error:
-        return None
-    own = finding.kinds, finding.function, finding.message
-    if finding.movement is None:
-        return own
-    operation = finding.movement.operation
-    return *own, attribute_of(operation.source), attribute_of(operation.target)
-
-
-def _rank(group: Sequence[Finding]) -> tuple[int, float]:
-    return group[0].urgency, -sum(finding.weight for finding in group)
-
-
-def all_findings(adviser: Adviser, program: ProgramSource) -> Iterator[Paragraph]:
-    """Yield every finding of a module with all that is known of it."""
-    shown: dict[tuple[str, ...], int] = {}
-    for number, group in enumerate(grouped(adviser.audit.findings), 1):
-        texts: tuple[str, ...] = ()
-        if number <= MAX_SHOWN:
-            texts = tuple(advice_lines(adviser, group[0]))
-        before = shown.setdefault(texts, number)
-        if texts and before != number and texts[0].startswith("fix"):
-            texts = (f"fixed by finding {before} as well",)
-        more = paragraphs(number, [*texts, cost_text(group, adviser, is_short=False)])
-        yield from (*what(number, group, program), *more)
-    yield from notes(adviser)
+def finding_in_brief(
+    group: Group, adviser: Adviser, program: ProgramSource, listed: Listed, file: str | None
+) -> tuple[list[Paragraph], list[Paragraph]]:
+    """Return what a first screen says of findings alike, and what it adds where there is room."""
+    number, findings = group
+    found = remedy(adviser, findings)
+    texts = [found.ways, found.gain]
+    if found.is_fix and file is not None:
+        texts.append(command_text(file, number))
+    texts.append(found.triton)
+    shown = [*what(number, findings, program, listed), *paragraphs(number, texts)]
+    return shown, paragraphs(number, [found.why])
 
 
 def notes(adviser: Adviser) -> Iterator[Paragraph]:
@@ -99,7 +109,7 @@ def what(
     where += [f"{count(len(places) - room.places, 'more place')}"] * (len(places) > room.places)
     where.append(lines([finding.line for finding in group], room.lines))
     text = next((one for one in map(program.line, places) if one is not None), None)
-    place, message = ", ".join(where), safe(first.message)
+    place, message = ", ".join(where), shortened(safe(first.problem), room.message)
     if text is None:
         return [Paragraph(f"{place}: {message}", start, indent, colour)]
     return [
@@ -112,30 +122,3 @@ def paragraphs(number: int, texts: Sequence[str]) -> list[Paragraph]:
     """Return texts behind the number of a finding."""
     indent = len(f"  {number}. ")
     return [Paragraph(text, " " * indent, indent + 3) for text in texts if text]
-
-
-def cost_text(group: Sequence[Finding], adviser: Adviser, *, is_short: bool) -> str:
-    """Return what a group costs, how often, and what part of the kernel that is."""
-    first = group[0]
-    if not first.cost:
-        return ""
-    each = " each" * (len(group) > 1)
-    loops = [one.runs for one in group if one.runs is not None and is_in_loop(one.runs)]
-    if is_short:
-        often = "in a loop" if loops else "outside of loops"
-    else:
-        runs = [_runs(finding.runs) for finding in group if finding.runs is not None]
-        often = ", ".join(dict.fromkeys(runs))
-    is_costed = bool(adviser.suggestions(first))
-    verb = "that could be saved" if is_costed else "spent"
-    text = f"{count(round(first.cost, 1), 'cycle')}{each} {verb}, {often}"
-    share = adviser.share_of(group) if not is_costed else None
-    return f"{text}: {share.of_what}" if share is not None and share.part is not None else text
-
-
-def _runs(executions: Executions) -> str:
-    """Return how often the operation of a finding runs, in words."""
-    number, times = executions.number, executions.times
-    if number is not None and executions.text != str(number):
-        times += f" = {number}"
-    return times + " in a loop" * is_in_loop(executions)

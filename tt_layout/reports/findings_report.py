@@ -9,12 +9,13 @@ from typing import Any
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import summaries
+from tt_layout.audit.summary import Summary, summaries
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
-from tt_layout.reports.finding_text import all_findings
-from tt_layout.reports.fitted import Fitted
-from tt_layout.reports.kernel_head import head_texts, kernel_heads
-from tt_layout.reports.program_source import NO_PROGRAM
+from tt_layout.reports.finding_groups import numbered
+from tt_layout.reports.finding_text import all_findings, notes
+from tt_layout.reports.fitted import Fitted, Paragraph
+from tt_layout.reports.kernel_head import head_texts, state, verdict_paragraph
+from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.report import Line
 
 
@@ -38,8 +39,7 @@ class FindingsReport:
         for number, adviser in enumerate(self.advisers):
             if number:
                 yield Line()
-            yield from kernel_heads(summaries(adviser.audit), adviser)
-            yield from all_findings(adviser, NO_PROGRAM)
+            yield from whole_kernels(summaries(adviser.audit), adviser, NO_PROGRAM)
 
     def heads(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each kernel with what is said of it above its findings."""
@@ -51,3 +51,24 @@ class FindingsReport:
         """Return summaries and findings as plain data."""
         modules = ({k: audit_data(a)[k] for k in ("summary", "findings")} for a in self.audits)
         return {"version": JSON_VERSION, "modules": list(modules)}
+
+
+def whole_kernels(
+    found: Sequence[Summary], adviser: Adviser, program: ProgramSource, file: str | None = None
+) -> Iterator[Paragraph]:
+    """Yield each kernel of a module: the verdict, all findings, memory and registers; then notes.
+
+    Args:
+        found: the kernels.
+        adviser: answers for the audit.
+        program: where the text of the user's program is found.
+        file: as ``tt-layout apply`` takes it; None where it takes none.
+    """
+    groups = numbered(adviser.audit.findings)
+    for summary in found:
+        own = {id(finding) for finding in summary.findings}
+        yield verdict_paragraph(summary, adviser)
+        mine = [group for group in groups if id(group.findings[0]) in own]
+        yield from all_findings(adviser, program, mine, file)
+        yield from state(summary)
+    yield from notes(adviser)

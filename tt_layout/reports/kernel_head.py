@@ -1,31 +1,28 @@
-"""What stands above the findings of a kernel: the verdict first, then what was counted."""
+"""What is around the findings of a kernel: the verdict above, memory and registers below."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import repeat
 
 from tt_layout.audit.bounds import Bounds
-from tt_layout.audit.findings import Urgency
+from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.registers import RegisterPressure
-from tt_layout.audit.shares import Basis
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.summary import Summary
 from tt_layout.audit.values.executions import ASSUMED_TRIPS
+from tt_layout.reports.advice_text import NO_FIX
+from tt_layout.reports.finding_groups import sorted_groups
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe
-from tt_layout.wording import duration
+from tt_layout.wording import count, duration
+
+NOTHING = "nothing is worth a change"
+"""The verdict on a kernel whose fixes all remove too little."""
 
 BUSY = 0.5
 """The part of a measured time from which on the busiest resource is what binds a kernel."""
-
-
-def kernel_heads(found: Iterable[Summary], adviser: Adviser) -> Iterator[Paragraph]:
-    """Yield what stands above the findings of each kernel of a module."""
-    for summary in found:
-        first, *others = head_texts(summary, adviser)
-        yield Paragraph(f"{summary.heading}: {first}", indent=4, colour=summary_colour(summary))
-        yield from (Paragraph(text, GAP, 4) for text in others)
 
 
 def summary_colour(summary: Summary) -> str:
@@ -33,6 +30,20 @@ def summary_colour(summary: Summary) -> str:
     if summary.errors:
         return "red"
     return "yellow" if summary.findings else "green"
+
+
+def verdict_paragraph(summary: Summary, adviser: Adviser) -> Paragraph:
+    """Return a kernel with its verdict."""
+    text = f"{summary.heading}: {safe(verdict(summary, adviser))}"
+    return Paragraph(text, indent=4, colour=summary_colour(summary))
+
+
+def state(summary: Summary) -> list[Paragraph]:
+    """Return what is below the findings of a kernel: its memory and its registers."""
+    texts = [summary.memory, resources(summary)]
+    if not summary.findings and not summary.needed:
+        texts.insert(0, summary.absences)
+    return [Paragraph(text, GAP, 2 * len(GAP)) for text in texts if text]
 
 
 def head_texts(summary: Summary, adviser: Adviser) -> Iterator[str]:
@@ -107,16 +118,22 @@ def _bound_text(bounds: Bounds, measured: float | None) -> str:
 
 
 def _gain_text(summary: Summary, adviser: Adviser) -> str:
-    """Return how much of a kernel is avoidable, and whether that matters."""
+    """Return how many fixes there are for a kernel, and changes of its program."""
     if not summary.findings:
         return "no findings"
-    cycles = adviser.avoidable(summary.findings)
-    share = adviser.shares.of(summary.function, cycles)
-    if share.part is None:
-        return f"{cycles:g} cycles avoidable"
-    of_what = " of its data movement" * (share.basis is Basis.CYCLES)
-    if not cycles:
-        return "no cheaper way was found"
-    least = "" if share.percent.startswith("less") else "at most "
-    large = f"{least}{share.percent}{of_what} avoidable"
-    return f"{large}, nothing to gain here" if share.is_small else large
+    own = {id(finding) for finding in summary.findings}
+    groups = sorted_groups(adviser)
+    large = [group for group in groups.large if id(group.findings[0]) in own]
+    fixes = sum(id(group.findings[0]) in own for group in groups.fixes.values())
+    first = [group.findings[0] for group in large]
+    changes = sum(bool(one.program_change) and adviser.best(one) is None for one in first)
+    texts = [f"{count(fixes, 'fix')} found"] * bool(fixes)
+    texts += [f"{count(changes, 'change')} of the program to try"] * bool(changes)
+    if texts:
+        return ", ".join(texts)
+    is_small = not large and any(map(_has_way_out, repeat(adviser), summary.findings))
+    return NOTHING if is_small else NO_FIX
+
+
+def _has_way_out(adviser: Adviser, finding: Finding) -> bool:
+    return bool(finding.program_change) or adviser.best(finding) is not None

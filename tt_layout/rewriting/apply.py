@@ -14,6 +14,7 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.gains import Gain, gain, removed_by
 from tt_layout.audit.suggestions.needs import Needs
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.values.given import GivenValues
@@ -21,9 +22,11 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import parse_ir
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
+from tt_layout.ir.passes import chosen_modules
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
-from tt_layout.reports.finding_text import grouped
+from tt_layout.reports.advice_text import no_way_out, way_out
+from tt_layout.reports.finding_groups import grouped
 from tt_layout.rewriting.carried_out import carried_out
 
 TOLERANCE = 1e-6
@@ -38,6 +41,7 @@ class Step(NamedTuple):
         finding: what it was for.
         suggestion: what was done.
         share: the part of a program's time that it saves.
+        gain: the cycles that it removes.
         needs: what a program takes before and after.
     """
 
@@ -45,6 +49,7 @@ class Step(NamedTuple):
     finding: Finding
     suggestion: Suggestion
     share: Share
+    gain: Gain
     needs: tuple[Needs, Needs]
 
 
@@ -77,12 +82,14 @@ def cure(
 ) -> Cured:
     """Return a module of a dump with suggestions for its findings carried out.
 
+    Without numbers, and without a finding that has a suggestion, the module stays as it is.
+
     Args:
         source: the dump.
         numbers: of the findings, as the report counts them; by default of the first that has a
             suggestion.
         is_all: whether it is every finding that has one that is not small.
-        module: the number of the module, from 1; None where the dump has only one.
+        module: the number of the module, from 1; None for the one that an audit reports.
         release: of Triton, whose rules hold.
         given: what arguments of the kernels are.
 
@@ -103,28 +110,33 @@ def cure(
         group = groups[number - 1]
         found = list(_cured_group(audit, number, group, release, given, takes_large=is_all))
         if numbers and not found:
-            raise LayoutError(f"nothing is suggested for finding {number}")
+            raise LayoutError(_no_fix(number, group[0]), FileLocation(source.name))
         steps += [step for step, _ in found]
         audit = found[-1][1] if found else audit
         if steps and not (numbers or is_all):
             break
-    if not steps:
-        message = "nothing is suggested for any of its findings"
-        raise LayoutError(message, FileLocation(source.name))
     return Cured(before, audit, tuple(steps))
+
+
+def _no_fix(number: int, finding: Finding) -> str:
+    """Return why a finding cannot be applied, and what to do instead."""
+    instead = way_out(finding) or no_way_out(finding)
+    return f"finding {number} has no fix that can be applied: {instead}"
 
 
 def _of_module(source: Source, number: int | None, release: Release | None) -> Source:
     """Return the text of the module that is meant, as a source of its own."""
-    modules = list(whole_modules(source, release, number))
+    found = whole_modules(source, release, number)
+    modules = list(found if number is not None else chosen_modules(found))
     if len(modules) > 1:
         message = f"it has {len(modules)} modules: name one of them, as {source.name}@last"
         raise LayoutError(message, FileLocation(source.name))
-    if number is None or not modules:
+    is_whole = number is None and modules and modules[0].choice is None
+    if is_whole or not modules:
         return source
     [module] = modules
     if not module.stands_alone:
-        message = f"module {number} uses aliases of modules above it: no text of its own has them"
+        message = "the module uses aliases of modules above it: no text of its own has them"
         raise LayoutError(message, FileLocation(source.name))
     return Source(module.span.text, source.name)
 
@@ -157,8 +169,9 @@ def _cured_group(
         if suggestion is None or share is None or (takes_large and share.is_small):
             continue
         needs = adviser.needs(finding, suggestion)
+        removed = gain(audit, finding.function, removed_by(suggestion))
         audit = _carried_out(audit, finding, suggestion, release, given)
-        yield Step(number, finding, suggestion, share, needs), audit
+        yield Step(number, finding, suggestion, share, removed, needs), audit
         if suggestion.where == EVERYWHERE:
             return
 

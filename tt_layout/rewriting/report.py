@@ -6,11 +6,13 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from tt_layout.audit.findings import IN_PROGRAM
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.reports.advice_text import suggestion_data
+from tt_layout.reports.advice_text import fix_text, suggestion_data
 from tt_layout.reports.comparison import Comparison, ComparisonReport, compared
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.printed import Printed
@@ -19,6 +21,9 @@ from tt_layout.rewriting.apply import Cured
 from tt_layout.safe_text import safe
 
 JSON_VERSION = 1
+
+NEW = "new.ttgir"
+"""What a text is called that was not written."""
 
 _HASH = re.compile(r"[A-Z2-7]{52}|[0-9a-f]{64}")
 """What Triton calls the folder of a kernel in ``TRITON_DUMP_DIR``: the hash of its source."""
@@ -53,24 +58,43 @@ class AppliedReport(Printed):
     @property
     def comparison(self) -> Comparison:
         """What changed."""
-        names = self.file, self.output or self.file
+        names = self.file, self.output or NEW
         return compared(names, (self.cured.before, self.cured.after))
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield what was done, what changed, and how to run it."""
+        """Yield what was done, the changed lines if they were not written, and how to run it."""
+        if not self.cured.steps:
+            yield from self._nothing()
+            return
         for step in self.cured.steps:
-            suggestion = step.suggestion
-            share = f" ({step.share.text})" * bool(step.share.text)
-            text = (
-                f"finding {step.number}, line {step.finding.line}: saves "
-                f"{suggestion.saved_text} cycles in one program{share} with {suggestion.encoding} "
-                f"in place of {suggestion.old}, {suggestion.where}"
-            )
-            yield Paragraph(safe(text), "", len(GAP))
+            label = f"finding {step.number}, line {step.finding.line}"
+            yield Paragraph(safe(fix_text(step.suggestion, label)), "", len(GAP))
+            yield Paragraph(safe(step.gain.text()), GAP, len(GAP))
         yield Line()
+        if self.output is None:
+            yield from map(Line, self.difference)
+            yield Line()
         yield from ComparisonReport([self.comparison]).lines()
         for text in self._ways():
             yield Paragraph(safe(text), "", len(GAP))
+
+    def _nothing(self) -> Iterator[Line | Fitted]:
+        """Yield that there is no fix, what may help instead, and whether the dump was written."""
+        findings = self.cured.before.findings
+        reason = "no finding has a fix" if findings else "there are no findings"
+        yield Paragraph(f"nothing to apply: {safe(self.file)}: {reason}", "", len(GAP))
+        changes = dict.fromkeys(one.program_change for one in findings if one.program_change)
+        for change in changes:
+            yield Paragraph(f"{IN_PROGRAM}: {safe(change)}", GAP, 2 * len(GAP))
+        if self.output is not None:
+            yield Paragraph(f"{safe(self.output)} is the dump as it was", "", len(GAP))
+
+    @property
+    def difference(self) -> list[str]:
+        """The lines of the dump that changed, as a unified diff."""
+        old, new = (one.module.source.text for one in (self.cured.before, self.cured.after))
+        names = self.file, self.output or NEW
+        return [*unified_diff(old.split("\n"), new.split("\n"), *names, lineterm="", n=1)]
 
     def _ways(self) -> Iterator[str]:
         """Yield how Triton is made to run the new text."""

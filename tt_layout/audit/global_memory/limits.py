@@ -31,8 +31,9 @@ class Limit(NamedTuple):
         what: ``contiguity``, ``divisibility``, ``mask``, ``layout`` or ``element count``.
         line: of the first operation without what it takes; the access's own of a layout.
         location: the place of that operation in the program; None where the dump has none.
-        advice: a fix, perhaps behind a reason and a colon.
+        advice: what to change, perhaps behind a reason and a colon.
         wanted_bytes: that the instruction could move.
+        encoding: a layout of the registers with which it does; None where that is not the limit.
     """
 
     what: str
@@ -40,34 +41,44 @@ class Limit(NamedTuple):
     location: Location | None
     advice: str
     wanted_bytes: int = MAX_VECTOR_BYTES
+    encoding: Blocked | None = None
 
     @property
-    def has_fix(self) -> bool:
-        """Whether something helps."""
-        return not self.advice.endswith(f": {advice.NO_FIX}")
+    def change(self) -> str:
+        """What to change in the program; empty where nothing helps."""
+        return "" if self._parts[1].startswith(advice.NO_FIX) else self._parts[1]
+
+    @property
+    def _parts(self) -> tuple[str, str]:
+        """The reason, perhaps empty, and what to change."""
+        reason, colon, change = self.advice.partition(": ")
+        return (reason, change) if colon and not change.startswith("#") else ("", self.advice)
 
     def as_data(self) -> dict[str, Any]:
         """Return the limit as plain data."""
+        data = self._asdict()
+        del data["encoding"]
         place = self.location
-        return {**self._asdict(), "location": place._asdict() if place is not None else None}
+        return {**data, "location": place._asdict() if place is not None else None}
 
     def finding(self, verb: str, width_bytes: int, line: int) -> str:
-        """Return the finding about an access on a line, which moves ``width_bytes`` at once.
+        """Return what is wrong with an access on a line, which moves ``width_bytes`` at once.
 
         Example:
             >>> limit = Limit("contiguity", 12, None, "neighbours are n apart: pass n as 1")
             >>> limit.finding("loads", 2, 83)
             'loads 2 bytes per instruction instead of 16; why: contiguity (line 12), neighbours \
-are n apart; fix: pass n as 1'
+are n apart'
         """
         place = str(self.location) if self.location is not None else f"line {self.line}"
         where = f" ({place})" if self.line != line else ""
         moved = f"{verb} {count(width_bytes, 'byte')} per instruction instead of "
-        reason, colon, fix = self.advice.partition(": ")
-        if not colon or fix.startswith("#"):
-            reason, fix = "", self.advice
+        reason, change = self._parts
         why = f"{self.what}{where}{', ' * bool(reason)}{reason}"
-        return f"{moved}{self.wanted_bytes}; why: {why}" + f"; fix: {fix}" * bool(fix)
+        if change.startswith(advice.NO_FIX):
+            because = change.removeprefix(advice.NO_FIX).removeprefix(", because ")
+            why += f": {because}" if because else ""
+        return f"{moved}{self.wanted_bytes}; why: {why}"
 
 
 def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | None:
@@ -88,8 +99,9 @@ def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | N
     others = [0 if d == width.dim else run for d, run in enumerate(runs)]
     if bounds.contiguity < wanted <= max(others):
         dim = others.index(max(others))
-        text = advice.other_order(dim, width.dim, _whole_layout(access, dim))
-        return _limit(access, "layout", text)
+        encoding = _whole_layout(access, dim)
+        text = advice.other_order(dim, width.dim, _behind(encoding))
+        return _limit(access, "layout", text)._replace(encoding=encoding)
     known = min(bounds.contiguity, bounds.divisibility, bounds.mask or wanted)
     if bounds.memory is not None and bounds.memory < min(wanted, bounds.layout, known):
         return _limit(access, "layout", advice.shared_layout(bounds.memory, wanted))
@@ -123,19 +135,24 @@ def _of_layout(access: Access) -> Limit:
     if elements < threads * access.wanted:
         return _limit(access, "element count", advice.element_count(elements, threads))
     dim = access.width.dim
-    layout, is_blocked = _whole_layout(access, dim), access.is_blocked
-    text = advice.neighbours(dim, access.wanted, layout, is_blocked=is_blocked)
-    return _limit(access, "layout", text)
+    encoding, is_blocked = _whole_layout(access, dim), access.is_blocked
+    text = advice.neighbours(dim, access.wanted, _behind(encoding), is_blocked=is_blocked)
+    return _limit(access, "layout", text)._replace(encoding=encoding)
 
 
-def _whole_layout(access: Access, dim: int) -> str:
-    """Return a blocked layout of neighbours along a dimension, to stand behind an advice."""
+def _behind(encoding: Blocked | None) -> str:
+    """Return a layout as it follows an advice; empty without one."""
+    return f": {encoding}" if encoding is not None else ""
+
+
+def _whole_layout(access: Access, dim: int) -> Blocked | None:
+    """Return a blocked layout of neighbours along a dimension; None where none fits."""
     shape = [size for _, size in access.layout.out_sizes]
     size = [access.wanted if d == dim else 1 for d in range(len(shape))]
     order = [dim, *(d for d in reversed(range(len(shape))) if d != dim)]
     warps, lanes, ctas = map(access.layout.get_in_dim_size, ("warp", "lane", "block"))
     try:
-        found = default_blocked(
+        return default_blocked(
             shape,
             num_warps=warps,
             threads_per_warp=lanes,
@@ -143,9 +160,8 @@ def _whole_layout(access: Access, dim: int) -> str:
             order=order,
             num_ctas=ctas,
         )
-        return f": {found}"
     except LayoutError:
-        return ""
+        return None
 
 
 def _of_knowledge(access: Access) -> Limit:

@@ -49,5 +49,5 @@ def register_refusal(
         return None
     return (
         f"does not compile: wgmma of N = {columns} needs {needed} registers per thread, "
-        f"and there are {limit}; fix: fewer warps, a higher maxnreg, or a smaller N"
+        f"and there are {limit}; use fewer warps, a higher maxnreg, or a smaller N"
     )

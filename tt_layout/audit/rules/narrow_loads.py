@@ -10,7 +10,8 @@ Why: the load-store unit passes 128 bytes of a line in a cycle; 32 lanes that mo
     times.  4 bytes of a thread in a row cost no more than 16, but four times the instructions.
 
 How to fix: the message names what limits the width: the layout, the alignment of a pointer, a
-    stride or a mask that the compiler knows too little of, and the hint that tells it.
+    stride or a mask that the compiler knows too little of, and the hint that tells it.  Another
+    register layout is a fix where every operation of the old one can take it.
 
 When it does not pay: a kernel that waits for DRAM is not faster with fewer requests; a small
     tensor has not enough elements for all threads.
@@ -18,7 +19,7 @@ When it does not pay: a kernel that waits for DRAM is not faster with fewer requ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,6 +27,9 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
+from tt_layout.audit.suggestions.advice import Advice
+from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.encodings import Encoding
 from tt_layout.wording import count
 
 
@@ -36,8 +40,9 @@ class NarrowAccess(Occurrence):
     Attributes:
         access: what the access is, as a noun.
         width_bytes: that a thread moves at a time.
-        limit: what limits it, and the way out.
-        has_fix: whether there is one.
+        limit: what limits it.
+        change: what to change in the program; empty where nothing helps.
+        encoding: a layout for its registers in which it is wide; None where that is not enough.
         cycles: the wavefronts beyond those that its bytes fill.
     """
 
@@ -49,7 +54,8 @@ class NarrowAccess(Occurrence):
     access: str
     width_bytes: int
     limit: str
-    has_fix: bool
+    change: str
+    encoding: Encoding | None
     cycles: float
 
     @classmethod
@@ -61,17 +67,17 @@ class NarrowAccess(Occurrence):
                 continue
             if isinstance(cost.details, (GlobalDetails, SharedDetails)):
                 facts = row.access, cost.details.width_bytes, cost.finding
-                yield Finding.of_movement(row, cls(*facts, _has_fix(cost.details), cost.extra))
+                yield Finding.of_movement(row, cls(*facts, *_ways_out(cost.details), cost.extra))
 
     @property
     def words(self) -> str:
-        """How wide it is, what limits it, and the way out."""
+        """How wide it is, and what limits it."""
         return self.limit
 
     @property
-    def is_avoidable(self) -> bool:
-        """Whether there is a way out, which its words name."""
-        return self.has_fix
+    def program_change(self) -> str:
+        """Other addresses, another mask, a hint, or another layout."""
+        return self.change
 
     @property
     def counted(self) -> Counted:
@@ -83,8 +89,20 @@ class NarrowAccess(Occurrence):
         """The wavefronts beyond those that its bytes fill."""
         return self.cycles
 
+    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+        """Return the layout in which it is wide, if it saves cycles over all operations."""
+        if self.encoding is None:
+            return ()
+        from tt_layout.audit.suggestions.registers import wider_registers
 
-def _has_fix(details: GlobalDetails | SharedDetails) -> bool:
-    """Tell whether the finding about an access names a way out."""
+        assert finding.movement is not None
+        operation, encoding = finding.movement.operation, self.encoding
+        module = advice.found, advice.audited, operation
+        key = operation.function, operation.moved, encoding
+        return advice.once(key, lambda: wider_registers(*module, encoding))
+
+
+def _ways_out(details: GlobalDetails | SharedDetails) -> tuple[str, Encoding | None]:
+    """Return what to change in the program, and a layout of registers that makes it wide."""
     limit = details.limited_by if isinstance(details, GlobalDetails) else None
-    return limit is None or limit.has_fix
+    return (limit.change, limit.encoding) if limit is not None else ("", None)

@@ -32,6 +32,7 @@ from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.hardware import BANK_BYTES, DEFAULT_TARGET, find_target
 from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.wording import count
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class NarrowShared(Occurrence):
     Attributes:
         access: what the access is, as a noun.
         buffer: the layout of the buffer, as the dump writes it.
+        width_bytes: that a thread moves at a time.
         counts: instructions and cycles, in words.
         cycles: that a usual swizzle saves in it, of all warps.
     """
@@ -51,6 +53,7 @@ class NarrowShared(Occurrence):
 
     access: str
     buffer: str
+    width_bytes: int
     counts: str
     cycles: float
 
@@ -72,18 +75,21 @@ class NarrowShared(Occurrence):
                     known[key] = usual_buffer(found, audited, one)
                 saved = _saved(one, known[key])
                 if saved > 0:
-                    facts = row.access, layout_of(one.memory), cost.text, saved
+                    width = cost.details.width_bytes
+                    facts = row.access, layout_of(one.memory), width, cost.text, saved
                     yield Finding.of_movement(row, cls(*facts))
 
     @property
     def words(self) -> str:
         """Of which layout, and what the access takes."""
-        return f"of {self.buffer} is in narrow pieces: {self.counts}"
+        return f"of {self.buffer} moves {count(self.width_bytes, 'byte')} at a time: {self.counts}"
 
     @property
     def counted(self) -> Counted:
         """Loads or stores."""
-        return Counted(self.access, " in narrow pieces")
+        return Counted(
+            f"shared-memory {self.access}", f" of {count(self.width_bytes, 'byte')} per thread"
+        )
 
     @property
     def cost(self) -> float:

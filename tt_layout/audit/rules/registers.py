@@ -37,7 +37,7 @@ from tt_layout.wording import count
 NAMED = 3
 """Values at the peak that are named."""
 
-FIX = "fix: a smaller block, so that each has 8 to 32 elements per thread, before more warps"
+SMALLER = "use a smaller block, so that each has 8 to 32 elements per thread, before more warps"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,12 @@ class Spills(Occurrence):
         alone = next((value for value in own.values if value.registers >= own.limit), None)
         if alone is not None:
             text += f"; {alone.name} alone takes all"
-        return f"{text}; {FIX}" if own.values else text
+        return text
+
+    @property
+    def program_change(self) -> str:
+        """Smaller tensors."""
+        return SMALLER if self.pressure.values else ""
 
     @property
     def link(self) -> str:

@@ -75,11 +75,6 @@ class Uncoalesced(Occurrence):
         return f"touches {self.sectors} {unit}; {self.ideal} would do: {self.counts}"
 
     @property
-    def is_avoidable(self) -> bool:
-        """Whether it is for its own words, not those of another rule, to say what to change."""
-        return bool(self.counts)
-
-    @property
     def counted(self) -> Counted:
         """Accesses of one direction."""
         return Counted(f"uncoalesced {self.access}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.shares import Share, Shares
 from tt_layout.audit.suggestions.advice import Advice, Reason
+from tt_layout.audit.suggestions.gains import Gain, Removed, gain, removed_by, unit_of
 from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
@@ -92,6 +94,22 @@ class Adviser:
             elif _is_avoidable(finding):
                 saved[id(finding)] = finding.weight
         return sum(saved.values())
+
+    def gain(self, group: Sequence[Finding]) -> Gain:
+        """Return the cycles that what is said of findings alike removes; without that, their own.
+
+        A layout that cures several of them counts once.
+        """
+        removed: dict[object, list[Removed]] = {}
+        for finding in group:
+            best = self.best(finding)
+            if best is not None:
+                removed[cure_of(best)] = [*removed_by(best)]
+                continue
+            row = finding.movement
+            if row is not None and row.cost is not None and finding.cost:
+                removed[id(finding)] = [Removed(unit_of(row.cost), finding.cost, row.executions)]
+        return gain(self.audit, group[0].function, chain.from_iterable(removed.values()))
 
     def best(self, finding: Finding) -> Suggestion | None:
         """Return what would save most; None where nothing that was costed saves any."""

@@ -36,11 +36,10 @@ from tt_layout.cli.values import (
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir import Module
-from tt_layout.ir.file_aliases import split_module
 from tt_layout.ir.passes import chosen_modules, has_passes
 from tt_layout.kernels.metadata import given_metadata
 from tt_layout.mlir.source import read_source
-from tt_layout.reports.audit import FEW, AuditReport
+from tt_layout.reports.audit import FEW, AuditReport, page_command
 from tt_layout.reports.kernel_overview import MAX_KNOWN
 from tt_layout.reports.opened import OpenedDump, audit_with, is_log, open_dumps
 from tt_layout.reports.program_source import ProgramSource
@@ -348,9 +347,10 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         has_tables=chosen.has_tables,
         histories=passes.histories() if has_histories else (),
         lists_passes=chosen.is_passes,
-        hint=_page_command(file) if sys.stdout.isatty() else None,
+        hint=page_command(file) if sys.stdout.isatty() else None,
         top=chosen.top,
         brief=_large_in_brief(dump, chosen) if dump.pieces else None,
+        argument=file if file != "-" else None,
     )
     emit(report, output_format)
     return tell_failures(watcher)
@@ -414,14 +414,6 @@ def _features_in(
         for module in read_modules(dump, is_partial):
             audit = audit_with(module, shared, dump.launch, given, dump.known).audit
             yield audit, module_features(dump.source.name, audit, grid_of(audit))
-
-
-def _page_command(file: str) -> str:
-    """Return the command that makes the page of a dump."""
-    from shlex import quote
-
-    stem = os.path.splitext(os.path.basename(split_module(file).path))[0]
-    return f"as a page: tt-layout page {quote(file)} -o {quote(stem)}.html"
 
 
 def _measurements(path: str) -> Measurements:

@@ -1,0 +1,180 @@
+"""The cycles that a change removes, beside all cycles of that memory in the same loop.
+
+    removes 448 of 520 shared-memory cycles an iteration, and 448 of 520 outside of loops
+
+Both numbers are of one execution of a place: the body of a loop, or what is in no loop.  No loop is
+multiplied by how often it is assumed to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from tt_layout.analyses.conversion.conversion import ConversionKind
+from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import (
+    ConversionDetails,
+    GlobalDetails,
+    IndexedDetails,
+    SharedDetails,
+    TensorMemoryDetails,
+)
+from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.audit.values.executions import Executions, assumed_runs, is_in_loop
+from tt_layout.enums import TextEnum
+from tt_layout.wording import shown
+
+
+class Unit(TextEnum):
+    """Memory whose cycles are counted."""
+
+    SHARED = "shared-memory"
+    GLOBAL = "global-memory"
+    TENSOR = "tensor-memory"
+    ANY = "data-movement"
+
+
+class Removed(NamedTuple):
+    """Cycles that are removed from one execution of a place.
+
+    Attributes:
+        unit: the memory that is meant.
+        cycles: that a data movement takes less; negative where it takes more.
+        executions: how often that runs.
+    """
+
+    unit: Unit
+    cycles: float
+    executions: Executions
+
+
+class PlaceGain(NamedTuple):
+    """What is removed from a loop, or outside of loops.
+
+    Attributes:
+        loop: the line of the loop; None outside of loops.
+        removed: cycles of one iteration, or of one program; negative where cycles are added.
+        whole: cycles of all data movements of the unit there.
+    """
+
+    loop: int | None
+    removed: float
+    whole: float
+
+
+class Gain(NamedTuple):
+    """What a change removes.
+
+    Attributes:
+        unit: the memory whose cycles are counted.
+        places: the one that matters most first.
+        has_loops: whether the kernel has loops, so that there is an outside.
+    """
+
+    unit: Unit
+    places: tuple[PlaceGain, ...]
+    has_loops: bool = True
+
+    @property
+    def is_in_loop(self) -> bool:
+        """Whether cycles of a loop are among those removed."""
+        return any(place.loop is not None for place in self.places)
+
+    def text(self, verb: str = "removes") -> str:
+        """Return the gain in words; empty without any.
+
+        Example:
+            >>> places = PlaceGain(12, 448, 520), PlaceGain(None, 448, 520)
+            >>> Gain(Unit.SHARED, places).text()
+            'removes 448 of 520 shared-memory cycles an iteration, and 448 of 520 outside of loops'
+            >>> Gain(Unit.GLOBAL, (PlaceGain(None, 112, 128),)).text("costs")
+            'costs 112 of 128 global-memory cycles outside of loops'
+        """
+        if not self.places:
+            return ""
+        first, *others = self.places
+        text = f"{verb} {_amount(first)} {self.unit} cycles"
+        text += _where(first, is_first=True) if self.has_loops else ""
+        for one in others:
+            word = "adds" if one.removed < 0 else "and"
+            text += f", {word} {_amount(one)}{_where(one, is_first=False)}"
+        return text
+
+
+def _amount(place: PlaceGain) -> str:
+    if place.removed < 0:
+        return shown(round(-place.removed, 1))
+    return f"{shown(round(place.removed, 1))} of {shown(round(place.whole, 1))}"
+
+
+def _where(place: PlaceGain, *, is_first: bool) -> str:
+    if place.loop is None:
+        return " outside of loops"
+    return " an iteration" if is_first else f" in the loop on line {place.loop}"
+
+
+def unit_of(cost: Cost) -> Unit:
+    """Return the memory whose cycles a cost counts."""
+    details = cost.details
+    if isinstance(details, GlobalDetails):
+        return Unit.ANY if details.entry is not None else Unit.GLOBAL
+    if isinstance(details, (SharedDetails, IndexedDetails)):
+        return Unit.SHARED
+    if isinstance(details, TensorMemoryDetails):
+        return Unit.TENSOR
+    is_through = isinstance(details, ConversionDetails) and (
+        details.kind is ConversionKind.SHARED_MEMORY
+    )
+    return Unit.SHARED if is_through else Unit.ANY
+
+
+def removed_by(suggestion: Suggestion) -> Iterator[Removed]:
+    """Yield what each data movement that a suggestion changes takes less."""
+    for one in suggestion.recosts:
+        cost = one.before or one.after
+        if cost is not None:
+            yield Removed(unit_of(cost), one.saved, one.executions)
+
+
+def gain(found: Conclusions, function: str | None, removed: Iterable[Removed]) -> Gain:
+    """Return what a change of a kernel removes.
+
+    Args:
+        found: what is concluded from the module.
+        function: the kernel.
+        removed: from each data movement.
+    """
+    terms = [one for one in removed if one.cycles]
+    units = {one.unit for one in terms}
+    unit = units.pop() if len(units) == 1 else Unit.ANY
+    wholes: dict[int | None, float] = {}
+    for row in found.movements:
+        if row.cost is None or row.operation.function != function:
+            continue
+        loop = _loop(row.executions)
+        is_counted = unit is Unit.ANY or unit_of(row.cost) is unit
+        wholes[loop] = wholes.get(loop, 0) + row.cost.cycles * is_counted
+    own = _by_loop(terms)
+    own.sort(key=lambda item: -_weight(item[1]))
+    places = (
+        PlaceGain(loop, sum(one.cycles for one in some), wholes.get(loop, 0)) for loop, some in own
+    )
+    has_loops = any(loop is not None for loop in wholes)
+    return Gain(unit, tuple(one for one in places if round(one.removed, 1)), has_loops)
+
+
+def _by_loop(terms: Sequence[Removed]) -> list[tuple[int | None, list[Removed]]]:
+    found: dict[int | None, list[Removed]] = {}
+    for one in terms:
+        found.setdefault(_loop(one.executions), []).append(one)
+    return list(found.items())
+
+
+def _weight(own: Sequence[Removed]) -> float:
+    return sum(one.cycles * assumed_runs(one.executions) for one in own)
+
+
+def _loop(executions: Executions) -> int | None:
+    return executions.loop.line if executions.loop is not None and is_in_loop(executions) else None

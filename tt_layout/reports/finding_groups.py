@@ -1,0 +1,89 @@
+"""Findings alike together, numbered; those that matter, small ones, and those cured by others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tt_layout.audit.findings import Finding, Urgency
+from tt_layout.audit.suggestions.adviser import Adviser, cure_of
+from tt_layout.ir.operations import attribute_of
+
+
+class Group(NamedTuple):
+    """Findings alike, and their number in the report."""
+
+    number: int
+    findings: Sequence[Finding]
+
+    @property
+    def function(self) -> str | None:
+        """The kernel that they are in."""
+        return self.findings[0].function
+
+
+class SortedGroups(NamedTuple):
+    """The findings of a module.
+
+    Attributes:
+        large: those that matter.
+        small: those too small to matter.
+        cured: those that a fix of a large one removes.
+        fixes: the different fixes of the large ones, each with its group.
+    """
+
+    large: list[Group]
+    small: list[Group]
+    cured: list[Group]
+    fixes: dict[object, Group]
+
+
+def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Return findings with those that are alike but for their line together, in order."""
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        groups.setdefault(_likeness(finding) or number, []).append(finding)
+    return sorted(groups.values(), key=_rank)
+
+
+def numbered(findings: Sequence[Finding]) -> list[Group]:
+    """Return the groups of a module's findings with their numbers in the report."""
+    return [Group(number, group) for number, group in enumerate(grouped(findings), 1)]
+
+
+def _likeness(finding: Finding) -> tuple[object, ...] | None:
+    """Return what findings that are shown together have in common; None of errors."""
+    if finding.is_error:
+        return None
+    own = finding.kinds, finding.function, finding.message
+    if finding.movement is None:
+        return own
+    operation = finding.movement.operation
+    return *own, attribute_of(operation.source), attribute_of(operation.target)
+
+
+def _rank(group: Sequence[Finding]) -> tuple[int, float]:
+    return group[0].urgency, -sum(finding.weight for finding in group)
+
+
+def sorted_groups(adviser: Adviser) -> SortedGroups:
+    """Return the findings of a module: which matter, and which others a fix of theirs removes."""
+    sorted_ = SortedGroups([], [], [], {})
+    for group in numbered(adviser.audit.findings):
+        best = adviser.best(group.findings[0])
+        cure = cure_of(best) if best is not None else None
+        if cure is not None and cure in sorted_.fixes:
+            sorted_.cured.append(group)
+        elif not _matters(group.findings, adviser):
+            sorted_.small.append(group)
+        else:
+            sorted_.large.append(group)
+            if cure is not None:
+                sorted_.fixes[cure] = group
+    return sorted_
+
+
+def _matters(group: Sequence[Finding], adviser: Adviser) -> bool:
+    """Tell whether findings are more than a number in the last line."""
+    share = adviser.share_of(group)
+    return group[0].urgency != Urgency.CYCLES or share is None or not share.is_small
