@@ -41,8 +41,8 @@ def wider_registers(
 
 def _can_change(prices: Prices, operation: SsaOperation) -> bool:
     """Tell whether an operation works with the layouts exchanged."""
-    names = [*operation.operands, *(value.name for value in operation.results)]
-    changes = [prices.is_flipped(name) for name in names if prices.flow.is_tensor(name)]
+    values = [*operation.operands, *operation.results]
+    changes = [prices.is_flipped(value) for value in values if prices.flow.is_tensor(value)]
     hands_over = is_followed(operation) or operation.traits.terminator
     if hands_over or not any(changes):
         return True
