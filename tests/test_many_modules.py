@@ -98,11 +98,11 @@ def test_top_lists_the_worst_only(run: Run) -> None:
 
 def test_tables_are_of_each(run: Run) -> None:
     out = run("audit", "--tables", dump(FEW + 1)).out
-    assert out.count(", sm90, 4 warps: ") == FEW + 1
+    assert out.count(", sm90 (H200), 4 warps: ") == FEW + 1
 
 
 def test_few_modules_have_a_screen_each(run: Run) -> None:
-    assert run("audit", dump(FEW)).out.count(", sm90, 4 warps: ") == FEW
+    assert run("audit", dump(FEW)).out.count(", sm90 (H200), 4 warps: ") == FEW
 
 
 def test_data_and_exit_status_are_of_all(run: Run) -> None:
