@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import os
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import tt_layout
 from tt_layout.errors import LayoutError
 from tt_layout.files import files_below, is_inside, lines_of, open_file, read_bytes, read_start
 
@@ -108,3 +110,99 @@ def test_files_below_a_folder_are_found_however_deep(deep: Path) -> None:
     found = list(files_below(str(deep), failed.append))
     assert [path.count(f"{os.sep}d") >= 1200 for path in found] == [True]
     assert failed == []
+
+
+# -- nothing else opens a file -------------------------------------------------------------------
+
+PACKAGE = Path(tt_layout.__file__).parent
+
+FILES = {
+    "open", "read_text", "read_bytes", "write_text", "write_bytes", "unlink", "rename",
+    "rmtree", "rmdir", "removedirs", "glob", "iglob", "rglob", "iterdir", "listdir", "scandir",
+    "fwalk", "mkdir", "makedirs", "touch", "chmod", "symlink_to", "hardlink_to", "fdopen",
+    "GzipFile", "ZipFile", "TarFile", "is_tarfile", "is_zipfile", "mkstemp", "mkdtemp",
+    "TemporaryFile", "NamedTemporaryFile", "SpooledTemporaryFile", "TemporaryDirectory", "fromfile",
+    "memmap", "loadtxt", "genfromtxt", "savez", "tofile", "mmap", "copyfile", "copytree", "copy2",
+    "move", "make_archive", "unpack_archive", "getline", "getlines", "run_path", "Popen",
+    "check_output", "check_call", "spec_from_file_location", "exec_", "CDLL", "walk_packages",
+    "FileIO", "utime", "truncate", "mkfifo", "sendfile", "startfile", "fileinput", "run_module",
+}  # fmt: skip
+"""Functions of any object that open, write, delete, rename or list files, or run programs."""
+
+OF_MODULES = {
+    "os": {"renames",
+           "stat", "lstat", "access", "remove", "replace", "link", "symlink", "readlink", "walk",
+           "system", "popen", "execv", "execve", "execvp", "spawnv", "statvfs", "chown"},
+    "shutil": {"copy", "move", "which", "disk_usage"},
+    "np": {"load", "save", "loads"}, "numpy": {"load", "save"},
+    "gzip": {"compress"}, "pickle": {"load"}, "shelve": {"open"}, "subprocess": {"run", "call"},
+    "io": {"open"}, "codecs": {"open"}, "lzma": {"open"}, "bz2": {"open"},
+}  # fmt: skip
+"""Names of functions that do so of a module only; elsewhere they mean something else."""
+
+METHODS = {
+    ("views/frames.py", "open"): "opens a cell of a table",
+    ("servers/language_features.py", "open"): "opens a document that the editor has sent",
+}
+"""Calls of the same name that open no file."""
+
+EXCEPTIONS = {
+    ("page/__init__.py", "read_text"): "the package's own scripts and styles",
+    ("encodings/registry.py", "glob"): "the package's own modules",
+    ("cli/paging.py", "which"): "the pager that PAGER names",
+    ("cli/paging.py", "Popen"): "the pager that PAGER names",
+    ("cli/commands/lsp.py", "fdopen"): "standard output",
+    ("views/whole_text.py", "CDLL"): "Python itself, for a function of its own",
+    ("watching/report.py", "fdopen"): "standard error",
+    ("servers/agent_tools.py", "open"): "what the system says of this process",
+    ("watch.py", "run_path"): "the program that is to be watched",
+    ("watch.py", "run_module"): "the program that is to be watched",
+    ("watching/journal.py", "open"): "the temporary folder of the session",
+    ("watching/journal.py", "scandir"): "the temporary folder of the session",
+    ("watching/processes.py", "open"): "the temporary folder of the session",
+    ("watching/processes.py", "mkdtemp"): "the temporary folder of the session",
+    ("watching/processes.py", "mkdir"): "the temporary folder of the session",
+    ("watching/processes.py", "rmtree"): "the temporary folder of the session",
+}
+"""Calls beside `tt_layout.files`, on what no input names, and what that is."""
+
+
+def calls_on_files(code: str) -> list[tuple[int, str]]:
+    """Return line and name of each use of a function on files: called, passed on, or imported."""
+    found = []
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Name) and node.id == "open":
+            found.append((node.lineno, "open"))
+        elif isinstance(node, ast.Attribute):
+            of = node.value.id if isinstance(node.value, ast.Name) else ""
+            if node.attr in FILES or node.attr in OF_MODULES.get(of, ()):
+                found.append((node.lineno, node.attr))
+        elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("tt_layout"):
+            of = node.module or ""
+            names = FILES | OF_MODULES.get(of, set())
+            found += [(node.lineno, alias.name) for alias in node.names if alias.name in names]
+    return found
+
+
+def test_calls_on_files_are_found() -> None:
+    code = "\n".join([
+        "open(p)", "Path(p).read_text()", "os.replace(a, b)", "text.replace(a, b)",
+        "from shutil import rmtree", "map(os.unlink, paths)", "function.walk()", "os.walk(p)",
+        "from tt_layout.files import read_bytes", "np.load(p)", "tempfile.mkstemp()",
+    ])  # fmt: skip
+    assert sorted(line for line, _ in calls_on_files(code)) == [1, 2, 3, 5, 6, 8, 10, 11]
+
+
+def test_every_file_is_reached_through_one_module() -> None:
+    found: dict[tuple[str, str], int] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name != "files.py":
+            calls = calls_on_files(path.read_text(encoding="utf-8"))
+            found |= {(name, called): line for line, called in calls}
+    known = METHODS | EXCEPTIONS
+    strange = [
+        f"{n}:{line}: {called}" for (n, called), line in found.items() if (n, called) not in known
+    ]
+    assert not strange, "use tt_layout.files: " + ", ".join(strange)
+    assert set(known) <= set(found), "exceptions that are none any more"

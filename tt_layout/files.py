@@ -12,8 +12,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from io import BufferedReader, RawIOBase
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from tt_layout.errors import FileLocation, LayoutError, file_error, not_a_name
 
@@ -29,6 +30,34 @@ CHUNK = 1 << 20
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 """How compressed files begin."""
+
+MAX_PREFIX = 40
+"""Characters of a file's name in that of the file that takes its place."""
+
+MAX_MARKED = 1 << 12
+"""Bytes at either end of a file from which it is known whose report it is."""
+
+NAME = "tt-layout"
+"""What this program calls its folders."""
+
+TAG = "CACHEDIR.TAG"
+TAG_TEXT = (
+    b"Signature: 8a477f597d28d172789f06886806bc55\n"
+    b"# This folder is a cache of tt-layout; it may be deleted.\n"
+)
+"""What marks a folder as a cache, for backups and for us: https://bford.info/cachedir/."""
+
+ENTRY = ".result"
+"""How the names of entries end."""
+
+MAX_ENTRY = 8 << 20
+"""Bytes of an entry: more is neither kept nor read."""
+
+ABANDONED = 3600.0
+"""Seconds after which the file of an entry that is being written is taken to be left behind."""
+
+_ENTRY = re.compile(rf"[0-9a-f]{{64}}{re.escape(ENTRY)}")
+_TEMPORARY = re.compile(rf"\.(?:[0-9a-f]{{{MAX_PREFIX}}}|{re.escape(TAG)})\.[a-z0-9_]+")
 
 _NAMES = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
@@ -226,6 +255,19 @@ def is_file(path: str) -> bool:
     return os.path.isfile(path)
 
 
+def is_same(path: str, other: str) -> bool:
+    """Return whether two names are of one regular file.
+
+    Example:
+        >>> is_same(__file__, __file__), is_same("/dev/null", "/dev/null"), is_same("a", "b")
+        (True, False, False)
+    """
+    try:
+        return os.path.isfile(path) and os.path.samefile(path, other)
+    except (OSError, ValueError):
+        return False
+
+
 def is_inside(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> bool:
     """Return whether a file is inside a folder, or the folder itself, once every link is followed.
 
@@ -263,3 +305,335 @@ def files_below(folder: str, fail: Callable[[OSError], None]) -> Iterator[str]:
             continue
         pending += [entry.path for entry in shown if entry.is_dir(follow_symlinks=False)]
         yield from (entry.path for entry in shown if entry.is_file(follow_symlinks=False))
+
+
+def matching(folder: str, pattern: str) -> list[str]:
+    """Return the regular files that a pattern names in a folder, in order; links are followed.
+
+    ``*``, ``?`` and ``[..]`` stand for characters of one name, ``**`` for any folders, none of them
+    a link.  A folder that cannot be read has no files.
+
+    Example:
+        >>> [os.path.basename(path) for path in matching(os.path.dirname(__file__), "fil?s.py")]
+        ['files.py']
+    """
+    from fnmatch import fnmatchcase
+
+    parts = [part for part in pattern.replace(os.sep, "/").split("/") if part not in ("", ".")]
+
+    def passed(places: set[int]) -> set[int]:
+        """Add the places behind ``**``, which may stand for nothing."""
+        for place in sorted(places):
+            while place < len(parts) and parts[place] == "**":
+                places.add(place := place + 1)
+        return places
+
+    found: list[str] = []
+    pending = [(folder, passed({0}))]
+    while pending:
+        parent, places = pending.pop()
+        for entry in _entries(parent):
+            name = entry.name
+            left = [place for place in places if place < len(parts)]
+            own = {p + 1 for p in left if parts[p] != "**" and fnmatchcase(name, parts[p])}
+            if entry.is_dir(follow_symlinks=False):
+                own.update(place for place in left if parts[place] == "**")
+            after = passed(own)
+            if len(parts) in after and os.path.isfile(entry.path):
+                found.append(entry.path)
+            if after - {len(parts)} and os.path.isdir(entry.path):
+                pending.append((entry.path, after))
+    return sorted(found)
+
+
+def names_in(folder: str) -> list[str]:
+    """Return the names of what is in a folder, in order; none where it cannot be read."""
+    return sorted(entry.name for entry in _entries(folder))
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except (OSError, ValueError):
+        return []
+
+
+def stamp_of(path: str) -> tuple[int, ...]:
+    """Return what changes when a file does; of one that is not there, nothing.
+
+    Example:
+        >>> stamp_of(__file__) == stamp_of(__file__), stamp_of("nowhere.mlir")
+        (True, ())
+    """
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return ()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+# -- writing --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def replacing(path: str, *, is_private: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file whose content is replaced at the end, all at once.
+
+    What is not a regular file (a device, a pipe) is written in place; a link is followed.
+
+    Args:
+        path: of the file.
+        is_private: whether only its owner may read it.
+
+    Raises:
+        OSError: it cannot be written; it is as it was.
+    """
+    mode = mode_of(path)
+    if mode is not None and not stat.S_ISREG(mode):
+        # A pipe that nobody reads is refused at once, where it would be waited for.
+        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+        os.set_blocking(descriptor, True)
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        return
+    from tempfile import mkstemp
+
+    target = os.path.realpath(path)
+    name = os.path.basename(target)[:MAX_PREFIX]
+    descriptor, temporary = mkstemp(dir=os.path.dirname(target), prefix=f".{name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        if not is_private:
+            os.chmod(temporary, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def mode_of(path: str | os.PathLike[str]) -> int | None:
+    """Return the mode of a file, once every link is followed; None if it does not exist.
+
+    Raises:
+        OSError: the path leads nowhere, such as a link to itself, or is no name of a file.
+    """
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise not_a_name(error) from None
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def make_folder(path: str, *, is_private: bool = False) -> None:
+    """Make a folder, and those above it that are missing.
+
+    Args:
+        path: of the folder; "" is the current one.
+        is_private: whether only its owner may look into it.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    try:
+        os.makedirs(path or ".", 0o700 if is_private else 0o777, exist_ok=True)
+    except ValueError as error:
+        raise not_a_name(error) from None
+
+
+def remove(path: str) -> None:
+    """Remove a file that this program has made, or a link of its name; none is no error.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def scratch() -> IO[bytes]:
+    """Open a file without a name, which is gone when it is closed."""
+    from tempfile import TemporaryFile
+
+    return TemporaryFile()
+
+
+# -- reports that nobody looks after --------------------------------------------------------------
+
+
+def refuse_foreign(path: str, is_own: Callable[[bytes, bytes], bool]) -> None:
+    """Make the folder of a report, and raise an error unless the report can be written there.
+
+    A device and a pipe can; a file can if it is empty, or an earlier report of this program.
+
+    Args:
+        path: of the report.
+        is_own: tells from the first and the last bytes of a file whether it is such a report.
+
+    Raises:
+        OSError: it cannot be written there.
+    """
+    make_folder(os.path.dirname(path))
+    mode = mode_of(path)
+    if mode is None:
+        folder = os.path.dirname(os.path.realpath(path))
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    elif stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    elif stat.S_ISREG(mode):
+        with open_file(path) as file:
+            start = file.read(MAX_MARKED)
+            file.seek(max(0, os.fstat(file.fileno()).st_size - MAX_MARKED))
+            end = file.read(MAX_MARKED)
+        if start and not is_own(start, end):
+            raise FileExistsError(errno.EEXIST, "it is there and no report of tt-layout")
+
+
+def write_report(path: str, content: bytes, is_own: Callable[[bytes, bytes], bool]) -> None:
+    """Write a report as `refuse_foreign` allows it, whole or not at all.
+
+    Raises:
+        OSError: it cannot be written there; what was there is as before.
+    """
+    refuse_foreign(path, is_own)
+    with replacing(path) as file:
+        file.write(content)
+
+
+def write_aside(content: bytes, ending: str) -> str:
+    """Write what has found no place into a temporary file, which stays; return its path.
+
+    Raises:
+        OSError: that cannot be written either.
+    """
+    from tempfile import mkstemp
+
+    descriptor, path = mkstemp(prefix="tt-layout-", suffix=ending)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+    return path
+
+
+# -- a folder of this program's own ---------------------------------------------------------------
+
+
+def user_cache() -> str:
+    """Return the folder of this program among a user's caches, where the system has them.
+
+    Example:
+        >>> os.path.basename(user_cache())
+        'tt-layout'
+    """
+    import sys
+
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or home, NAME, "Cache")
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Caches", NAME)
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    return os.path.join(base if os.path.isabs(base) else os.path.join(home, ".cache"), NAME)
+
+
+class CacheFolder:
+    """Entries in a folder of their own; what is gone is made again, what is not ours stays.
+
+    The folder has a ``CACHEDIR.TAG`` that says whose it is.  One that has other files gets a folder
+    for the entries in it.  Only its owner may look into it, and entries of other owners are none.
+
+    Args:
+        path: of the folder, which is made if it is not there.
+
+    Raises:
+        LayoutError: it cannot be made, or written to.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            self.path = path if self._is_ours(path) else os.path.join(path, NAME)
+            if not self._is_ours(self.path):
+                raise FileExistsError(errno.EEXIST, "it has files of others")
+            make_folder(self.path, is_private=True)
+            tag = os.path.join(self.path, TAG)
+            if not os.path.lexists(tag):
+                with replacing(tag, is_private=True) as file:
+                    file.write(TAG_TEXT)
+        except OSError as error:
+            message = f"cannot keep results there: {error.strerror or error}"
+            raise LayoutError(message, FileLocation(path)) from None
+
+    @staticmethod
+    def _is_ours(path: str) -> bool:
+        """Return whether a folder has our tag, or nothing, or is not there.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        try:
+            names = os.listdir(path)
+        except FileNotFoundError:
+            return True
+        except ValueError as error:
+            raise not_a_name(error) from None
+        if TAG not in names:
+            return all(_TEMPORARY.fullmatch(name) for name in names)
+        with open_file(os.path.join(path, TAG)) as file:
+            return file.read(len(TAG_TEXT)) == TAG_TEXT
+
+    def read(self, key: str) -> bytes | None:
+        """Return an entry; None where there is none, or it is not one of ours."""
+        path = self._entry(key)
+        try:
+            with open_file(path) as file:
+                status = os.fstat(file.fileno())
+                if status.st_size > MAX_ENTRY or _owner() not in (None, status.st_uid):
+                    return None
+                content = file.read(MAX_ENTRY)
+            os.utime(path)
+        except OSError:
+            return None
+        return content
+
+    def write(self, key: str, content: bytes) -> None:
+        """Keep an entry; where that cannot be, or it is too long, it is not kept."""
+        if len(content) > MAX_ENTRY:
+            return
+        with suppress(OSError), replacing(self._entry(key), is_private=True) as file:
+            file.write(content)
+
+    def shrink(self, most: int) -> None:
+        """Remove the entries that were not used for longest, until so many bytes are left."""
+        from time import time
+
+        found = []
+        for entry in _entries(self.path):
+            is_entry = _ENTRY.fullmatch(entry.name) is not None
+            with suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                is_left = _TEMPORARY.fullmatch(entry.name) and status.st_mtime < time() - ABANDONED
+                if stat.S_ISREG(status.st_mode) and (is_entry or is_left):
+                    found.append((is_entry, status.st_mtime, status.st_size, entry.path))
+        total = sum(size for _, _, size, _ in found)
+        for is_entry, _, size, path in sorted(found):
+            if is_entry and total <= most:
+                return
+            total -= size
+            with suppress(OSError):  # another process may have removed it
+                remove(path)
+
+    def _entry(self, key: str) -> str:
+        return os.path.join(self.path, f"{key}{ENTRY}")
+
+
+def _owner() -> int | None:
+    """Return the user that this process is; None where the system has no numbers for them."""
+    return os.geteuid() if hasattr(os, "geteuid") else None

@@ -61,9 +61,9 @@ def _made(texts: Iterable[str]) -> Iterator[tuple[int, Iterable[bytes]]]:
     else:
         yield size, kept
         return
-    from tempfile import TemporaryFile
+    from tt_layout.files import scratch
 
-    with TemporaryFile() as file:
+    with scratch() as file:
         file.writelines(kept)
         kept.clear()
         file.writelines(chunks)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import click
 
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.files import read_start
 
 STDOUT = "-"
 _HEAD = 4096  # bytes of a file that tell what wrote it
@@ -74,12 +75,9 @@ def destination(output: str | None, name: str, ending: str) -> Destination:
 
 
 def _is_ours(path: str, ending: str) -> bool:
-    if not os.path.isfile(path):
-        return False
     try:
-        with open(path, "rb") as file:
-            return _OURS[ending].search(file.read(_HEAD)) is not None
-    except OSError:
+        return _OURS[ending].search(read_start(path, _HEAD)) is not None
+    except LayoutError:
         return False
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import suppress
 from pathlib import Path
 
-from tt_layout.errors import not_a_name
-from tt_layout.files import is_inside, open_file
-from tt_layout.reports.writing import replacing
+from tt_layout.files import is_inside, mode_of, read_bytes, remove, replacing
 
 
 def exists(path: Path) -> bool:
@@ -18,13 +15,7 @@ def exists(path: Path) -> bool:
     Raises:
         OSError: its name is too long, or is not one of a file.
     """
-    try:
-        os.stat(path)
-    except FileNotFoundError:
-        return False
-    except ValueError as error:
-        raise not_a_name(error) from None
-    return True
+    return mode_of(path) is not None
 
 
 def read_golden(path: Path) -> bytes | None:
@@ -36,8 +27,7 @@ def read_golden(path: Path) -> bytes | None:
     if not os.path.lexists(path):
         return None
     _refuse_link_out(path)
-    with open_file(str(path)) as file:
-        return file.read()
+    return read_bytes(str(path))
 
 
 def write_golden(path: Path, content: bytes) -> None:
@@ -48,7 +38,7 @@ def write_golden(path: Path, content: bytes) -> None:
     """
     if os.path.lexists(path):
         _refuse_link_out(path)
-        if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+        if os.path.exists(path) and not os.path.isfile(path):
             raise OSError("it is not a file")
     with replacing(str(path)) as file:
         file.write(content)
@@ -57,7 +47,7 @@ def write_golden(path: Path, content: bytes) -> None:
 def write_actual(path: Path, content: bytes) -> None:
     """Write the actual output; replace whatever is in its place, be it a link."""
     if os.path.islink(path) or (os.path.lexists(path) and not os.path.isfile(path)):
-        path.unlink()
+        remove(str(path))
     with replacing(str(path)) as file:
         file.write(content)
 
@@ -65,7 +55,7 @@ def write_actual(path: Path, content: bytes) -> None:
 def remove_actual(path: Path) -> None:
     """Remove an earlier actual output, if it exists and can be removed."""
     with suppress(OSError):
-        path.unlink(missing_ok=True)
+        remove(str(path))
 
 
 def _refuse_link_out(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -13,6 +12,7 @@ from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
+from tt_layout.files import stamp_of
 from tt_layout.golden.case import Case
 from tt_layout.ir.file_aliases import FileAliases, split_module
 from tt_layout.ir.movement_lines import movement_on_line
@@ -84,7 +84,7 @@ def _alias(case: Case, key: str) -> Encoding:
 
 def _table(case: Case, file: str, alias: str) -> AliasTable:
     path, module = split_module(str(case.folder / file))
-    return _aliases(path, os.stat(path).st_mtime_ns).choose([alias], module).table
+    return _aliases(path, stamp_of(path)).choose([alias], module).table
 
 
 def defined_at(case: Case) -> Span:
@@ -99,7 +99,7 @@ def defined_at(case: Case) -> Span:
 
 
 @lru_cache(maxsize=8)
-def _aliases(path: str, changed: int) -> FileAliases:
+def _aliases(path: str, stamp: tuple[int, ...]) -> FileAliases:
     """Return a file's aliases; cached for all cases of the file."""
     return FileAliases(read_source(path))
 

@@ -6,7 +6,6 @@ They hold for the golden file that they were written with, which a digest tells.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tt_layout.errors import file_error
+from tt_layout.files import stamp_of
 from tt_layout.golden.facts import CaseOutput, Facts
 from tt_layout.golden.files import read_golden, write_golden
 
@@ -53,10 +53,7 @@ def file_of(check: Check) -> Path:
 def facts_of(check: Check, golden: bytes) -> Facts | None:
     """Return the facts of a golden file; None if none are kept for its content."""
     path = file_of(check)
-    try:
-        entries = _entries(path, os.stat(path).st_mtime_ns)
-    except OSError:
-        return None
+    entries = _entries(path, stamp_of(str(path)))
     match entries.get(check.id):
         case [digest, dict(facts)] if digest == _digest(golden):
             return {label: str(value) for label, value in facts.items()}
@@ -64,8 +61,8 @@ def facts_of(check: Check, golden: bytes) -> Facts | None:
 
 
 @lru_cache(maxsize=8)
-def _entries(path: Path, changed: int) -> dict[str, object]:
-    """Return the entries of a facts file; cached by its time of change."""
+def _entries(path: Path, stamp: tuple[int, ...]) -> dict[str, object]:
+    """Return the entries of a facts file; cached until it changes."""
     return _read(path)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tt_layout.errors import LayoutError, SeveralError, TooLargeError, nearest
-from tt_layout.files import is_inside
+from tt_layout.files import is_inside, matching, mode_of
 from tt_layout.golden.case import Case
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, CaseKey, all_keys
 from tt_layout.golden.matrix import CaseValues, expand
@@ -177,9 +177,11 @@ class _ManifestReader:
             if Path(node.text).is_absolute() or not is_inside(path, self.top):
                 message = "a file must be inside the manifest's folder"
                 raise LayoutError(f"{message}, got {node.text!r}", node.span)
-            mode = path.stat().st_mode
+            mode = mode_of(path)
         except OSError:
-            raise LayoutError(f"there is no file {node.text!r}", node.span) from None
+            mode = None
+        if mode is None:
+            raise LayoutError(f"there is no file {node.text!r}", node.span)
         if not stat.S_ISREG(mode):
             raise LayoutError(f"{node.text!r} is not a file", node.span)
         return path
@@ -213,7 +215,7 @@ class _ManifestReader:
             yield values
             return
         self._check_name(file)
-        paths = sorted(path for path in folder.glob(file.text) if path.is_file())
+        paths = sorted(map(Path, matching(str(folder), file.text)))
         if not paths:
             raise LayoutError(f"no file matches {file.text!r}", file.span)
         assert isinstance(name, ScalarNode)

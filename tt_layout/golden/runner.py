@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tt_layout.enums import TextEnum
 from tt_layout.errors import FileLocation, LayoutError, file_error
+from tt_layout.files import make_folder, matching
 from tt_layout.golden.facts import CaseOutput, differences
 from tt_layout.golden.files import read_golden, remove_actual, write_actual, write_golden
 from tt_layout.golden.kept import Kept, facts_of, file_of, keep, kept_of
@@ -251,7 +252,7 @@ def keep_in(folder: str, outcome: Outcome) -> Outcome:
     if outcome.state in DIFFERENT and outcome.after is not None:
         path = Path(folder) / outcome.golden.name
         try:
-            os.makedirs(folder, exist_ok=True)
+            make_folder(folder)
             write_actual(path, outcome.after)
         except (OSError, ValueError) as error:
             raise file_error("write", path, error) from None
@@ -299,13 +300,13 @@ def orphans(manifest: Manifest) -> tuple[Outcome, ...]:
         os.path.realpath(path): path
         for folder in folders
         for kind in KINDS
-        for path in sorted(folder.glob(f"*.{kind}.txt"))
+        for path in map(Path, matching(str(folder), f"*.{kind}.txt"))
     }
     for path in owned(manifest):
         unowned.pop(path, None)
     ours = {os.path.realpath(path) for path in manifest.files}
     for folder in folders if unowned else ():
-        for other in sorted(folder.glob("*layouts.yaml")):
+        for other in map(Path, matching(str(folder), "*layouts.yaml")):
             if is_manifest_name(other.name) and os.path.realpath(other) not in ours:
                 for path in _owned_by_other(other, unowned):
                     unowned.pop(path, None)

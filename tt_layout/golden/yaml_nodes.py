@@ -7,13 +7,12 @@ nothing but text is ever constructed.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tt_layout.errors import FileLocation, LayoutError, file_error
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.mlir.source import Source, Span, read_source
 
 MAX_BYTES = 16 << 20
@@ -72,15 +71,7 @@ def read_nodes(path: str, what: str = "manifest") -> Node:
     Raises:
         LayoutError: the file cannot be read, is too large, or is not such YAML.
     """
-    try:
-        size = os.path.getsize(path)
-    except OSError as error:
-        raise file_error("read", path, error) from None
-    if size > MAX_BYTES:
-        limit = f"{MAX_BYTES >> 20} MiB"
-        message = f"a {what} may have {limit}, this has {size} bytes"
-        raise LayoutError(message, FileLocation(path))
-    source = read_source(path)
+    source = read_source(path, MAX_BYTES)
     return parse_nodes(Source(source.text.removeprefix("\ufeff"), source.name), what)
 
 

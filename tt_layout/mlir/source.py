@@ -167,12 +167,16 @@ def _cut(line: str, indent: int, width: int) -> tuple[str, int, int]:
     return before + line[start:end] + after, caret, min(width, end - indent)
 
 
-def read_source(path: str) -> Source:
+def read_source(path: str, most: int | None = None) -> Source:
     """Return the text of a file, or of standard input for ``-``.
+
+    Args:
+        path: of the file.
+        most: bytes that it may have; `MAX_BYTES` if none is given.
 
     Raises:
         LayoutError: the file cannot be read, is not a regular file or not text, is empty, or has
-            more than `MAX_BYTES`.
+            more bytes.
     """
     import zlib
 
@@ -183,10 +187,10 @@ def read_source(path: str) -> Source:
     name = "<stdin>" if path == "-" else path
     try:
         if path == "-":
-            text = _read(decompressed(_standard_input()), name)
+            text = _read(decompressed(_standard_input()), name, most)
         else:
             with open_file(path) as file:
-                text = _read(decompressed(file), name)
+                text = _read(decompressed(file), name, most)
     except OSError as error:
         raise file_error("read", name, error) from None
     except (EOFError, zlib.error):
@@ -238,19 +242,20 @@ def _standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def _read(file: BinaryIO, name: str) -> str:
+def _read(file: BinaryIO, name: str, most: int | None = None) -> str:
     """Read a text in chunks, because a device may never end.
 
     So it is never in memory twice, as bytes and as text.
     """
     decoder, text, size = getincrementaldecoder("utf-8")(), "", 0
+    most = MAX_BYTES if most is None else most
     for chunk in _pieces(file):  # Python 3.11 lets a text grow in its place in no while loop
         if b"\0" in chunk:
             raise LayoutError(f"not text: byte {size + chunk.index(0)} is 0x00", FileLocation(name))
         text += _decoded(decoder, chunk, size, name)
         size += len(chunk)
-        if size > MAX_BYTES:
-            raise too_long(name, MAX_BYTES)
+        if size > most:
+            raise too_long(name, most)
     return text + _decoded(decoder, b"", size, name)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import IO
 
-from tt_layout.errors import LayoutError, TooLargeError, file_error, not_a_name
+from tt_layout.errors import FileLocation, LayoutError, TooLargeError, file_error
+from tt_layout.files import is_same, replacing
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
 DEFAULT_SIZE = os.terminal_size((80, 24))
 """Columns and lines of a terminal of unknown size."""
-MAX_PREFIX = 40  # characters of a file's name in that of the file that takes its place
 
 
 def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) -> None:
@@ -43,6 +41,21 @@ def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) 
         raise file_error("write", path, error) from None
 
 
+def refuse_input(output: str | None, read: str | None) -> None:
+    """Raise an error if what is written would take the place of what is read.
+
+    Raises:
+        LayoutError: both are one file.
+    """
+    if output is None or read is None:
+        return
+    from tt_layout.ir.file_aliases import split_module
+
+    if is_same(split_module(read).path, output):
+        message = "it is what is read, and would be lost: name another file with -o"
+        raise LayoutError(message, FileLocation(output))
+
+
 def terminal_size(stream: IO[str]) -> os.terminal_size | None:
     """Return the columns and lines of the terminal that a stream is; None where it is none."""
     if not stream.isatty():
@@ -64,55 +77,6 @@ def _write_to_stdout(chunks: Iterable[bytes | memoryview]) -> None:
     for chunk in chunks:
         sys.stdout.buffer.write(chunk)
     sys.stdout.buffer.flush()
-
-
-@contextmanager
-def replacing(path: str) -> Iterator[IO[bytes]]:
-    """Open a file whose content is replaced at the end, all at once.
-
-    What is not a regular file (a device, a pipe) is written in place; a link is followed.
-    """
-    mode = _mode(path)
-    if mode is not None and not stat.S_ISREG(mode):
-        # A pipe that nobody reads is refused at once, where it would be waited for.
-        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
-        os.set_blocking(descriptor, True)
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        return
-    from tempfile import mkstemp
-
-    target = os.path.realpath(path)
-    name = os.path.basename(target)[:MAX_PREFIX]
-    descriptor, temporary = mkstemp(dir=os.path.dirname(target), prefix=f".{name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        os.chmod(temporary, stat.S_IMODE(mode) if mode is not None else 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _mode(path: str) -> int | None:
-    """Return the mode of a file; None if it does not exist yet.
-
-    Raises:
-        OSError: the path leads nowhere, such as a link to itself.
-    """
-    try:
-        return os.stat(path).st_mode
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise not_a_name(error) from None
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
 
 
 def _with_progress(chunks: Iterable[bytes | memoryview], size: int) -> Iterable[bytes | memoryview]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from tt_layout.files import names_in
 from tt_layout.kernels.metadata import metadata_beside
 from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
@@ -62,8 +63,7 @@ def _hash_of(tuner: Any, launcher: Any) -> str | None:
 def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
     """Return a kernel that another process compiled, from Triton's cache."""
     folder = os.path.join(os.environ.get("TRITON_CACHE_DIR", ""), str(launcher.cache_hash))
-    names = os.listdir(folder) if os.path.isdir(folder) else []
-    paths = {name: os.path.join(folder, name) for name in names}
+    paths = {name: os.path.join(folder, name) for name in names_in(folder)}
     text = stage_text(paths)
     known = metadata_beside(stage_path(paths) or "")
     name = known.name or str(getattr(tuner.fn, "__name__", "kernel"))

@@ -6,11 +6,11 @@ later calls ours.  A failure of ours never reaches the program: it is reported o
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tt_layout.files import is_file, read_bytes
 from tt_layout.kernels.metadata import metadata_beside, metadata_of, metadata_of_kernel
 from tt_layout.kernels.seen import POINTER_PERIOD, CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
@@ -42,10 +42,9 @@ def compiled_kernel(source: Any, metadata: Any, paths: Any) -> CompiledKernel | 
 def stage_text(paths: Any) -> str | None:
     """Return the TTGIR that the cache keeps; None where it keeps none."""
     path = stage_path(paths)
-    if path is None or not os.path.isfile(path):
+    if path is None or not is_file(path):
         return None
-    with open(path, encoding="utf-8") as file:
-        return file.read()
+    return read_bytes(path).decode("utf-8")
 
 
 def stage_path(paths: Any) -> str | None:

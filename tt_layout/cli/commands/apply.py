@@ -11,6 +11,7 @@ from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import FileParameter, chosen_release, format_option, release_option
 from tt_layout.cli.values import gpu_option, read_values, value_option, values_option
 from tt_layout.errors import LayoutError
+from tt_layout.files import make_folder
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.reports.writing import write
 from tt_layout.rewriting.apply import cure
@@ -86,7 +87,7 @@ def command(
     )
     if target is not None:
         if override is not None:
-            os.makedirs(os.path.dirname(target), exist_ok=True)
+            make_folder(os.path.dirname(target))
         content = cured.text.encode("utf-8", "surrogateescape")
         write([content], target, size=len(content))
     emit(AppliedReport(cured, file, target, override), output_format)
