@@ -74,7 +74,7 @@ def test_results_move_with_their_dumps(run: Run, folder: Path, read: list[str]) 
 def test_a_broken_result_is_made_again(run: Run, folder: Path, read: list[str]) -> None:
     arguments = ["audit", str(folder / "dumps"), "--cache", str(folder / "kept")]
     first = run(*arguments)
-    results = sorted((folder / "kept").rglob("*.json"))
+    results = sorted((folder / "kept").rglob("*.result"))
     for path, text in zip(results, ["", "{", "[]", '{"kernels": [[1]]}', "null", "7", '"x"']):
         path.write_text(text)
     read.clear()
@@ -87,11 +87,11 @@ def test_the_folder_is_bounded(run: Run, folder: Path, monkeypatch: pytest.Monke
     kept = folder / "kept"
     arguments = ["audit", str(folder / "dumps"), "--cache", str(kept)]
     assert run(*arguments).status == 0
-    before = {path: path.stat().st_size for path in kept.rglob("*.json")}
+    before = {path: path.stat().st_size for path in kept.rglob("*.result")}
     monkeypatch.setattr(result_cache, "MAX_BYTES", 3 * max(before.values()))
     write(folder / "dumps", {"more": dump("more")}, 3)
     assert run(*arguments).status == 0
-    after = {path: path.stat().st_size for path in kept.rglob("*.json")}
+    after = {path: path.stat().st_size for path in kept.rglob("*.result")}
     assert 0 < sum(after.values()) <= result_cache.MAX_BYTES
     assert set(after) - set(before), "what was made last stays"
 
@@ -106,7 +106,7 @@ def test_several_processes_share_a_folder(folder: Path) -> None:
     found = [process.communicate() for process in processes]
     assert {process.returncode for process in processes} == {0}
     assert len(set(found)) == 1
-    assert len(list((folder / "kept").rglob("*.json"))) == 9
+    assert len(list((folder / "kept").rglob("*.result"))) == 9
 
 
 @pytest.mark.parametrize("name", ["file", "file/below"])

@@ -11,6 +11,7 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.cli.output import emit, emit_text
 from tt_layout.cli.parameters import FileParameter
 from tt_layout.errors import LayoutError
+from tt_layout.files import user_cache
 from tt_layout.releases import Release
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ cache_option = click.option(
     "--cache",
     type=FileParameter(),
     metavar="FOLDER",
-    help="Keep the results of many dumps in this folder, and find them again there.",
+    callback=lambda context, option, value: user_cache() if value == "auto" else value,
+    help="Keep the results of many dumps in this folder, and find them again there; auto: in the "
+    "user's folder of caches.",
 )
 
 

@@ -1,38 +1,43 @@
 """Audits of dumps that were made before, kept in a folder by the content of the dump.
 
-Several processes may use one folder: a result is written whole or not at all, and one that cannot
-be read is made again.
+Several processes and versions may use one folder: a result is written whole or not at all, and one
+that is not as it was written is made again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+import math
+from functools import cache
+from types import UnionType
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings.third_parties import installed
-from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.errors import LayoutError
+from tt_layout.files import CacheFolder, chunks_of, is_file, open_file
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.kernels.metadata import files_beside
 from tt_layout.releases import Release
-from tt_layout.reports.kernel_overview import FileKernels, FindingLine, KernelLine, PassedOver
+from tt_layout.reports.kernel_overview import FileKernels
 from tt_layout.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 """Changes when what is kept changes."""
 
 MAX_BYTES = 256 << 20
 """What the folder may hold: the oldest results beyond that are removed."""
+
+MAX_NUMBER = 1 << 63
+"""Below which integers of a result are."""
 
 
 class ResultCache:
     """The results in a folder, for one way to audit.
 
     Args:
-        folder: is made if it is not there.
+        folder: is made if it is not there; one with files of others gets a folder in it.
         is_partial, release, given: as of `FileReader`.
 
     Raises:
@@ -42,12 +47,7 @@ class ResultCache:
     def __init__(
         self, folder: str, is_partial: bool, release: Release | None, given: GivenValues | None
     ) -> None:
-        self._folder = folder
-        try:
-            os.makedirs(folder, exist_ok=True)
-        except OSError as error:
-            message = f"cannot keep results there: {error.strerror or error}"
-            raise LayoutError(message, FileLocation(folder)) from None
+        self._folder = CacheFolder(folder)
         values = sorted(given.values.items()) if given is not None else None
         product = given.product.product if given is not None and given.product is not None else None
         way = (FORMAT, __version__, installed(), is_partial, release, values, product)
@@ -61,72 +61,39 @@ class ResultCache:
         path, number = split_module(name)
         digest = hashlib.sha256(self._way + repr(number).encode())
         try:
-            with open(path, "rb") as file:
-                digest.update(file.read())
+            _digest(digest, path)
             for beside in files_beside(path):
-                if os.path.isfile(beside):
-                    with open(beside, "rb") as file:
-                        digest.update(b"\0" + file.read())
-        except (OSError, ValueError):
+                if is_file(beside):
+                    digest.update(b"\0")
+                    _digest(digest, beside)
+        except (OSError, LayoutError):
             return None
         return digest.hexdigest()
 
     def find(self, key: str, name: str) -> FileKernels | None:
         """Return what is kept of a dump, under the name that it has now; None without any."""
-        path = self._path(key)
-        try:
-            with open(path, "rb") as file:
-                found = from_plain(json.load(file), name)
-            os.utime(path)
-        except (OSError, ValueError, TypeError, LookupError, AttributeError):
+        content = self._folder.read(key)
+        if content is None:
             return None
-        return found
+        try:
+            return from_plain(json.loads(content), name)
+        except (ValueError, RecursionError):
+            return None
 
     def keep(self, key: str, name: str, found: FileKernels) -> None:
-        """Keep the result of a dump; where that cannot be, it is not kept."""
-        from tt_layout.reports.writing import replacing
-
-        path = self._path(key)
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with replacing(path) as file:
-                file.write(json.dumps(to_plain(found, name)).encode())
-        except OSError:
-            return
+        """Keep the result of a dump, unless that has changed since; where it cannot be, do not."""
+        if self.key(name) == key:
+            self._folder.write(key, json.dumps(to_plain(found, name)).encode())
 
     def shrink(self) -> None:
         """Remove the results that were not used for longest, until the folder is small enough."""
-        results = sorted(_results(self._folder))
-        total = sum(result.bytes for result in results)
-        for result in results:
-            if total <= MAX_BYTES:
-                return
-            total -= result.bytes
-            try:
-                os.unlink(result.path)
-            except OSError:
-                continue  # another process has removed it
-
-    def _path(self, key: str) -> str:
-        return os.path.join(self._folder, key[:2], f"{key[2:]}.json")
+        self._folder.shrink(MAX_BYTES)
 
 
-class _Result(NamedTuple):
-    used: float
-    path: str
-    bytes: int
-
-
-def _results(folder: str) -> Iterator[_Result]:
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            path = os.path.join(parent, name)
-            try:
-                status = os.stat(path)
-            except OSError:
-                continue
-            if name.endswith(".json"):
-                yield _Result(status.st_mtime, path, status.st_size)
+def _digest(digest: Any, path: str) -> None:
+    with open_file(path) as file:
+        for chunk in chunks_of(file, path):
+            digest.update(chunk)
 
 
 def to_plain(found: FileKernels, name: str) -> dict[str, Any]:
@@ -142,29 +109,65 @@ def to_plain(found: FileKernels, name: str) -> dict[str, Any]:
     }
 
 
-def from_plain(plain: dict[str, Any], name: str) -> FileKernels:
+def from_plain(plain: Any, name: str) -> FileKernels:
     """Return the result that `to_plain` made data of, under the name that the dump has now.
+
+    Raises:
+        ValueError: it is not such data.
 
     Example:
         >>> from_plain(to_plain(FileKernels((), ("n",)), "a.ttgir"), "b.ttgir")
         FileKernels(kernels=(), arguments=('n',), unread=())
+        >>> from_plain({"kernels": [[1]], "arguments": [], "unread": []}, "b.ttgir")
+        Traceback (most recent call last):
+        ValueError: not a result
     """
-    return FileKernels(
-        tuple(_kernel(kernel, name) for kernel in plain["kernels"]),
-        tuple(plain["arguments"]),
-        tuple(PassedOver(name + rest, reason) for rest, reason in plain["unread"]),
+    found: FileKernels = _as_kind(plain, FileKernels)
+    return found._replace(
+        kernels=tuple(one._replace(file=name + one.file) for one in found.kernels),
+        unread=tuple(one._replace(file=name + one.file) for one in found.unread),
     )
 
 
-def _kernel(plain: list[Any], name: str) -> KernelLine:
-    kernel = KernelLine(*plain)
-    findings = tuple(map(_finding, kernel.findings))
-    return kernel._replace(file=name + kernel.file, findings=findings)
+def _as_kind(plain: Any, kind: Any) -> Any:
+    """Return plain data as a value of a type, which names all that it may hold.
+
+    Raises:
+        ValueError: it is not of the type.
+
+    Example:
+        >>> _as_kind([1, ["a"]], tuple[int, tuple[str, ...]])
+        (1, ('a',))
+    """
+    if kind in (str, int, float, type(None)):
+        if not _is_plain(plain, kind):
+            raise ValueError("not a result")
+        return plain
+    of, inner = get_origin(kind), get_args(kind)
+    if of in (Union, UnionType):
+        return _as_kind(plain, type(None) if plain is None else inner[0])
+    if of is dict and isinstance(plain, dict):
+        return {_as_kind(k, inner[0]): _as_kind(v, inner[1]) for k, v in plain.items()}
+    fields = _fields(kind) if of is None else None
+    if fields is not None and isinstance(plain, dict) and list(plain) == list(fields):
+        plain = [*plain.values()]
+    if isinstance(plain, (list, tuple)):
+        inner = tuple(fields.values()) if fields is not None else inner
+        inner = (inner[0],) * len(plain) if inner[1:] == (...,) else inner
+        if len(inner) == len(plain):
+            values = map(_as_kind, plain, inner)
+            return kind(*values) if fields is not None else tuple(values)
+    raise ValueError("not a result")
 
 
-def _finding(plain: Any) -> FindingLine:
-    finding = FindingLine(*plain)
-    location: Any = finding.location
-    return finding._replace(
-        kinds=tuple(finding.kinds), location=tuple(location) if location is not None else None
-    )
+def _is_plain(plain: Any, kind: Any) -> bool:
+    if kind is float:
+        return type(plain) in (int, float) and abs(plain) < MAX_NUMBER and math.isfinite(plain)
+    return type(plain) is kind and (kind is not int or abs(plain) < MAX_NUMBER)
+
+
+@cache
+def _fields(kind: type[NamedTuple]) -> dict[str, Any]:
+    """Return the type of each field."""
+    hints = get_type_hints(kind)
+    return {name: hints[name] for name in kind._fields}
