@@ -19,6 +19,7 @@ import fsspec
 from distributed import Client, as_completed
 
 from tt_layout.cli.fail_on import tell_failures
+from tt_layout.errors import LayoutError
 from tt_layout.reports.kernel_overview import FileKernels, FileReader, KernelOverview, PassedOver
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.result_cache import from_plain, to_plain
@@ -57,13 +58,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("patterns", nargs="+", help="paths of dumps, with * and **")
     parser.add_argument("--fail-on", action="append", default=[], help="as of tt-layout audit")
     options = parser.parse_args(arguments)
+    try:
+        watcher = Watcher(read_limits(options.fail_on) if options.fail_on else {})
+    except LayoutError as error:
+        parser.error(error.message)
     paths = [file.path for file in fsspec.open_files(options.patterns, "rb")]
     if not paths:
         parser.error("no file matches")
     with Client(options.scheduler) as client:
         found = overview(client, paths)
     sys.stdout.write(plain_text(found))
-    watcher = Watcher(read_limits(options.fail_on) if options.fail_on else {})
     watcher.found += [
         NamedFinding(one.file, each) for one in found.kernels for each in one.findings
     ]

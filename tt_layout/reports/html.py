@@ -30,9 +30,9 @@ style="color:color-mix(in srgb,#d8382e 60%,currentColor)">a &lt; b</div></div>'
     return f'<div style="{STYLE}">{"".join(map(_line, safe_elements(report)))}</div>'
 
 
-def to_page(title: str, report: Report) -> str:
-    """Return a report as a page of its own."""
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title>'
+def to_page(title: str, report: Report, mark: str = "") -> str:
+    """Return a report as a page of its own, with a mark in its head."""
+    head = f'<meta charset="utf-8">{mark}<title>{escape(title)}</title>'
     theme = "<style>:root{color-scheme:light dark}</style>"
     return f"<!doctype html>\n<html lang=en>{head}{theme}<body>{to_html(report)}</body></html>\n"
 

@@ -46,8 +46,8 @@ class Case(NamedTuple):
     seconds: float | None = None
 
 
-def to_junit(suite: str, cases: Iterable[Case]) -> str:
-    """Return a suite of cases as JUnit XML.
+def to_junit(suite: str, cases: Iterable[Case], mark: str = "") -> str:
+    """Return a suite of cases as JUnit XML, with a comment above it.
 
     Example:
         >>> print(to_junit("kernels", [Case("copy", "train.py", 7)]))
@@ -77,7 +77,8 @@ def to_junit(suite: str, cases: Iterable[Case]) -> str:
     ET.indent(root)
     # What xml.etree declares by itself depends on the locale.
     # A report in the log of a job is no command to it.
-    return safe_lines(f"{DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n")
+    head = f"{DECLARATION}\n{mark}\n" if mark else f"{DECLARATION}\n"
+    return safe_lines(f"{head}{ET.tostring(root, encoding='unicode')}\n")
 
 
 def _element(suite: str, case: Case) -> Element:

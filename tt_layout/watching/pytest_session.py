@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Generator
 from contextlib import ExitStack
 from typing import Any
@@ -13,9 +14,10 @@ from tt_layout.errors import LayoutError
 from tt_layout.kernels.seen import from_plain, to_plain
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.watched_findings import read_limits
+from tt_layout.safe_text import safe
 from tt_layout.watching.places import in_test
 from tt_layout.watching.processes import is_followed
-from tt_layout.watching.report import WatchReport, write_report
+from tt_layout.watching.report import WatchReport, why_not, write_report
 from tt_layout.watching.session import Seen, collecting
 
 CHANNEL = "tt_layout_kernels"
@@ -34,7 +36,8 @@ class WatchedTests:
         path: of the file that the report is written to; None for none.
 
     Raises:
-        pytest.UsageError: there is no such kind of finding.
+        pytest.UsageError: there is no such kind of finding, or the file cannot be written, or is
+            no earlier report.
     """
 
     def __init__(self, config: pytest.Config, kinds: str, path: str | None) -> None:
@@ -43,7 +46,10 @@ class WatchedTests:
         except LayoutError as error:
             way_out = "write --tt-audit= before a path"
             raise pytest.UsageError(f"--tt-audit: {error.message}; {way_out}") from None
-        self._config, self._path = config, path
+        if path is not None and (reason := why_not(path)) is not None:
+            raise pytest.UsageError(f"--tt-audit-report: cannot write {path}: {reason}")
+        self._config, self._path = config, os.path.abspath(path) if path is not None else None
+        self._problem: str | None = None
         self._stack = ExitStack()
         is_worker = hasattr(config, "workeroutput")
         # The kernels of a worker that the first process follows are in its journal.
@@ -95,7 +101,7 @@ class WatchedTests:
         if self._limits:
             self._failures += [f"what was not seen: {lost}" for lost in self._seen.lost]
         if self._path is not None:
-            write_report(self._report, self._path, self._limits)
+            self._problem = write_report(self._report, self._path, self._limits)
         if self._failures and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -107,6 +113,8 @@ class WatchedTests:
         terminalreporter.write(plain_text(self._report))
         for failure in self._failures:
             terminalreporter.write_line(f"failed on {failure}", red=True)
+        if self._problem is not None:
+            terminalreporter.write_line(f"warning: {safe(self._problem)}", yellow=True)
 
     def pytest_unconfigure(self) -> None:
         """Take the hooks back."""

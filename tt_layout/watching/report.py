@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from tt_layout import files
+from tt_layout.files import refuse_foreign
 from tt_layout.kernels.seen import Launch, SeenKernel
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_overview import KernelOverview, kernel_data
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, plain_text
 from tt_layout.reports.watched_findings import Limits, NamedFinding, Watcher
+from tt_layout.version import __version__
 from tt_layout.watching.audits import WatchedKernel, audited, passed_over
 
 if TYPE_CHECKING:
@@ -118,44 +122,99 @@ def _launch(launch: Launch) -> dict[str, Any]:
 # -- writing --------------------------------------------------------------------------------
 
 
-def write_report(
-    report: WatchReport, out: str | os.PathLike[str] | IO[str], limits: Limits
-) -> None:
-    """Write a report to a stream as text, or to a file as its name ends.
+def why_not(path: str) -> str | None:
+    """Return why no report can be written to a file; None if it can, and its folder is there."""
+    try:
+        refuse_foreign(path, _is_own)
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+def write_report(report: WatchReport, path: str, limits: Limits) -> str | None:
+    """Write a report to a file as its name ends, or else to a temporary one.
+
+    Returns:
+        What is said of the second; None of the first.
+    """
+    ending = os.path.splitext(path)[1].lower()
+    text = _FORMATS.get(ending, _as_text)(report, limits)
+    content = text.encode("utf-8", "backslashreplace")
+    try:
+        files.write_report(path, content, _is_own)
+    except OSError as error:
+        return f"cannot write {path}: {error.strerror or error}; {_aside(content, ending)}"
+    return None
+
+
+def write_table(report: WatchReport, stream: IO[str] | None) -> str | None:
+    """Write the table to a stream, or else to a temporary file.
+
+    Returns:
+        What is said of the second; None of the first.
+    """
+    text = plain_text(report)
+    try:
+        put(stream, text)
+    except (OSError, ValueError) as error:
+        content = text.encode("utf-8", "backslashreplace")
+        return f"cannot write the table: {error}; {_aside(content, '.txt')}"
+    return None
+
+
+def put(stream: IO[str] | None, text: str) -> None:
+    """Write text to a stream at once.
+
+    Nothing is left in the buffer of standard error, which would fail again when Python ends.
 
     Raises:
-        OSError: it cannot be written; a file is replaced whole or not at all.
+        OSError, ValueError: it is closed, or cannot be written.
     """
-    if not isinstance(out, (str, os.PathLike)):
-        out.write(plain_text(report))
+    if stream is None:
+        raise ValueError("the stream is closed")
+    errors = sys.__stderr__
+    if errors is None or stream is not errors:
+        stream.write(text)
         return
-    from tt_layout.reports.writing import replacing
+    errors.flush()
+    descriptor = os.dup(errors.fileno())
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as own:
+        own.write(text)
 
-    path = os.fspath(out)
-    make = _FORMATS.get(os.path.splitext(path)[1].lower(), _as_text)
-    text = make(report, limits)
-    with replacing(path) as file:
-        file.write(text.encode("utf-8", "backslashreplace"))
+
+def _aside(content: bytes, ending: str) -> str:
+    try:
+        return f"it is in {files.write_aside(content, ending)}"
+    except OSError as error:
+        return f"nor a temporary file: {error.strerror or error}"
+
+
+def _is_own(start: bytes, end: bytes) -> bool:
+    """Return whether a file that begins and ends so is a report of ours."""
+    is_marked = any(mark.encode() in start for mark in _MARKS.values())
+    is_text = end.endswith(f"\n{_TEXT_MARK}\n".encode())
+    return is_text or (is_marked and start.startswith((b"<!doctype html>", b"{", b"<?xml")))
 
 
 def _as_text(report: WatchReport, limits: Limits) -> str:
-    return plain_text(report)
+    return f"{plain_text(report)}{_TEXT_MARK}\n"
 
 
 def _as_json(report: WatchReport, limits: Limits) -> str:
-    return json.dumps(report.data(), indent=2) + "\n"
+    return json.dumps({**_GENERATOR, **report.data()}, indent=2) + "\n"
 
 
 def _as_html(report: WatchReport, limits: Limits) -> str:
     from tt_layout.reports.html import to_page
 
-    return to_page("kernels", report)
+    return to_page("kernels", report, f'{_MARKS[".html"]} {__version__}">')
 
 
 def _as_junit(report: WatchReport, limits: Limits) -> str:
     from tt_layout.reports.junit import to_junit
 
-    return to_junit("tt-layout", (_case(kernel, limits) for kernel in report.kernels))
+    cases = (_case(kernel, limits) for kernel in report.kernels)
+    return to_junit("tt-layout", cases, _MARKS[".xml"])
 
 
 def _case(kernel: WatchedKernel, limits: Limits) -> Case:
@@ -172,5 +231,14 @@ def _case(kernel: WatchedKernel, limits: Limits) -> Case:
         return case
     return case._replace(problem=Problem(False, "finding", failures[0], "\n".join(failures)))
 
+
+_TEXT_MARK = "# generator: tt-layout"
+_GENERATOR = {"generator": "tt-layout"}
+_MARKS = {
+    ".html": '<meta name="generator" content="tt-layout',
+    ".json": json.dumps(_GENERATOR)[1:-1],
+    ".xml": "<!-- generator: tt-layout -->",
+}
+"""What tells reports of ours from other files, which they do not take the place of."""
 
 _FORMATS = {".html": _as_html, ".json": _as_json, ".xml": _as_junit}

@@ -5,18 +5,26 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import IO
 
 from tt_layout.errors import LayoutError
 from tt_layout.kernels.seen import Record, SeenKernel
 from tt_layout.reports.watched_findings import Limits, read_limits
+from tt_layout.safe_text import safe
 from tt_layout.watching.inductor_hooks import InductorHooks
 from tt_layout.watching.journal import Journal, ProcessLog, process_logs
 from tt_layout.watching.patches import Patches, once_imported
 from tt_layout.watching.processes import INDUCTOR, TRITON, keep_in_forks, session_folder
-from tt_layout.watching.report import WatchReport, report_of, write_report
+from tt_layout.watching.report import (
+    WatchReport,
+    put,
+    report_of,
+    why_not,
+    write_report,
+    write_table,
+)
 from tt_layout.watching.termination import raised_termination
 from tt_layout.watching.triton_hooks import TritonHooks
 
@@ -125,7 +133,9 @@ def watch(
         fail_on: kinds of findings, such as ``"conflicts=500,registers"``, as ``--fail-on`` of
             ``tt-layout audit`` takes them.
         out: where the table goes at the end: a file (``.html``, ``.json``, ``.xml`` as JUnit,
-            any other as text), a stream, or None for standard error.
+            any other as text), a stream, or None for standard error.  Folders are made.  A file
+            that is no earlier report is not replaced: then, and where the file cannot be written,
+            the report is in a temporary file, which a line on standard error names.
 
     Yields:
         What is seen; ``str()`` of it is the table, ``report`` the audit as a value.
@@ -143,22 +153,43 @@ def watch(
         no kernel was compiled or launched
     """
     limits = read_limits([fail_on] if isinstance(fail_on, str) else fail_on) if fail_on else {}
-    stream = out if out is not None else sys.stderr
+    target = os.path.abspath(out) if isinstance(out, (str, os.PathLike)) else out
+    if isinstance(target, str) and (reason := why_not(target)) is not None:
+        _warn(f"no report can be written to {out}: {reason}")
     with raised_termination(), collecting() as seen:
         try:
             yield seen
         except BaseException:
-            _finish(seen, stream, limits)
+            _finish(seen, target, limits)
             raise
-    failures = _finish(seen, stream, limits)
+    failures = _finish(seen, target, limits)
     if failures:
         raise LayoutError("\n".join(["the kernels have findings that are watched for", *failures]))
 
 
-def _finish(seen: Seen, out: str | os.PathLike[str] | IO[str], limits: Limits) -> list[str]:
-    """Write the report; return a line for each failure."""
+def _finish(seen: Seen, out: str | IO[str] | None, limits: Limits) -> list[str]:
+    """Write the report; return a line for each failure.
+
+    Nothing that goes wrong here is raised: the program has run, and how it ended counts.
+    """
     if os.getpid() != seen.process:
         return []  # a copy of the program, whose parent reports
-    report = seen.report
-    write_report(report, out, limits)
-    return report.failures(limits)
+    try:
+        report = seen.report
+        if isinstance(out, str):
+            problem = write_report(report, out, limits)
+        else:
+            problem = write_table(report, out if out is not None else sys.stderr)
+        failures = report.failures(limits)
+    except Exception as error:
+        problem = f"cannot report the kernels: {type(error).__name__}: {error}"
+        failures = [problem] if limits else []
+    if problem is not None:
+        _warn(problem)
+    return failures
+
+
+def _warn(text: str) -> None:
+    """Say something on standard error, if anybody hears it."""
+    with suppress(OSError, ValueError):
+        put(sys.stderr, f"tt-layout: warning: {safe(text)}\n")
