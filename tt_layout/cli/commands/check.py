@@ -101,10 +101,13 @@ def command(
     max_cases: int,
 ) -> int:
     """Check that layouts print what their golden files hold."""
+    from tt_layout.reports.writing import refuse_input
+
     if force and not update:
         raise LayoutError("--force needs --update; give both")
     if update and not force:
         _refuse_in_ci()
+    refuse_input(output, manifest)
     cases = _read(manifest, output_format, max_cases, output)
     checks = select(cases, only)
     if lists:

@@ -74,7 +74,9 @@ def command(
     """Make one HTML file: of a dump, of a layout, of two, or to type layouts in."""
     from tt_layout.cli.pages import dump_page, layouts_page
     from tt_layout.cli.written_files import destination, stem
+    from tt_layout.reports.writing import refuse_input
 
+    refuse_input(output, path)
     if path is not None and layout is not None:
         raise LayoutError("a page is of a dump or of layouts, not of both")
     if path is None and (source is not None or line is not None):
