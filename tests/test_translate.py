@@ -383,3 +383,53 @@ def test_the_command_reads_constructors_of_gluon(run: Run) -> None:
     text = translate(tt_layout.parse_layout(OPERAND), "gluon").text
     assert run("translate", text, "--to", "3.9").out == OPERAND + "\n"
     assert run("translate", "gl.Nothing()", "--to", "3.9").status == 2
+
+
+MMA_2 = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], instrShape = [16, 8]}>"  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("layout", "element", "call"),
+    [
+        (
+            "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>",
+            "f16",
+            "gl.SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0])",
+        ),
+        (
+            MMA_2,
+            "f32",
+            "gl.NVMMADistributedLayout(version=[2, 0], warps_per_cta=[2, 2], instr_shape=[16, 8])",
+        ),
+        (
+            f"#ttg.dot_op<{{opIdx = 0, parent = {MMA_2}, kWidth = 2}}>",
+            "f16",
+            "gl.DotOperandLayout(operand_index=0, parent=gl.NVMMADistributedLayout(version=[2, 0], "
+            "warps_per_cta=[2, 2], instr_shape=[16, 8]), k_width=2)",
+        ),
+        (
+            "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], "
+            "warpsPerCTA = [4, 1], order = [1, 0]}>",
+            "f32",
+            "gl.BlockedLayout(size_per_thread=[1, 4], threads_per_warp=[4, 8], "
+            "warps_per_cta=[4, 1], order=[1, 0])",
+        ),
+    ],
+)
+def test_the_shortest_constructor_is_written(
+    layout: str, element: str, call: str, run: Run
+) -> None:
+    """CuTe layouts once became twelve bases where a class with parameters is the same."""
+    bits = int(element[1:])
+    encoding = tt_layout.parse_layout(layout)
+    cute = translate(encoding, "cute", [64, 64], element_bits=bits).text
+    bases = tt_layout.parse_layout(translate(encoding, "linear", [64, 64], element_bits=bits).text)
+    assert translate(bases, "gluon", [64, 64], element_bits=bits).text == call
+    kind = f"!ttg.memdesc<64x64x{element}>" if "shared" in layout else f"64x64x{element}"
+    assert run("translate", cute, "--to", "gluon", "-t", kind).out == f"{call}\n"
+
+
+def test_bases_stay_where_nothing_shorter_is_the_same() -> None:
+    odd = "#ttg.shared_linear<{offset = [[0, 1], [1, 1], [2, 2], [0, 2]]}, alignment = 16>"
+    text = translate(tt_layout.parse_layout(odd), "gluon", [4, 4]).text
+    assert text.startswith("gl.SharedLinearLayout(offset_bases=[[0, 1], [1, 1], [2, 2], [0, 2]]")

@@ -13,7 +13,7 @@ from typing import Any
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError, quoted
 from tt_layout.mlir.source import Source
-from tt_layout.notation.checking import check_same
+from tt_layout.notation.checking import check_same, own_shape
 from tt_layout.notation.gluon.calls import GluonCall, encoding_of_call
 from tt_layout.notation.gluon.constructors import CONSTRUCTORS, Constructor
 from tt_layout.notation.gluon.helpers import expanded
@@ -22,6 +22,7 @@ from tt_layout.notation.gluon.tlx_classes import gluon_call
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.releases.eras import in_release
 from tt_layout.notation.result import TensorSpec, Translation
+from tt_layout.notation.shortest import shortest
 from tt_layout.releases import LATEST, Release
 
 PREFIX = "gl."
@@ -30,12 +31,17 @@ WRAPPERS = {"constexpr"}
 
 
 def to_gluon(encoding: Encoding, tensor: TensorSpec) -> Translation:
-    """Return the constructor of a layout in Gluon of Triton 3.9.
+    """Return the shortest constructor of a layout in Gluon of Triton 3.9.
+
+    Over a shape, one of bases becomes the class with parameters that is the same, if there is one.
 
     Raises:
         RefusedError: Gluon has no class for it, or Triton 3.9 no such layout.
     """
     today, translation = in_release(encoding, LATEST, tensor)
+    shape = tensor.shape or own_shape(today)
+    if shape is not None:
+        today = shortest(today, shape, tensor.element_bits)
     text = constructor_call(today)
     shapes = check_same(encoding, read_gluon(text), tensor)
     return Translation(text, shapes, translation.notes)
