@@ -75,6 +75,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"tt-layout translate {ROWS} --to 3.4",
         f"tt-layout translate {MEMORY} --to gluon -t '!ttg.memdesc<64x64xf16>'",
     ),
+    "cute": (
+        "tt-layout cute 'logical_divide((8,6):(1,8), (4, 3))'",
+        "tt-layout cute 'tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, (64, 64))' "
+        "-t '!ttg.memdesc<64x64xf16>'",
+    ),
     "where": (
         f"tt-layout where {ROWS} -t 64x64xf16 --element '(3, 5)'",
         f"tt-layout where {ROWS} -t 64x64xf16 --thread 37 --register 2",

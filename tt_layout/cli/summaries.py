@@ -16,6 +16,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "reduce": "Show in what order a reduction adds.",
         "suggest": "Print the layout that the compiler would choose.",
         "translate": "Write a layout in another notation.",
+        "cute": "Work out an expression of CuTe's algebra.",
         "plot": "Draw layouts as SVG, PNG or PDF.",
     },
     "Two layouts": {

@@ -28,12 +28,20 @@ _HEAD = re.compile(
     r"|(?:\w+(?:\.|::))*(?:Layout|ComposedLayout|composition|make_layout(?:_tv)?"
     r"|make_composed_layout)\s*[<(])"
 )
+_ALGEBRA = re.compile(
+    r"\s*(?:(?:using|auto)\s|\w+\s*=\s|(?:\w+(?:\.|::))*(?:coalesce|filter|complement"
+    r"|(?:right|left)_inverse|(?:logical|zipped|tiled|flat)_(?:divide|product)"
+    r"|(?:blocked|raked)_product|tile_to_shape|recast(?:_layout)?|upcast|downcast|slice_?"
+    r"|local_tile|local_partition|make_ordered_layout|make_tiled_copy(?:_tv)?"
+    r"|Layout_(?:MN|K)_\w+_Atom)\s*[<({])"
+)
 _THREADS = re.compile(r"make_layout_tv|Tiler_MN|TiledCopy|TiledMMA")
 
 
 def recognises(text: str) -> bool:
-    """Return whether a text is a shape and a stride, or begins as CuTe prints layouts."""
-    return _LAYOUT.fullmatch(text) is not None or _HEAD.match(text) is not None
+    """Return whether a text is a shape and a stride, or begins as CuTe has layouts or algebra."""
+    heads = _HEAD.match(text) or _ALGEBRA.match(text)
+    return _LAYOUT.fullmatch(text) is not None or heads is not None
 
 
 def read(text: str, context: Context) -> Encoding:
@@ -42,7 +50,11 @@ def read(text: str, context: Context) -> Encoding:
     Raises:
         LayoutError: there is no tensor, or the layout does not fit it.
     """
-    if _THREADS.search(text):
+    if _ALGEBRA.match(text):
+        from tt_layout.notation.cute.expression import evaluated_layout
+
+        text = evaluated_layout(text, context)
+    elif _THREADS.search(text):
         return _registers(text, context)
     cute = read_cute(text)
     shape = context.tensor_shape("CuTe notation")

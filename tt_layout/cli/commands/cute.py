@@ -1,0 +1,47 @@
+"""``tt-layout cute``: what an expression of CuTe's algebra is."""
+
+from __future__ import annotations
+
+import click
+
+from tt_layout.cli.output import emit
+from tt_layout.cli.parameters import (
+    NotationParameter,
+    format_option,
+    reading_options,
+    tensor_option,
+)
+from tt_layout.mlir.types import TensorType
+from tt_layout.notation.context import Context
+from tt_layout.notation.cute.expression import evaluate, evaluated_layout
+from tt_layout.reports.cute import CuteReport
+
+
+@click.command(
+    "cute",
+    help="""\
+    Work out an expression of CuTe: layouts of any integers, and the functions of their algebra.
+
+    EXPRESSION is as C++ or Python (CuTe DSL) has it, with definitions before it if it needs some:
+    make_layout, composition, complement, coalesce, right_inverse, left_inverse, logical_divide,
+    zipped_divide, tiled_divide, flat_divide, logical_product, blocked_product, raked_product,
+    recast, slice, filter, local_tile, local_partition, tile_to_shape, make_layout_tv,
+    make_tiled_copy, swizzles. With -t, the layout of Triton that is the same is printed, too.
+    """,
+)
+@click.argument("expression", metavar="EXPRESSION")
+@tensor_option(is_required=False)
+@click.option("--table", "has_table", is_flag=True, help="Print all integers of the layout.")
+@reading_options
+@format_option
+def command(
+    expression: str, tensor: TensorType | None, has_table: bool, output_format: str
+) -> None:
+    """Work out an expression of CuTe."""
+    value = evaluate(expression, "EXPRESSION")
+    attribute = None
+    if tensor is not None:
+        layout = evaluated_layout(expression, Context(name="EXPRESSION").over(tensor))
+        context = click.get_current_context()
+        attribute = str(NotationParameter().convert(layout, None, context))
+    emit(CuteReport(value, attribute, has_table), output_format)

@@ -1,0 +1,798 @@
+"""Expressions of CuTe, as C++ and Python write them, worked out.
+
+    statements ::= (`using`? `auto`? name `=` expression `;`)* expression
+    expression ::= pair (`o` pair)*
+    pair       ::= value (`:` value)?
+    value      ::= integer | `_` | `(` expression (`,` expression)* `)`
+                 | name (`<` .. `>`)? (`(` .. `)` | `{}`)*
+
+``Layout<Shape<_8,_4>,Stride<_4,_1>>{}``, ``make_layout(make_shape(8, 4), LayoutRight{})`` and
+``cute.make_layout((8, 4), stride=(4, 1))`` are the same.  A name that is no function of the
+algebra, such as ``Copy_Atom<..>{}``, stays a name.
+
+Sources:
+    CUTLASS, include/cute/atom/mma_traits_sm90_gmma.hpp: the atoms of shared memory.
+    CUTLASS, media/docs/cpp/cute and media/docs/pythonDSL: the functions and their arguments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple, NoReturn
+
+from tt_layout.errors import LayoutError, nearest, quoted
+from tt_layout.mlir.source import Source
+from tt_layout.notation.context import Context
+from tt_layout.notation.cute import algebra
+from tt_layout.notation.cute.algebra import Layout, leaves
+from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
+
+MAX_MODES = 512
+"""Sizes of a layout, all brackets counted, so that no expression takes long."""
+
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>_?-?\d+(?:_c)?)(?![\w.])|(?P<width>\d{1,3}b)\b|(?P<name>[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*)"
+    r"|(?P<sign>[<>(){}\[\],:;=∘]))"
+)
+
+
+class Name(NamedTuple):
+    """A name that is no function of the algebra: a type, an atom.
+
+    Attributes:
+        text: as it is written.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A swizzle of a layout: ``swizzle(offset + layout(i))``.
+
+    Example:
+        >>> str(Composed(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1))))
+        'Swizzle<3,3,3> o (8,64):(64,1)'
+    """
+
+    swizzle: Swizzle
+    offset: int
+    layout: Layout
+
+    def __str__(self) -> str:
+        middle = f"{self.offset} o " if self.offset else ""
+        return f"{self.swizzle} o {middle}{self.layout}"
+
+    def __call__(self, coordinate: algebra.Nested) -> int:
+        """Return the integer at a coordinate."""
+        return self.swizzle(self.offset + self.layout(coordinate))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a layout, and where it begins.
+
+    Example:
+        >>> str(Part(Layout(8, 1), 16))
+        '8:1 at offset 16'
+    """
+
+    layout: Layout | Composed
+    offset: int
+
+    def __str__(self) -> str:
+        return f"{self.layout} at offset {self.offset}"
+
+
+@dataclass(frozen=True)
+class ThreadValue:
+    """Who holds what of a tile: from (thread, value) to the index of an element.
+
+    Example:
+        >>> str(ThreadValue((8, 8), Layout((32, 2), (2, 1))))
+        '(32,2):(2,1) over a tile of (8,8)'
+    """
+
+    tile: algebra.Nested
+    layout: Layout
+
+    def __str__(self) -> str:
+        return f"{self.layout} over a tile of {algebra.written(self.tile)}"
+
+
+Value = Any
+"""A layout, `Composed`, `Part`, `ThreadValue`, a swizzle, a name, an integer, None, or a tuple."""
+
+
+def evaluate(text: str, name: str = "<expression>") -> Value:
+    """Return what an expression is.
+
+    Args:
+        text: the expression; definitions may stand before it.
+        name: what errors call the text.
+
+    Raises:
+        LayoutError: the expression is wrong, or does not divide; the error shows where.
+
+    Example:
+        >>> str(evaluate("logical_divide(Layout<Shape<_8,_6>>{}, make_tile(_4{}, _3{}))"))
+        '((4,2),(3,2)):((1,4),(8,24))'
+        >>> str(evaluate("tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, (128, 64))"))
+        'Swizzle<3,3,3> o ((8,16),(64,1)):((64,512),(1,0))'
+        >>> str(evaluate("A = cute.make_layout((4, 8), stride=(8, 1)); A(2, None)"))
+        '8:1 at offset 16'
+    """
+    return _Reader(Source(text, name)).statements()
+
+
+def evaluated_layout(text: str, context: Context) -> str:
+    """Return the layout that an expression is, to be read over a tensor.
+
+    Raises:
+        LayoutError: the expression is wrong, or is no layout of the whole tensor.
+    """
+    value = evaluate(text, context.name)
+    if isinstance(value, Part):
+        raise LayoutError(f"{value} is a part of a layout, not one of a whole tensor")
+    if isinstance(value, ThreadValue):
+        shape = context.tensor_shape("CuTe notation")
+        if (tile := tuple(leaves(value.tile))) != tuple(shape):
+            message = f"the threads and values cover a tile of {algebra.written(tile)}"
+            raise LayoutError(f"{message}, not the tensor {algebra.written(tuple(shape))}")
+        value = value.layout
+    if not isinstance(value, (Layout, Composed)):
+        raise LayoutError(f"expected a layout, got {_shown(value)}")
+    return str(value)
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+class _Reader:
+    """A reader of one text, which works out what it reads."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.tokens = [*self._tokens(source.text)]
+        self.at = 0
+        self.depth = 0
+        self.names: dict[str, Value] = {}
+
+    def _tokens(self, text: str) -> list[_Token]:
+        found: list[_Token] = []
+        at = 0
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None:
+                if not text[at:].strip():
+                    break
+                at += len(text[at:]) - len(text[at:].lstrip())
+                span = self.source.span(at, at + 1)
+                raise LayoutError(f"unexpected {quoted(text[at])}", span)
+            kind = match.lastgroup or ""
+            found.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
+            at = match.end()
+        return found
+
+    # -- tokens ---------------------------------------------------------------------------------
+
+    @property
+    def _next(self) -> str:
+        return self.tokens[self.at].text if self.at < len(self.tokens) else ""
+
+    def _take(self, text: str) -> bool:
+        if self._next != text:
+            return False
+        self.at += 1
+        return True
+
+    def _expect(self, text: str) -> None:
+        if not self._take(text):
+            found = quoted(self._next) if self._next else "the end"
+            self._fail(f"expected {quoted(text)}, got {found}")
+
+    def _fail(self, message: str, start: int | None = None) -> NoReturn:
+        begin = self.at if start is None else start
+        if begin < len(self.tokens):
+            first, last = self.tokens[begin], self.tokens[max(begin, self.at - 1)]
+            span = self.source.span(first.start, max(first.end, last.end))
+        else:
+            end = len(self.source.text)
+            span = self.source.span(max(0, end - 1), max(1, end))
+        raise LayoutError(message, span)
+
+    def _guarded(self, start: int, action: Callable[[], Value]) -> Value:
+        """Return what an action returns; its errors point at what was read from a token on."""
+        try:
+            found = action()
+        except LayoutError as error:
+            if error.location is not None:
+                raise
+            self._fail(error.message, start)
+        if isinstance(found, Layout) and len(found.flat) > MAX_MODES:
+            self._fail(f"a layout has at most {MAX_MODES} sizes here", start)
+        return found
+
+    # -- the grammar ----------------------------------------------------------------------------
+
+    def statements(self) -> Value:
+        """Return the value of the last expression."""
+        value: Value = None
+        is_empty = True
+        while self.at < len(self.tokens):
+            if self._next in ("using", "auto", "const", "constexpr", "static"):
+                self.at += 1
+                continue
+            name = self._next
+            is_defined = self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].text == "="
+            if is_defined:
+                self.at += 2
+            value, is_empty = self.expression(), False
+            if is_defined:
+                self.names[name] = value
+            if not self._take(";") and self.at < len(self.tokens):
+                self._fail(f"unexpected {quoted(self._next)}")
+        if is_empty:
+            self._fail("expected an expression such as logical_divide((8,6):(1,8), (4, 3))")
+        return value
+
+    def expression(self) -> Value:
+        """Return a value, or one composed of several."""
+        start = self.at
+        parts = [self._pair()]
+        while self._take("o") or self._take("∘"):
+            parts.append(self._pair())
+        if len(parts) == 1:
+            return parts[0]
+        return self._guarded(start, lambda: _chained(parts))
+
+    def _pair(self) -> Value:
+        start = self.at
+        value = self._value()
+        if not self._take(":"):
+            return value
+        stride = self._value()
+        return self._guarded(start, lambda: Layout(_numbers(value), _numbers(stride)))
+
+    def _value(self) -> Value:
+        if self.at >= len(self.tokens):
+            self._fail("expected a value, got the end")
+        start, token = self.at, self.tokens[self.at]
+        self.at += 1
+        if token.kind == "number":
+            digits = token.text.removeprefix("_").removesuffix("_c")
+            if len(digits) > MAX_DIGITS:
+                self._fail(f"numbers have at most {MAX_DIGITS} digits", start)
+            value: Value = int(digits)
+        elif token.text == "(":
+            items, named = self._items(")")
+            if named:
+                self._fail("a tuple has no names", start)
+            is_single = len(items) == 1 and self.tokens[self.at - 2].text != ","
+            value = items[0] if is_single else items
+        elif token.kind == "name":
+            value = self._named(token.text, start)
+        else:
+            self.at -= 1
+            self._fail(f"expected a value, got {quoted(token.text)}")
+        return self._applied(value, start)
+
+    def _applied(self, value: Value, start: int) -> Value:
+        """Return a value, or a part of the layout that it is: ``layout(2, _)``."""
+        while self._next in ("(", "{"):
+            if self._take("{"):
+                self._expect("}")
+                continue
+            if not isinstance(value, (Layout, Composed)):
+                break
+            self.at += 1
+            items, _ = self._items(")")
+            coordinate = items[0] if len(items) == 1 else items
+            value = self._guarded(start, partial(_called, value, coordinate))
+        return value
+
+    def _items(self, end: str) -> tuple[tuple[Value, ...], dict[str, Value]]:
+        """Return what stands between brackets: values, and those with names."""
+        self.depth += 1
+        if self.depth > algebra.MAX_DEPTH:
+            self._fail(f"at most {algebra.MAX_DEPTH} brackets in brackets are read")
+        values: list[Value] = []
+        named: dict[str, Value] = {}
+        while not self._take(end):
+            is_named = self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].text == "="
+            if is_named:
+                name = self._next
+                self.at += 2
+                named[name] = self.expression()
+            else:
+                values.append(self.expression())
+            if not self._take(","):
+                self._expect(end)
+                break
+        self.depth -= 1
+        return tuple(values), named
+
+    def _named(self, name: str, start: int) -> Value:
+        """Return what a name stands for, with its arguments."""
+        if name in ("_", "None", "Underscore"):
+            return None
+        if name in self.names:
+            return self.names[name]
+        own = re.split(r"::|\.", name)[-1]
+        if own == "smem_ptr":
+            return self._flag()
+        template: tuple[Value, ...] = ()
+        if self._take("<"):
+            template, _ = self._items(">")
+        arguments: tuple[Value, ...] = ()
+        named: dict[str, Value] = {}
+        is_call = self._take("(")
+        if is_call:
+            arguments, named = self._items(")")
+        if own in _FUNCTIONS:
+            given = _Given(template, arguments, named)
+            return self._guarded(start, lambda: _FUNCTIONS[own](given))
+        if (atom := _atom(own, template)) is not None:
+            return atom
+        if is_call and not template and own[:1].islower():
+            near = nearest(own, _FUNCTIONS)
+            hint = f"; did you mean {near}?" if near else ""
+            self._fail(f"CuTe's {name!r} is not a known function{hint}", start)
+        text = self.source.text[self.tokens[start].start : self.tokens[self.at - 1].end]
+        return Name(" ".join(text.split()))
+
+    def _flag(self) -> Value:
+        """Return the width in a pointer to shared memory: ``smem_ptr[16b](unset)``."""
+        self._expect("[")
+        match = re.fullmatch(r"(\d{1,3})b", self._next)
+        if match is None:
+            self._fail("expected a width such as 16b")
+        self.at += 1
+        self._expect("]")
+        if self._take("("):
+            self._items(")")
+        return _Flag(int(match[1]))
+
+
+class _Flag(NamedTuple):
+    """The bits of the elements that a pointer to shared memory leads to."""
+
+    bits: int
+
+
+class _Given(NamedTuple):
+    """The arguments of a function: in ``<>``, in ``()``, and by name."""
+
+    template: tuple[Value, ...]
+    arguments: tuple[Value, ...]
+    named: Mapping[str, Value] = MappingProxyType({})
+
+    @property
+    def all(self) -> tuple[Value, ...]:
+        """The arguments in the order in which they are written."""
+        return (*self.template, *self.arguments, *self.named.values())
+
+    def count(self, *counts: int) -> tuple[Value, ...]:
+        """Return the arguments; raises where they are fewer or more."""
+        if len(self.all) not in counts:
+            wanted = " or ".join(map(str, counts))
+            raise LayoutError(f"expected {wanted} arguments, got {len(self.all)}")
+        return self.all
+
+
+# -- kinds of values ----------------------------------------------------------------------------
+
+
+def _numbers(value: Value) -> algebra.Nested:
+    if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, _Flag)):
+        return tuple(map(_numbers, value))
+    if not isinstance(value, int):
+        raise LayoutError(f"expected integers, got {_shown(value)}")
+    return value
+
+
+def _layout(value: Value) -> Layout:
+    """Return a layout, or that of a shape."""
+    if isinstance(value, Layout):
+        return value
+    if isinstance(value, (Part, ThreadValue)) and isinstance(value.layout, Layout):
+        return value.layout
+    if isinstance(value, (Composed, Swizzle)):
+        raise LayoutError(f"this function takes no swizzle, got {value}")
+    return algebra.compact(_numbers(value))
+
+
+def _tiler(value: Value) -> algebra.Tiler:
+    if value is None or isinstance(value, (int, Layout)):
+        return value
+    if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, _Flag)):
+        return tuple(map(_tiler, value))
+    raise LayoutError(f"expected a layout or a tile, got {_shown(value)}")
+
+
+def _coordinate(value: Value) -> algebra.Coordinate:
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, _Flag)):
+        return tuple(map(_coordinate, value))
+    raise LayoutError(f"expected a coordinate, got {_shown(value)}")
+
+
+def _integer(value: Value) -> int:
+    if not isinstance(value, int):
+        raise LayoutError(f"expected an integer, got {_shown(value)}")
+    return value
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, Name):
+        return quoted(value.text)
+    return "_" if value is None else quoted(str(value))
+
+
+def _chained(parts: Sequence[Value]) -> Value:
+    """Return what values with ``o`` between them are: functions, the last applied first."""
+    value, *rest = reversed(parts)
+    offset = 0
+    bits = 8
+    for one in rest:
+        if isinstance(one, _Flag):
+            bits = one.bits
+        elif isinstance(one, int):
+            offset = one
+        elif isinstance(one, Swizzle):
+            value = _swizzled(_of_elements(one, bits), offset, value)
+        else:
+            value = algebra.composition(_layout(one), _layout(value))
+    return value
+
+
+def _of_elements(swizzle: Swizzle, bits: int) -> Swizzle:
+    """Return the swizzle of elements that a swizzle of bytes is."""
+    return swizzle._replace(base=swizzle.base - (bits.bit_length() - 4))
+
+
+def _swizzled(swizzle: Swizzle, offset: int, value: Value) -> Value:
+    if isinstance(value, Composed):
+        raise LayoutError("a swizzle of a swizzle is not one layout")
+    layout = _layout(value)
+    return Composed(swizzle, offset, layout) if swizzle.bits else layout
+
+
+def _inner(function: Callable[..., Layout]) -> Callable[..., Value]:
+    """Return a function of layouts that goes through a swizzle of its first one."""
+
+    def through(first: Value, *others: Any) -> Value:
+        if isinstance(first, Composed):
+            return Composed(first.swizzle, first.offset, function(first.layout, *others))
+        return function(_layout(first), *others)
+
+    return through
+
+
+def _called(value: Layout | Composed, coordinate: Value) -> Value:
+    """Return the integer at a coordinate, or the part that it leaves open."""
+    own = _coordinate(coordinate)
+    inner = value.layout if isinstance(value, Composed) else value
+    if not _is_open(own):
+        return value(_numbers(own))
+    return _part(value, algebra.sliced(inner, own))
+
+
+def _is_open(coordinate: algebra.Coordinate) -> bool:
+    if isinstance(coordinate, tuple):
+        return any(map(_is_open, coordinate))
+    return coordinate is None
+
+
+def _part(whole: Value, found: tuple[Layout, int]) -> Value:
+    layout, offset = found
+    if isinstance(whole, Composed):
+        return Composed(whole.swizzle, whole.offset + offset, layout)
+    return Part(layout, offset)
+
+
+# -- functions ----------------------------------------------------------------------------------
+
+
+def _make_layout(given: _Given) -> Value:
+    values = given.count(1, 2) if not _are_layouts(given.all) else given.all
+    if _are_layouts(values):
+        return algebra.joined(values)
+    shape = _numbers(values[0])
+    if len(values) == 1:
+        return algebra.compact(shape)
+    if isinstance(values[1], Name):
+        rank = len(shape) if isinstance(shape, tuple) else 1
+        is_right = _is_right(values[1])
+        return _by_rows(shape) if is_right else algebra.compact(shape, range(rank))
+    return Layout(shape, _numbers(values[1]))
+
+
+def _are_layouts(values: Sequence[Value]) -> bool:
+    return bool(values) and all(isinstance(value, Layout) for value in values)
+
+
+def _is_right(name: Name) -> bool:
+    own = re.split(r"::|\.", name.text.rstrip("(){} "))[-1]
+    if own in ("LayoutRight", "GenRowMajor"):
+        return True
+    if own in ("LayoutLeft", "GenColMajor"):
+        return False
+    raise LayoutError(f"expected strides, LayoutLeft or LayoutRight, got {quoted(name.text)}")
+
+
+def _by_rows(shape: algebra.Nested) -> Layout:
+    """Return the layout of a shape in which the last of all sizes is the fastest."""
+    sizes = [*leaves(shape)]
+    strides = [*leaves(algebra.compact(tuple(reversed(sizes))).stride)][::-1]
+    rest = iter(strides)
+
+    def filled(nested: algebra.Nested) -> algebra.Nested:
+        return next(rest) if isinstance(nested, int) else tuple(map(filled, nested))
+
+    return Layout(shape, filled(shape))
+
+
+def _order(value: Value) -> tuple[int, ...] | None:
+    if isinstance(value, Name):
+        return None if not _is_right(value) else ()
+    return tuple(_integer(one) for one in (value if isinstance(value, tuple) else (value,)))
+
+
+def _tile_to_shape(given: _Given) -> Value:
+    block, shape, *more = given.count(2, 3)
+    sizes = _numbers(shape)
+    order = _order(more[0]) if more else None
+    if order == ():
+        rank = len(sizes) if isinstance(sizes, tuple) else 1
+        order = tuple(reversed(range(rank)))
+    return _inner(algebra.tile_to_shape)(block, sizes, order)
+
+
+def _swizzle(given: _Given) -> Swizzle:
+    bits, base, shift = map(_integer, given.count(3))
+    if not (0 <= bits <= 32 and 0 <= base <= 32 and -32 <= shift <= 32):
+        raise LayoutError("a swizzle has bits and a base of 0 to 32, and a shift of -32 to 32")
+    if abs(shift) < bits:
+        raise LayoutError(f"a swizzle of {bits} bits needs a shift of at least {bits}")
+    return Swizzle(bits, base, shift)
+
+
+def _composition(given: _Given) -> Value:
+    values = given.count(2, 3)
+    if isinstance(values[0], Swizzle):
+        return _chained(values)
+    if len(values) == 3:
+        raise LayoutError("a composition of three begins with a swizzle")
+    return _inner(algebra.composition)(values[0], _tiler(values[1]))
+
+
+def _two(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Given], Value]:
+    """Return a function of a layout and a tiler, with or without a swizzle before the layout."""
+
+    def found(given: _Given) -> Value:
+        first, second = given.count(2)
+        return _inner(function)(first, _tiler(second))
+
+    return found
+
+
+def _products(function: Callable[[Layout, Layout], Layout]) -> Callable[[_Given], Value]:
+    def found(given: _Given) -> Value:
+        first, second = given.count(2)
+        return _inner(function)(first, _layout(second))
+
+    return found
+
+
+def _inverse(function: Callable[[Layout], Layout]) -> Callable[[_Given], Value]:
+    return lambda given: function(_layout(given.count(1)[0]))
+
+
+def _with_profile(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Given], Value]:
+    def found(given: _Given) -> Value:
+        first, *more = given.count(1, 2)
+        return _inner(function)(first, _tiler(more[0]) if more else None)
+
+    return found
+
+
+def _complement(given: _Given) -> Layout:
+    first, *more = given.count(1, 2)
+    cosize = 1
+    if more:
+        cosize = more[0].size if isinstance(more[0], Layout) else _integer(more[0])
+    return algebra.complement(_layout(first), cosize)
+
+
+def _recast(given: _Given, *, is_new_first: bool) -> Value:
+    first, second, layout = given.count(3)
+    new, old = (first, second) if is_new_first else (second, first)
+    return _of_width(layout, _bits(new), _bits(old))
+
+
+def _of_width(value: Value, new: int, old: int) -> Value:
+    if not isinstance(value, Composed):
+        return algebra.recast(_layout(value), new, old)
+    if value.offset:
+        raise LayoutError("a swizzle with an offset is not recast")
+    layout = algebra.recast(value.layout, new, old)
+    base = value.swizzle.base + old.bit_length() - new.bit_length()
+    if base < 0:
+        raise LayoutError(f"{value.swizzle} moves less than an element of {new} bits")
+    return Composed(value.swizzle._replace(base=base), 0, layout)
+
+
+def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[_Given], Value]:
+    def found(given: _Given) -> Value:
+        values = given.count(2)
+        count, layout = values if given.template else values[::-1]
+        if (number := _integer(count)) < 1:
+            raise LayoutError(f"the factor is at least 1, got {number}")
+        return function(_layout(layout), number)
+
+    return found
+
+
+def _slice(given: _Given) -> Value:
+    first, second = given.count(2)
+    is_layout_first = isinstance(first, (Layout, Composed))
+    return _called(*((first, second) if is_layout_first else (second, first)))
+
+
+def _local_tile(given: _Given) -> Value:
+    layout, tiler, coordinate = given.count(3)
+    inner = layout.layout if isinstance(layout, Composed) else _layout(layout)
+    return _part(layout, algebra.local_tile(inner, _tiler(tiler), _coordinate(coordinate)))
+
+
+def _local_partition(given: _Given) -> Value:
+    layout, threads, number = given.count(3)
+    inner = layout.layout if isinstance(layout, Composed) else _layout(layout)
+    found = algebra.local_partition(inner, _layout(threads), _integer(number))
+    return _part(layout, found)
+
+
+def _thread_value(given: _Given) -> ThreadValue:
+    threads, values = given.count(2)
+    return ThreadValue(*algebra.thread_value(_layout(threads), _layout(values)))
+
+
+def _tiled_copy(given: _Given) -> ThreadValue:
+    _, *layouts = given.count(2, 3)
+    values = layouts[1] if len(layouts) > 1 else 1
+    return ThreadValue(*algebra.thread_value(_layout(layouts[0]), _layout(values)))
+
+
+def _no_tiled_mma(_: _Given) -> NoReturn:
+    raise LayoutError(
+        "the layouts of the atoms of make_tiled_mma are not known here; give the layout of its "
+        "threads and values, as print(tiled_mma) writes it"
+    )
+
+
+def _tuple(given: _Given) -> tuple[Value, ...]:
+    return given.all
+
+
+def _constant(given: _Given) -> int:
+    return _integer(given.all[-1])
+
+
+def _of_layout(function: Callable[[Layout], Any]) -> Callable[[_Given], Value]:
+    def found(given: _Given) -> Value:
+        value = given.count(1)[0]
+        return function(value.layout if isinstance(value, Composed) else _layout(value))
+
+    return found
+
+
+def _named_makers() -> dict[str, Callable[[_Given], Value]]:
+    tuples = ("Shape", "Stride", "Step", "Coord", "Tile", "make_shape", "make_stride", "make_step")
+    more = ("make_coord", "make_tile", "make_tuple", "make_tiler", "tuple", "Tuple")
+    found: dict[str, Callable[[_Given], Value]] = dict.fromkeys((*tuples, *more), _tuple)
+    found |= dict.fromkeys(("Int", "C", "constant", "_constant"), _constant)
+    return found
+
+
+_FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
+    **_named_makers(),
+    "Layout": _make_layout,
+    "make_layout": _make_layout,
+    "make_ordered_layout": lambda given: algebra.compact(
+        _numbers(given.count(2)[0]), _order(given.all[1])
+    ),
+    "Swizzle": _swizzle,
+    "make_swizzle": _swizzle,
+    "Sw": _swizzle,
+    "S": _swizzle,
+    "ComposedLayout": lambda given: _chained(given.count(2, 3)),
+    "make_composed_layout": lambda given: _chained(given.count(2, 3)),
+    "composition": _composition,
+    "coalesce": _with_profile(algebra.coalesce),
+    "filter": _with_profile(algebra.filtered),
+    "complement": _complement,
+    "right_inverse": _inverse(algebra.right_inverse),
+    "left_inverse": _inverse(algebra.left_inverse),
+    "logical_divide": _two(algebra.logical_divide),
+    "zipped_divide": _two(algebra.zipped_divide),
+    "tiled_divide": _two(algebra.tiled_divide),
+    "flat_divide": _two(algebra.flat_divide),
+    "logical_product": _two(algebra.logical_product),
+    "zipped_product": _two(algebra.zipped_product),
+    "tiled_product": _two(algebra.tiled_product),
+    "flat_product": _two(algebra.flat_product),
+    "blocked_product": _products(algebra.blocked_product),
+    "raked_product": _products(algebra.raked_product),
+    "tile_to_shape": _tile_to_shape,
+    "recast": lambda given: _recast(given, is_new_first=True),
+    "recast_layout": lambda given: _recast(given, is_new_first=not given.template),
+    "upcast": _cast(algebra.upcast),
+    "downcast": _cast(algebra.downcast),
+    "slice": _slice,
+    "slice_": _slice,
+    "local_tile": _local_tile,
+    "local_partition": _local_partition,
+    "make_layout_tv": _thread_value,
+    "make_tiled_copy": _tiled_copy,
+    "make_tiled_copy_tv": _tiled_copy,
+    "make_tiled_mma": _no_tiled_mma,
+    "size": _of_layout(lambda layout: layout.size),
+    "cosize": _of_layout(lambda layout: layout.cosize),
+    "rank": _of_layout(lambda layout: len(layout.modes)),
+    "shape": _of_layout(lambda layout: layout.shape),
+    "stride": _of_layout(lambda layout: layout.stride),
+}
+"""Function, or type that makes a value -> what it does with its arguments."""
+
+
+# -- types and atoms ----------------------------------------------------------------------------
+
+_WIDTHS = {
+    "half_t": 16, "half": 16, "bfloat16_t": 16, "float": 32, "tfloat32_t": 32, "double": 64,
+    "bool": 8, "char": 8, "float_e4m3_t": 8, "float_e5m2_t": 8, "float_ue8m0_t": 8,
+    "float_e2m1_t": 4, "float_e2m3_t": 6, "float_e3m2_t": 6, "TFloat32": 32, "BFloat16": 16,
+    "Float8E4M3FN": 8, "Float8E5M2": 8,
+}  # fmt: skip
+"""Bits of the types whose name does not end in them."""
+
+_SIZED = re.compile(r"(?:u?int|Int|Uint|Float)(\d{1,3})(?:_t)?")
+_ATOM = re.compile(r"Layout_(?P<major>MN|K)_(?P<kind>INTER|SW32|SW64|SW128)_Atom(?P<bits>_Bits)?")
+_SWIZZLE_BITS = {"INTER": 0, "SW32": 1, "SW64": 2, "SW128": 3}
+_ATOM_ROWS = 8
+_ATOM_BITS = 128  # of a row without a swizzle
+
+
+def _bits(value: Value) -> int:
+    """Return the bits of a type, or a number of bits."""
+    if isinstance(value, int) and value > 0:
+        return value
+    own = re.split(r"::|\.", value.text.rstrip("(){} "))[-1] if isinstance(value, Name) else ""
+    if own in _WIDTHS:
+        return _WIDTHS[own]
+    if match := _SIZED.fullmatch(own):
+        return int(match[1])
+    raise LayoutError(f"the bits of {_shown(value)} are not known; give a number")
+
+
+def _atom(name: str, template: tuple[Value, ...]) -> Value:
+    """Return an atom of shared memory for `wgmma` and TMA; None for any other name."""
+    match = _ATOM.fullmatch(name)
+    if match is None:
+        return None
+    bits = 1 if match["bits"] else _bits(template[0] if template else None)
+    count = _SWIZZLE_BITS[match["kind"]]
+    row = (_ATOM_BITS << count) // bits
+    is_k = match["major"] == "K"
+    rows = Layout((_ATOM_ROWS, row), (row, 1)) if is_k else Layout((row, _ATOM_ROWS), (1, row))
+    base = 7 - (bits.bit_length() - 1)  # 16 bytes stay together
+    return Composed(Swizzle(count, base, 3), 0, rows) if count else rows

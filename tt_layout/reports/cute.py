@@ -1,0 +1,110 @@
+"""What an expression of CuTe is: ``tt-layout cute``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from tt_layout.errors import LayoutError
+from tt_layout.notation.cute.algebra import Layout, leaves, written
+from tt_layout.notation.cute.expression import Composed, Part, ThreadValue, Value
+from tt_layout.reports.printed import Printed
+from tt_layout.reports.report import GAP, Line
+
+JSON_VERSION = 1
+MAX_CELLS = 1 << 14
+"""Integers of a table."""
+
+
+@dataclass(frozen=True, repr=False)
+class CuteReport(Printed):
+    """An expression that was worked out.
+
+    Attributes:
+        value: what it is.
+        attribute: the layout of Triton that is the same over a type; None where none was asked for.
+        has_table: whether all integers are printed.
+
+    Raises:
+        LayoutError: a table was asked for that there is none of, or that is too large.
+    """
+
+    value: Value
+    attribute: str | None = None
+    has_table: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.has_table:
+            return
+        layout = layout_of(self.value)
+        if layout is None or len(layout.modes) > 2:
+            raise LayoutError("a table is of a layout of one mode or two")
+        if layout.size > MAX_CELLS:
+            raise LayoutError(f"a table has at most {MAX_CELLS} integers, got {layout.size}")
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the value, its size, and what else was asked for."""
+        yield Line(shown(self.value))
+        layout = layout_of(self.value)
+        if layout is not None:
+            yield Line(f"size {layout.size}, cosize {layout.cosize}")
+        if self.attribute is not None:
+            yield Line(self.attribute)
+        if self.has_table and layout is not None:
+            yield from map(Line, self._rows(layout))
+
+    def _rows(self, layout: Layout) -> Iterator[str]:
+        """Yield the integers, a line for each coordinate of the first mode."""
+        function = self.value.layout if isinstance(self.value, Part) else self.value
+        start = self.value.offset if isinstance(self.value, Part) else 0
+        sizes = [mode.size for mode in layout.modes]
+        rows = 1 if len(sizes) == 1 else sizes[0]
+        numbers = [start + function(k) for k in range(prod(sizes))]
+        width = max(len(str(number)) for number in numbers)
+        for row in range(rows):
+            yield GAP.join(f"{number:{width}}" for number in numbers[row::rows])
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; documented in ``docs/cute.md``."""
+        layout = layout_of(self.value)
+        return {
+            "version": JSON_VERSION,
+            "value": shown(self.value),
+            "shape": layout.shape if layout is not None else None,
+            "stride": layout.stride if layout is not None else None,
+            "size": layout.size if layout is not None else None,
+            "cosize": layout.cosize if layout is not None else None,
+            "swizzle": [*_swizzle_of(self.value)] if _swizzle_of(self.value) else None,
+            "offset": getattr(self.value, "offset", 0),
+            "tile": [*leaves(self.value.tile)] if isinstance(self.value, ThreadValue) else None,
+            "attribute": self.attribute,
+        }
+
+
+def shown(value: Value) -> str:
+    """Return a value as CuTe writes it.
+
+    Example:
+        >>> shown((4, None)), shown(Layout((4, 8), (8, 1)))
+        ('(4,_)', '(4,8):(8,1)')
+    """
+    if value is None:
+        return "_"
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return f"({','.join(map(shown, value))})"
+    return written(value) if isinstance(value, int) else getattr(value, "text", None) or str(value)
+
+
+def layout_of(value: Value) -> Layout | None:
+    """Return the layout in a value: of a swizzle or a part that which is swizzled, or the part."""
+    if isinstance(value, (Composed, Part, ThreadValue)):
+        return layout_of(value.layout)
+    return value if isinstance(value, Layout) else None
+
+
+def _swizzle_of(value: Value) -> Any:
+    if isinstance(value, Part):
+        return _swizzle_of(value.layout)
+    return value.swizzle if isinstance(value, Composed) else None
