@@ -28,7 +28,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAX_README_LINES = 200
 PAGES = (
     "README.md", "docs/usage.md", "docs/attributes.md", "docs/tour.md", "docs/apply.md",
-    "docs/learn.md",
+    "docs/learn.md", "docs/cute.md",
 )  # fmt: skip
 """Pages whose blocks of commands run one by one, all of them in a shell in the slow tier."""
 ATTRIBUTES = (ROOT / "docs" / "attributes.md").read_text(encoding="utf-8")

@@ -525,12 +525,12 @@ def sliced(layout: Layout, coordinate: Coordinate) -> tuple[Layout, int]:
     Example:
         >>> part, offset = sliced(Layout((4, 8), (8, 1)), (2, None))
         >>> str(part), offset
-        ('8:1', 16)
+        ('(8):(1)', 16)
     """
     modes, offset = _sliced(layout, coordinate)
     if not modes:
         return Layout(1, 0), offset
-    return (modes[0] if len(modes) == 1 else joined(modes)), offset
+    return (joined(modes) if isinstance(coordinate, tuple) else modes[0]), offset
 
 
 def _sliced(layout: Layout, coordinate: Coordinate) -> tuple[list[Layout], int]:

@@ -124,7 +124,7 @@ def evaluate(text: str, name: str = "<expression>") -> Value:
         >>> str(evaluate("tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, (128, 64))"))
         'Swizzle<3,3,3> o ((8,16),(64,1)):((64,512),(1,0))'
         >>> str(evaluate("A = cute.make_layout((4, 8), stride=(8, 1)); A(2, None)"))
-        '8:1 at offset 16'
+        '(8):(1) at offset 16'
     """
     return _Reader(Source(text, name)).statements()
 
@@ -277,7 +277,8 @@ class _Reader:
             if named:
                 self._fail("a tuple has no names", start)
             is_single = len(items) == 1 and self.tokens[self.at - 2].text != ","
-            value = items[0] if is_single else items
+            is_of_pair = self._next == ":" or (start and self.tokens[start - 1].text == ":")
+            value = items[0] if is_single and not is_of_pair else items
         elif token.kind == "name":
             value = self._named(token.text, start)
         else:
@@ -380,7 +381,7 @@ class _Given(NamedTuple):
         """The arguments in the order in which they are written."""
         return (*self.template, *self.arguments, *self.named.values())
 
-    def count(self, *counts: int) -> tuple[Value, ...]:
+    def exactly(self, *counts: int) -> tuple[Value, ...]:
         """Return the arguments; raises where they are fewer or more."""
         if len(self.all) not in counts:
             wanted = " or ".join(map(str, counts))
@@ -504,7 +505,7 @@ def _part(whole: Value, found: tuple[Layout, int]) -> Value:
 
 
 def _make_layout(given: _Given) -> Value:
-    values = given.count(1, 2) if not _are_layouts(given.all) else given.all
+    values = given.exactly(1, 2) if not _are_layouts(given.all) else given.all
     if _are_layouts(values):
         return algebra.joined(values)
     shape = _numbers(values[0])
@@ -549,7 +550,7 @@ def _order(value: Value) -> tuple[int, ...] | None:
 
 
 def _tile_to_shape(given: _Given) -> Value:
-    block, shape, *more = given.count(2, 3)
+    block, shape, *more = given.exactly(2, 3)
     sizes = _numbers(shape)
     order = _order(more[0]) if more else None
     if order == ():
@@ -559,7 +560,7 @@ def _tile_to_shape(given: _Given) -> Value:
 
 
 def _swizzle(given: _Given) -> Swizzle:
-    bits, base, shift = map(_integer, given.count(3))
+    bits, base, shift = map(_integer, given.exactly(3))
     if not (0 <= bits <= 32 and 0 <= base <= 32 and -32 <= shift <= 32):
         raise LayoutError("a swizzle has bits and a base of 0 to 32, and a shift of -32 to 32")
     if abs(shift) < bits:
@@ -568,7 +569,7 @@ def _swizzle(given: _Given) -> Swizzle:
 
 
 def _composition(given: _Given) -> Value:
-    values = given.count(2, 3)
+    values = given.exactly(2, 3)
     if isinstance(values[0], Swizzle):
         return _chained(values)
     if len(values) == 3:
@@ -580,7 +581,7 @@ def _two(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Give
     """Return a function of a layout and a tiler, with or without a swizzle before the layout."""
 
     def found(given: _Given) -> Value:
-        first, second = given.count(2)
+        first, second = given.exactly(2)
         return _inner(function)(first, _tiler(second))
 
     return found
@@ -588,26 +589,26 @@ def _two(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Give
 
 def _products(function: Callable[[Layout, Layout], Layout]) -> Callable[[_Given], Value]:
     def found(given: _Given) -> Value:
-        first, second = given.count(2)
+        first, second = given.exactly(2)
         return _inner(function)(first, _layout(second))
 
     return found
 
 
 def _inverse(function: Callable[[Layout], Layout]) -> Callable[[_Given], Value]:
-    return lambda given: function(_layout(given.count(1)[0]))
+    return lambda given: function(_layout(given.exactly(1)[0]))
 
 
 def _with_profile(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Given], Value]:
     def found(given: _Given) -> Value:
-        first, *more = given.count(1, 2)
+        first, *more = given.exactly(1, 2)
         return _inner(function)(first, _tiler(more[0]) if more else None)
 
     return found
 
 
 def _complement(given: _Given) -> Layout:
-    first, *more = given.count(1, 2)
+    first, *more = given.exactly(1, 2)
     cosize = 1
     if more:
         cosize = more[0].size if isinstance(more[0], Layout) else _integer(more[0])
@@ -615,7 +616,7 @@ def _complement(given: _Given) -> Layout:
 
 
 def _recast(given: _Given, *, is_new_first: bool) -> Value:
-    first, second, layout = given.count(3)
+    first, second, layout = given.exactly(3)
     new, old = (first, second) if is_new_first else (second, first)
     return _of_width(layout, _bits(new), _bits(old))
 
@@ -634,7 +635,7 @@ def _of_width(value: Value, new: int, old: int) -> Value:
 
 def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[_Given], Value]:
     def found(given: _Given) -> Value:
-        values = given.count(2)
+        values = given.exactly(2)
         count, layout = values if given.template else values[::-1]
         if (number := _integer(count)) < 1:
             raise LayoutError(f"the factor is at least 1, got {number}")
@@ -644,31 +645,31 @@ def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[_Given], Value
 
 
 def _slice(given: _Given) -> Value:
-    first, second = given.count(2)
+    first, second = given.exactly(2)
     is_layout_first = isinstance(first, (Layout, Composed))
     return _called(*((first, second) if is_layout_first else (second, first)))
 
 
 def _local_tile(given: _Given) -> Value:
-    layout, tiler, coordinate = given.count(3)
+    layout, tiler, coordinate = given.exactly(3)
     inner = layout.layout if isinstance(layout, Composed) else _layout(layout)
     return _part(layout, algebra.local_tile(inner, _tiler(tiler), _coordinate(coordinate)))
 
 
 def _local_partition(given: _Given) -> Value:
-    layout, threads, number = given.count(3)
+    layout, threads, number = given.exactly(3)
     inner = layout.layout if isinstance(layout, Composed) else _layout(layout)
     found = algebra.local_partition(inner, _layout(threads), _integer(number))
     return _part(layout, found)
 
 
 def _thread_value(given: _Given) -> ThreadValue:
-    threads, values = given.count(2)
+    threads, values = given.exactly(2)
     return ThreadValue(*algebra.thread_value(_layout(threads), _layout(values)))
 
 
 def _tiled_copy(given: _Given) -> ThreadValue:
-    _, *layouts = given.count(2, 3)
+    _, *layouts = given.exactly(2, 3)
     values = layouts[1] if len(layouts) > 1 else 1
     return ThreadValue(*algebra.thread_value(_layout(layouts[0]), _layout(values)))
 
@@ -690,7 +691,7 @@ def _constant(given: _Given) -> int:
 
 def _of_layout(function: Callable[[Layout], Any]) -> Callable[[_Given], Value]:
     def found(given: _Given) -> Value:
-        value = given.count(1)[0]
+        value = given.exactly(1)[0]
         return function(value.layout if isinstance(value, Composed) else _layout(value))
 
     return found
@@ -709,14 +710,14 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "Layout": _make_layout,
     "make_layout": _make_layout,
     "make_ordered_layout": lambda given: algebra.compact(
-        _numbers(given.count(2)[0]), _order(given.all[1])
+        _numbers(given.exactly(2)[0]), _order(given.all[1])
     ),
     "Swizzle": _swizzle,
     "make_swizzle": _swizzle,
     "Sw": _swizzle,
     "S": _swizzle,
-    "ComposedLayout": lambda given: _chained(given.count(2, 3)),
-    "make_composed_layout": lambda given: _chained(given.count(2, 3)),
+    "ComposedLayout": lambda given: _chained(given.exactly(2, 3)),
+    "make_composed_layout": lambda given: _chained(given.exactly(2, 3)),
     "composition": _composition,
     "coalesce": _with_profile(algebra.coalesce),
     "filter": _with_profile(algebra.filtered),
