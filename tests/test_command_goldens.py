@@ -66,6 +66,7 @@ COMMANDS = {
         *["--format", "json"],
     ],
     "diff-reduce": ["diff", ROW, PAIRS, "-t", "tensor<64x64xf32>", "--reduce", "1"],
+    "cute": ["cute", "zipped_divide((8,6):(1,8), (4, 3))", "--table"],
     "where-element": ["where", MMA, *TYPE, "--element", "3,5"],
     "where-thread": ["where", ROW, *TYPE, "--thread", "37", "--register", "2"],
     "where-offset": ["where", SWIZZLED, *TYPE, "--offset", "96"],
