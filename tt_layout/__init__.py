@@ -61,6 +61,8 @@ Example:
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.algebra.rendering import Renderers
@@ -254,3 +256,13 @@ def _svg_of(placed: PlacedLayout) -> str:
 
 
 Renderers.text, Renderers.svg = _text_of, _svg_of
+
+
+def _renew_locks() -> None:
+    from tt_layout.worker import renew_locks
+
+    renew_locks()
+
+
+if sys.version_info < (3, 12) and hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)

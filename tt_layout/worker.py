@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
+from functools import cached_property
 
 
 def begin_worker() -> None:
@@ -33,3 +35,17 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+def renew_locks() -> None:
+    """Renew the locks of the package in a process that was just forked.
+
+    Only the thread that forked is in it, and a lock that another one held stays held for ever:
+    Python before 3.12 has one in each `functools.cached_property`, for all objects of its class.
+    """
+    for name, module in tuple(sys.modules.items()):
+        if name.partition(".")[0] == "tt_layout":
+            classes = (one for one in tuple(vars(module).values()) if isinstance(one, type))
+            for keeper in (kept for one in classes for kept in vars(one).values()):
+                if isinstance(keeper, cached_property):
+                    vars(keeper)["lock"] = threading.RLock()
