@@ -81,7 +81,9 @@ def open_file(path: str) -> BinaryIO:
     if _STREAMS.fullmatch(path):
         return open(path, "rb")
     try:
-        _refuse_special(os.stat(path).st_mode)  # opening a pipe would already wake who writes it
+        mode = os.stat(path).st_mode
+        if not stat.S_ISDIR(mode):  # of which opening says whether it may be read at all
+            _refuse_special(mode)  # opening a pipe would already wake who writes it
         descriptor = os.open(path, _FLAGS)
     except ValueError as error:
         raise not_a_name(error) from None
