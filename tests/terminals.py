@@ -7,6 +7,7 @@ import re
 import struct
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from command import forked
@@ -58,3 +59,31 @@ def _read(descriptor: int) -> Iterator[bytes]:
         if not data:
             return
         yield data
+
+
+def shell_on_terminal(
+    command: str, *, columns: int, folder: Path, environment: dict[str, str]
+) -> str:
+    """Run a command of bash on a terminal of so many columns; return what it shows, uncoloured."""
+    import fcntl
+    import subprocess
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    variables = {**environment, "TERM": "xterm-256color"}
+    for name in ("COLUMNS", "LINES", "NO_COLOR"):
+        variables.pop(name, None)
+    process = subprocess.Popen(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b"".join(_read(ours))
+    os.close(ours)
+    process.wait()
+    return ESCAPE.sub(b"", shown).replace(b"\r\n", b"\n").decode()

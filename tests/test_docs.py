@@ -1,4 +1,7 @@
-"""README and docs are true: commands are run and their output compared byte for byte."""
+"""README and docs are true: commands are run and their output compared byte for byte.
+
+Run this file as a script to write what the commands of the README print now into it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from tt_layout.encodings import FORMS, Encoding
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-MAX_README_LINES = 200
+MAX_README_LINES = 245
 PAGES = (
     "README.md", "docs/usage.md", "docs/attributes.md", "docs/tour.md", "docs/apply.md",
     "docs/learn.md", "docs/cute.md",
@@ -70,6 +73,11 @@ Shell = tuple[Path, dict[str, str]]
 @pytest.fixture
 def shell(tmp_path: Path) -> Shell:
     """Return a directory to work in, and an environment in which ``tt-layout`` is ours."""
+    return new_shell(tmp_path)
+
+
+def new_shell(tmp_path: Path) -> Shell:
+    """Return a directory to work in below another, and its environment."""
     command = tmp_path / "bin" / "tt-layout"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tt_layout "$@"\n')
@@ -78,6 +86,41 @@ def shell(tmp_path: Path) -> Shell:
     shutil.copytree(ROOT / "examples", place / "examples")
     path = os.pathsep.join([str(command.parent), os.environ["PATH"]])
     return place, {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+
+TERMINAL_BLOCKS = re.findall(r"^```console (\d+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+"""Columns of a terminal, and the commands and what it shows, which is not what a pipe gets."""
+
+
+@pytest.mark.parametrize(("columns", "block"), TERMINAL_BLOCKS)
+def test_a_terminal_shows_what_stands_below_the_command(
+    columns: str, block: str, shell: Shell
+) -> None:
+    for example in examples(f"```console\n{block}```"):
+        shown = printed(example.command, columns, shell)
+        assert shown == example.output, example.command
+        assert max(map(len, shown.splitlines()), default=0) <= int(columns)
+
+
+def test_the_first_screen_shows_what_the_tool_is_for() -> None:
+    """A view of each side of a blocked layout, and a check that fails: before any heading."""
+    first, _, second = README.partition("\n## ")
+    for text in (
+        "#ttg.blocked<{",
+        "--use-hw-view",
+        "tt-layout init",
+        "tt-layout check",
+        "\nchanged: ",
+    ):
+        assert text in first
+    assert max(map(len, re.sub(r"\]\([^)]*\)", "]", first).splitlines())) <= 110
+    assert second.index("#ttg.swizzled_shared") < second.index("tt-layout audit")
+
+
+def test_the_speed_is_that_of_the_page_on_speed() -> None:
+    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    ratios = [int(n) for n in re.findall(r"view, 1024x1024 .* (\d+)x \|$", page, re.MULTILINE)]
+    assert f"| {min(ratios)} to {max(ratios)} times as fast as the compiler's printer |" in README
 
 
 def output_of(command: str, shell: Shell) -> str:
@@ -373,3 +416,36 @@ def test_no_path_of_one_machine_is_written_down() -> None:
     for name in names:
         text = (ROOT / name).read_text(encoding="utf-8")
         assert not re.search(r"(^|[\s\"'(=])/(home|root|work|Users)/", text), name
+
+
+def rewritten(text: str, shell: Shell) -> str:
+    """Return the README with what its commands print now."""
+
+    def block(match: re.Match[str]) -> str:
+        parts = [f"```console{match[1] or ''}\n"]
+        for example in examples(f"```console\n{match[2]}```"):
+            parts.append("$ " + example.command.rstrip("\n").replace("\n", "\n> ") + "\n")
+            parts.append(printed(example.command, match[1], shell))
+        return "".join([*parts, "```"])
+
+    pattern = r"^```console( \d+)?\n(.*?)^```$"
+    return re.sub(pattern, block, text, flags=re.MULTILINE | re.DOTALL)
+
+
+def printed(command: str, columns: str | None, shell: Shell) -> str:
+    """Return what a command prints into a pipe, or shows on a terminal of so many columns."""
+    if columns is None:
+        return output_of(command, shell)
+    from terminals import shell_on_terminal
+
+    place, environment = shell
+    kept = {name: text for name, text in environment.items() if name != "CI"}
+    return shell_on_terminal(command, columns=int(columns), folder=place, environment=kept)
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as temporary:
+        readme = ROOT / "README.md"
+        readme.write_text(rewritten(README, new_shell(Path(temporary))), encoding="utf-8")

@@ -6,11 +6,13 @@ import json
 import math
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import product
 
 import click
 
+from tt_layout.cli.output import fitted
 from tt_layout.cli.parameters import FileParameter, read_aliases, tensor_option
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
@@ -196,10 +198,8 @@ def _write(text: str, file: str, output: str) -> None:
     write([data], output, size=len(data))
     count = text.count("  - name: ")
     update = "" if output == DEFAULT_PATH else f" {output}"
-    click.echo(
-        f"wrote {output}: {counted(count, 'case')}; "
-        f"write the golden files with: tt-layout check{update} --update"
-    )
+    done = f"wrote {output}: {counted(count, 'case')}; write the golden files with:"
+    click.echo(fitted(f"{done} tt-layout check{update} --update", sys.stdout))
 
 
 def _inside(file: str, output: str) -> str:
