@@ -14,7 +14,7 @@ from tiers import slow
 from tt_layout import parse_ir
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.global_memory.operands import FORMS, operands
-from tt_layout.audit.global_memory.width import Kernel, Width, access_width
+from tt_layout.audit.global_memory.width import AccessAnalysis, Width, access_width
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import SsaOperation, Value, read_functions
@@ -30,7 +30,7 @@ def widths(text: str, release: Release | None = None) -> list[Width]:
     target = find_target(module.gpu or "")
     found = []
     for function in functions:
-        kernel = Kernel(function, axis_info(function, functions), PlacedLayouts(), target)
+        kernel = AccessAnalysis(function, axis_info(function, functions), PlacedLayouts(), target)
         accesses = [o for o in function.walk() if o.name in FORMS]
         found += [access_width(kernel, operation) for operation in accesses]
     return [width for width in found if width is not None]

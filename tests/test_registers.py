@@ -9,10 +9,10 @@ from command import Run, runner
 
 from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruction
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.instruction_registers import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
-from tt_layout.audit.summary import summaries
 from tt_layout.ir import parse_ir
 
 HEAD = """
@@ -222,7 +222,7 @@ def test_warps_of_partitions_come_in_groups_of_four(partition_warps: int, total:
     """
     [module] = parse_ir(HEAD.replace("TARGET", "cuda:100") + body + FOOT)
     audit = audit_module(module)
-    [summary] = summaries(audit)
+    [summary] = kernels_of(audit)
     assert summary.occupancy is not None
     assert summary.occupancy.warps == summary.occupancy.ctas * total
     [memory] = audit.shared_memory

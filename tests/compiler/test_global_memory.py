@@ -21,7 +21,7 @@ from compiler.wheel import INSIDE, Answer, Question, Wheel
 from tt_layout import parse_ir
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.global_memory.operands import FORMS
-from tt_layout.audit.global_memory.width import Kernel, access_width
+from tt_layout.audit.global_memory.width import AccessAnalysis, access_width
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import read_functions
@@ -54,7 +54,7 @@ def accesses(text: str) -> Iterator[Access]:
     functions = read_functions(module)
     target = find_target(module.gpu or "")
     for function in functions:
-        kernel = Kernel(function, axis_info(function, functions), PlacedLayouts(), target)
+        kernel = AccessAnalysis(function, axis_info(function, functions), PlacedLayouts(), target)
         loops = [o for o in function.walk() if o.name in ("scf.for", "scf.while")]
         inside = {o.line for loop in loops for o in loop.walk() if o is not loop}
         for operation in function.walk():

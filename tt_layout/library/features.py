@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tt_layout.audit.bounds.bounds import Grid
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.errors import LayoutError, expect
 from tt_layout.reports.audit_ir import audit_ir
 from tt_layout.reports.features import Features, features_of
-from tt_layout.reports.kernel_facts import Grid, kernels_of
 
 
 def features(
@@ -50,8 +51,8 @@ def features(
     expect("function", function, str, type(None))
     report = audit_ir(kernel, values, gpu=gpu)
     shape: Grid | None = tuple(grid) if grid is not None else None
-    every = [facts for audit in report.audits for facts in kernels_of(report.file, audit, shape)]
-    matching = [facts for facts in every if function is None or facts.function == function]
+    every = [facts for audit in report.audits for facts in kernels_of(audit, shape, report.file)]
+    matching = [facts for facts in every if function is None or facts.symbol == function]
     if len(matching) == 1:
         return features_of(matching[0])
     told = ", ".join(f"@{facts.function}" for facts in every) or "none that moves data"

@@ -12,11 +12,11 @@ from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.fits import kernel_fits
 from tt_layout.audit.global_memory.first_request import first_request
+from tt_layout.audit.kernel import Kernel, kernel_names, kernels_of
 from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.shares import grid_of
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
-from tt_layout.audit.summary import Summary, kernel_names, summaries
 from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import Product
@@ -62,7 +62,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "target": module.target,
         "summary": [
             *([audit.target_note] if audit.target_note is not None else []),
-            *(text for summary in summaries(audit) for text in _head(summary, adviser)),
+            *(text for summary in kernels_of(audit) for text in _head(summary, adviser)),
         ],
         "fits": list(_fits(audit)),
         "findings": list(_findings(adviser)),
@@ -83,12 +83,12 @@ def _rank(audit: Audit) -> list[float]:
     """Return what modules are compared by, the worst highest: errors first, then wasted cycles."""
     grid = grid_of(audit)
     programs = prod(grid) if grid is not None else 1
-    ranks = [(one.errors, one.weight * programs) for one in summaries(audit)]
+    ranks = [(one.errors, one.weight * programs) for one in kernels_of(audit)]
     errors, weight = max(ranks, default=(0, 0.0))
     return [int(errors > 0), round(weight)]
 
 
-def _head(summary: Summary, adviser: Adviser) -> tuple[str, str]:
+def _head(summary: Kernel, adviser: Adviser) -> tuple[str, str]:
     """Return what is said of a kernel: the verdict, and what was counted."""
     verdict, *others = head_texts(summary, adviser)
     return f"{summary.heading}: {verdict}", "; ".join(others)

@@ -11,11 +11,11 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.audit import Audit, audit_module, explained
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import PassHistory
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import MovementKind
@@ -182,7 +182,7 @@ class AuditReport(Printed):
         """Yield the lines and tables of one module, which ``tt-layout apply`` takes as a file."""
         audit = explained(audit)
         adviser = Adviser(audit, self._shares(audit))
-        found = summaries(audit)
+        found = kernels_of(audit)
         yield from (top := [*heading(audit.module, self.file, audit.target_note)])
         if self.is_whole:
             yield from whole_kernels(found, adviser, self.program, file)

@@ -8,13 +8,13 @@ from typing import Any
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.findings import Finding, Note
+from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.occupancy import Occupancy
 from tt_layout.audit.operations.multiplications import multiplication_data
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import Summary, kinds_of, summaries
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
@@ -52,7 +52,7 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "totals": [asdict(total) for total in audit.totals],
         "findings": _findings(adviser),
         "notes": [_note(note, adviser) for note in audit.notes],
-        "summary": [_summary(summary, adviser) for summary in summaries(audit)],
+        "summary": [_summary(summary, adviser) for summary in kernels_of(audit)],
     }
 
 
@@ -116,7 +116,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _summary(summary: Summary, adviser: Adviser) -> dict[str, Any]:
+def _summary(summary: Kernel, adviser: Adviser) -> dict[str, Any]:
     avoidable = adviser.avoidable(summary.findings)
     return {
         "function": summary.function,
@@ -130,7 +130,7 @@ def _summary(summary: Summary, adviser: Adviser) -> dict[str, Any]:
         "shared_limit": summary.shared_limit,
         **_registers(summary.registers),
         "occupancy": _occupancy(summary.occupancy),
-        "findings": dict(kinds_of(summary)),
+        "findings": dict(summary.kinds),
         "cost": summary.weight,
     }
 

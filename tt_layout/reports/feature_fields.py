@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.operations.details import (
     ConversionDetails,
     ExchangeDetails,
@@ -19,7 +20,6 @@ from tt_layout.audit.operations.details import (
 )
 from tt_layout.audit.rules import kinds
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.reports.kernel_facts import KernelFacts
 
 FEATURES_VERSION = 1
 """Changes when a name changes its meaning or goes."""
@@ -43,7 +43,7 @@ class Feature(NamedTuple):
     name: str
     kind: str
     meaning: str
-    of: Callable[[KernelFacts], Value]
+    of: Callable[[Kernel], Value]
 
 
 def _name(kind: str) -> str:
@@ -57,36 +57,36 @@ def _plural(kind: MovementKind) -> str:
     return f"{name}s"
 
 
-def _count(kind: MovementKind, facts: KernelFacts) -> int:
-    return sum(row.operation.group is kind for row in facts.rows)
+def _count(kind: MovementKind, kernel: Kernel) -> int:
+    return sum(row.operation.group is kind for row in kernel.rows)
 
 
-def _bytes(kind: MovementKind, facts: KernelFacts) -> float:
-    rows = (row for row in facts.rows if row.operation.group is kind)
-    return sum((row.operation.bytes or 0) * facts.runs(row) for row in rows)
+def _bytes(kind: MovementKind, kernel: Kernel) -> float:
+    rows = (row for row in kernel.rows if row.operation.group is kind)
+    return sum((row.operation.bytes or 0) * kernel.runs(row) for row in rows)
 
 
-def _cycles(family: type[object], facts: KernelFacts) -> float:
-    return sum(row.cost.cycles * facts.runs(row) for row in facts.costed(family) if row.cost)
+def _cycles(family: type[object], kernel: Kernel) -> float:
+    return sum(row.cost.cycles * kernel.runs(row) for row in kernel.costed(family) if row.cost)
 
 
-def _extra(family: type[object], facts: KernelFacts) -> float:
-    return sum(row.cost.extra * facts.runs(row) for row in facts.costed(family) if row.cost)
+def _extra(family: type[object], kernel: Kernel) -> float:
+    return sum(row.cost.extra * kernel.runs(row) for row in kernel.costed(family) if row.cost)
 
 
-def _share(family: type[object], facts: KernelFacts) -> float | None:
-    total = facts.cycles
-    return _cycles(family, facts) / total if total else None
+def _share(family: type[object], kernel: Kernel) -> float | None:
+    total = kernel.cycles
+    return _cycles(family, kernel) / total if total else None
 
 
-def _wavefronts(facts: KernelFacts) -> float:
-    rows = facts.costed(SharedDetails)
-    return sum(row.cost.cycles * facts.runs(row) for row in rows if row.cost)
+def _wavefronts(kernel: Kernel) -> float:
+    rows = kernel.costed(SharedDetails)
+    return sum(row.cost.cycles * kernel.runs(row) for row in rows if row.cost)
 
 
-def _sectors(facts: KernelFacts, name: str) -> float:
+def _sectors(kernel: Kernel, name: str) -> float:
     """Return sectors of all accesses of which they are known."""
-    sectors = (_own_sectors(row, name) * facts.runs(row) for row in facts.costed(GlobalDetails))
+    sectors = (_own_sectors(row, name) * kernel.runs(row) for row in kernel.costed(GlobalDetails))
     return sum(sectors)
 
 
@@ -95,39 +95,39 @@ def _own_sectors(row: MovementRow, name: str) -> int:
     return getattr(details, name, None) or 0
 
 
-def _unknown_accesses(facts: KernelFacts) -> int:
-    all_details = (row.cost.details for row in facts.costed(GlobalDetails) if row.cost)
+def _unknown_accesses(kernel: Kernel) -> int:
+    all_details = (row.cost.details for row in kernel.costed(GlobalDetails) if row.cost)
     return sum(
         details.sectors is None for details in all_details if isinstance(details, GlobalDetails)
     )
 
 
-def _shuffles(facts: KernelFacts) -> float:
+def _shuffles(kernel: Kernel) -> float:
     return sum(
-        (getattr(row.cost.details, "shuffles_per_warp", None) or 0) * facts.runs(row)
-        for row in facts.rows
+        (getattr(row.cost.details, "shuffles_per_warp", None) or 0) * kernel.runs(row)
+        for row in kernel.rows
         if row.cost is not None
     )
 
 
-def _through_shared(facts: KernelFacts) -> int:
-    rows = facts.costed(ConversionDetails)
+def _through_shared(kernel: Kernel) -> int:
+    rows = kernel.costed(ConversionDetails)
     return sum(bool(getattr(row.cost.details, "wavefronts", None)) for row in rows if row.cost)
 
 
-def _bound(resource: str, facts: KernelFacts) -> float | None:
-    bound = facts.bounds.of(resource) if facts.bounds is not None else None
+def _bound(resource: str, kernel: Kernel) -> float | None:
+    bound = kernel.bounds.of(resource) if kernel.bounds is not None else None
     return bound.cycles if bound is not None else None
 
 
-def _largest(facts: KernelFacts) -> str | None:
-    bounds = facts.bounds
+def _largest(kernel: Kernel) -> str | None:
+    bounds = kernel.bounds
     return bounds.largest.resource if bounds is not None and bounds.largest is not None else None
 
 
-def _of(path: str, facts: KernelFacts) -> Any:
+def _of(path: str, kernel: Kernel) -> Any:
     """Follow a path of attributes; None if one of them is None."""
-    value: Any = facts
+    value: Any = kernel
     for part in path.split("."):
         value = getattr(value, part) if value is not None else None
     return value
@@ -138,34 +138,34 @@ def _row(name: str, kind: str, path: str, meaning: str) -> Feature:
 
 
 def _identity() -> Iterator[Feature]:
-    yield Feature("version", INTEGER, "of these fields", lambda facts: FEATURES_VERSION)
+    yield Feature("version", INTEGER, "of these fields", lambda kernel: FEATURES_VERSION)
     yield _row("tt_layout", TEXT, "package", "release that computed the object")
     yield _row("file", TEXT, "file", "the dump, as it was named")
     yield _row("line", INTEGER, "audit.module.line", "where the module begins in it")
-    yield _row("kernel", TEXT, "summary.function", "null outside of functions")
+    yield _row("kernel", TEXT, "function", "null outside of functions")
     yield _row("target", TEXT, "audit.module.target", "as the module names it")
-    yield _row("gpu", TEXT, "summary.target", "the GPU whose costs are counted; null if unknown")
+    yield _row("gpu", TEXT, "target", "the GPU whose costs are counted; null if unknown")
     yield _row("programs", INTEGER, "programs", "of the grid; null where none was given")
 
 
 def _shape() -> Iterator[Feature]:
-    yield _row("warps", INTEGER, "summary.warps", "of a CTA")
+    yield _row("warps", INTEGER, "warps", "of a CTA")
     yield _row("threads_per_warp", INTEGER, "threads_per_warp", "null where it is not stated")
     yield _row("ctas", INTEGER, "ctas", "of a cluster; null where it is not stated")
-    yield Feature("layouts", INTEGER, "different layouts", lambda facts: facts.layouts)
-    yield Feature("data_movements", INTEGER, "operations", lambda facts: len(facts.rows))
+    yield Feature("layouts", INTEGER, "different layouts", lambda kernel: kernel.layouts)
+    yield Feature("data_movements", INTEGER, "operations", lambda kernel: len(kernel.rows))
     for kind in MovementKind:
         meaning = f"operations of the kind {str(kind)!r}"
         yield Feature(f"{_plural(kind)}", INTEGER, meaning, partial(_count, kind))
     meaning = "conversions that take wavefronts of shared memory"
     yield Feature("conversions_through_shared", INTEGER, meaning, _through_shared)
     products = "multiplications of matrices"
-    yield Feature("multiplications", INTEGER, products, lambda facts: len(facts.products))
+    yield Feature("multiplications", INTEGER, products, lambda kernel: len(kernel.products))
     yield Feature(
         "multiplications_without_instruction",
         INTEGER,
         "those without a matrix instruction",
-        lambda facts: sum(product.instruction is None for product in facts.products),
+        lambda kernel: sum(product.instruction is None for product in kernel.products),
     )
 
 
@@ -175,9 +175,9 @@ def _moved() -> Iterator[Feature]:
             meaning = f"moved by {_plural(kind)} in one program, where types tell"
             yield Feature(f"{_name(kind)}_bytes", NUMBER, meaning, partial(_bytes, kind))
     of_known = "of global memory, of all accesses of which they are known"
-    yield Feature("sectors", NUMBER, of_known, lambda facts: _sectors(facts, "sectors"))
+    yield Feature("sectors", NUMBER, of_known, lambda kernel: _sectors(kernel, "sectors"))
     least = "that the same bytes need at least"
-    yield Feature("ideal_sectors", NUMBER, least, lambda facts: _sectors(facts, "ideal_sectors"))
+    yield Feature("ideal_sectors", NUMBER, least, lambda kernel: _sectors(kernel, "ideal_sectors"))
     missing = "accesses to global memory whose sectors are not known"
     yield Feature("unknown_accesses", INTEGER, missing, _unknown_accesses)
     yield Feature("wavefronts", NUMBER, "of loads and stores of shared memory", _wavefronts)
@@ -188,7 +188,7 @@ def _moved() -> Iterator[Feature]:
 
 
 def _resources() -> Iterator[Feature]:
-    registers = "summary.registers"
+    registers = "registers"
     unknown = "null where the GPU is not known"
     text = f"registers that a thread is expected to need; {unknown}"
     yield _row("registers", INTEGER, f"{registers}.needed", text)
@@ -202,14 +202,14 @@ def _resources() -> Iterator[Feature]:
     text = f"registers of a thread that the compiled kernel spills; {missing}"
     yield _row("compiled_spills", INTEGER, f"{compiled}.spilled", text)
     text = "shared memory of a CTA, stated or allocated; null where it is not known"
-    yield _row("shared_bytes", INTEGER, "summary.shared_bytes", text)
-    yield _row("shared_limit", INTEGER, "summary.shared_limit", "that a CTA may have")
+    yield _row("shared_bytes", INTEGER, "shared_bytes", text)
+    yield _row("shared_limit", INTEGER, "shared_limit", "that a CTA may have")
     yield _row("tensor_columns", INTEGER, "tensor_columns", "of tensor memory that it allocates")
     for name, path in (("ctas", "ctas"), ("warps", "warps"), ("most_warps", "most_warps")):
         text = f"`{name}` of one multiprocessor ([registers.md](registers.md))"
-        yield _row(f"occupancy_{name}", INTEGER, f"summary.occupancy.{path}", text)
+        yield _row(f"occupancy_{name}", INTEGER, f"occupancy.{path}", text)
     text = "what allows no more, joined by `+`"
-    yield Feature("occupancy_limited_by", TEXT, text, lambda facts: facts.limited_by)
+    yield Feature("occupancy_limited_by", TEXT, text, lambda kernel: kernel.limited_by)
 
 
 def _costs() -> Iterator[Feature]:
@@ -230,23 +230,23 @@ def _costs() -> Iterator[Feature]:
         text = f"of `cycles`, 0 to 1: {name}; null where there are none"
         yield Feature(f"{name}_share", NUMBER, text, partial(_share, family))
     text = "data movements without a known cost"
-    yield _row("unknown_costs", INTEGER, "summary.unknown_costs", text)
+    yield _row("unknown_costs", INTEGER, "unknown_costs", text)
     text = "whether a loop whose trips are not known counts as 32"
     yield _row("is_assumed", TRUTH, "is_assumed", text)
 
 
 def _findings() -> Iterator[Feature]:
-    yield _row("errors", INTEGER, "summary.errors", "findings for which the compiler refuses it")
+    yield _row("errors", INTEGER, "errors", "findings for which the compiler refuses it")
     for kind in kinds():
         meaning = f"findings of the kind `{kind}`"
         yield Feature(f"findings_{_name(kind)}", INTEGER, meaning, partial(_findings_of, kind))
-    yield _row("finding_cycles", NUMBER, "summary.weight", "that findings waste")
+    yield _row("finding_cycles", NUMBER, "weight", "that findings waste")
     text = "of `cycles`, 0 to 1; null where there are none"
     yield _row("findings_share", NUMBER, "findings_share", text)
 
 
-def _findings_of(kind: str, facts: KernelFacts) -> int:
-    return facts.kinds[kind]
+def _findings_of(kind: str, kernel: Kernel) -> int:
+    return kernel.kinds[kind]
 
 
 def fields() -> tuple[Feature, ...]:

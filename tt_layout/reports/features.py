@@ -8,15 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.bounds.bounds import Grid
+from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.reports.feature_fields import FEATURES_VERSION, Value, fields
-from tt_layout.reports.kernel_facts import Grid, KernelFacts, kernels_of
 
 Features = dict[str, Value]
 
 
-def features_of(facts: KernelFacts) -> Features:
+def features_of(kernel: Kernel) -> Features:
     """Return the object of a kernel."""
-    return {feature.name: _plain(feature.of(facts)) for feature in fields()}
+    return {feature.name: _plain(feature.of(kernel)) for feature in fields()}
 
 
 def _plain(value: Value) -> Value:
@@ -26,7 +27,7 @@ def _plain(value: Value) -> Value:
 
 def module_features(file: str, audit: Audit, grid: Grid | None = None) -> list[Features]:
     """Return the object of each kernel of a module."""
-    return [features_of(facts) for facts in kernels_of(file, audit, grid)]
+    return [features_of(kernel) for kernel in kernels_of(audit, grid, file)]
 
 
 def schema() -> dict[str, Any]:

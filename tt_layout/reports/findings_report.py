@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import Summary, summaries
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_groups import numbered
 from tt_layout.reports.finding_text import all_findings, notes
@@ -39,12 +39,12 @@ class FindingsReport:
         for number, adviser in enumerate(self.advisers):
             if number:
                 yield Line()
-            yield from whole_kernels(summaries(adviser.audit), adviser, NO_PROGRAM)
+            yield from whole_kernels(kernels_of(adviser.audit), adviser, NO_PROGRAM)
 
     def heads(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each kernel with what is said of it above its findings."""
         for adviser in self.advisers:
-            for summary in summaries(adviser.audit):
+            for summary in kernels_of(adviser.audit):
                 yield summary.name, "; ".join(head_texts(summary, adviser))
 
     def data(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class FindingsReport:
 
 
 def whole_kernels(
-    found: Sequence[Summary], adviser: Adviser, program: ProgramSource, file: str | None = None
+    found: Sequence[Kernel], adviser: Adviser, program: ProgramSource, file: str | None = None
 ) -> Iterator[Paragraph]:
     """Yield each kernel of a module: the verdict, all findings, memory and registers; then notes.
 

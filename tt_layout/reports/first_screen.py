@@ -16,8 +16,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.kernel import Kernel, kinds_texts
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import Summary, kinds_texts
 from tt_layout.reports.finding_groups import Group, SortedGroups, sorted_groups
 from tt_layout.reports.finding_text import USUAL, Listed, finding_in_brief, notes
 from tt_layout.reports.fitted import Paragraph
@@ -72,7 +72,7 @@ class Part(NamedTuple):
 
 
 def first_screen(
-    found: Sequence[Summary],
+    found: Sequence[Kernel],
     adviser: Adviser,
     program: ProgramSource,
     room: int,
@@ -129,7 +129,7 @@ def _grown(parts: Sequence[Part], room: int) -> list[Form]:
 
 
 def _parts(
-    found: Sequence[Summary],
+    found: Sequence[Kernel],
     groups: SortedGroups,
     adviser: Adviser,
     program: ProgramSource,
@@ -149,7 +149,7 @@ def _parts(
     yield from (Part(Turn.NOTE, [[note], ()]) for note in notes(adviser))
 
 
-def _verdict(summary: Summary, adviser: Adviser) -> Part:
+def _verdict(summary: Kernel, adviser: Adviser) -> Part:
     said, colour = safe(verdict(summary, adviser)), summary_colour(summary)
     texts = f"{summary.who}: {said}", f"{shortened(summary.who, MAX_WHO)}: {_short(said)}"
     full = f"{summary.heading}: {said}"
@@ -158,7 +158,7 @@ def _verdict(summary: Summary, adviser: Adviser) -> Part:
     )
 
 
-def _state(summary: Summary) -> Part:
+def _state(summary: Kernel) -> Part:
     """Return the memory and the registers of a kernel."""
     whole = state(summary)
     short = [one._replace(text=_short(one.text)) for one in whole]

@@ -7,9 +7,9 @@ from itertools import repeat
 
 from tt_layout.audit.bounds import Bounds
 from tt_layout.audit.findings import Finding, Urgency
+from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.summary import Summary
 from tt_layout.audit.values.executions import ASSUMED_TRIPS
 from tt_layout.reports.advice_text import NO_FIX
 from tt_layout.reports.finding_groups import sorted_groups
@@ -25,20 +25,20 @@ BUSY = 0.5
 """The part of a measured time from which on the busiest resource is what binds a kernel."""
 
 
-def summary_colour(summary: Summary) -> str:
+def summary_colour(summary: Kernel) -> str:
     """Return the colour of a summary on a terminal."""
     if summary.errors:
         return "red"
     return "yellow" if summary.findings else "green"
 
 
-def verdict_paragraph(summary: Summary, adviser: Adviser) -> Paragraph:
+def verdict_paragraph(summary: Kernel, adviser: Adviser) -> Paragraph:
     """Return a kernel with its verdict."""
     text = f"{summary.heading}: {safe(verdict(summary, adviser))}"
     return Paragraph(text, indent=4, colour=summary_colour(summary))
 
 
-def state(summary: Summary) -> list[Paragraph]:
+def state(summary: Kernel) -> list[Paragraph]:
     """Return what is below the findings of a kernel: its memory and its registers."""
     texts = [summary.memory, resources(summary)]
     if not summary.findings and not summary.needed:
@@ -46,14 +46,14 @@ def state(summary: Summary) -> list[Paragraph]:
     return [Paragraph(text, GAP, 2 * len(GAP)) for text in texts if text]
 
 
-def head_texts(summary: Summary, adviser: Adviser) -> Iterator[str]:
+def head_texts(summary: Kernel, adviser: Adviser) -> Iterator[str]:
     """Yield the verdict, what was found, and what a multiprocessor holds of the kernel."""
     yield safe(verdict(summary, adviser))
     yield summary.counts
     yield from filter(None, [resources(summary)])
 
 
-def resources(summary: Summary, *, is_short: bool = False) -> str:
+def resources(summary: Kernel, *, is_short: bool = False) -> str:
     """Return the registers of a kernel, and how many CTAs fit; empty where neither is known."""
     registers, occupancy = summary.registers, summary.occupancy
     texts = [_registers_text(registers)] if registers is not None else []
@@ -63,7 +63,7 @@ def resources(summary: Summary, *, is_short: bool = False) -> str:
     return "; ".join(texts)
 
 
-def _unknown_text(summary: Summary) -> str:
+def _unknown_text(summary: Kernel) -> str:
     """Return what is not known of a kernel, because no source gives it for its GPU."""
     target = summary.chip
     if target is None or not target.unknown:
@@ -83,7 +83,7 @@ def _registers_text(own: RegisterPressure) -> str:
     return f"{of}{spilled} (compiled: {safe(own.compiled.source)})"
 
 
-def verdict(summary: Summary, adviser: Adviser) -> str:
+def verdict(summary: Kernel, adviser: Adviser) -> str:
     """Return whether a kernel compiles and fits, what binds it, and what there is to gain."""
     urgent = [one for one in summary.findings if one.urgency != Urgency.CYCLES]
     if urgent:
@@ -117,7 +117,7 @@ def _bound_text(bounds: Bounds, measured: float | None) -> str:
     return f"bound by {largest.resource}" + f": {least}" * is_launch
 
 
-def _gain_text(summary: Summary, adviser: Adviser) -> str:
+def _gain_text(summary: Kernel, adviser: Adviser) -> str:
     """Return how many fixes there are for a kernel, and changes of its program."""
     if not summary.findings:
         return "no findings"

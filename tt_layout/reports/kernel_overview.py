@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.conclusions import cycles_by_kernel
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.rules import kinds, rules
 from tt_layout.audit.shares import grid_of
-from tt_layout.audit.summary import Summary, kinds_of, summaries
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
@@ -21,7 +19,6 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.passes import chosen_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.scope import Interner
-from tt_layout.ir.ssa.model import SsaFunction
 from tt_layout.mlir.languages import no_mlir
 from tt_layout.releases import Release
 from tt_layout.reports.audit_data import JSON_VERSION
@@ -93,33 +90,26 @@ class KernelLine(NamedTuple):
     @staticmethod
     def of_audit(file: str, audit: Audit) -> Iterator[KernelLine]:
         """Yield a line for each kernel of a module."""
-        cycles = cycles_by_kernel(audit.movements)
-        functions = audit.audited.functions if audit.audited is not None else ()
-        grid = grid_of(audit)
-        signatures = {one.name: _signature(one) for one in functions}
-        for summary in summaries(audit):
-            line = KernelLine.of(file, audit.module.line, summary)
-            yield line._replace(
-                cycles=cycles.get(summary.function, 0.0),
-                signature=signatures.get(summary.function or "", ""),
-                programs=prod(grid) if grid is not None else None,
-            )
+        return (KernelLine.of(file, kernel) for kernel in kernels_of(audit, grid_of(audit)))
 
     @staticmethod
-    def of(file: str, line: int, summary: Summary) -> KernelLine:
+    def of(file: str, kernel: Kernel) -> KernelLine:
         """Shorten a kernel to a line of the table."""
         return KernelLine(
             file=file,
-            line=line,
-            function=summary.function,
-            target=summary.target,
-            warps=summary.warps,
-            shared_bytes=summary.shared_bytes,
-            text=summary.text,
-            weight=summary.weight,
-            errors=summary.errors,
-            counts=dict(kinds_of(summary)),
-            findings=tuple(map(FindingLine.of, summary.findings)),
+            line=kernel.audit.module.line,
+            function=kernel.function,
+            target=kernel.target,
+            warps=kernel.warps,
+            shared_bytes=kernel.shared_bytes,
+            text=kernel.text,
+            weight=kernel.weight,
+            errors=kernel.errors,
+            counts=dict(kernel.kinds),
+            findings=tuple(map(FindingLine.of, kernel.findings)),
+            cycles=kernel.cycles,
+            signature=kernel.signature,
+            programs=kernel.programs,
         )
 
     @property
@@ -132,11 +122,6 @@ class KernelLine(NamedTuple):
             self.line,
             self.function or "",
         )
-
-
-def _signature(function: SsaFunction) -> str:
-    kinds = (f"{value.type.kind} {value.type.element}" for value in function.arguments)
-    return ", ".join(kinds)
 
 
 class PassedOver(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.summary import summaries
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
@@ -49,9 +49,8 @@ def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
     module = _first(whole_modules(Source(compiled.text, f"{compiled.name}.ttgir")))
     metadata = compiled.known._replace(name=compiled.name)
     audit, reason = audit_with(module, shared, kernel.launch, known=metadata)
-    kernels = summaries(audit)
     place = compiled.place or f"{compiled.name}.ttgir"
-    lines = [KernelLine.of(place, module.line, summary) for summary in kernels]
+    lines = [KernelLine.of(place, one) for one in kernels_of(audit)]
     return WatchedKernel(kernel, _worst(lines, compiled.name), reason)
 
 

@@ -22,7 +22,7 @@ from tt_layout.analyses.shared_memory.direct_copies import DirectCopy
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, lane_addresses
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.traffic import values_of_all
-from tt_layout.audit.global_memory.width import Kernel
+from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.audit.operations.buffer_parts import Place, place_of_part
 from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.values.evaluator import Evaluator
@@ -39,13 +39,13 @@ OFFSET_BITS = 32
 """What an access by way of a buffer resource adds to its pointer."""
 
 
-def is_async_copy(operation: SsaOperation, kernel: Kernel) -> bool:
+def is_async_copy(operation: SsaOperation, kernel: AccessAnalysis) -> bool:
     """Tell whether an operation is ``cp.async``, whose writes follow a rule that was measured."""
     is_copy = operation.name.endswith(".async_copy_global_to_local")
     return is_copy and kernel.target.is_nvidia
 
 
-def swizzling_shuffles(kernel: Kernel, operation: SsaOperation, instructions: int) -> int:
+def swizzling_shuffles(kernel: AccessAnalysis, operation: SsaOperation, instructions: int) -> int:
     """Return the shuffles of a warp by which a copy comes to swizzled shared memory.
 
     AMD's copies write what the lanes of a warp read side by side, unless each gives the address
@@ -68,7 +68,7 @@ def swizzling_shuffles(kernel: Kernel, operation: SsaOperation, instructions: in
     return instructions * bits // target.shuffle_bits
 
 
-def check_direct_copy(kernel: Kernel, operation: SsaOperation, shape: AccessShape) -> None:
+def check_direct_copy(kernel: AccessAnalysis, operation: SsaOperation, shape: AccessShape) -> None:
     """Check that what the lanes of a warp copy side by side is one range of shared memory.
 
     What a swizzle moves within a warp is exchanged between its lanes before.
@@ -107,7 +107,7 @@ class Written(NamedTuple):
 
 def written_wavefronts(
     evaluator: Evaluator,
-    kernel: Kernel,
+    kernel: AccessAnalysis,
     operation: SsaOperation,
     shape: AccessShape,
     addresses: Addresses,
@@ -127,7 +127,7 @@ def written_wavefronts(
 
 def all_written(
     evaluator: Evaluator,
-    kernel: Kernel,
+    kernel: AccessAnalysis,
     access: tuple[SsaOperation, SsaOperation],
     shape: AccessShape,
     addresses: Addresses,
@@ -179,7 +179,7 @@ class _Buffer(NamedTuple):
 
 
 def _buffer(
-    evaluator: Evaluator, kernel: Kernel, operation: SsaOperation, shape: AccessShape
+    evaluator: Evaluator, kernel: AccessAnalysis, operation: SsaOperation, shape: AccessShape
 ) -> _Buffer | None:
     """Return the buffer of a copy; None if its wavefronts are not counted."""
     if not is_async_copy(operation, kernel) or shape.width_bytes not in WIDTHS:

@@ -16,7 +16,7 @@ from functools import reduce
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.global_memory.access_shape import AccessShape, shape_lanes
-from tt_layout.audit.global_memory.width import Kernel
+from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.unknown import Unknown
@@ -24,7 +24,7 @@ from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.ssa.dataflow import reach
 
 
-def constant_mask(kernel: Kernel, roles: Mapping[str, Value]) -> Ints | None:
+def constant_mask(kernel: AccessAnalysis, roles: Mapping[str, Value]) -> Ints | None:
     """Return the mask of an access, element by element; None where constants do not determine it.
 
     Args:
@@ -38,7 +38,7 @@ def constant_mask(kernel: Kernel, roles: Mapping[str, Value]) -> Ints | None:
     return None if isinstance(mask, Unknown) else mask.reshape(-1)
 
 
-def possible_mask(kernel: Kernel, value: Value) -> Ints | None:
+def possible_mask(kernel: AccessAnalysis, value: Value) -> Ints | None:
     """Return a mask in which only what constants make false is so; None where they make nothing so.
 
     Of two masks that must both be true, one that constants determine is enough.
@@ -52,7 +52,7 @@ def possible_mask(kernel: Kernel, value: Value) -> Ints | None:
 
 
 def kept_instructions(
-    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, Value], shape: AccessShape
+    kernel: AccessAnalysis, operation: SsaOperation, roles: Mapping[str, Value], shape: AccessShape
 ) -> int | None:
     """Return the instructions of a warp that constants do not leave out; None for all of them.
 

@@ -30,7 +30,7 @@ from tt_layout.audit.global_memory.sectors import (
     wavefronts_apart,
 )
 from tt_layout.audit.global_memory.traffic import SectorBounds, Traffic, idle_warps, traffic
-from tt_layout.audit.global_memory.width import Kernel, Width, access_width
+from tt_layout.audit.global_memory.width import AccessAnalysis, Width, access_width
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
@@ -65,7 +65,7 @@ class PlacedAccess(NamedTuple):
     addresses: Addresses
 
 
-def placed_access(kernel: Kernel, operation: SsaOperation) -> PlacedAccess:
+def placed_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAccess:
     """Return the inputs that determine the bytes of an access.
 
     Raises:
@@ -98,7 +98,7 @@ class WholeAccess(NamedTuple):
         bounds: of a request whose address is not known.
     """
 
-    kernel: Kernel
+    kernel: AccessAnalysis
     operation: SsaOperation
     placed: PlacedAccess
     bounds: SectorBounds | None
@@ -214,7 +214,7 @@ def _entry(written: Written | None) -> EntryDetails:
     return EntryDetails(wavefronts=written.wavefronts, ideal_wavefronts=written.fewest)
 
 
-def _known_width(kernel: Kernel, operation: SsaOperation) -> Width:
+def _known_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
     """Return the instructions of an access.
 
     Raises:
@@ -236,7 +236,7 @@ def _verb(operation: Operation) -> str:
     return "stores" if operation.group is MovementKind.GLOBAL_STORE else "moves"
 
 
-def _what_is_missing(kernel: Kernel, operation: SsaOperation) -> str:
+def _what_is_missing(kernel: AccessAnalysis, operation: SsaOperation) -> str:
     """Return why the width of an access is not known, in a few words."""
     roles = operands(operation)
     if "pointer" not in roles:
@@ -263,7 +263,7 @@ def width_bytes(operation: Operation, audited: AuditedModule) -> int | None:
 
 
 def _shape(
-    kernel: Kernel,
+    kernel: AccessAnalysis,
     operation: SsaOperation,
     roles: Mapping[str, Value],
     width: Width,
@@ -295,7 +295,7 @@ def _shape(
     )
 
 
-def _runs(kernel: Kernel, roles: Mapping[str, Value], width: Width) -> AxisInfo:
+def _runs(kernel: AccessAnalysis, roles: Mapping[str, Value], width: Width) -> AxisInfo:
     """Return the AxisInfo of the addresses, with divisibility in bytes."""
     info = kernel.known[address_of(roles)]
     if "offsets" not in roles:

@@ -18,7 +18,7 @@ from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory import advice
 from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.origins import CONSTANCY, CONTIGUITY, DIVISIBILITY, Origin, Trace
-from tt_layout.audit.global_memory.width import Bounds, Kernel, Width, bounds_along
+from tt_layout.audit.global_memory.width import AccessAnalysis, Bounds, Width, bounds_along
 from tt_layout.audit.values.trials import Facts, Supposed
 from tt_layout.ir.ssa import SsaOperation, Value
 
@@ -58,7 +58,7 @@ class Access:
         arguments: what arguments are supposed to be.
     """
 
-    kernel: Kernel
+    kernel: AccessAnalysis
     operation: SsaOperation
     width: Width
     wanted: int

@@ -16,7 +16,7 @@ from tt_layout.analyses.layouts.builders import default_blocked
 from tt_layout.audit.global_memory import advice
 from tt_layout.audit.global_memory.cures import Access, cured, limit_name
 from tt_layout.audit.global_memory.operands import address_of, operands
-from tt_layout.audit.global_memory.width import Kernel, Width, bounds_along
+from tt_layout.audit.global_memory.width import AccessAnalysis, Width, bounds_along
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Location
@@ -81,7 +81,7 @@ are n apart'
         return f"{moved}{self.wanted_bytes}; why: {why}"
 
 
-def limit_of(kernel: Kernel, operation: SsaOperation, width: Width) -> Limit | None:
+def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> Limit | None:
     """Return what keeps an access narrow; None of one that is as wide as it should be."""
     bounds = width.bounds
     wanted = min(max(1, MAX_VECTOR_BYTES // width.element_bytes), bounds.instruction)

@@ -14,12 +14,12 @@ from collections.abc import Mapping
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.audit.global_memory.width import Kernel
+from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.ir.ssa import SsaOperation, Value
 
 
 def are_merged(
-    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, Value], mask: Ints | None
+    kernel: AccessAnalysis, operation: SsaOperation, roles: Mapping[str, Value], mask: Ints | None
 ) -> bool:
     """Tell whether equal instructions of an access become one.
 
@@ -36,7 +36,9 @@ def are_merged(
     return "mask" not in roles or (mask is not None and bool(mask.all()))
 
 
-def merged_layout(kernel: Kernel, roles: Mapping[str, Value], layout: LinearLayout) -> LinearLayout:
+def merged_layout(
+    kernel: AccessAnalysis, roles: Mapping[str, Value], layout: LinearLayout
+) -> LinearLayout:
     """Return the layout of a load that is merged: registers that repeat an address lead nowhere.
 
     Args:

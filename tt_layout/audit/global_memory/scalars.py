@@ -15,7 +15,7 @@ from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.global_memory.operands import operands
-from tt_layout.audit.global_memory.width import Bounds, Kernel, Width
+from tt_layout.audit.global_memory.width import AccessAnalysis, Bounds, Width
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 
 MAX_CHAIN = 16
@@ -24,7 +24,7 @@ MAX_CHAIN = 16
 _UNBOUNDED = Bounds(1, 1, 1, None, None, 1, 1)
 
 
-def scalar_width(kernel: Kernel, operation: SsaOperation) -> Width:
+def scalar_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
     """Return the one instruction of a load or store of a number.
 
     Of neighbours that AMD's backend joins it is that of the first load, or the last store.
@@ -41,7 +41,7 @@ def scalar_width(kernel: Kernel, operation: SsaOperation) -> Width:
     return Width(access_instruction(access), 1, width, instructions, bounds, 0, width)
 
 
-def scalar_layout(kernel: Kernel, warps: int) -> LinearLayout:
+def scalar_layout(kernel: AccessAnalysis, warps: int) -> LinearLayout:
     """Return the layout of a tensor of one element that all threads of some warps hold.
 
     Example:

@@ -90,7 +90,7 @@ class Width(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Kernel:
+class AccessAnalysis:
     """A function that accesses global memory, with the facts of its values.
 
     Attributes:
@@ -159,7 +159,7 @@ class Kernel:
         results = operation.results
         return operation.name == "tt.load" and not self.narrowed.isdisjoint(results)
 
-    def supposing(self, supposed: Mapping[Value, AxisInfo]) -> Kernel:
+    def supposing(self, supposed: Mapping[Value, AxisInfo]) -> AccessAnalysis:
         """Return the kernel as if more were known of some of its values."""
         return replace(self, known=axis_info_supposing(self.function, self.known, supposed))
 
@@ -169,7 +169,7 @@ class Kernel:
         return unhinted_axis_info(self.function)
 
 
-def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
+def access_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width | None:
     """Return the instructions that an operation becomes.
 
     None of a scalar, and where an operand or the layout is missing.
@@ -209,7 +209,9 @@ def access_width(kernel: Kernel, operation: SsaOperation) -> Width | None:
     )
 
 
-def bounds_along(kernel: Kernel, operation: SsaOperation, layout: LinearLayout, dim: int) -> Bounds:
+def bounds_along(
+    kernel: AccessAnalysis, operation: SsaOperation, layout: LinearLayout, dim: int
+) -> Bounds:
     """Return the bounds of an access along a dimension."""
     roles = operands(operation)
     pointer, address = roles["pointer"], address_of(roles)
@@ -267,7 +269,7 @@ def _widest(target: Target, operation: SsaOperation, element: str, bits: int) ->
 
 
 def _memory_bound(
-    kernel: Kernel, roles: Mapping[str, Value], layout: LinearLayout, element_bytes: int
+    kernel: AccessAnalysis, roles: Mapping[str, Value], layout: LinearLayout, element_bytes: int
 ) -> int | None:
     """Return the elements next to each other in the shared memory that a copy goes to."""
     memory = kernel.function.type_of(roles["memory"]) if "memory" in roles else None
@@ -304,7 +306,7 @@ def _together(
 
 
 def _joined(
-    kernel: Kernel,
+    kernel: AccessAnalysis,
     operation: SsaOperation,
     roles: Mapping[str, Value],
     bounds: Bounds,
@@ -328,7 +330,7 @@ def _joined(
     return max(vector, min(bounds.layout, longest, bounds.mask or longest, bounds.instruction))
 
 
-def _run_of_offsets(kernel: Kernel, value: Value, dim: int) -> AxisInfo | None:
+def _run_of_offsets(kernel: AccessAnalysis, value: Value, dim: int) -> AxisInfo | None:
     """Return LLVM's AxisInfo of the offsets that make neighbours of a pointer's elements."""
     known = kernel.unhinted
     while True:
@@ -342,7 +344,7 @@ def _run_of_offsets(kernel: Kernel, value: Value, dim: int) -> AxisInfo | None:
                 return info
 
 
-def _repeats(kernel: Kernel, operation: SsaOperation, ir_type: IRType) -> bool:
+def _repeats(kernel: AccessAnalysis, operation: SsaOperation, ir_type: IRType) -> bool:
     """Tell whether registers that repeat an element are moved again: by NVIDIA's until 3.8."""
     encoding = ir_type.encoding
     is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9
@@ -351,7 +353,10 @@ def _repeats(kernel: Kernel, operation: SsaOperation, ir_type: IRType) -> bool:
 
 
 def _registers(
-    kernel: Kernel, operation: SsaOperation, roles: Mapping[str, Value], layout: LinearLayout
+    kernel: AccessAnalysis,
+    operation: SsaOperation,
+    roles: Mapping[str, Value],
+    layout: LinearLayout,
 ) -> int:
     """Return how many elements a thread moves, each counted once.
 

@@ -17,7 +17,7 @@ from tt_layout.safe_text import shortened
 
 if TYPE_CHECKING:
     from tt_layout.audit.axis import AxisInfo
-    from tt_layout.audit.global_memory.width import Kernel
+    from tt_layout.audit.global_memory.width import AccessAnalysis
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
     from tt_layout.hardware import Target
@@ -81,7 +81,7 @@ class AuditedModule:
         self.shared = shared
         self.given = given or GivenValues()
         self._evaluators: dict[SsaFunction, Evaluator] = {}
-        self._kernels: dict[SsaFunction, Kernel] = {}
+        self._kernels: dict[SsaFunction, AccessAnalysis] = {}
         self._executions: dict[tuple[int, int], Executions] = {}
         self._of_blocks: dict[tuple[SsaFunction, Block | None], Executions] = {}
 
@@ -196,9 +196,9 @@ class AuditedModule:
             self._evaluators[function] = Evaluator(function, self.given, self.layouts)
         return self._evaluators[function]
 
-    def kernel(self, function: SsaFunction) -> Kernel | None:
+    def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
         """Return the global-memory facts of a function; None if the target is not known."""
-        from tt_layout.audit.global_memory.width import Kernel
+        from tt_layout.audit.global_memory.width import AccessAnalysis
 
         target = self.target
         if target is None:
@@ -207,7 +207,7 @@ class AuditedModule:
             known = self._axis_info[function]
             functions = tuple(self.functions)
             warps = self.module.number("num-warps") or 1
-            self._kernels[function] = Kernel(
+            self._kernels[function] = AccessAnalysis(
                 function,
                 known,
                 self.layouts,

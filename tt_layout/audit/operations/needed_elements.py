@@ -22,7 +22,7 @@ from tt_layout.audit.global_memory.operands import in_todays_form, operands
 if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints
     from tt_layout.algebra.linear_layout import LinearLayout
-    from tt_layout.audit.global_memory.width import Kernel
+    from tt_layout.audit.global_memory.width import AccessAnalysis
     from tt_layout.ir.ssa import SsaOperation, Value
 
 MAX_STEPS = 32
@@ -32,7 +32,7 @@ MAX_STEPS = 32
 class NeededElements:
     """The elements of the values of a kernel that anything needs."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: AccessAnalysis) -> None:
         self._kernel = kernel
 
     def of(self, value: Value, steps: int = MAX_STEPS) -> Ints | None:

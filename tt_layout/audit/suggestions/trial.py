@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from tt_layout.audit.global_memory.width import Kernel
+from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.costs import cost_of
@@ -131,7 +131,7 @@ class Trial(AuditedModule):
         """Every operation, in functions whose layouts are exchanged."""
         return map(self._exchanged, self._audited.operations)
 
-    def kernel(self, function: SsaFunction) -> Kernel | None:
+    def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
         """Return the global-memory facts of a function, independent of its layouts."""
         known = self._audited.kernel(self._original(function))
         return replace(known, function=function, explains=False) if known is not None else None

@@ -1,0 +1,351 @@
+"""A kernel: one function on one chip, with what is known of its launch.
+
+Every report, of whatever format, prints kernels: what there is to say of one is a field here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.bounds.bounds import Grid
+from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.findings import Counted, Finding
+from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
+from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
+from tt_layout.audit.operations.multiplications import Multiplication
+from tt_layout.audit.registers import RegisterPressure, worst
+from tt_layout.audit.rules import rules
+from tt_layout.audit.values.executions import assumed_runs, is_in_loop
+from tt_layout.hardware import Target
+from tt_layout.ir.operations import layout_of
+from tt_layout.lazy import lazy
+from tt_layout.version import __version__
+from tt_layout.wording import count, size
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """A function on a chip, with what is known of its launch; each fact is computed once.
+
+    Attributes:
+        audit: of the module that it is in.
+        symbol: the function, as the module calls it; None for operations outside of any.
+        grid: programs along x, y and z; None where it is not known.
+        file: the dump.
+        is_only: whether the module has no other.
+    """
+
+    audit: Audit
+    symbol: str | None
+    grid: Grid | None = None
+    file: str = ""
+    is_only: bool = True
+
+    # -- identity and launch ----------------------------------------------------------------
+
+    @property
+    def function(self) -> str | None:
+        """The kernel, as it is launched where that is known; None for what is outside of any."""
+        launched = self.audit.known.name
+        return launched if launched is not None and self.is_only else self.symbol
+
+    @property
+    def target(self) -> str | None:
+        """The GPU's name in `tt_layout.hardware`; None where the module names none."""
+        return self.audit.module.gpu
+
+    @property
+    def chip(self) -> Target | None:
+        """The GPU that it is costed for; None where that is not known."""
+        return self.audit.chip
+
+    @property
+    def warps(self) -> int | None:
+        """The warps of a CTA; None where the module does not state them."""
+        return self.audit.module.number("num-warps") or self.audit.known.warps
+
+    @property
+    def threads_per_warp(self) -> int | None:
+        """The threads of a warp, as the module states."""
+        return self.audit.module.number("threads-per-warp")
+
+    @property
+    def ctas(self) -> int | None:
+        """The CTAs of a cluster, as the module states."""
+        return self.audit.module.number("num-ctas")
+
+    @property
+    def programs(self) -> int | None:
+        """The programs of the grid; None where it is not known."""
+        if self.grid is None:
+            return None
+        x, y, z = (*self.grid, 1, 1, 1)[:3]
+        return x * y * z
+
+    @lazy
+    def signature(self) -> str:
+        """The types of its arguments; empty where it is not read."""
+        audited = self.audit.audited
+        functions = audited.functions if audited is not None else ()
+        values = next((one.arguments for one in functions if one.name == self.symbol), ())
+        return ", ".join(f"{value.type.kind} {value.type.element}" for value in values)
+
+    @property
+    def package(self) -> str:
+        """The release that computed what is said of it."""
+        return __version__
+
+    # -- operations and their costs ---------------------------------------------------------
+
+    @lazy
+    def rows(self) -> list[MovementRow]:
+        """Its data movements."""
+        return [row for row in self.audit.movements if row.operation.function == self.symbol]
+
+    @property
+    def movements(self) -> int:
+        """The number of its data movements."""
+        return len(self.rows)
+
+    @property
+    def unknown_costs(self) -> int:
+        """The number of data movements whose costs are not known."""
+        return sum(row.has_unknown_cost for row in self.rows)
+
+    @lazy
+    def products(self) -> list[Multiplication]:
+        """Its multiplications of matrices."""
+        return [
+            product for product in self.audit.multiplications if product.function == self.symbol
+        ]
+
+    def costed(self, family: type[object]) -> Iterator[MovementRow]:
+        """Yield the data movements whose costs are of a family."""
+        for row in self.rows:
+            if row.cost is not None and isinstance(row.cost.details, family):
+                yield row
+
+    def runs(self, row: MovementRow) -> int:
+        """Return how often a data movement runs in one program, as findings count it."""
+        return assumed_runs(row.executions)
+
+    @lazy
+    def cycles(self) -> float:
+        """Cycles of its data movements in one program, as far as they are known."""
+        return sum(row.cycles or 0.0 for row in self.rows)
+
+    @property
+    def flops(self) -> float:
+        """FLOPs of its multiplications in one program."""
+        return sum(product.flops * assumed_runs(product.executions) for product in self.products)
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether something runs an unknown number of times."""
+        runs = [row.executions for row in self.rows]
+        runs += [product.executions for product in self.products]
+        return any(executions.number is None for executions in runs)
+
+    @property
+    def layouts(self) -> int:
+        """The number of different layouts of its data movements."""
+        ends = ((row.operation.source, row.operation.target) for row in self.rows)
+        return len({layout_of(end) for pair in ends for end in pair} - {None})
+
+    # -- memory, registers, occupancy, bounds -----------------------------------------------
+
+    @lazy
+    def shared_bytes(self) -> int | None:
+        """Shared memory of a CTA, stated or allocated; None where it is not known."""
+        audit = self.audit
+        if audit.known.shared_bytes is not None:
+            return audit.known.shared_bytes
+        stated = audit.module.number("shared")
+        if stated is not None and (self.is_only or not audit.shared_memory):
+            return stated
+        memory = next((one for one in audit.shared_memory if one.function == self.symbol), None)
+        if memory is None:
+            return None
+        return memory.stated if memory.stated is not None else memory.bytes
+
+    @property
+    def shared_limit(self) -> int | None:
+        """The most shared memory of a CTA; None where the GPU is not known."""
+        return next((memory.limit for memory in self.audit.shared_memory), None)
+
+    @property
+    def tensor_columns(self) -> int:
+        """Columns of tensor memory that it allocates."""
+        details = (row.cost.details for row in self.rows if row.cost is not None)
+        return sum(x.columns for x in details if isinstance(x, TensorMemoryAllocationDetails))
+
+    @lazy
+    def registers(self) -> RegisterPressure | None:
+        """The registers where it comes closest to its limit; None where the GPU is not known."""
+        return worst(one for one in self.audit.registers if one.function == self.symbol)
+
+    @lazy
+    def occupancy(self) -> Occupancy | None:
+        """CTAs and warps that a multiprocessor holds; None where that is not known."""
+        audit = self.audit
+        if self.registers is None or audit.audited is None:
+            return None
+        shared = self.shared_bytes
+        return kernel_occupancy(audit, audit.audited, self.registers, shared, audit.known)
+
+    @property
+    def limited_by(self) -> str | None:
+        """The resources that allow no more CTAs, joined by ``+``; None where not known."""
+        return "+".join(self.occupancy.limited_by) if self.occupancy is not None else None
+
+    @lazy
+    def bounds(self) -> Bounds | None:
+        """Lower bounds of its time; None if the GPU has no rates."""
+        return kernel_bounds(self.audit, self.symbol, self.grid)
+
+    # -- findings ---------------------------------------------------------------------------
+
+    @lazy
+    def findings(self) -> tuple[Finding, ...]:
+        """Its findings, errors first, then the most expensive."""
+        return tuple(one for one in self.audit.findings if one.function == self.symbol)
+
+    @lazy
+    def needed(self) -> tuple[Finding, ...]:
+        """Data movements that would be findings, were not every other way more expensive."""
+        notes = (note.finding for note in self.audit.notes)
+        return tuple(finding for finding in notes if finding.function == self.symbol)
+
+    @lazy
+    def kinds(self) -> Counter[str]:
+        """The number of its findings of each kind."""
+        return Counter(kind for finding in self.findings for kind in finding.kinds)
+
+    @property
+    def findings_share(self) -> float | None:
+        """Share of its cycles wasted by findings, 0 to 1."""
+        return min(1.0, self.weight / self.cycles) if self.cycles else None
+
+    @property
+    def weight(self) -> float:
+        """Cycles that the findings waste in one program: what kernels are sorted by."""
+        return sum(finding.weight for finding in self.findings)
+
+    @property
+    def errors(self) -> int:
+        """The number of errors."""
+        return sum(finding.is_error for finding in self.findings)
+
+    @property
+    def text(self) -> str:
+        """The line."""
+        return f"{self.who}: {self.counts}"
+
+    @property
+    def name(self) -> str:
+        """The kernel."""
+        return f"@{self.function}" if self.function is not None else "outside of functions"
+
+    @property
+    def who(self) -> str:
+        """The kernel, its GPU and its warps."""
+        return self._who(self.target)
+
+    @property
+    def heading(self) -> str:
+        """The same with the product whose memory, clock and multiprocessors are meant."""
+        product = self.chip.product if self.chip is not None else None
+        if self.target is None or product is None:
+            return self.who
+        return self._who(f"{self.target} ({product.name})")
+
+    def _who(self, gpu: str | None) -> str:
+        who = [self.name]
+        who += [gpu] if gpu is not None else []
+        who += [count(self.warps, "warp")] if self.warps is not None else []
+        return ", ".join(who)
+
+    @property
+    def counts(self) -> str:
+        """What was found, each kind with its number, and the shared memory."""
+        texts = [", ".join(kinds_texts(self.findings))] * bool(self.findings)
+        texts += [f"worth keeping: {', '.join(kinds_texts(self.needed))}"] * bool(self.needed)
+        texts = texts or [self.absences]
+        return "; ".join([*texts, *filter(None, [self.memory])])
+
+    @property
+    def absences(self) -> str:
+        """What is said of a kernel without findings: only what the known costs rule out."""
+        if self.unknown_costs:
+            some = f"{self.unknown_costs} of {count(self.movements, 'data movement')}"
+            return f"no findings, but the cost of {some} is not known"
+        return _absences()
+
+    @property
+    def memory(self) -> str:
+        """The shared memory of a CTA; empty where there is none."""
+        if not self.shared_bytes:
+            return ""
+        of = f" of {size(self.shared_limit)}" if self.shared_limit is not None else ""
+        return f"{size(self.shared_bytes)}{of} of shared memory"
+
+
+def kernel_names(audit: Audit) -> tuple[str | None, ...]:
+    """Return the functions that move data or have findings; None of what is outside of any."""
+    names: list[str | None] = [row.operation.function for row in audit.movements]
+    names += [product.function for product in audit.multiplications]
+    names += [finding.function for finding in audit.findings]
+    return tuple(dict.fromkeys(names))
+
+
+def kernels_of(audit: Audit, grid: Grid | None = None, file: str = "") -> tuple[Kernel, ...]:
+    """Return each kernel of a module that moves data, and what is in no kernel.
+
+    Args:
+        audit: of the module.
+        grid: programs along x, y and z; None where it is not known.
+        file: the dump.
+
+    Example:
+        >>> from tt_layout.audit.audit import audit_module
+        >>> from tt_layout.ir import parse_ir
+        >>> [module] = parse_ir('''
+        ... #a = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4],
+        ...                    order = [0]}>
+        ... module attributes {"ttg.num-warps" = 8 : i32} {
+        ...   %0 = tt.load %p : tensor<256x!tt.ptr<f16>, #a>
+        ... }''')
+        >>> [kernel] = kernels_of(audit_module(module))
+        >>> kernel.text
+        'outside of functions, 8 warps: 1 error'
+    """
+    names = kernel_names(audit)
+    return tuple(Kernel(audit, name, grid, file, len(names) == 1) for name in names)
+
+
+def kinds_texts(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield how many findings there are of each kind, in the order of the rules."""
+    groups: dict[tuple[int, Counted], list[Finding]] = {}
+    for finding in findings:
+        for one in finding.occurrences:
+            groups.setdefault((one.order, one.counted), []).append(finding)
+    for key in sorted(groups):
+        group = groups[key]
+        runs = (finding.runs for finding in group if not finding.is_error)
+        loops = sum(is_in_loop(one) for one in runs if one is not None)
+        some = f"({loops} in the loop)" if loops < len(group) else "in the loop"
+        yield key[1].text(len(group)) + f" {some}" * bool(loops)
+
+
+def _absences() -> str:
+    """Return what the rules rule out, those of one noun together."""
+    nouns: dict[str, list[str]] = {}
+    for adjective, noun in (rule.absence for rule in rules() if rule.absence is not None):
+        nouns.setdefault(noun, []).append(adjective)
+    return ", ".join(
+        f"no {' or '.join(own)} {noun}".replace("  ", " ") for noun, own in nouns.items()
+    )
