@@ -86,7 +86,7 @@ def test_the_cubin_beside_a_dump_goes_before_the_estimate(dump: Path, run: Run) 
     lines = run("audit", str(dump)).out.splitlines()
     line = found["registers_line"]
     assert lines[1] == (
-        "@matmul, sm90, 4 warps: spills 120 registers beside 255 of 255, "
+        "@matmul, sm90 (H200), 4 warps: spills 120 registers beside 255 of 255, "
         f"most live at line {line} (compiled: matmul.cubin)"
     )
     assert any(

@@ -129,7 +129,7 @@ def test_a_module_that_is_not_there(command: list[str], folder: Path, run: Run) 
 
 @pytest.mark.parametrize(("file", "size"), [("dump.mlir", 4), ("dump.mlir@1", 2)])
 def test_a_manifest_of_a_dump(file: str, size: int, folder: Path, run: Run) -> None:
-    assert run("init", file, "-t", TYPE).status == 0
+    assert run("init", file, "-t", TYPE, "--view", "tensor").status == 0
     assert f"file: {file}" in Path("layouts.yaml").read_text().replace('"', "")
     assert run("check", "--update").status == 0
     assert BLOCKED.format(size) in Path("blocked.tensor.txt").read_text()

@@ -112,7 +112,7 @@ def _folded(example: str) -> list[str]:
 
     Example:
         >>> _folded(f"tt-layout diff {ROWS} -t 64x64xf16 --reduce 1")[1]
-        '    --reduce 1'
+        '    -t 64x64xf16 --reduce 1'
     """
     lines = [INDENT]
     for word in re.findall(r"--?[\w-]+ (?!-)(?:'[^']*'|\S+)|'[^']*'|\S+", example):

@@ -9,6 +9,7 @@ from tt_layout.analyses.conversion.conversion import classify, with_inputs
 from tt_layout.analyses.layouts.properties import LayoutInfo, SharedInfo
 from tt_layout.analyses.shared_memory.banks import registers_first
 from tt_layout.encodings import Encoding
+from tt_layout.errors import LayoutError
 from tt_layout.golden.case import Case
 from tt_layout.golden.facts import ATTRIBUTE, RELEASE, CaseOutput
 from tt_layout.golden.inputs import (
@@ -128,8 +129,10 @@ def _instructions(step: dict[str, Any]) -> str:
 def conflicts_of(case: Case) -> ConflictsReport:
     """Return the bank conflicts of a case."""
     layouts = encoding(case), other_encoding(case, "with")
-    with pointing_at(case, "with"):
+    try:
         registers_first(*layouts)
+    except LayoutError as error:  # the key decides, whatever layout the error is about
+        raise LayoutError(error.message, case.span("with")) from None
     with pointing_at(case, "target"):
         target = find_target(target_name(case) or DEFAULT_TARGET)
         return conflicts_report(*layouts, tensor_type(case), target)

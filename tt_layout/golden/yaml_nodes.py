@@ -71,7 +71,7 @@ def read_nodes(path: str, what: str = "manifest") -> Node:
     Raises:
         LayoutError: the file cannot be read, is too large, or is not such YAML.
     """
-    source = read_source(path, MAX_BYTES)
+    source = read_source(path, MAX_BYTES, is_dump=False)
     return parse_nodes(Source(source.text.removeprefix("\ufeff"), source.name), what)
 
 

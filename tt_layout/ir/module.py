@@ -333,7 +333,7 @@ def gpu_of(target: str | None) -> Gpu | None:
 
     Example:
         >>> [gpu_of(f"{each}").target.name for each in ("cuda:89", "hip:gfx1201", "hip:gfx1250")]
-        ['sm80', 'gfx12', 'gfx1250']
+        ['sm89', 'gfx1201', 'gfx1250']
         >>> gpu_of("xpu"), gpu_of(None)
         (None, None)
     """

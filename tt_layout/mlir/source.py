@@ -167,12 +167,13 @@ def _cut(line: str, indent: int, width: int) -> tuple[str, int, int]:
     return before + line[start:end] + after, caret, min(width, end - indent)
 
 
-def read_source(path: str, most: int | None = None) -> Source:
+def read_source(path: str, most: int | None = None, *, is_dump: bool = True) -> Source:
     """Return the text of a file, or of standard input for ``-``.
 
     Args:
         path: of the file.
         most: bytes that it may have; `MAX_BYTES` if none is given.
+        is_dump: whether what is around a dump is taken off.
 
     Raises:
         LayoutError: the file cannot be read, is not a regular file or not text, is empty, or has
@@ -198,7 +199,7 @@ def read_source(path: str, most: int | None = None) -> Source:
         raise LayoutError(message, FileLocation(name)) from None
     if not text or text.isspace():
         raise NothingFoundError("the file is empty", FileLocation(name))
-    return Source(unwrapped(text), name)
+    return Source(unwrapped(text) if is_dump else text, name)
 
 
 def dumps_below(folder: str) -> list[str]:

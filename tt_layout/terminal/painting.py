@@ -61,7 +61,6 @@ def painted(piece: TextPiece, colours: Ints) -> bytes:
         colours: the place of the colour of each location or element: a row per cell.
 
     Example:
-        >>> from tt_layout.views.view import Piece
         >>> text = np.frombuffer(b"[T0, T1]", np.uint8)
         >>> starts, ends = np.array([[1], [5]]), np.array([[3], [7]])
         >>> painted(TextPiece(text, starts, ends, starts[:0, 0], first=0), np.array([[0], [1]]))

@@ -427,7 +427,7 @@ def _measurements(path: str) -> Measurements:
     if path.endswith((".ncu-rep", ".ncu-repz")):
         message = f"is a report: give what ncu --import {path} --csv --page raw prints"
         raise LayoutError(message, FileLocation(path))
-    return Measurements(read_source(path))
+    return Measurements(read_source(path, is_dump=False))
 
 
 def _of_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
