@@ -145,7 +145,7 @@ def audit_module(
     else:
         judged = shared.modules.once(module, "findings", lambda: find(found, audited))
     return Audit(
-        **{each.name: getattr(found, each.name) for each in fields(found)},
+        **{field.name: getattr(found, field.name) for field in fields(found)},
         module=module,
         findings=judged.findings,
         notes=judged.notes,

@@ -87,7 +87,7 @@ class Bounds:
 
     def of(self, resource: str) -> Bound | None:
         """Return the bound of a resource; None where it has no rate."""
-        return next((each for each in self.bounds if each.resource == resource), None)
+        return next((bound for bound in self.bounds if bound.resource == resource), None)
 
 
 def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) -> Bounds | None:

@@ -19,7 +19,7 @@ def values_of(module: Module, launch: Launch, given: GivenValues | None = None) 
         given: values that go before those of the launch.
     """
     functions = AuditedModule(module, SharedWork(), None).functions
-    names = {plain_name(value.name) for one in functions for value in one.arguments}
+    names = {plain_name(value.name) for function in functions for value in function.arguments}
     known = {name: number for name, number in launch.values if name in names}
     counts = dict(zip(PROGRAM_COUNTS, launch.grid))
     given = given or GivenValues()

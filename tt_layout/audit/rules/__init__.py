@@ -80,7 +80,7 @@ def _found(found: Conclusions, audited: AuditedModule) -> list[Finding]:
 
 def _note(finding: Finding, advice: Advice) -> Note | None:
     """Return the note of a finding whose alternatives all cost more; else None."""
-    others = [one.dearer(finding, advice) for one in finding.occurrences]
+    others = [occurrence.dearer(finding, advice) for occurrence in finding.occurrences]
     return Note(finding, *others[0][0].sums) if all(others) else None
 
 

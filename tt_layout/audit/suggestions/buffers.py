@@ -308,8 +308,8 @@ def _problem(
 ) -> tuple[SwizzleProblem, list[int]]:
     """Return the search problem, and the number of runs of each access."""
     problem = SwizzleProblem([], [], shape, element_bytes, gpu)
-    problem.registers = [(one.registers, one.is_store) for one in accesses]
-    return problem, [one.runs for one in accesses]
+    problem.registers = [(access.registers, access.is_store) for access in accesses]
+    return problem, [access.runs for access in accesses]
 
 
 def _best(
@@ -402,5 +402,8 @@ def _keeps_multiplications(concluded: Conclusions, trial: Trial) -> bool:
 
 def _instruction(product: Multiplication) -> tuple[object, ...]:
     """Return the key of a multiplication, without the swizzle of its descriptors."""
-    ways = [one.transposed if one is not None else None for one in product.descriptors]
+    ways = [
+        descriptor.transposed if descriptor is not None else None
+        for descriptor in product.descriptors
+    ]
     return product.line, product.instruction, product.refusal, *ways

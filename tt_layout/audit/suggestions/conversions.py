@@ -23,7 +23,7 @@ def better_sides(
     concluded: Conclusions, audited: AuditedModule, full: FullOperation, flow: Flow
 ) -> list[Suggestion]:
     """Return the sides of a conversion that would be cheaper in the layout of the other side."""
-    return [one for one in tried_sides(concluded, audited, full, flow) if one.saved > 0]
+    return [side for side in tried_sides(concluded, audited, full, flow) if side.saved > 0]
 
 
 def tried_sides(
@@ -90,7 +90,7 @@ def _try_side(
         return None
     gone = concluded.by_place[full.operation.line, full.operation.column]
     recosts = Recost(gone.operation, gone.executions, gone.cost, None), *region.recosts
-    lines = tuple(sorted({one.line for one in region.operations}))
+    lines = tuple(sorted({operation.line for operation in region.operations}))
     values = frozenset(value.name for value in region.values)
     return Suggestion(where, *ends, recosts, lines, values)
 

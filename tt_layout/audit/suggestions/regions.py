@@ -165,7 +165,7 @@ class _Graph:
 
     def _result(self, flipped: set[Node]) -> Region:
         nodes = [node for node in self._recosts if node in flipped]
-        recosts = [one for node in nodes for one in self._recosts[node]]
+        recosts = [recost for node in nodes for recost in self._recosts[node]]
         carried = {value for value, leader in self.carried.leaders.items() if leader in flipped}
         values, inward, outward = set(carried), list[Value](), list[Value]()
         takers: dict[Value, tuple[SsaOperation, ...]] = {}
@@ -228,4 +228,4 @@ def _cost(added: tuple[Recost, ...] | None, *, is_out: bool) -> float:
 
 
 def _saved(recosts: tuple[Recost, ...]) -> float:
-    return sum(one.saved * assumed_runs(one.executions) for one in recosts)
+    return sum(recost.saved * assumed_runs(recost.executions) for recost in recosts)

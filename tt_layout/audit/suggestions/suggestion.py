@@ -76,41 +76,43 @@ class Suggestion(NamedTuple):
     @property
     def saved(self) -> float:
         """Cycles saved in one program, loops counted as findings count them."""
-        return sum(one.saved * assumed_runs(one.executions) for one in self.recosts)
+        return sum(recost.saved * assumed_runs(recost.executions) for recost in self.recosts)
 
     @property
     def asked_more(self) -> float:
         """The cycles or requests that it adds to accesses to global memory, in one program."""
-        return sum(one.asked_more * assumed_runs(one.executions) for one in self.recosts)
+        return sum(recost.asked_more * assumed_runs(recost.executions) for recost in self.recosts)
 
     @property
     def worse(self) -> tuple[Recost, ...]:
         """The data movements that get more expensive."""
-        return tuple(one for one in self.recosts if one.saved < 0)
+        return tuple(recost for recost in self.recosts if recost.saved < 0)
 
     @property
     def adds(self) -> tuple[Recost, ...]:
         """The conversions that it adds."""
-        return tuple(one for one in self.recosts if one.before is None)
+        return tuple(recost for recost in self.recosts if recost.before is None)
 
     @property
     def unknown(self) -> tuple[Recost, ...]:
         """The copies to shared memory of which it is not known how many cycles they take there."""
-        return tuple(one for one in self.recosts if _enters_unknown(one.after))
+        return tuple(recost for recost in self.recosts if _enters_unknown(recost.after))
 
     @property
     def sums(self) -> tuple[float, float]:
         """The cycles in one program of all that it touches, before and after."""
         found = [0.0, 0.0]
-        for one in self.recosts:
-            for at, cost in enumerate((one.before, one.after)):
-                found[at] += (cost.cycles if cost is not None else 0) * assumed_runs(one.executions)
+        for recost in self.recosts:
+            for at, cost in enumerate((recost.before, recost.after)):
+                found[at] += (cost.cycles if cost is not None else 0) * assumed_runs(
+                    recost.executions
+                )
         return found[0], found[1]
 
     @property
     def saved_text(self) -> str:
         """The cycles saved in one program, as an expression where loops are not known."""
-        return in_all([(one.saved, one.executions) for one in self.recosts])
+        return in_all([(recost.saved, recost.executions) for recost in self.recosts])
 
 
 def _enters_unknown(cost: Cost | None) -> bool:

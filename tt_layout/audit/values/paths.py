@@ -117,8 +117,8 @@ def greatest_on_a_way(region: Region, numbers: Mapping[str, float]) -> float:
     if any(label in _reached(followers, label) for label in followers):
         return sum(numbers.values())
     best: dict[str, float] = {}
-    for label in sorted(followers, key=lambda one: len(_reached(followers, one))):
-        behind = [best[one] for one in followers[label] if one in best]
+    for label in sorted(followers, key=lambda follower: len(_reached(followers, follower))):
+        behind = [best[follower] for follower in followers[label] if follower in best]
         best[label] = numbers.get(label, 0) + max(behind, default=0)
     return best[region[0].label]
 
