@@ -137,15 +137,15 @@ def audit_module(
     audited = AuditedModule(module, shared, given)
     shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
-    found = shared.modules.once(module, "conclusions", lambda: _conclusions(audited))
-    registers = compiled_registers(found.registers, audited, known)
-    if registers != found.registers:
-        found = replace(found, registers=registers)
-        judged = find(found, audited)
+    conclusions = shared.modules.once(module, "conclusions", lambda: _conclusions(audited))
+    registers = compiled_registers(conclusions.registers, audited, known)
+    if registers != conclusions.registers:
+        conclusions = replace(conclusions, registers=registers)
+        judged = find(conclusions, audited)
     else:
-        judged = shared.modules.once(module, "findings", lambda: find(found, audited))
+        judged = shared.modules.once(module, "findings", lambda: find(conclusions, audited))
     return Audit(
-        **{field.name: getattr(found, field.name) for field in fields(found)},
+        **{field.name: getattr(conclusions, field.name) for field in fields(conclusions)},
         module=module,
         findings=judged.findings,
         notes=judged.notes,
@@ -189,22 +189,22 @@ def _rows(audited: AuditedModule) -> tuple[MovementRow, ...]:
 
 def movements_of(audited: AuditedModule) -> list[Operation]:
     """Return the operations of a module that move data, in the order of the text."""
-    more = exchange_operations(audited), scalar_operations(audited)
-    found = chain(audited.module.operations, *more)
-    return sorted(found, key=lambda operation: (operation.line, operation.column))
+    others = exchange_operations(audited), scalar_operations(audited)
+    operations = chain(audited.module.operations, *others)
+    return sorted(operations, key=lambda operation: (operation.line, operation.column))
 
 
 def _intensities(
     movements: Sequence[MovementRow], products: Sequence[Multiplication]
 ) -> Iterator[Intensity]:
     for function in dict.fromkeys(product.function for product in products):
-        own = [product for product in products if product.function == function]
+        multiplied = [product for product in products if product.function == function]
         moved = [
             _times(row.operation.bytes, row.executions.number)
             for row in movements
             if row.operation.function == function and row.operation.group in GLOBAL_KINDS
         ]
-        yield intensity(function, own, moved)
+        yield intensity(function, multiplied, moved)
 
 
 def _times(size: int | None, number: int | None) -> int | None:

@@ -83,7 +83,7 @@ def totals_of(before: Audit, after: Audit) -> list[KernelTotal]:
     """Return the cycles of every kernel before and after."""
     sums = [cycles_by_kernel(audit.movements) for audit in (before, after)]
     names = dict.fromkeys([*sums[0], *sums[1]])
-    return [KernelTotal(name, *(own.get(name, 0.0) for own in sums)) for name in names]
+    return [KernelTotal(name, *(cycles.get(name, 0.0) for cycles in sums)) for name in names]
 
 
 def _identity(row: MovementRow) -> Identity:
@@ -101,9 +101,9 @@ def _identity(row: MovementRow) -> Identity:
 
 
 def _surplus(
-    sign: str, rows: Sequence[MovementRow], others: Sequence[MovementRow]
+    sign: str, rows: Sequence[MovementRow], counterparts: Sequence[MovementRow]
 ) -> Iterator[Change]:
-    left = Counter(map(_identity, others))
+    left = Counter(map(_identity, counterparts))
     for row in rows:
         key = _identity(row)
         left[key] -= 1
@@ -111,10 +111,10 @@ def _surplus(
             yield Change(sign, row)
 
 
-def _by_cost(found: Sequence[Change]) -> list[Change]:
+def _by_cost(changes: Sequence[Change]) -> list[Change]:
     """Return changes with those of one line of the program together."""
     groups: dict[object, list[Change]] = {}
-    for change in found:
+    for change in changes:
         place = change.operation.location
         key = place.line if place is not None else change.operation.name
         groups.setdefault((change.operation.function, key), []).append(change)

@@ -89,10 +89,10 @@ class KernelFit:
         refusal = self.pipelining.refusal(stages, compiled)
         if refusal is not None:
             return refusal
-        more = self.pipelining.buffers_more(stages, compiled)
-        if self.depth is None or not more:
+        added = self.pipelining.buffers_more(stages, compiled)
+        if self.depth is None or not added:
             return self.bytes
-        depth = max(1, self.depth + more)
+        depth = max(1, self.depth + added)
         return self.by_depth.get(depth, f"rings of {depth} buffers were not tried")
 
     def fits_with(self, stages: int, compiled: int) -> bool | None:
@@ -150,27 +150,27 @@ def _fit(
 ) -> KernelFit:
     rings = _rings(function)
     depth = max((ring.shape[0] for ring in rings.values()), default=None)
-    own = gpu_of(audited.module.target)
+    named = gpu_of(audited.module.target)
     limits = dict(_limits())
-    chip = own.chip if own is not None else None
-    if own is not None and chip is not None and own.shared_bytes is not None:
-        limits = {chip: own.shared_bytes, **limits}
+    chip = named.chip if named is not None else None
+    if named is not None and chip is not None and named.shared_bytes is not None:
+        limits = {chip: named.shared_bytes, **limits}
     largest = limits[chip] if chip in limits else max(limits.values())
     by_depth = dict(_by_depth(function, rings, depth, audited, largest)) if depth else {}
     gpus = [
         GpuFit(gpu, limit, size <= limit, gpu == chip, _deepest(by_depth, limit))
         for gpu, limit in limits.items()
     ]
-    others = [gpu if gpu.is_own else gpu._replace(depth=None) for gpu in gpus]
+    shown = [gpu if gpu.is_own else gpu._replace(depth=None) for gpu in gpus]
     return KernelFit(
         memory.function,
         memory.line,
         size,
         depth,
         by_depth,
-        tuple(others),
+        tuple(shown),
         _peak(memory),
-        pipelining(function, is_amd=own is not None and not own.target.is_nvidia),
+        pipelining(function, is_amd=named is not None and not named.target.is_nvidia),
         chip if chip not in limits else None,
     )
 
@@ -224,7 +224,7 @@ def _by_depth(
 
 
 def _bytes_with(
-    function: SsaFunction, rings: Mapping[str, IRType], more: int, audited: AuditedModule
+    function: SsaFunction, rings: Mapping[str, IRType], added: int, audited: AuditedModule
 ) -> int | None:
     """Return the bytes of a function whose rings have so many buffers more."""
 
@@ -232,7 +232,7 @@ def _bytes_with(
         ring = rings.get(text)
         if ring is None:
             return function.resolve_type(text)
-        return ring._replace(shape=(max(1, ring.shape[0] + more), *ring.shape[1:]))
+        return ring._replace(shape=(max(1, ring.shape[0] + added), *ring.shape[1:]))
 
     changed = replace(function, resolve_type=resolve)
     functions = [changed if one is function else one for one in audited.functions]

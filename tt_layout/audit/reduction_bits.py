@@ -112,7 +112,7 @@ def reduction_bits(before: AuditedModule, after: AuditedModule) -> ReductionBits
 
     Reductions correspond in their order, if both dumps have equally many.
     """
-    old, new = (list(reductions(each)) for each in (before, after))
+    old, new = (list(reductions(audited)) for audited in (before, after))
     if len(old) != len(new):
         return ReductionBits((), (len(old), len(new)))
     return ReductionBits([ReductionPair(*pair) for pair in zip(old, new)])

@@ -101,23 +101,28 @@ def pipelining(function: SsaFunction, *, is_amd: bool) -> Pipelining:
     loops = list(_innermost(function))
     indirect = (line for loop in loops for line in _indirect(loop, flow))
     chained = (loop.line for loop in loops if is_amd and _is_chained(loop, flow))
-    copies = any(_is_tdm_copy(each) for loop in loops for each in loop.walk())
+    copies = any(_is_tdm_copy(operation) for loop in loops for operation in loop.walk())
     least = TDM_STAGES if copies else PIPELINED
     return Pipelining(next(indirect, None), next(chained, None), least)
 
 
 def _innermost(function: SsaFunction) -> Iterator[SsaOperation]:
     for operation in function.walk():
-        if operation.traits.loop and sum(each.traits.loop for each in operation.walk()) == 1:
+        if operation.traits.loop and sum(nested.traits.loop for nested in operation.walk()) == 1:
             yield operation
 
 
 def _indirect(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
     """Yield the lines of loads whose addresses are computed from what the loop loads."""
-    read = {value for each in loop.walk() if _moves(each, READS) for value in each.results}
-    for each in loop.walk():
-        if _moves(each, FETCHES) and not read.isdisjoint(_behind(each.operands, flow)):
-            yield each.line
+    read = {
+        value
+        for operation in loop.walk()
+        if _moves(operation, READS)
+        for value in operation.results
+    }
+    for operation in loop.walk():
+        if _moves(operation, FETCHES) and not read.isdisjoint(_behind(operation.operands, flow)):
+            yield operation.line
 
 
 def _moves(operation: SsaOperation, kinds: Sequence[MovementKind]) -> bool:
@@ -132,13 +137,15 @@ def _is_tdm_copy(operation: SsaOperation) -> bool:
 
 def _is_chained(loop: SsaOperation, flow: ControlFlow) -> bool:
     """Tell whether a loop has two dots, one of which feeds the other."""
-    dots = [each for each in loop.walk() if each.traits.multiplies and each.results]
+    dots = [
+        operation for operation in loop.walk() if operation.traits.multiplies and operation.results
+    ]
     if len(dots) != 2:
         return False
-    one, other = dots
+    first, second = dots
     return any(
         before.results[0] in _behind(after.operands, flow)
-        for before, after in ((one, other), (other, one))
+        for before, after in ((first, second), (second, first))
     )
 
 

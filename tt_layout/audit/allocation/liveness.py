@@ -105,8 +105,8 @@ class Liveness:
 
     def _last_use(self, taken_by: Iterable[SsaOperation], block: Block, begin: int) -> int:
         ancestors = (ancestor(user, block.region) for user in taken_by)
-        own = (o for o in ancestors if o is not None and o.block is block)
-        last = max(own, key=lambda operation: operation.position, default=None)
+        siblings = (o for o in ancestors if o is not None and o.block is block)
+        last = max(siblings, key=lambda operation: operation.position, default=None)
         return definition_place(last) if last is not None else begin
 
     @staticmethod

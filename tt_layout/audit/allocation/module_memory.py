@@ -39,14 +39,14 @@ def module_memory(
     if stated is not None:
         rules = audited.shared.modules.once(module, "allocation", lambda: _rules(audited, target))
     chosen = audited.functions if functions is None else functions
-    found = _allocated(chosen, audited, target, rules)
-    gpu, most = gpu_of(module.target), _whole(found)
+    memories = _allocated(chosen, audited, target, rules)
+    gpu, most = gpu_of(module.target), _whole(memories)
     limit, note = (gpu.shared_bytes, gpu.target.shared_note) if gpu is not None else (None, "")
     return [
         memory._replace(
             stated=stated if _takes(memory, most) else None, limit=limit, limit_note=note
         )
-        for memory in found
+        for memory in memories
     ]
 
 
@@ -76,8 +76,8 @@ def _stated(audited: AuditedModule) -> list[SharedMemory]:
 
 def _rules(audited: AuditedModule, target: Target) -> Rules:
     """Return the rules by which a module takes what it says that it takes."""
-    found = _allocated(audited.functions, audited, target, UPSTREAM)
-    return UPSTREAM if audited.module.number("shared") == _whole(found) else FORK
+    memories = _allocated(audited.functions, audited, target, UPSTREAM)
+    return UPSTREAM if audited.module.number("shared") == _whole(memories) else FORK
 
 
 def _allocated(
@@ -98,7 +98,7 @@ def _takes(memory: SharedMemory, most: int | None) -> bool:
     return not memory.is_called and (most is None or memory.bytes == most)
 
 
-def _whole(found: list[SharedMemory]) -> int | None:
-    sizes = [memory.bytes for memory in found if not memory.is_called]
-    known = [size for size in sizes if size is not None]
-    return max(known, default=0) if len(known) == len(sizes) else None
+def _whole(memories: list[SharedMemory]) -> int | None:
+    sizes = [memory.bytes for memory in memories if not memory.is_called]
+    stated = [size for size in sizes if size is not None]
+    return max(stated, default=0) if len(stated) == len(sizes) else None

@@ -71,13 +71,13 @@ def _conversion(operation: SsaOperation, around: Surroundings) -> int | None:
         return None
     if "offset" in (*src.get_in_dim_names(), *dst.get_in_dim_names()):
         return 0  # until 2.x a conversion could be a load or store of shared memory
-    found = scratch(src, dst, bits, around.target)
-    return found.bytes if found is not None else 0
+    buffer = scratch(src, dst, bits, around.target)
+    return buffer.bytes if buffer is not None else 0
 
 
 def _exchange(operation: SsaOperation, around: Surroundings) -> int | None:
-    found = exchange_of(operation, around.function, around.layouts, around.target)
-    return found.scratch_bytes if found is not None else None
+    exchange = exchange_of(operation, around.function, around.layouts, around.target)
+    return exchange.scratch_bytes if exchange is not None else None
 
 
 def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
@@ -85,8 +85,8 @@ def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
     result = operation.results[0] if operation.results else None
     if result is None or not result.uses:
         return 0
-    found = handed_on(operation, around.function, around.layouts, around.target, around.warps)
-    return found.scratch_bytes if found is not None else None
+    exchange = handed_on(operation, around.function, around.layouts, around.target, around.warps)
+    return exchange.scratch_bytes if exchange is not None else None
 
 
 def _buffer_atomic(operation: SsaOperation, around: Surroundings) -> int | None:
@@ -99,8 +99,8 @@ def _captures(operation: SsaOperation, around: Surroundings) -> int | None:
     if not operation.traits.partitions:
         return 0
     sizes = [_capture_bytes(value, around) for value in operation.operands]
-    known = [size for size in sizes if size is not None]
-    return sum(known) if len(known) == len(sizes) else None
+    stated = [size for size in sizes if size is not None]
+    return sum(stated) if len(stated) == len(sizes) else None
 
 
 def _capture_bytes(value: Value, around: Surroundings) -> int | None:

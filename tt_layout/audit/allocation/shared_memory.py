@@ -149,8 +149,8 @@ def shared_memory(
         (256, [('%0', 256, 0, (0, 1))])
     """
     allocator = _Allocator(functions, layouts, target, warps, rules, dispatches_by_warp)
-    found = [allocator.of(function) for function in functions]
-    return [memory for memory in found if memory.allocations]
+    memories = [allocator.of(function) for function in functions]
+    return [memory for memory in memories if memory.allocations]
 
 
 class _Allocator:
@@ -200,17 +200,17 @@ class _Allocator:
 
     def _placed(self, needs: list[_Need]) -> tuple[Allocation, ...]:
         """Return the allocations with their offsets, in the order of the text."""
-        found = [need.allocation for need in needs]
-        sizes = [allocation.bytes for allocation in found]
-        known = [size for size in sizes if size is not None and size < MAX_BYTES]
-        if len(known) == len(sizes) <= MAX_BUFFERS:
+        allocations = [need.allocation for need in needs]
+        sizes = [allocation.bytes for allocation in allocations]
+        stated = [size for size in sizes if size is not None and size < MAX_BYTES]
+        if len(stated) == len(sizes) <= MAX_BUFFERS:
             kinds = list(AllocationKind)
-            order = sorted(range(len(needs)), key=lambda k: kinds.index(found[k].kind))
+            order = sorted(range(len(needs)), key=lambda k: kinds.index(allocations[k].kind))
             buffers = [needs[k].buffer() for k in order]
             offsets = place_buffers(buffers, self._target.shared_partition_bytes)
             for k, offset in zip(order, offsets):
-                found[k] = found[k]._replace(offset=offset)
-        return tuple(found)
+                allocations[k] = allocations[k]._replace(offset=offset)
+        return tuple(allocations)
 
     def _needs(self, function: SsaFunction) -> Iterator[_Need]:
         """Yield the needs of a function, in the compiler's order."""
@@ -263,9 +263,9 @@ class _Allocator:
         piece = allocated(operation, function, self._layouts) or Piece(None, 1)
         name, value = operation.name, operation.results[0].name
         kind, line = AllocationKind.BUFFER, operation.line
-        own = Allocation(kind, name, value, line, piece.bytes, piece.alignment)
+        allocation = Allocation(kind, name, value, line, piece.bytes, piece.alignment)
         tensor = operation.position if piece.partitions > 1 else None
-        return [_Need(own, tensor=tensor)] * piece.partitions
+        return [_Need(allocation, tensor=tensor)] * piece.partitions
 
     def _own_need(self, operation: SsaOperation, around: Surroundings) -> _Need | None:
         """Return the need of an operation while it runs."""
@@ -304,10 +304,10 @@ class _Need(NamedTuple):
         return self._replace(allocation=allocation, concurrent=region)
 
     def buffer(self) -> Buffer:
-        own = self.allocation
-        assert own.bytes is not None, "only known sizes are placed"
-        live = (0, FOREVER) if own.kind is AllocationKind.WARPS else own.live
-        return Buffer(own.bytes, own.alignment, live, self.concurrent, self.tensor)
+        allocation = self.allocation
+        assert allocation.bytes is not None, "only known sizes are placed"
+        live = (0, FOREVER) if allocation.kind is AllocationKind.WARPS else allocation.live
+        return Buffer(allocation.bytes, allocation.alignment, live, self.concurrent, self.tensor)
 
 
 def _extent(allocations: Sequence[Allocation]) -> int | None:
@@ -343,15 +343,15 @@ def _lives(
 ) -> dict[Value, Interval]:
     """Return for each buffer, by the value that was returned, when it is live."""
     liveness = Liveness(numbering, rules)
-    found: dict[Value, Interval] = {}
+    lives: dict[Value, Interval] = {}
     for value, roots in aliases(numbering, allocating).items():
         interval = liveness.interval(value)
         if interval is None:
             continue
         for root in roots:
-            old = found.get(root, interval)
-            found[root] = min(old[0], interval[0]), max(old[1], interval[1])
-    return found
+            old = lives.get(root, interval)
+            lives[root] = min(old[0], interval[0]), max(old[1], interval[1])
+    return lives
 
 
 def _concurrent(

@@ -92,8 +92,8 @@ def module_axis_info(
     functions: Sequence[SsaFunction],
 ) -> Mapping[SsaFunction, Mapping[Value, AxisInfo]]:
     """Return the AxisInfo of the values of all functions of a module."""
-    known = dict(_analysed(functions))
-    return {f: known[f] if f in known else axis_info(f) for f in functions}
+    infos = dict(_analysed(functions))
+    return {f: infos[f] if f in infos else axis_info(f) for f in functions}
 
 
 def _analysed(
@@ -101,15 +101,15 @@ def _analysed(
 ) -> Iterator[tuple[SsaFunction, Mapping[Value, AxisInfo]]]:
     """Yield the AxisInfo of each function, callers first, up to one of them."""
     attributes: dict[str, list[dict[str, Attribute]]] = {
-        f.name: [dict(own) for own in f.argument_attributes] for f in functions
+        f.name: [dict(hints) for hints in f.argument_attributes] for f in functions
     }
     called: dict[str, list[Call]] = {}
     for call in calls(functions) if len(functions) > 1 else ():
         called.setdefault(call.caller.name, []).append(call)
     for caller in _callers_first(functions, called):
         arguments = [
-            hinted(pessimistic(rank_of(value.type)), own)
-            for value, own in zip(caller.arguments, attributes[caller.name])
+            hinted(pessimistic(rank_of(value.type)), hints)
+            for value, hints in zip(caller.arguments, attributes[caller.name])
         ]
         known = _Visitor(caller).run(arguments)
         yield caller, known
@@ -242,9 +242,9 @@ class _Visitor:
 
     def _operation(self, operation: SsaOperation) -> None:
         if operation.regions:
-            own = [way for way in ways(operation) if not way.by_element]
-            if own:
-                self._follow(operation, own)
+            edges = [way for way in ways(operation) if not way.by_element]
+            if edges:
+                self._follow(operation, edges)
                 return
             for region in operation.regions:
                 if region:
@@ -316,35 +316,35 @@ class _Visitor:
 
     # -- structured control flow ------------------------------------------------------------
 
-    def _follow(self, operation: SsaOperation, own: Sequence[Way]) -> None:
+    def _follow(self, operation: SsaOperation, edges: Sequence[Way]) -> None:
         """Follow control through the regions of an operation until nothing changes any more."""
         if operation.traits.counted:
-            own = self._counted(operation, own)
+            edges = self._counted(operation, edges)
         left_by: dict[int, list[SsaOperation]] = {}  # of each region that has been visited
-        pending = self._taken_to([way for way in own if way.begin is None], left_by)
+        pending = self._taken_to([way for way in edges if way.begin is None], left_by)
         while pending:
             number = next(iter(pending))
             del pending[number]
             left_by[number] = self._region(operation.regions[number])
-            onward = [way for way in own if way.begin == number and way.by in left_by[number]]
+            onward = [way for way in edges if way.begin == number and way.by in left_by[number]]
             pending |= self._taken_to(onward, left_by)
-        for way in own:
+        for way in edges:
             is_reached = way.begin is None or way.by in left_by.get(way.begin, ())
             if way.end is None and is_reached and self._may_be_taken(way):
                 self._join(way.received, way.passed)
 
-    def _taken_to(self, own: Iterable[Way], visited: Container[int]) -> dict[int, None]:
+    def _taken_to(self, edges: Iterable[Way], visited: Container[int]) -> dict[int, None]:
         """Hand over what ways to regions pass; return the regions that are to be visited for it."""
-        found: dict[int, None] = {}
-        for way in own:
+        regions: dict[int, None] = {}
+        for way in edges:
             if isinstance(way.end, int) and self._may_be_taken(way):
                 before = self.changes
                 self._join(way.received, way.passed)
                 if way.end not in visited or self.changes != before:
-                    found[way.end] = None
-        return found
+                    regions[way.end] = None
+        return regions
 
-    def _counted(self, loop: SsaOperation, own: Sequence[Way]) -> Sequence[Way]:
+    def _counted(self, loop: SsaOperation, edges: Sequence[Way]) -> Sequence[Way]:
         """Return the ways that are taken with what is known of the number of iterations."""
         begin, end, step = loop.operands[:BOUNDS]
         low, stride = self._known(begin), self._known(step)
@@ -352,14 +352,14 @@ class _Visitor:
             return ()
         trips = _trips(low, self._known(end), stride)
         if trips == 0:
-            return [way for way in own if way.begin is None and way.end is None]
+            return [way for way in edges if way.begin is None and way.end is None]
         divisor = join(low, stride)
         assert divisor is not None
         variable = AxisInfo.of((1,), divisor.divisibility[:1], (1,))
         self._update(loop.regions[0][0].arguments[0], variable)
         return [
             way
-            for way in own
+            for way in edges
             if not (way.begin is None and way.end is None and trips is not None)
             and not (way.begin == way.end == 0 and trips == 1)
         ]

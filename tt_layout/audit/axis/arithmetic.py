@@ -111,18 +111,18 @@ def _sum_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> 
     result may begin within them.
     """
     size = element_bytes(step)
-    one, other = left.divisibility[dim], product_of_divisors(right.divisibility[dim], size)
+    first, second = left.divisibility[dim], product_of_divisors(right.divisibility[dim], size)
     runs = left.contiguity[dim], right.contiguity[dim]
     is_difference = step.operation.name == "arith.subi"
     if min(runs) > 1:
         if is_difference and runs[0] == runs[1]:
-            return gcd(one, other)
-        return 2 if one % 2 == other % 2 == 0 else 1
+            return gcd(first, second)
+        return 2 if first % 2 == second % 2 == 0 else 1
     if max(runs) == 1:
-        return gcd(one, other)
+        return gcd(first, second)
     contiguity = _difference_contiguity if is_difference else _sum_contiguity
     run = contiguity(step, left, right, dim)
-    return gcd(one, other, product_of_divisors(run, size))
+    return gcd(first, second, product_of_divisors(run, size))
 
 
 def _moved_pointer(step: Step, pointer: int, offset: int) -> int:
@@ -140,9 +140,9 @@ def _product_contiguity(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -
 
 
 def _product_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
-    one = 1 if left.contiguity[dim] > 1 and right.constant != 1 else left.divisibility[dim]
+    first = 1 if left.contiguity[dim] > 1 and right.constant != 1 else left.divisibility[dim]
     other = 1 if right.contiguity[dim] > 1 and left.constant != 1 else right.divisibility[dim]
-    return product_of_divisors(one, other)
+    return product_of_divisors(first, other)
 
 
 def _zero_product(left: AxisInfo, right: AxisInfo) -> int | None:

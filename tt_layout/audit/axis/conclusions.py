@@ -52,8 +52,8 @@ def conclusion(step: Step) -> AxisInfo | None:
 def _concluded(step: Step) -> AxisInfo | None:
     if not _is_sound(step):
         return None
-    found = _RULES[step.operation.name](step)
-    return found if found is not None and _fits(found, step.result) else None
+    info = _RULES[step.operation.name](step)
+    return info if info is not None and _fits(info, step.result) else None
 
 
 def rank_of(type_: ValueType) -> int:

@@ -81,7 +81,7 @@ class Distances:
         if len(operands) < 1 + (operation.name == "arith.muli"):
             return 1  # the dump is not a valid one
         if operation.name in _SUMS:
-            return gcd(*(self.divisor(each, dim) for each in operands[:2]))
+            return gcd(*(self.divisor(operand, dim) for operand in operands[:2]))
         if operation.name == "arith.muli":
             return self._product(operands[0], operands[1], dim)
         if operation.name == "tt.broadcast":

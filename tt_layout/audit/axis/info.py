@@ -104,12 +104,12 @@ def power_of_two_divisor(number: int, greatest: int = MAX_DIVISOR) -> int:
     return min(number & -number or greatest, greatest)
 
 
-def product_of_divisors(one: int, other: int) -> int:
+def product_of_divisors(left: int, right: int) -> int:
     """Return the product of two divisors, at most `MAX_DIVISOR`."""
-    return min(one * other, MAX_DIVISOR)
+    return min(left * right, MAX_DIVISOR)
 
 
-def joint_divisibility(one: AxisInfo, other: AxisInfo, dim: int) -> int:
+def joint_divisibility(left: AxisInfo, right: AxisInfo, dim: int) -> int:
     """Join the divisibility of two lattice values.
 
     Where the runs become shorter, some begin at elements that neither divisibility is about.
@@ -120,28 +120,28 @@ def joint_divisibility(one: AxisInfo, other: AxisInfo, dim: int) -> int:
         >>> joint_divisibility(AxisInfo((2,), (4,), (1,)), AxisInfo((4,), (16,), (1,)), 0)
         2
     """
-    divisor = gcd(one.divisibility[dim], other.divisibility[dim])
-    runs = one.contiguity[dim], other.contiguity[dim]
+    divisor = gcd(left.divisibility[dim], right.divisibility[dim])
+    runs = left.contiguity[dim], right.contiguity[dim]
     if runs[0] == runs[1] or MAX_DIVISOR in runs:
         return divisor
     return gcd(divisor, *runs)
 
 
-def join(one: AxisInfo | None, other: AxisInfo | None) -> AxisInfo | None:
+def join(left: AxisInfo | None, right: AxisInfo | None) -> AxisInfo | None:
     """Join two lattice values; None is the uninitialized one.
 
     Example:
         >>> join(AxisInfo((8,), (16,), (1,)), AxisInfo((4,), (8,), (1,)))
         AxisInfo(contiguity=(4,), divisibility=(4,), constancy=(1,), constant=None)
     """
-    if one is None or other is None or one == other:
-        return other if one is None else one
-    if one.rank != other.rank:
-        return pessimistic(one.rank)
-    dims = range(one.rank)
+    if left is None or right is None or left == right:
+        return right if left is None else left
+    if left.rank != right.rank:
+        return pessimistic(left.rank)
+    dims = range(left.rank)
     return AxisInfo.of(
-        [gcd(a, b) for a, b in zip(one.contiguity, other.contiguity)],
-        [joint_divisibility(one, other, dim) for dim in dims],
-        [gcd(a, b) for a, b in zip(one.constancy, other.constancy)],
-        one.constant if one.constant == other.constant else None,
+        [gcd(a, b) for a, b in zip(left.contiguity, right.contiguity)],
+        [joint_divisibility(left, right, dim) for dim in dims],
+        [gcd(a, b) for a, b in zip(left.constancy, right.constancy)],
+        left.constant if left.constant == right.constant else None,
     )

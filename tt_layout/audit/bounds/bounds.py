@@ -125,9 +125,9 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     programs = _product(grid) if grid is not None else None
     work = program_work(audit, function, rates, _programs(audit, function, grid))
     touched = footprint(audit, function, grid) if grid is not None else None
-    found = sorted(_bounds(work, touched, programs, rates), key=lambda one: -one.cycles)
+    ordered = sorted(_bounds(work, touched, programs, rates), key=lambda one: -one.cycles)
     spills = any(one.spills for one in audit.registers if one.function == function)
-    return Bounds(function, rates, programs, tuple(found), work, touched, spills)
+    return Bounds(function, rates, programs, tuple(ordered), work, touched, spills)
 
 
 def _programs(audit: Audit, function: str | None, grid: Grid | None) -> Programs | None:

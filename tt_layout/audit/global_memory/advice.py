@@ -125,8 +125,8 @@ def nothing(held: int) -> str:
 def _once(operation: str) -> str:
     """Advise on elements with one address."""
     name = operation.rpartition(".")[2]
-    found = (way for part, way in _ONCE if part in name)
-    return next(found, "load them once, and broadcast the result")
+    advice = (way for part, way in _ONCE if part in name)
+    return next(advice, "load them once, and broadcast the result")
 
 
 def one_address(dim: int, operation: str) -> str:

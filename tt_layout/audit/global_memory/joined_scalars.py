@@ -41,15 +41,15 @@ def is_scalar(operation: SsaOperation) -> bool:
 def narrowed_values(function: SsaFunction) -> frozenset[Value]:
     """Return the values of 64 bits of which nothing needs more than 32."""
     narrowed: set[Value] = set()
-    whole: set[Value] = set()
+    kept: set[Value] = set()
     for operation in function.walk():
         is_cut = operation.name == "arith.trunci"
         if is_cut and operation.results[0].type.integer_bits == 8 * WORD_BYTES:
             operands = operation.operands
             narrowed.update(v for v in operands if v.type.integer_bits == 16 * WORD_BYTES)
         else:
-            whole.update(operation.operands)
-    return frozenset(narrowed - whole)
+            kept.update(operation.operands)
+    return frozenset(narrowed - kept)
 
 
 def joined_scalars(function: SsaFunction, narrowed: frozenset[Value]) -> Mapping[int, int]:
@@ -62,16 +62,16 @@ def joined_scalars(function: SsaFunction, narrowed: frozenset[Value]) -> Mapping
         function: that they are in.
         narrowed: as `narrowed_values` returns them.
     """
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for block in function.blocks():
         runs: dict[_Place, dict[int, SsaOperation]] = {}
         for operation in (*block.operations, None):
             place, offset = _place(operation, narrowed)
             for other in [o for o in runs if o != place and _is_between(operation, o)]:
-                found.update(_neighbours(other, runs.pop(other)))
+                counts.update(_neighbours(other, runs.pop(other)))
             if operation is not None and place is not None:
                 runs.setdefault(place, {}).setdefault(offset, operation)
-    return found
+    return counts
 
 
 def _place(access: SsaOperation | None, narrowed: frozenset[Value]) -> tuple[_Place | None, int]:
@@ -86,10 +86,10 @@ def _place(access: SsaOperation | None, narrowed: frozenset[Value]) -> tuple[_Pl
         return None, 0
     while (made := base.definition) is not None and made.name == "tt.addptr":
         step = made.operands[1].definition
-        more = step.integer("value") if step is not None else None
-        if step is None or step.name != "arith.constant" or more is None:
+        constant = step.integer("value") if step is not None else None
+        if step is None or step.name != "arith.constant" or constant is None:
             break
-        base, offset = made.operands[0], offset + more
+        base, offset = made.operands[0], offset + constant
     return _Place(access.name, size, base), offset
 
 
@@ -103,10 +103,10 @@ def _neighbours(place: _Place, accesses: Mapping[int, SsaOperation]) -> Iterator
         length = min(length, MAX_VECTOR_BYTES // place.size)
         if length * place.size != 3 * WORD_BYTES:
             length = 1 << length.bit_length() - 1
-        own = [accesses[offset].line for offset in offsets[:length]]
+        lines = [accesses[offset].line for offset in offsets[:length]]
         if length > 1:
-            whole = max(own) if place.name == "tt.store" else min(own)
-            yield from ((line, length if line == whole else 0) for line in own)
+            whole = max(lines) if place.name == "tt.store" else min(lines)
+            yield from ((line, length if line == whole else 0) for line in lines)
         offsets = offsets[length:]
 
 

@@ -148,8 +148,8 @@ class Origins:
 
     def _most_limiting(self, traces: Iterable[Trace]) -> Trace | None:
         """Return the trace whose value falls short most; None if none does."""
-        found = [trace for trace in traces if self.lacks(trace)]
-        return min(found, key=lambda trace: self._has(trace) / trace.least, default=None)
+        lacking = [trace for trace in traces if self.lacks(trace)]
+        return min(lacking, key=lambda trace: self._has(trace) / trace.least, default=None)
 
     def _operands(self, trace: Trace, operation: SsaOperation) -> list[Trace]:
         return [trace._replace(value=operand) for operand in operation.operands]
@@ -234,8 +234,8 @@ class Origins:
         """Return the addend that is not a run, or that is not constant where the other is a run."""
         runs = [trace for trace in operands if not self.lacks(trace)]
         if runs:
-            others = [t._replace(wanted=CONSTANCY) for t in operands if t is not runs[0]]
-            return self._most_limiting(others)
+            constants = [t._replace(wanted=CONSTANCY) for t in operands if t is not runs[0]]
+            return self._most_limiting(constants)
         return self._varying(operands)
 
     def _varying(self, operands: Sequence[Trace]) -> Trace | None:

@@ -69,13 +69,13 @@ def access_sectors(
         addresses: the values that determine its addresses.
         info: what the axis analysis knows of the pointers or offsets.
     """
-    found = _sectors(evaluator, operation, shape, addresses, info)
+    sectors = _sectors(evaluator, operation, shape, addresses, info)
     if not evaluator.overflows:
-        return found
+        return sectors
     overflowed = set(evaluator.overflows)
     sources = evaluator.structure.sources(addresses.all)
     places = sorted({place(o) for o in sources if o in overflowed})
-    return found._replace(overflows=tuple(places))
+    return sectors._replace(overflows=tuple(places))
 
 
 def _sectors(
@@ -113,11 +113,11 @@ def _all_executions(
 ) -> Total | None:
     """Sum up all executions; None if they are unknown."""
     try:
-        found = traffic(evaluator, operation, shape, addresses)
+        total = traffic(evaluator, operation, shape, addresses)
     except UnknownError:
         return None
-    requests, sectors, lines, wavefronts = found.counts
-    if sectors is None or lines is None or wavefronts is None or found.assumed:
+    requests, sectors, lines, wavefronts = total.counts
+    if sectors is None or lines is None or wavefronts is None or total.assumed:
         return None
     return Total(requests, sectors, lines, wavefronts)
 

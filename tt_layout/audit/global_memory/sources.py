@@ -36,7 +36,7 @@ class Sources:
         for source, target, way in flow.edges:
             if not way.by_element:
                 sources.setdefault(target, []).append(source)
-        return {value: tuple(dict.fromkeys(own)) for value, own in sources.items()}
+        return {value: tuple(dict.fromkeys(values)) for value, values in sources.items()}
 
     def before(self, value: Value) -> Sequence[Value]:
         """Return the values that one is computed from, or is one of."""

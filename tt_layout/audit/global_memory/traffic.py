@@ -80,19 +80,19 @@ def traffic(
         counted += shape_lanes(shape).elements.size
         if counted > MAX_ADDRESSES:
             raise UnknownError(Unknown.because(f"more than {MAX_ADDRESSES} addresses"))
-        known = values_of_all(values, shape, addresses)
+        answers = values_of_all(values, shape, addresses)
         placed = addresses
-        if addresses.mask is not None and isinstance(mask := known[-1], Unknown):
+        if addresses.mask is not None and isinstance(mask := answers[-1], Unknown):
             assumed.append(mask)
-            known.pop()
+            answers.pop()
             placed = addresses._replace(mask=None)
-        count = count_run(shape, placed, known)
+        count = count_run(shape, placed, answers)
         if isinstance(count, Unknown):
             unknown.append(count)
-            total[0] += _requests(shape, placed, known)
+            total[0] += _requests(shape, placed, answers)
         else:
-            found = count.requests, count.sectors, count.lines, count.wavefronts
-            total = [a + b for a, b in zip(total, found)]
+            counts = count.requests, count.sectors, count.lines, count.wavefronts
+            total = [a + b for a, b in zip(total, counts)]
     requests, sectors, lines, wavefronts = total
     if not unknown:
         return Traffic((requests, sectors, lines, wavefronts), tuple(dict.fromkeys(assumed)), None)
@@ -162,12 +162,12 @@ def values_of_all(values: Sequence[Found], shape: AccessShape, addresses: Addres
     if addresses.offsets is not None:
         units[1] = max(1, shape.line_bytes // addresses.element_bytes)
     is_masked = addresses.mask is not None
-    found: list[Known] = []
+    answers: list[Known] = []
     for number, (value, unit) in enumerate(zip(values, units), 1):
         if isinstance(value, Unknown):
-            found.append(value)
+            answers.append(value)
         elif is_masked and number == len(values):
-            found.append(agreed(value))
+            answers.append(agreed(value))
         else:
-            found.append(agreed_modulo(value, unit))
-    return found
+            answers.append(agreed_modulo(value, unit))
+    return answers

@@ -66,8 +66,8 @@ def _of_instructions(
     is_less = has < expected
     if is_less and counter.access in (GLOBAL_LOAD, GLOBAL_STORE):
         counts = Counter(counter.access, "requests")
-        known = [measured.get(counts), _number(predicted, counts)]
-        requests = min((one for one in known if one is not None), default=None)
+        requested = [measured.get(counts), _number(predicted, counts)]
+        requests = min((number for number in requested if number is not None), default=None)
         return IDLE if requests is not None and requests * (1 - EQUAL) <= has else ""
     if is_less and counter.access == SHARED_LOAD:
         turns = Counter(counter.access, "wavefronts")

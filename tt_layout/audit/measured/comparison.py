@@ -88,7 +88,7 @@ class ComparedLaunch(NamedTuple):
 def compared_launches(audit: Audit, launches: Sequence[Launch]) -> Iterator[ComparedLaunch]:
     """Yield the launches of the kernels of a module; equal ones are one."""
     functions = {row.operation.function for row in audit.movements}
-    found: dict[str, Launch] = {}
+    distinct: dict[str, Launch] = {}
     numbers: dict[str, list[str]] = {}
     for launch in launches:
         if _function(launch) in functions:
@@ -101,9 +101,9 @@ def compared_launches(audit: Audit, launches: Sequence[Launch]) -> Iterator[Comp
                 launch.lines,
             )
             key = repr(seen)
-            found.setdefault(key, launch)
+            distinct.setdefault(key, launch)
             numbers.setdefault(key, []).append(launch.number)
-    for key, launch in found.items():
+    for key, launch in distinct.items():
         yield _compared(audit, launch, tuple(numbers[key]))
 
 
@@ -176,5 +176,9 @@ def _counters(
             continue
         count, (number, reason, is_bound) = measured[counter], predicted.get(counter, NOTHING)
         if count or number is None or number:
-            one = ComparedCounter(counter, count, number, reason, is_bound)
-            yield one._replace(cause=cause(counter, measured, predicted)) if one.differs else one
+            compared = ComparedCounter(counter, count, number, reason, is_bound)
+            yield (
+                compared._replace(cause=cause(counter, measured, predicted))
+                if compared.differs
+                else compared
+            )

@@ -79,10 +79,10 @@ class IdleWarps:
         access = self._access_of(last) if not full.within else None
         if access is None:
             return 0
-        each, rest = divmod(loads, access.placed.width.instructions)
-        if rest or (each < loads and not self._is_in_order(full.operation, loads)):
+        turn, rest = divmod(loads, access.placed.width.instructions)
+        if rest or (turn < loads and not self._is_in_order(full.operation, loads)):
             return 0
-        return self.of_store(last) * each
+        return self.of_store(last) * turn
 
     def _only_use(self, value: Value) -> SsaOperation | None:
         """Return the one operation that needs a value, or that and constants; None if more do.
@@ -94,8 +94,8 @@ class IdleWarps:
             [(operation, _)] = value.uses
             if not _is_behind_branch(operation):
                 return operation
-            others = [v.definition for v in operation.operands if v is not value]
-            if any(one is None or not one.traits.constant for one in others):
+            operations = [v.definition for v in operation.operands if v is not value]
+            if any(producer is None or not producer.traits.constant for producer in operations):
                 return None
             value = operation.results[0]
         return None
@@ -106,7 +106,7 @@ class IdleWarps:
             return operation.name == "tt.reduce"
         audited, value = self._audited, operation.results[0]
         types = [self._function.type_of(v) for v in (operation.operands[0], value)]
-        src, dst = (audited.layouts.linear(one) for one in types)
+        src, dst = (audited.layouts.linear(ir_type) for ir_type in types)
         bits = element_bits(value.type.element)
         if src is None or dst is None or bits is None or audited.gpu is None:
             return False
@@ -139,8 +139,8 @@ class IdleWarps:
     @cached_property
     def _last_stores(self) -> frozenset[SsaOperation]:
         """The stores behind which a program does nothing more."""
-        found = (_last_store(block) for block in self._function.body)
-        return frozenset(store for store in found if store is not None)
+        stores = (_last_store(block) for block in self._function.body)
+        return frozenset(store for store in stores if store is not None)
 
 
 def _is_behind_branch(operation: SsaOperation) -> bool:

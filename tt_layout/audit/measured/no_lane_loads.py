@@ -56,10 +56,10 @@ def no_lane_loads(function: SsaFunction, needs_scratch: NeedsScratch) -> list[No
         for region in operation.regions
         for block in region
     }
-    found: list[NoLaneLoads] = []
+    loads: list[NoLaneLoads] = []
     for block in function.blocks():
-        found += _Barriers(function, needs_scratch).loads(block, again=block in inside)
-    return found
+        loads += _Barriers(function, needs_scratch).loads(block, again=block in inside)
+    return loads
 
 
 class _Barriers:
@@ -73,17 +73,17 @@ class _Barriers:
 
     def loads(self, block: Block, *, again: bool) -> list[NoLaneLoads]:
         """Return the loads of a block; of its second run, if it runs again and again."""
-        found: list[NoLaneLoads] = []
+        loads: list[NoLaneLoads] = []
         for _ in range(1 + again):
-            is_first, found = True, []
+            is_first, loads = True, []
             for operation in block.operations:
                 is_first = self._waits(operation) or is_first
                 is_fence = operation.name.rpartition(".")[2] == FENCE
                 if operation.name == COPY or is_fence:
                     number = OF_FENCE * is_fence + BEHIND_BARRIER * is_first
-                    found += [NoLaneLoads(operation, number)] if number else []
+                    loads += [NoLaneLoads(operation, number)] if number else []
                     is_first = False
-        return found
+        return loads
 
     def _waits(self, operation: SsaOperation) -> bool:
         """Note what an operation touches; tell whether there is a barrier before or behind it."""

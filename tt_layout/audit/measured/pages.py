@@ -40,12 +40,12 @@ def read_launches(source: Source) -> list[Launch]:
         >>> launch.ctas, launch.counts
         (1024, {Counter(access='ldmatrix', unit='instructions'): 4096.0})
     """
-    found = _launches(read_rows(source))
-    if not any(launch.counts for launch in found):
+    launches = _launches(read_rows(source))
+    if not any(launch.counts for launch in launches):
         names = ", ".join(list(METRICS)[:2])
         message = f"has none of the counters that are predicted, such as {names}"
         raise LayoutError(message, FileLocation(source.name))
-    return found
+    return launches
 
 
 def _launches(rows: Rows) -> list[Launch]:

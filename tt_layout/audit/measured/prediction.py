@@ -96,18 +96,18 @@ def predict(
         left_out: accesses to shared memory whose wavefronts are those without matrix instructions;
             `NO_LANE` where the loads that no lane executes are not counted.
     """
-    found: dict[Counter, Sum] = {}
+    sums: dict[Counter, Sum] = {}
     for row in rows:
         for part in _parts(row, programs):
             for counter in _counted(part.counter, left_out, is_copy=_is_copy(row)):
-                own = found.setdefault(counter, Sum(programs))
-                own.add(programs.full(row), row.operation.line, part.amount)
+                total = sums.setdefault(counter, Sum(programs))
+                total.add(programs.full(row), row.operation.line, part.amount)
     if NO_LANE not in left_out:
         for full, amount in programs.no_lane_loads():
             for access in (SHARED_LOAD, NO_LANE):
-                own = found.setdefault(Counter(access, "instructions"), Sum(programs))
-                own.add(full, full.operation.line, amount)
-    return {counter: own.amount for counter, own in found.items()}
+                total = sums.setdefault(Counter(access, "instructions"), Sum(programs))
+                total.add(full, full.operation.line, amount)
+    return {counter: total.amount for counter, total in sums.items()}
 
 
 def _counted(counter: Counter, left_out: Container[str], *, is_copy: bool) -> Iterator[Counter]:
@@ -259,8 +259,8 @@ class _Accesses(NamedTuple):
         yield Part(Counter(access, "instructions"), runs.times(self.instructions).less(idle))
         wavefronts = Amount(None, "its wavefronts are not known")
         if self.wavefronts is not None:
-            each = self.wavefronts / self.instructions if self.instructions else 0
-            wavefronts = runs.times(self.wavefronts).less(idle * each)
+            mean = self.wavefronts / self.instructions if self.instructions else 0
+            wavefronts = runs.times(self.wavefronts).less(idle * mean)
         yield Part(Counter(access, "wavefronts"), wavefronts)
 
 
@@ -268,19 +268,19 @@ def _of_shared(row: MovementRow, programs: Programs, runs: Amount) -> Iterator[P
     """Yield the contributions of accesses to shared memory."""
     assert row.cost is not None
     warps = _warps(row, programs.audited)
-    found = _shared_accesses(row, row.cost, warps)
-    if found is None:
+    accesses_there = _shared_accesses(row, row.cost, warps)
+    if accesses_there is None:
         yield from _unknown(_accesses(row), f"{row.operation.name} is known as a bound only")
         return
     full = programs.full(row)
     results = len(full.operation.results) if full is not None else 0
     branches = results > 1 and is_by_threads(row.operation.source)
-    for number, accesses in enumerate(found, results - len(found)):
+    for number, accesses in enumerate(accesses_there, results - len(accesses_there)):
         is_load = accesses.access == SHARED_LOAD and not accesses.is_matrix
         if branches and number in _BEHIND_BRANCH:
             accesses = accesses.of_busy_warps
-        each = accesses.instructions // warps
-        idle = programs.idle_behind(row, number, each, runs) if is_load else 0
+        per_warp = accesses.instructions // warps
+        idle = programs.idle_behind(row, number, per_warp, runs) if is_load else 0
         yield from accesses.parts(runs, idle)
 
 

@@ -190,17 +190,17 @@ class Programs:
             answers = list(self.grid.answers(access.traffic))
         except UnknownError as error:
             return dict.fromkeys(ASKED, Amount(None, _because(error.unknown)))
-        found = {}
+        amounts = {}
         for at, unit in enumerate(ASKED):
             numbers = [(count, answer.counts[at]) for count, answer in answers]
             unknown = [answer.unknown for _, answer in answers if answer.unknown is not None]
-            assumed = [one for _, answer in answers for one in answer.assumed]
+            assumed = [argument for _, answer in answers for argument in answer.assumed]
             if any(number is None for _, number in numbers):
-                found[unit] = Amount(None, _reason(unknown))
+                amounts[unit] = Amount(None, _reason(unknown))
             else:
                 total = sum(count * (number or 0) for count, number in numbers)
-                found[unit] = Amount(total, _reason(assumed), bool(assumed))
-        return found
+                amounts[unit] = Amount(total, _reason(assumed), bool(assumed))
+        return amounts
 
     def written(self, row: MovementRow) -> Amount:
         """Return the wavefronts in which a copy enters shared memory, in all programs."""
@@ -223,12 +223,12 @@ class Programs:
 
     def _of_first_program(self, row: MovementRow, programs: int) -> Mapping[str, Amount]:
         details = _details(row)
-        found = {}
+        amounts = {}
         for unit in ASKED:
             number = getattr(details, f"total_{unit}", None)
-            known = Amount(number * programs) if number is not None else None
-            found[unit] = known or Amount(None, way_out(details))
-        return found
+            amount = Amount(number * programs) if number is not None else None
+            amounts[unit] = amount or Amount(None, way_out(details))
+        return amounts
 
     def full(self, row: MovementRow) -> FullOperation | None:
         """Return a data movement with its attributes; None where it is in no function."""
@@ -281,6 +281,6 @@ def _because(unknown: Unknown) -> str:
 
 def _reason(unknown: Iterable[Unknown]) -> str:
     merged = Unknown()
-    for one in unknown:
-        merged |= one
+    for name in unknown:
+        merged |= name
     return _because(merged) if merged != Unknown() else ""

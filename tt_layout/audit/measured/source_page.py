@@ -124,8 +124,8 @@ class _SourceReader:
             if is_new:
                 launch.counts[counter] = launch.counts.get(counter, 0) + number
             if self._place is not None:
-                own = launch.lines.setdefault(self._place, {})
-                own[counter] = own.get(counter, 0) + number
+                counters = launch.lines.setdefault(self._place, {})
+                counters[counter] = counters.get(counter, 0) + number
 
 
 def _address(text: str) -> int | None:

@@ -75,13 +75,13 @@ class KnownModules:
         answers = self._answers(module)
         if answers is None:
             return conclude()
-        known = answers.get(question)
-        if known is not None and (known.line == module.line or known.is_movable):
-            moved: T = known.at(module.line)
+        answer = answers.get(question)
+        if answer is not None and (answer.line == module.line or answer.is_movable):
+            moved: T = answer.at(module.line)
             return moved
-        found = conclude()
-        answers[question] = _Answer(module.line, found)
-        return found
+        conclusion = conclude()
+        answers[question] = _Answer(module.line, conclusion)
+        return conclusion
 
     def _answers(self, module: Module) -> dict[Hashable, _Answer] | None:
         """Return the answers to questions about a module; None where it is not remembered."""
@@ -146,9 +146,9 @@ def mover(value: Any) -> Mover | None:
         return _mover(names, value, getattr(type(value), "_make", tuple))
     if is_dataclass(value) and not isinstance(value, type):
         names = [item.name for item in fields(value)]
-        whole = _with_keys(names)
-        own = [getattr(value, name) for name in names]
-        return _mover(names, own, lambda new: replace(value, **whole(new)))
+        key = _with_keys(names)
+        items = [getattr(value, name) for name in names]
+        return _mover(names, items, lambda new: replace(value, **key(new)))
     return None
 
 

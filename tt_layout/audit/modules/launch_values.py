@@ -20,7 +20,7 @@ def values_of(module: Module, launch: Launch, given: GivenValues | None = None) 
     """
     functions = AuditedModule(module, SharedWork(), None).functions
     names = {plain_name(value.name) for function in functions for value in function.arguments}
-    known = {name: number for name, number in launch.values if name in names}
+    numbers = {name: number for name, number in launch.values if name in names}
     counts = dict(zip(PROGRAM_COUNTS, launch.grid))
     given = given or GivenValues()
-    return GivenValues({**known, **counts, **given.values}, given.product)
+    return GivenValues({**numbers, **counts, **given.values}, given.product)

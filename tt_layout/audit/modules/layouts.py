@@ -167,10 +167,10 @@ def _of_rank(rank: int | None, ir_type: IRType) -> IRType:
     A descriptor may have more dimensions than the buffer that it is copied to: leading ones, of
     one element each.
     """
-    more = len(ir_type.shape) - rank if ir_type.is_descriptor and rank is not None else 0
-    if more <= 0 or any(size != 1 for size in ir_type.shape[:more]):
+    extra = len(ir_type.shape) - rank if ir_type.is_descriptor and rank is not None else 0
+    if extra <= 0 or any(size != 1 for size in ir_type.shape[:extra]):
         return ir_type
-    return ir_type._replace(shape=ir_type.shape[more:])
+    return ir_type._replace(shape=ir_type.shape[extra:])
 
 
 def _is_row_of(encoding: Encoding, ir_type: IRType) -> bool:
@@ -223,9 +223,9 @@ def _uses(
 ) -> Iterator[Use]:
     """Yield the functions that use any of some types, each with the line of the first use."""
     for name, lines in zip(names, first):
-        found = [lines[number] for number in numbers if number in lines]
-        if found:
-            yield Use(name, min(found))
+        uses = [lines[number] for number in numbers if number in lines]
+        if uses:
+            yield Use(name, min(uses))
 
 
 def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRow:
@@ -244,10 +244,10 @@ def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:
     if not row.is_in_registers:
         return
     for dim, attribute, unit in UNITS:
-        assumed, given = row.size(dim), module.number(attribute)
-        allowed = {given} | (set(module.partition_warps) if dim == "warp" else set())
-        if assumed is not None and given is not None and assumed not in allowed:
-            yield f"is for {assumed} {unit}, but the module has {given}"
-    assumed, given = row.size("block"), module.number("num-ctas")
-    if assumed is not None and given is not None and assumed != given:
-        yield f"is for {assumed} CTAs, but the module has {given}"
+        assumed, stated = row.size(dim), module.number(attribute)
+        allowed = {stated} | (set(module.partition_warps) if dim == "warp" else set())
+        if assumed is not None and stated is not None and assumed not in allowed:
+            yield f"is for {assumed} {unit}, but the module has {stated}"
+    assumed, stated = row.size("block"), module.number("num-ctas")
+    if assumed is not None and stated is not None and assumed != stated:
+        yield f"is for {assumed} CTAs, but the module has {stated}"

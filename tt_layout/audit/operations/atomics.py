@@ -75,17 +75,17 @@ def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         raise LayoutError(audited.no_gpu)
     target = find_target(audited.module.gpu)
     is_scalar = operation.types[0].layout is None and not operation.types[0].shape
-    found = _single_cost(full, target) if is_scalar else global_cost(operation, audited)
-    if found is None or not any(result.uses for result in full.operation.results[:1]):
-        return found
+    cost = _single_cost(full, target) if is_scalar else global_cost(operation, audited)
+    if cost is None or not any(result.uses for result in full.operation.results[:1]):
+        return cost
     warps = audited.module.number("num-warps") or 1
     result = handed_on(full.operation, full.function, audited.layouts, target, warps)
     if result is None or not (result.scratch_bytes or result.shuffles):
-        return found
-    assert isinstance(found.details, (GlobalDetails, SingleAtomicDetails))
-    details = replace(found.details, result=ExchangeDetails.of(result))
-    text = f"{found.text}; its result: {exchange_text(result, target)}"
-    return found._replace(text=text, details=details)
+        return cost
+    assert isinstance(cost.details, (GlobalDetails, SingleAtomicDetails))
+    details = replace(cost.details, result=ExchangeDetails.of(result))
+    text = f"{cost.text}; its result: {exchange_text(result, target)}"
+    return cost._replace(text=text, details=details)
 
 
 def _single_cost(full: FullOperation, target: Target) -> Cost | None:

@@ -89,17 +89,17 @@ def _indexed(
 ) -> Place:
     """Return the beginning of the selected buffer, and for ``memdesc_subview`` of its part."""
     chosen = [_constant(index, evaluator) for index in operation.operands[1:]]
-    index, others = next(iter(chosen), None), chosen[1:]
-    first = tuple(other or 0 for other in others) or before.first[-len(placed.shape) :]
-    if index is None or before.shift is None or None in others:
+    index, rest = next(iter(chosen), None), chosen[1:]
+    first = tuple(other or 0 for other in rest) or before.first[-len(placed.shape) :]
+    if index is None or before.shift is None or None in rest:
         return Place(first, None)
     slots = index * placed.layout.get_in_dim_size("offset")
     return Place(first, before.shift + int(padded(slots, placed.padding)) * placed.element_bytes)
 
 
 def _constant(value: Value, evaluator: Evaluator) -> int | None:
-    found = evaluator.value(value)
-    return None if isinstance(found, Unknown) or found.size != 1 else int(found.reshape(-1)[0])
+    answer = evaluator.value(value)
+    return None if isinstance(answer, Unknown) or answer.size != 1 else int(answer.reshape(-1)[0])
 
 
 def _permuted(before: Place, operation: SsaOperation, _: Evaluator, placed: PlacedLayout) -> Place:

@@ -53,22 +53,24 @@ def _conversion(
     from tt_layout.analyses.conversion import conversion
     from tt_layout.hardware import find_target
 
-    found = conversion.classify(before, after)
+    kind_of_move = conversion.classify(before, after)
     if bits is None:
-        return Cost(str(found.kind), 0, ConversionDetails(kind=found.kind))
+        return Cost(str(kind_of_move.kind), 0, ConversionDetails(kind=kind_of_move.kind))
     if target is None:  # wavefronts and shuffles are counted otherwise by each vendor
         moved = conversion.conversion_cost(before, after, bits).moved_bytes
-        return Cost(str(found.kind), 0, ConversionDetails(kind=found.kind, moved_bytes=moved))
+        return Cost(
+            str(kind_of_move.kind), 0, ConversionDetails(kind=kind_of_move.kind, moved_bytes=moved)
+        )
     least = conversion.conversion_cost(before, after, bits, target)
     details = ConversionDetails(
-        kind=found.kind,
+        kind=kind_of_move.kind,
         moved_bytes=least.moved_bytes,
         shuffles_per_warp=least.shuffles,
         wavefronts=least.store_wavefronts + least.load_wavefronts,
     )
     if is_named:
         details = _as_compiled(details, before, after, bits, target)
-    text = f"{found.kind}{_text(details, find_target(target))}"
+    text = f"{kind_of_move.kind}{_text(details, find_target(target))}"
     shuffles = (details.shuffles_per_warp or 0) * after.get_in_dim_size("warp")
     weight = (details.wavefronts or 0) + shuffles
     return Cost(text, weight, details, extra=weight)
@@ -80,12 +82,12 @@ def _within_sub_groups(before: LinearLayout, after: LinearLayout, bits: int | No
     from tt_layout.analyses.conversion import conversion
     from tt_layout.analyses.conversion.sub_groups import sub_group_step, transpose_scratch_bytes
 
-    found = conversion.classify(before, after)
+    classified = conversion.classify(before, after)
     if bits is None:
-        return Cost(str(found.kind), 0, ConversionDetails(kind=found.kind))
+        return Cost(str(classified.kind), 0, ConversionDetails(kind=classified.kind))
     step = sub_group_step(before, after, bits)
     details = ConversionDetails(
-        kind=step.kind if step is not None else found.kind,
+        kind=step.kind if step is not None else classified.kind,
         moved_bytes=conversion.conversion_cost(before, after, bits).moved_bytes,
         sub_group_step=step,
     )

@@ -30,16 +30,16 @@ class Details:
 
     def data(self) -> dict[str, Any]:
         """Return it as plain data."""
-        found: dict[str, Any] = {}
+        data: dict[str, Any] = {}
         for item in fields(self):
             value, is_flat = getattr(self, item.name), item.metadata.get(_IS_FLAT)
             if is_flat is not None and value is None:
                 continue
             if is_flat:
-                found |= value.data()
+                data |= value.data()
             else:
-                found[item.metadata.get(_NAME, item.name)] = _plain(value)
-        return found
+                data[item.metadata.get(_NAME, item.name)] = _plain(value)
+        return data
 
 
 def _plain(value: Any) -> Any:
@@ -104,15 +104,15 @@ class ExchangeDetails(Details):
     scratch_bytes: int
 
     @staticmethod
-    def of(found: Exchange) -> ExchangeDetails:
+    def of(exchange: Exchange) -> ExchangeDetails:
         """Convert an exchange, without its reductions over lanes, to the fields of the JSON."""
         return ExchangeDetails(
-            shuffles_per_warp=found.shuffles,
-            bpermutes_per_warp=found.bpermutes or None,
-            stores=found.stores,
-            loads=found.loads,
-            wavefronts=found.wavefronts,
-            scratch_bytes=found.scratch_bytes,
+            shuffles_per_warp=exchange.shuffles,
+            bpermutes_per_warp=exchange.bpermutes or None,
+            stores=exchange.stores,
+            loads=exchange.loads,
+            wavefronts=exchange.wavefronts,
+            scratch_bytes=exchange.scratch_bytes,
         )
 
 

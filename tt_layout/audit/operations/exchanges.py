@@ -80,25 +80,25 @@ def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         return None
     if (lanes := source.get_in_dim_size("lane")) != target.lanes:
         raise LayoutError(f"{lanes} threads per warp")
-    found = exchange_of(full.operation, full.function, audited.layouts, target)
-    if found is None:
+    exchange = exchange_of(full.operation, full.function, audited.layouts, target)
+    if exchange is None:
         return None
-    details = replace(ExchangeDetails.of(found), lane_reductions_per_warp=found.reductions)
-    crossings = (found.shuffles + found.reductions) * source.get_in_dim_size("warp")
-    return Cost(exchange_text(found, target), crossings + (found.wavefronts or 0), details)
+    details = replace(ExchangeDetails.of(exchange), lane_reductions_per_warp=exchange.reductions)
+    crossings = (exchange.shuffles + exchange.reductions) * source.get_in_dim_size("warp")
+    return Cost(exchange_text(exchange, target), crossings + (exchange.wavefronts or 0), details)
 
 
-def exchange_text(found: Exchange, target: Target) -> str:
+def exchange_text(exchange: Exchange, target: Target) -> str:
     """Format an exchange in a few words."""
-    counts = ((found.shuffles, "shuffle"), (found.reductions, "reduction over lanes"))
+    counts = ((exchange.shuffles, "shuffle"), (exchange.reductions, "reduction over lanes"))
     parts = [f"{count(number, noun)} per warp" for number, noun in counts if number]
-    parts += [f"{found.bpermutes} of them ds_bpermute_b32"] * bool(found.bpermutes)
-    accesses = (*found.stores, *found.loads)
+    parts += [f"{exchange.bpermutes} of them ds_bpermute_b32"] * bool(exchange.bpermutes)
+    accesses = (*exchange.stores, *exchange.loads)
     parts += [f"{step.instructions} x {step.instruction}" for step in accesses]
-    if accesses and found.wavefronts is not None:
-        parts.append(count(found.wavefronts, target.cycle))
-    if found.scratch_bytes:
-        parts.append(f"{found.scratch_bytes} bytes of scratch")
+    if accesses and exchange.wavefronts is not None:
+        parts.append(count(exchange.wavefronts, target.cycle))
+    if exchange.scratch_bytes:
+        parts.append(f"{exchange.scratch_bytes} bytes of scratch")
     return ", ".join(parts) or "within threads"
 
 
@@ -128,9 +128,9 @@ class Operands(NamedTuple):
     @property
     def widths(self) -> tuple[int, ...] | None:
         """The widths of the elements of all operands; None where one is not known."""
-        found = [self.bits(operand) for operand in self.operation.operands]
-        known = tuple(bits for bits in found if bits is not None)
-        return known if len(known) == len(found) else None
+        widths = [self.bits(operand) for operand in self.operation.operands]
+        stated = tuple(bits for bits in widths if bits is not None)
+        return stated if len(stated) == len(widths) else None
 
     @property
     def axis(self) -> int | None:

@@ -65,8 +65,10 @@ def fused_multiply_adds(
 
 def _reason(a: Operand, b: Operand, sizes: tuple[int, int, int, int], precision: str) -> str:
     _, rows, columns, depth = sizes
-    known = all(one.element in MULTIPLIED or one.element.startswith("f8") for one in (a, b))
-    if not known:
+    are_supported = all(
+        operand.element in MULTIPLIED or operand.element.startswith("f8") for operand in (a, b)
+    )
+    if not are_supported:
         return f"{a.element} x {b.element} has none, give operands of 8 or 16 bits"
     if a.element == "f32" and precision in IEEE:
         return "f32 with input_precision ieee, give tf32 or operands of 16 bits"

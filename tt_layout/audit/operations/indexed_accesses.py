@@ -43,16 +43,16 @@ def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     is_atomic = "atomic" in operation.name
     name = _addition(operation, audited, target) if is_atomic else None
     name = name or target.instruction_name(size, is_store=not is_load)
-    cycles, each = 1.0, f"the indices decide their {target.cycle}s"
+    cycles, words = 1.0, f"the indices decide their {target.cycle}s"
     if is_atomic and _is_a_loop(operation, name, target):
         cycles = FLOAT_ADDITION
-        each = (
+        words = (
             f"a loop of {cycles} cycles where lanes do not meet, {ONE_WORD} where all add to one "
             f"word, {ONE_BANK} to words of one bank"
         )
     details = IndexedDetails(instruction=name, width_bytes=size, instructions=count)
     cycles *= count * layout.get_in_dim_size("warp")
-    return Cost(f"{count} x {name}, {each}", cycles, details)
+    return Cost(f"{count} x {name}, {words}", cycles, details)
 
 
 def _is_a_loop(operation: Operation, name: str, target: Target) -> bool:

@@ -105,9 +105,9 @@ def multiplications(audited: AuditedModule) -> Iterator[Multiplication]:
     """Yield the multiplications of a module whose operands are known, in the order of the text."""
     for full in audited.operations:
         if full.operation.name.rpartition(".")[2] in NAMES:
-            found = _multiplication(full, audited)
-            if found is not None:
-                yield found
+            product = _multiplication(full, audited)
+            if product is not None:
+                yield product
 
 
 def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplication | None:
@@ -208,8 +208,8 @@ def _instruction(
 
 
 def _takes_two_ctas(full: FullOperation, audited: AuditedModule) -> bool:
-    own = full.operation.attributes.get("two_ctas") is True
-    return own or audited.module.attributes.get("ttng.two-ctas") is True
+    is_stated = full.operation.attributes.get("two_ctas") is True
+    return is_stated or audited.module.attributes.get("ttng.two-ctas") is True
 
 
 def _scaled(
@@ -219,8 +219,8 @@ def _scaled(
     from tt_layout.analyses.multiplications.matrix_instructions import scaled_matrix_instruction
 
     a, b, d = operands
-    found = _scales(full, d)
-    if not isinstance(d.encoding, TensorMemory) or len(found) < 2 or not found[0].shape:
+    scales = _scales(full, d)
+    if not isinstance(d.encoding, TensorMemory) or len(scales) < 2 or not scales[0].shape:
         return None
     return scaled_matrix_instruction(
         d,
@@ -229,8 +229,8 @@ def _scaled(
             str(full.operation.attributes.get("lhs")),
             str(full.operation.attributes.get("rhs")),
         ),
-        scale=found[0].element_type,
-        scales_along_k=found[0].shape[-1],
+        scale=scales[0].element_type,
+        scales_along_k=scales[0].shape[-1],
         depth=depth,
         ctas=ctas,
         is_transposed=_is_transposed(a) or not _is_transposed(b),
@@ -284,13 +284,13 @@ def _scales(full: FullOperation, d: Operand) -> list[IRType]:
     if not full.operation.name.endswith("dot_scaled"):
         return []
     laid_out = [t for t in types if t is not None and isinstance(t.encoding, Encoding)]
-    others = [t for t in laid_out if not isinstance(t.encoding, DotOperand)]
-    return [t for t in others if t.encoding != d.encoding]
+    scales = [t for t in laid_out if not isinstance(t.encoding, DotOperand)]
+    return [t for t in scales if t.encoding != d.encoding]
 
 
 def _scales_of_both(full: FullOperation, d: Operand) -> tuple[Operand, Operand] | None:
-    found = [t for t in _scales(full, d) if isinstance(t.encoding, Encoding) and len(t.shape) == 2]
-    return (_operand(found[0]), _operand(found[1])) if len(found) == 2 else None
+    scales = [t for t in _scales(full, d) if isinstance(t.encoding, Encoding) and len(t.shape) == 2]
+    return (_operand(scales[0]), _operand(scales[1])) if len(scales) == 2 else None
 
 
 def _descriptors(
@@ -309,17 +309,17 @@ def _descriptors(
 
     m, n, k = instruction.shape
     tiles = (m, k), (k, n // ctas)
-    found: list[Descriptor | None] = [None, None]
+    descriptors: list[Descriptor | None] = [None, None]
     for index in (0, 1):
         operand, shared = operands[index], audited.layouts.linear(types[index])
         if isinstance(operand.encoding, SharedEncoding) and shared is not None:
             try:
-                found[index] = matrix_descriptor(
+                descriptors[index] = matrix_descriptor(
                     shared, operand.bits, tiles[index], outer_dim=index
                 )
             except LayoutError as error:
                 raise LayoutError(f"{types[index].layout}: {error.message}") from None
-    return found[0], found[1]
+    return descriptors[0], descriptors[1]
 
 
 @dataclass(frozen=True)
@@ -346,7 +346,7 @@ class Intensity:
 
 
 def intensity(
-    function: str, found: Sequence[Multiplication], moved: Sequence[int | None]
+    function: str, products: Sequence[Multiplication], moved: Sequence[int | None]
 ) -> Intensity:
     """Return the arithmetic intensity of a kernel.
 
@@ -356,38 +356,38 @@ def intensity(
         moved: the bytes of each movement from or to global memory, of all executions.
     """
     flops = [
-        one.flops * one.executions.number if one.executions.number is not None else None
-        for one in found
+        product.flops * product.executions.number if product.executions.number is not None else None
+        for product in products
     ]
     return Intensity(function, _sum(flops), _sum(moved))
 
 
 def _sum(numbers: Sequence[int | None]) -> int | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if len(known) == len(numbers) else None
+    present = [number for number in numbers if number is not None]
+    return sum(present) if len(present) == len(numbers) else None
 
 
-def multiplication_data(found: Multiplication) -> dict[str, Any]:
+def multiplication_data(product: Multiplication) -> dict[str, Any]:
     """Return a multiplication as plain data; documented in ``docs/audit-json.md``."""
-    instruction = found.instruction
+    instruction = product.instruction
     return {
-        "operation": found.name,
-        "function": found.function,
-        "line": found.line,
-        "column": found.column,
-        "location": found.location._asdict() if found.location is not None else None,
-        **dict(zip(("batch", "m", "n", "k"), found.sizes)),
-        "a": _operand_data(found.a, found.descriptors[0]),
-        "b": _operand_data(found.b, found.descriptors[1]),
-        "d": _operand_data(found.d, None),
+        "operation": product.name,
+        "function": product.function,
+        "line": product.line,
+        "column": product.column,
+        "location": product.location._asdict() if product.location is not None else None,
+        **dict(zip(("batch", "m", "n", "k"), product.sizes)),
+        "a": _operand_data(product.a, product.descriptors[0]),
+        "b": _operand_data(product.b, product.descriptors[1]),
+        "d": _operand_data(product.d, None),
         "instruction": instruction.name if instruction is not None else None,
         "instructions": instruction.instructions if instruction is not None else None,
         "issuer": instruction.issuer if instruction is not None else None,
-        "fma_per_thread": found.fma.per_thread if found.fma is not None else None,
-        "no_instruction": found.fma.reason if found.fma is not None else None,
-        "flops": found.flops,
-        "executions": found.executions.number,
-        "executions_text": found.executions.text,
+        "fma_per_thread": product.fma.per_thread if product.fma is not None else None,
+        "no_instruction": product.fma.reason if product.fma is not None else None,
+        "flops": product.flops,
+        "executions": product.executions.number,
+        "executions_text": product.executions.text,
     }
 
 

@@ -95,16 +95,16 @@ def _shared(
     from tt_layout.analyses.shared_memory.parts import part_mask
     from tt_layout.hardware import find_target
 
-    whole = LinearLayout(registers.in_bases, buffer.out_sizes)
+    widened = LinearLayout(registers.in_bases, buffer.out_sizes)
     part = part_mask(buffer, shape)
-    offsets = replace(access_map(whole, buffer, element_bytes, padding, part), start=start)
+    offsets = replace(access_map(widened, buffer, element_bytes, padding, part), start=start)
     gpu = find_target(target)
     if (lanes := registers.get_in_dim_size("lane")) != gpu.lanes:
         raise LayoutError(f"{lanes} threads per warp")
     access = cost(offsets, gpu, is_store=is_store)
     cycles, fewest = access.wavefronts_per_instruction, access.ideal_wavefronts_per_instruction
-    each = f"{cycles:g} {plural(gpu.cycle, cycles)} each"
-    text = f"{access.instructions} x {access.name}, {each}"
+    words = f"{cycles:g} {plural(gpu.cycle, cycles)} each"
+    text = f"{access.instructions} x {access.name}, {words}"
     text += f", {cycles - fewest:g} from conflicts" * (cycles != fewest)
     details = SharedDetails(
         instruction=access.name,

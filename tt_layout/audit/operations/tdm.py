@@ -39,21 +39,21 @@ def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if memory is None or not isinstance(placed, PlacedLayout) or warps is None:
         return None
     try:
-        found = _messages(operation, audited, placed, warps)
+        messages = _messages(operation, audited, placed, warps)
     except LayoutError as error:
         raise UnsupportedError(f"{memory.layout}: {error.message}") from None
-    if found is None:
+    if messages is None:
         return None
-    box = "x".join(map(str, found.box))
+    box = "x".join(map(str, messages.box))
     details = TdmDetails(
-        instruction=found.name,
-        instructions=found.instructions,
-        box=tuple(found.box),
-        warps=found.warps,
+        instruction=messages.name,
+        instructions=messages.instructions,
+        box=tuple(messages.box),
+        warps=messages.warps,
     )
-    text = f"{found.instructions} x {found.name} of {box} per warp"
-    text += f", of {found.warps} of {warps} warps" * (found.warps < warps)
-    size = found.instructions * found.warps * prod(found.box) * placed.element_bytes
+    text = f"{messages.instructions} x {messages.name} of {box} per warp"
+    text += f", of {messages.warps} of {warps} warps" * (messages.warps < warps)
+    size = messages.instructions * messages.warps * prod(messages.box) * placed.element_bytes
     return Cost(text, size / LINE, details)
 
 
@@ -64,7 +64,7 @@ def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         UnsupportedError: the mover cannot do it.
     """
     full, warps = audited.in_full(operation), audited.module.number("num-warps")
-    memories = [each for each in operation.types if each.is_memory]
+    memories = [ir_type for ir_type in operation.types if ir_type.is_memory]
     stated = str(full.operation.attributes.get(HINTS)) if full is not None else ""
     hints = [int(number) for number in re.findall(r"\d+", stated.partition(":")[2])]
     if warps is None or not memories or len(memories) != len(hints):
@@ -102,22 +102,22 @@ def _part(
     try:
         active = hinted_warps(hint, warps)
         bits = placed.element_bits
-        found = _as_one(tdm_copy(placed.encoding, _block(placed), bits, active, is_store=False))
+        messages = _as_one(tdm_copy(placed.encoding, _block(placed), bits, active, is_store=False))
     except LayoutError as error:
         raise UnsupportedError(f"{memory.layout}: {error.message}") from None
-    return found, prod(found.box) * found.warps * placed.element_bytes
+    return messages, prod(messages.box) * messages.warps * placed.element_bytes
 
 
-def _as_one(found: TdmMessages) -> TdmMessages:
+def _as_one(messages: TdmMessages) -> TdmMessages:
     """Return a copy by some of the warps.
 
     Raises:
         LayoutError: it is several instructions of each warp.
     """
-    if found.instructions > 1:
+    if messages.instructions > 1:
         message = "a copy with warp_used_hint must be one instruction of each warp"
-        raise LayoutError(f"{message}, got {found.instructions}")
-    return found
+        raise LayoutError(f"{message}, got {messages.instructions}")
+    return messages
 
 
 def _block(placed: PlacedLayout) -> tuple[int, ...]:
@@ -136,12 +136,12 @@ def _messages(
         return None
     shape = _block(placed)
     to_global = operation.target is None
-    rows = next((each for each in operation.types if each.is_tensor), None)
+    rows = next((ir_type for ir_type in operation.types if ir_type.is_tensor), None)
     if rows is None:
         hint = _hint(operation, audited)
         active = warps if hint is None else hinted_warps(hint, warps)
-        found = tdm_copy(placed.encoding, shape, bits, active, is_store=to_global)
-        return found if hint is None else _as_one(found)
+        messages = tdm_copy(placed.encoding, shape, bits, active, is_store=to_global)
+        return messages if hint is None else _as_one(messages)
     indices = audited.layouts.linear(rows)
     if indices is None or rows.element_bits not in (16, 32):
         return None

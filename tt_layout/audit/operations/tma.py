@@ -34,29 +34,31 @@ def tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if not isinstance(placed.encoding, NvmmaShared):
         return None
     name = operation.name.rpartition(".")[2]
-    descriptor = next((each for each in operation.types if each.is_descriptor), None)
+    descriptor = next((ir_type for ir_type in operation.types if ir_type.is_descriptor), None)
     try:
         if name in INDEXED:
-            rows = next((each for each in operation.types if each.is_tensor), None)
+            rows = next((ir_type for ir_type in operation.types if ir_type.is_tensor), None)
             indices = audited.layouts.linear(rows)
             if indices is None:
                 return None
-            found = gather_messages(placed.encoding, placed.shape, indices)
+            messages = gather_messages(placed.encoding, placed.shape, indices)
             instruction = f"cp.async.bulk.tensor.2d.tile::{INDEXED[name]}"
         else:
             is_im2col = descriptor is not None and "im2col" in descriptor.text
             rank = _rank(operation, audited, descriptor, is_im2col=is_im2col)
             if rank is None:
                 return None
-            found = tma_messages(placed.encoding, placed.shape, is_im2col=is_im2col)
+            messages = tma_messages(placed.encoding, placed.shape, is_im2col=is_im2col)
             stem = "cp.reduce" if name == "async_tma_reduce" else "cp"
             instruction = f"{stem}.async.bulk.tensor.{rank}d"
     except LayoutError as error:
         raise UnsupportedError(f"{memory.layout}: {error.message}") from None
-    box = "x".join(map(str, found.box))
-    details = TmaDetails(instruction=instruction, messages=found.messages, box=tuple(found.box))
-    text = f"{found.messages} x {instruction} of {box} per CTA"
-    size = found.messages * prod(found.box) * placed.element_bytes
+    box = "x".join(map(str, messages.box))
+    details = TmaDetails(
+        instruction=instruction, messages=messages.messages, box=tuple(messages.box)
+    )
+    text = f"{messages.messages} x {instruction} of {box} per CTA"
+    size = messages.messages * prod(messages.box) * placed.element_bytes
     return Cost(text, size / LINE, details)
 
 

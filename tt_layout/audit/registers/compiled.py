@@ -16,7 +16,7 @@ from tt_layout.kernels.metadata import KernelMetadata
 
 
 def compiled_registers(
-    found: Sequence[RegisterPressure], audited: AuditedModule, known: KernelMetadata
+    pressures: Sequence[RegisterPressure], audited: AuditedModule, known: KernelMetadata
 ) -> tuple[RegisterPressure, ...]:
     """Return the registers of a module with those of its compiled kernel.
 
@@ -28,20 +28,22 @@ def compiled_registers(
         audited: the module.
         known: what is known of its kernel.
     """
-    own = known.registers
-    if own is None and known.most_registers is None:
-        return tuple(found)
+    stated = known.registers
+    if stated is None and known.most_registers is None:
+        return tuple(pressures)
     kernels, limit = not_called(audited.functions), limit_of(audited, known.most_registers)
     if len(kernels) != 1 or limit is None:
-        return tuple(found)
+        return tuple(pressures)
     [kernel] = kernels
     mine = [
-        replace(one, limit=min(one.limit, limit)) for one in found if one.function == kernel.name
+        replace(pressure, limit=min(pressure.limit, limit))
+        for pressure in pressures
+        if pressure.function == kernel.name
     ]
-    others = [one for one in found if one.function != kernel.name]
-    if own is None:
-        return (*mine, *others)
+    rest = [pressure for pressure in pressures if pressure.function != kernel.name]
+    if stated is None:
+        return (*mine, *rest)
     largest = worst(mine)
     if largest is None:
-        largest = RegisterPressure(kernel.name, None, kernel.line, 0, own.used, limit, ())
-    return (replace(largest, partition=None, limit=limit, compiled=own), *others)
+        largest = RegisterPressure(kernel.name, None, kernel.line, 0, stated.used, limit, ())
+    return (replace(largest, partition=None, limit=limit, compiled=stated), *rest)

@@ -152,12 +152,14 @@ def module_registers(
     if sizes is None:
         return []
     chosen = audited.functions if functions is None else functions
-    return [found for function in chosen for found in _of_function(function, sizes)]
+    return [pressure for function in chosen for pressure in _of_function(function, sizes)]
 
 
-def worst(found: Iterable[RegisterPressure]) -> RegisterPressure | None:
+def worst(pressures: Iterable[RegisterPressure]) -> RegisterPressure | None:
     """Return the function, or the partition of it, that lacks most registers."""
-    return max(found, key=lambda one: one.taken / max(1, one.limit), default=None)
+    return max(
+        pressures, key=lambda pressure: pressure.taken / max(1, pressure.limit), default=None
+    )
 
 
 def limit_of(audited: AuditedModule, most: int | None = None) -> int | None:
@@ -208,9 +210,9 @@ def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
     """Yield the live ranges of a function, and of the partitions of its warps."""
     if not function.body:
         return
-    own = _ranges_of(function, function.body, sizes)
-    yield own
-    for operation in own.partitions:
+    whole_body = _ranges_of(function, function.body, sizes)
+    yield whole_body
+    for operation in whole_body.partitions:
         for region in operation.regions[1:]:
             yield _ranges_of(function, region, sizes)
 
@@ -226,11 +228,11 @@ def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges
     def found(*, by_row: bool) -> LiveRanges:
         return live_ranges(body, lambda value: sizes.words(function, value), model, by_row=by_row)
 
-    whole = found(by_row=False)
-    if sizes.warps > 1 or not whole.has_rows:
-        return whole
-    needed = model.needed(max(_profile(whole, model.passing)))
-    return whole if needed <= model.scans_whole else found(by_row=True)
+    by_value = found(by_row=False)
+    if sizes.warps > 1 or not by_value.has_rows:
+        return by_value
+    needed = model.needed(max(_profile(by_value, model.passing)))
+    return by_value if needed <= model.scans_whole else found(by_row=True)
 
 
 class _Sizes:
@@ -274,12 +276,12 @@ def _of_function(function: SsaFunction, sizes: _Sizes) -> Iterator[RegisterPress
     yield from found
     for operation in partitions:
         warps = integers(operation.attributes.get("partitionNumWarps"))
-        given = integers(operation.attributes.get("requestedRegisters"))
+        requested = integers(operation.attributes.get("requestedRegisters"))
         for number, region in enumerate(operation.regions[1:]):
-            own = warps[number] if number < len(warps) else sizes.warps
-            found, _ = _of_body(function, region, sizes, own, number)
-            most = given[number] if number < len(given) else None
-            yield from (_limited(each, most) for each in found)
+            warps_there = warps[number] if number < len(warps) else sizes.warps
+            found, _ = _of_body(function, region, sizes, warps_there, number)
+            most = requested[number] if number < len(requested) else None
+            yield from (_limited(pressure, most) for pressure in found)
 
 
 def _limited(pressure: RegisterPressure, most: int | None) -> RegisterPressure:
@@ -290,45 +292,47 @@ def _limited(pressure: RegisterPressure, most: int | None) -> RegisterPressure:
 def _of_body(
     function: SsaFunction, body: Region, sizes: _Sizes, warps: int, partition: int | None
 ) -> tuple[list[RegisterPressure], Sequence[SsaOperation]]:
-    found = _ranges_of(function, body, sizes)
-    if not found.ranges:
-        return [], found.partitions
+    walked = _ranges_of(function, body, sizes)
+    if not walked.ranges:
+        return [], walked.partitions
     model = sizes.model
-    weighed = _profile(found, model.passing)
+    weighed = _profile(walked, model.passing)
     peak = max(range(len(weighed)), key=weighed.__getitem__)
-    at_peak = [each for each in found.ranges if each.begin <= peak < each.end]
-    live = sum(each.words for each in at_peak)
+    at_peak = [
+        live_range for live_range in walked.ranges if live_range.begin <= peak < live_range.end
+    ]
+    live = sum(live_range.words for live_range in at_peak)
     pressure = RegisterPressure(
         function=function.name,
         partition=partition,
-        line=found.lines[peak],
+        line=walked.lines[peak],
         live=live,
         needed=model.needed(weighed[peak]),
         limit=sizes.limit(warps),
         values=tuple(_largest(function, at_peak)),
         usual_limit=sizes.usual_limit,
     )
-    return [pressure], found.partitions
+    return [pressure], walked.partitions
 
 
-def _profile(found: LiveRanges, passing: float) -> list[int]:
+def _profile(live: LiveRanges, passing: float) -> list[int]:
     """Return the live registers behind each operation.
 
     Args:
         found: what is live.
         passing: the part of a value that counts whose elements are used up one by one.
     """
-    changes = [0.0] * (len(found.lines) + 1)  # a value may live to the end, in no valid dump
-    for each in found.ranges:
-        words = each.words * (passing if each.is_passing else 1)
-        changes[each.begin] += words
-        changes[each.end] -= words
+    changes = [0.0] * (len(live.lines) + 1)  # a value may live to the end, in no valid dump
+    for live_range in live.ranges:
+        words = live_range.words * (passing if live_range.is_passing else 1)
+        changes[live_range.begin] += words
+        changes[live_range.end] -= words
     return [round(total) for total in accumulate(changes[:-1])]
 
 
 def _largest(function: SsaFunction, live: Sequence[LiveRange]) -> Iterator[LiveValue]:
-    for each in sorted(live, key=lambda one: -one.words)[:SHOWN_VALUES]:
-        ir_type = function.type_of(each.value)
+    for live_range in sorted(live, key=lambda item: -item.words)[:SHOWN_VALUES]:
+        ir_type = function.type_of(live_range.value)
         assert ir_type is not None, "only tensors take registers"
         layout, bare = ir_type.layout or "", ir_type.bare if ir_type.element_type else ir_type.text
-        yield LiveValue(each.value.name, bare, layout, each.words)
+        yield LiveValue(live_range.value.name, bare, layout, live_range.words)

@@ -33,15 +33,15 @@ def rules() -> tuple[type[Occurrence], ...]:
         >>> [rule.kind for rule in rules()][:2]
         ['refused', 'registers']
     """
-    names = (f"{__name__}.{found.name}" for found in iter_modules(__path__))
+    names = (f"{__name__}.{module.name}" for module in iter_modules(__path__))
     return tuple(sorted((rule for name in names for rule in _rules_of(name)), key=_order))
 
 
 def _rules_of(module: str) -> Iterator[type[Occurrence]]:
-    for found in vars(import_module(module)).values():
-        is_rule = isinstance(found, type) and issubclass(found, Occurrence)
-        if is_rule and found.__module__ == module and "kind" in vars(found):
-            yield found
+    for item in vars(import_module(module)).values():
+        is_rule = isinstance(item, type) and issubclass(item, Occurrence)
+        if is_rule and item.__module__ == module and "kind" in vars(item):
+            yield item
 
 
 def _order(rule: type[Occurrence]) -> int:
@@ -53,35 +53,37 @@ def kinds() -> tuple[str, ...]:
     return tuple(rule.kind for rule in rules())
 
 
-def find(found: Conclusions, audited: AuditedModule) -> Found:
+def find(conclusions: Conclusions, audited: AuditedModule) -> Found:
     """Return the findings of a module, apart from what every other way makes more expensive."""
     from tt_layout.audit.suggestions.advice import Advice
 
-    advice = Advice(found, audited)
-    judged = [(one, _note(one, advice)) for one in _found(found, audited)]
+    advice = Advice(conclusions, audited)
+    judged = [(finding, _note(finding, advice)) for finding in _found(conclusions, audited)]
     return Found(
-        tuple(one for one, note in judged if note is None),
+        tuple(finding for finding, note in judged if note is None),
         tuple(note for _, note in judged if note is not None),
     )
 
 
-def _found(found: Conclusions, audited: AuditedModule) -> list[Finding]:
+def _found(conclusions: Conclusions, audited: AuditedModule) -> list[Finding]:
     """Return the findings of all rules, one per data movement, in the order of the report."""
     merged: dict[object, Finding] = {}
     for rule in rules():
-        for number, finding in enumerate(rule.find(found, audited)):
+        for number, finding in enumerate(rule.find(conclusions, audited)):
             key = _movement(finding) or (rule.kind, number)
             if key in merged:
-                known = merged[key]
-                finding = known._replace(occurrences=known.occurrences + finding.occurrences)
+                merged_finding = merged[key]
+                finding = merged_finding._replace(
+                    occurrences=merged_finding.occurrences + finding.occurrences
+                )
             merged[key] = finding
     return sorted(merged.values(), key=_rank)
 
 
 def _note(finding: Finding, advice: Advice) -> Note | None:
     """Return the note of a finding whose alternatives all cost more; else None."""
-    others = [occurrence.dearer(finding, advice) for occurrence in finding.occurrences]
-    return Note(finding, *others[0][0].sums) if all(others) else None
+    alternatives = [occurrence.dearer(finding, advice) for occurrence in finding.occurrences]
+    return Note(finding, *alternatives[0][0].sums) if all(alternatives) else None
 
 
 def _movement(finding: Finding) -> object:

@@ -51,20 +51,20 @@ class GatheredOperand(Occurrence):
     why: str
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the loads of operands of ``dpas`` that are not marked as 2D block loads."""
         if not audited.module.is_intel:
             return
-        known: dict[tuple[int, int], Distances] = {}
+        distances_by_size: dict[tuple[int, int], Distances] = {}
 
         def distances_of(function: SsaFunction) -> Distances:
             where = function.line, function.column
-            if where not in known:
+            if where not in distances_by_size:
                 info = axis_info(function, audited.functions)
-                known[where] = Distances(function, info)
-            return known[where]
+                distances_by_size[where] = Distances(function, info)
+            return distances_by_size[where]
 
-        for row in found.movements:
+        for row in conclusions.movements:
             if row.operation.name == "tt.load" and _is_operand(row.operation):
                 why = _why_gathered(row.operation, audited, distances_of)
                 if why is not None:
@@ -84,8 +84,8 @@ class GatheredOperand(Occurrence):
 def _is_operand(operation: Operation) -> bool:
     """Tell whether a load brings an operand, or a result, of ``dpas`` to registers."""
     encoding = operation.target.encoding if operation.target is not None else None
-    own = encoding.lineage() if isinstance(encoding, Encoding) else ()
-    return any(one.mnemonic == "dpas" for one in own)
+    encodings = encoding.lineage() if isinstance(encoding, Encoding) else ()
+    return any(layout.mnemonic == "dpas" for layout in encodings)
 
 
 def _why_gathered(
@@ -103,15 +103,15 @@ def _why_gathered(
     if len(shape) < 2:
         return "they are for tensors of two dimensions or more"
     pointers, distances = full.operation.operands[0], distances_of(full.function)
-    known = distances.known.get(pointers)
-    if known is None or known.rank != len(shape):
+    info = distances.known.get(pointers)
+    if info is None or info.rank != len(shape):
         return "nothing is known of its addresses"
     width = (pointers.type.bits or 8) // 8
     pitches = [distances.divisor(pointers, dim) * width for dim in range(len(shape))]
-    return _broken_rule(known, shape, pitches)
+    return _broken_rule(info, shape, pitches)
 
 
-def _broken_rule(known: AxisInfo, shape: tuple[int, ...], pitches: Sequence[int]) -> str:
+def _broken_rule(info: AxisInfo, shape: tuple[int, ...], pitches: Sequence[int]) -> str:
     """Return the rule that the addresses of a load break.
 
     Args:
@@ -120,12 +120,12 @@ def _broken_rule(known: AxisInfo, shape: tuple[int, ...], pitches: Sequence[int]
         pitches: per dimension, what divides the distance of neighbours, in bytes.
     """
     rank = len(shape)
-    fast = next((d for d in (rank - 1, rank - 2) if known.contiguity[d] == shape[d]), None)
+    fast = next((d for d in (rank - 1, rank - 2) if info.contiguity[d] == shape[d]), None)
     if fast is None:
-        longest = max(known.contiguity[-2:])
+        longest = max(info.contiguity[-2:])
         return f"no dimension is contiguous as a whole, but at most {count(longest, 'element')}"
     other = rank - 1 if fast == rank - 2 else rank - 2
-    base = known.divisibility[fast]
+    base = info.divisibility[fast]
     if pitches[other] % PITCH_BYTES:
         return f"the distance of its rows {_needed(pitches[other], PITCH_BYTES)}"
     if base % BASE_BYTES:

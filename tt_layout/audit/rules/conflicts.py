@@ -57,12 +57,12 @@ class Conflict(Occurrence):
     cycles: float
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the accesses of a module with bank conflicts."""
-        for row in found.movements:
-            cost, one = row.cost, row.operation
+        for row in conclusions.movements:
+            cost, operation = row.cost, row.operation
             if cost is not None and _has_conflicts(cost):
-                facts = row.access, layout_of(one.memory), cost.text, cost.extra
+                facts = row.access, layout_of(operation.memory), cost.text, cost.extra
                 yield Finding.of_movement(row, cls(*facts))
 
     @property

@@ -61,9 +61,9 @@ class Conversion(Occurrence):
     cycles: float
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the conversions of a module that move data between threads."""
-        for row in found.movements:
+        for row in conclusions.movements:
             cost = row.cost
             if cost is None or not isinstance(cost.details, ConversionDetails):
                 continue
@@ -116,9 +116,9 @@ class Conversion(Occurrence):
         if not has_closed_side(*module):
             return ()
         tried = tried_sides(*module)
-        if any(one.saved > 0 for one in tried):
+        if any(suggestion.saved > 0 for suggestion in tried):
             return ()
-        return [one for one in tried if not one.adds]
+        return [suggestion for suggestion in tried if not suggestion.adds]
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return the sides that would be cheaper in the layout of the other side."""

@@ -50,20 +50,20 @@ class Refused(Occurrence):
     is_predicate: bool = False
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the errors of launches, layouts, data movements, memory and multiplications."""
         yield from _of_threads(audited)
-        yield from _unused_aliases(audited, {row.layout for row in found.layouts})
-        for row in found.layouts:
+        yield from _unused_aliases(audited, {row.layout for row in conclusions.layouts})
+        for row in conclusions.layouts:
             yield from _of_layout(row, audited)
-        for movement in found.movements:
+        for movement in conclusions.movements:
             if movement.refusal is not None:
                 yield Finding.of_movement(movement, cls(movement.refusal))
-        for memory in found.shared_memory:
+        for memory in conclusions.shared_memory:
             if memory.refusal is not None:
                 why = (cls(memory.refusal, is_predicate=True),)
                 yield Finding(memory.line, f"@{memory.function}", memory.function, why)
-        for product in found.multiplications:
+        for product in conclusions.multiplications:
             if product.refusal is not None:
                 yield Finding.of_multiplication(product, cls(product.refusal))
 
@@ -109,8 +109,8 @@ def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
     wrong = [Refused(text, is_predicate=True) for text in mismatches(row, audited.module)]
     if row.error is not None:
         wrong.insert(0, Refused(row.error.message))
-    for one in wrong:
-        yield from (Finding(use.line, name, use.function, (one,)) for use in row.functions)
+    for refusal in wrong:
+        yield from (Finding(use.line, name, use.function, (refusal,)) for use in row.functions)
 
 
 def _unused_aliases(audited: AuditedModule, used: set[str]) -> Iterator[Finding]:

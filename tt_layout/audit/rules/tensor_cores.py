@@ -48,10 +48,10 @@ class IdleTensorCores(Occurrence):
     unknown: str | None = None
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the multiplications of a module that tensor cores take no part in."""
         target = audited.target if audited.module.gpu is not None else None
-        for product in found.multiplications:
+        for product in conclusions.multiplications:
             if product.fma is not None and product.instruction is None:
                 per_thread, why = product.fma
                 cycles = per_thread * _threads(target, audited) / _rate(target)

@@ -92,7 +92,7 @@ def better_buffers(
     size = type_bytes(memory)
     if readers is None or size is None or not memory.elements:
         return []
-    found = []
+    suggestions = []
     shape = memory.tensor_type().shape
     accesses = _accesses(concluded, audited, memory.encoding, shape)
     gpu = find_target(audited.gpu)
@@ -106,11 +106,11 @@ def better_buffers(
     elif accesses:
         candidates = _candidates(accesses, shape, element_bytes, gpu, families)
     for encoding in candidates:
-        one = try_layout(concluded, audited, memory, encoding)
-        if one is not None:
-            found.append(one)
-    found.sort(key=lambda one: (-one.saved, len(one.worse)))
-    return found if accesses else found[:1]
+        suggestion = try_layout(concluded, audited, memory, encoding)
+        if suggestion is not None:
+            suggestions.append(suggestion)
+    suggestions.sort(key=lambda suggestion: (-suggestion.saved, len(suggestion.worse)))
+    return suggestions if accesses else suggestions[:1]
 
 
 def usual_buffer(
@@ -133,7 +133,7 @@ def usual_buffer(
         for encoding in usual
         if _saves(concluded, audited, memory.encoding, encoding, operation)
     ]
-    return max(filter(None, tried), key=lambda one: one.saved, default=None)
+    return max(filter(None, tried), key=lambda suggestion: suggestion.saved, default=None)
 
 
 def _saves(
@@ -157,11 +157,11 @@ def _usual_swizzles(shape: tuple[int, ...], element_bytes: int) -> Iterator[Swiz
 
     Pieces of 16 or 8 bytes; a phase is for as many rows as fill 32 banks.
     """
-    last, *others = range(len(shape))[::-1]
-    for fast, *slow in ((last, *others), (*others[:1], last, *others[1:])):
+    last, *rest = range(len(shape))[::-1]
+    for fast, *slow in ((last, *rest), (*rest[:1], last, *rest[1:])):
         per = max(1, PHASE_BYTES // (shape[fast] * element_bytes))
         rows = shape[slow[0]] if slow else 1
-        for vec in dict.fromkeys(max(1, one // element_bytes) for one in USUAL_BYTES):
+        for vec in dict.fromkeys(max(1, size // element_bytes) for size in USUAL_BYTES):
             most = PHASE_BYTES // (vec * element_bytes) // per
             phases = min(most, shape[fast] // vec, rows // per)
             if phases > 0:
@@ -205,7 +205,7 @@ def _direct_copies(
     concluded: Conclusions, audited: AuditedModule, encoding: Encoding, element_bytes: int
 ) -> tuple[DirectCopy, ...]:
     """Return the copies to buffers of a layout; none where one is not known."""
-    found: dict[DirectCopy, None] = {}
+    copies: dict[DirectCopy, None] = {}
     for row in concluded.movements:
         operation, memory = row.operation, row.operation.memory
         if operation.group is not MovementKind.COPY_IN or memory is None:
@@ -215,8 +215,8 @@ def _direct_copies(
             linear = audited.layouts.linear(operation.source) if operation.source else None
             if linear is None or not isinstance(details, GlobalDetails):
                 return ()
-            found[DirectCopy(linear, details.width_bytes // element_bytes)] = None
-    return tuple(found)
+            copies[DirectCopy(linear, details.width_bytes // element_bytes)] = None
+    return tuple(copies)
 
 
 def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
@@ -249,10 +249,10 @@ def _accesses(
             continue
         registers = audited.layouts.linear(register)
         if registers is None or registers.out_sizes != _sizes(shape, registers):
-            whole = audited.layouts.linear(memory)
-            if registers is None or whole is None or memory.tensor_type().shape != shape:
+            buffer_layout = audited.layouts.linear(memory)
+            if registers is None or buffer_layout is None or memory.tensor_type().shape != shape:
                 continue
-            registers = LinearLayout(registers.in_bases, whole.out_sizes)
+            registers = LinearLayout(registers.in_bases, buffer_layout.out_sizes)
         key = registers, operation.group is MovementKind.LOCAL_STORE
         found[key] = found.get(key, 0) + assumed_runs(row.executions)
     return tuple(_Access(*key, runs) for key, runs in found.items())
@@ -282,8 +282,8 @@ def _candidates(
     except LayoutError:
         return ()
     least = sum(w * a.wavefronts for w, a in zip(weights, optimum.accesses))
-    found = [_best(problem, weights, least, name) for name in families if name != "linear"]
-    chosen = [encoding for encoding in found if encoding is not None]
+    candidates = [_best(problem, weights, least, name) for name in families if name != "linear"]
+    chosen = [encoding for encoding in candidates if encoding is not None]
     return (*chosen, optimum.encoding) if "linear" in families else tuple(chosen)
 
 
@@ -299,8 +299,8 @@ def _writable(
     if not accesses or not copies:
         return ()
     problem, weights = _problem(accesses, shape, element_bytes, gpu)
-    found = _best_of(direct_layouts(copies, element_bytes), problem, weights, 0)
-    return (found,) if found is not None else ()
+    candidate = _best_of(direct_layouts(copies, element_bytes), problem, weights, 0)
+    return (candidate,) if candidate is not None else ()
 
 
 def _problem(
@@ -344,9 +344,9 @@ def _members(problem: SwizzleProblem, family: str) -> Iterator[SharedEncoding]:
     """Yield the layouts of a family, those that are used most first."""
     from tt_layout.analyses.shared_memory.swizzle import members
 
-    found = [encoding for encoding, _ in members(family, problem.shape, problem.elem_bytes)]
+    encodings = [encoding for encoding, _ in members(family, problem.shape, problem.elem_bytes)]
     size = problem.elem_bytes
-    yield from sorted(found, key=lambda encoding: _oddity(encoding, size))[:MAX_MEMBERS]
+    yield from sorted(encodings, key=lambda encoding: _oddity(encoding, size))[:MAX_MEMBERS]
 
 
 def _oddity(encoding: SharedEncoding, element_bytes: int) -> tuple[int, ...]:
@@ -379,13 +379,13 @@ def try_layout(
             return None
         recosts.append(Recost(row.operation, row.executions, row.cost, after))
     old = memory.encoding
-    found = Suggestion(EVERYWHERE, memory.layout or str(old), old, encoding, tuple(recosts))
-    return found if found.saved > 0 and _keeps_multiplications(concluded, trial) else None
+    suggestion = Suggestion(EVERYWHERE, memory.layout or str(old), old, encoding, tuple(recosts))
+    return suggestion if suggestion.saved > 0 and _keeps_multiplications(concluded, trial) else None
 
 
 def _is_narrowed(before: Cost | None, after: Cost | None) -> bool:
     """Tell whether an access to global memory gets narrower, and its sectors are not known."""
-    was, now = (one.details if one is not None else None for one in (before, after))
+    was, now = (cost.details if cost is not None else None for cost in (before, after))
     if not isinstance(was, GlobalDetails) or not isinstance(now, GlobalDetails):
         return False
     return now.sectors is None and now.width_bytes < was.width_bytes

@@ -41,8 +41,10 @@ def tried_sides(
 
     def tried() -> tuple[Suggestion, ...]:
         sides = (_try_side(concluded, audited, full, side, flow) for side in (FORWARD, BACKWARD))
-        found = (one for one in sides if one is not None)
-        return tuple(sorted(found, key=lambda one: (-one.saved, one.asked_more)))
+        present = (suggestion for suggestion in sides if suggestion is not None)
+        return tuple(
+            sorted(present, key=lambda suggestion: (-suggestion.saved, suggestion.asked_more))
+        )
 
     question = "sides", operation.line - module.line, operation.column
     return audited.shared.modules.once(module, question, tried)

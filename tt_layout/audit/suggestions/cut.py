@@ -51,15 +51,15 @@ class Cut:
 
     def _path(self) -> dict[Node, Node]:
         """Return each node that the source reaches through room, and the node before it."""
-        found: dict[Node, Node] = {SOURCE: SOURCE}
+        parents: dict[Node, Node] = {SOURCE: SOURCE}
         waiting = deque[Node]([SOURCE])
-        while waiting and SINK not in found:
+        while waiting and SINK not in parents:
             node = waiting.popleft()
             for after, room in self._left[node].items():
-                if room > 0 and after not in found:
-                    found[after] = node
+                if room > 0 and after not in parents:
+                    parents[after] = node
                     waiting.append(after)
-        return found
+        return parents
 
 
 def _back(path: dict[Node, Node]) -> Iterator[Node]:

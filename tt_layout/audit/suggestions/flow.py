@@ -47,11 +47,11 @@ class Flow:
         blocks = [block for block in self.function.blocks() if block.operations]
         begins = [(self.function.arguments, block) for block in blocks[:1]]
         begins += [(block.arguments, block) for block in blocks]
-        found = {value: block.operations[0] for values, block in begins for value in values}
+        operations = {value: block.operations[0] for values, block in begins for value in values}
         for block in blocks:
             for before, after in pairwise(block.operations):
-                found |= dict.fromkeys(before.results, after)
-        return found
+                operations |= dict.fromkeys(before.results, after)
+        return operations
 
     def producers(self, value: Value) -> list[SsaOperation]:
         """Return the operations that determine the layout of a value."""

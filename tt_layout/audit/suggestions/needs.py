@@ -33,30 +33,30 @@ class Needs(NamedTuple):
 
     def exceeds(self, before: Needs) -> str | None:
         """Return the resource that it exceeds, and did not before; None without one."""
-        own, was = self.memory, before.memory
-        is_larger = own is not None and (own.bytes or 0) > (
+        memory, was = self.memory, before.memory
+        is_larger = memory is not None and (memory.bytes or 0) > (
             was.bytes or 0 if was is not None else 0
         )
-        if own is not None and own.refusal is not None and is_larger:
-            return own.refusal
+        if memory is not None and memory.refusal is not None and is_larger:
+            return memory.refusal
         if self.registers is None or not self.registers.spills:
             return None
         is_more = before.registers is None or self.registers.needed > before.registers.needed
         return self.registers.text if is_more else None
 
 
-def needs_of(found: Conclusions, audited: AuditedModule | None, name: str | None) -> Needs:
+def needs_of(conclusions: Conclusions, audited: AuditedModule | None, name: str | None) -> Needs:
     """Return the resources of a kernel's program."""
     return _needs(
-        found,
+        conclusions,
         audited,
-        worst(one for one in found.registers if one.function == name),
-        next((one for one in found.shared_memory if one.function == name), None),
+        worst(kernel for kernel in conclusions.registers if kernel.function == name),
+        next((kernel for kernel in conclusions.shared_memory if kernel.function == name), None),
     )
 
 
 def _needs(
-    found: Conclusions,
+    conclusions: Conclusions,
     audited: AuditedModule | None,
     registers: RegisterPressure | None,
     memory: SharedMemory | None,
@@ -64,12 +64,12 @@ def _needs(
     if registers is None or audited is None:
         return Needs(registers, memory, None)
     bytes_ = memory.bytes if memory is not None else None
-    occupancy = kernel_occupancy(found, audited, registers, bytes_)
+    occupancy = kernel_occupancy(conclusions, audited, registers, bytes_)
     return Needs(registers, memory, occupancy.ctas if occupancy is not None else None)
 
 
 def needs_with(
-    suggestion: Suggestion, found: Conclusions, audited: AuditedModule, name: str | None
+    suggestion: Suggestion, conclusions: Conclusions, audited: AuditedModule, name: str | None
 ) -> Needs:
     """Return the resources of a kernel's program with a suggestion applied.
 
@@ -78,16 +78,20 @@ def needs_with(
         found, audited: the module.
         name: the kernel.
     """
-    before = needs_of(found, audited, name)
+    before = needs_of(conclusions, audited, name)
     exchange = suggestion.exchange
     if isinstance(suggestion.encoding, SharedEncoding):
-        functions = [exchanged(one, exchange) for one in audited.functions]
-        memories = [one for one in module_memory(audited, functions) if one.function == name]
+        functions = [exchanged(candidate, exchange) for candidate in audited.functions]
+        memories = [
+            candidate
+            for candidate in module_memory(audited, functions)
+            if candidate.function == name
+        ]
         memory = memories[0]._replace(stated=None) if memories else None
-        return _needs(found, audited, before.registers, memory)
-    [function] = [one for one in audited.functions if one.name == name]
+        return _needs(conclusions, audited, before.registers, memory)
+    [function] = [candidate for candidate in audited.functions if candidate.name == name]
     names, changed = suggestion.values, None
     if names is not None:
         changed = frozenset(value for name, value in function.values.items() if name in names)
     pressures = module_registers(audited, [exchanged(function, exchange, changed)])
-    return _needs(found, audited, worst(pressures), before.memory)
+    return _needs(conclusions, audited, worst(pressures), before.memory)

@@ -132,12 +132,12 @@ class _Graph:
             return SOURCE
         if node in self._recosts:
             return node
-        own = self._own(node)
-        if own is None:
+        recosts = self._own(node)
+        if recosts is None:
             return SINK
-        self._recosts[node] = own
+        self._recosts[node] = recosts
         self._waiting.append(node)
-        saved = _saved(own)
+        saved = _saved(recosts)
         source, target = (SOURCE, node) if saved > 0 else (node, SINK)
         self._cut.edge(source, target, abs(saved))
         return node
@@ -207,11 +207,11 @@ class _Reach(_Graph):
 
     def _own(self, node: SsaOperation | Value) -> tuple[Recost, ...] | None:
         if isinstance(node, SsaOperation):
-            own: tuple[Recost, ...] | None = () if self.prices.can_change(node) else None
+            recosts: tuple[Recost, ...] | None = () if self.prices.can_change(node) else None
         else:
-            own = super()._own(node)
-        self._is_whole = self._is_whole and own is not None
-        return own
+            recosts = super()._own(node)
+        self._is_whole = self._is_whole and recosts is not None
+        return recosts
 
     def _value(self, value: Value) -> None:
         self._values[value] = None

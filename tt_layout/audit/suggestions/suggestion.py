@@ -35,7 +35,9 @@ class Recost(NamedTuple):
     @property
     def saved(self) -> float:
         """Cycles saved in one execution; negative where it gets more expensive."""
-        before, after = (one.cycles if one is not None else 0 for one in (self.before, self.after))
+        before, after = (
+            cost.cycles if cost is not None else 0 for cost in (self.before, self.after)
+        )
         return before - after
 
     @property
@@ -101,13 +103,13 @@ class Suggestion(NamedTuple):
     @property
     def sums(self) -> tuple[float, float]:
         """The cycles in one program of all that it touches, before and after."""
-        found = [0.0, 0.0]
+        sums = [0.0, 0.0]
         for recost in self.recosts:
             for at, cost in enumerate((recost.before, recost.after)):
-                found[at] += (cost.cycles if cost is not None else 0) * assumed_runs(
+                sums[at] += (cost.cycles if cost is not None else 0) * assumed_runs(
                     recost.executions
                 )
-        return found[0], found[1]
+        return sums[0], sums[1]
 
     @property
     def saved_text(self) -> str:
@@ -133,15 +135,15 @@ def in_all(terms: Sequence[tuple[float, Executions]]) -> str:
         >>> in_all([(64, Executions(None, "at most %n", None))])
         'at most 64 * %n'
     """
-    known = sum(cycles * e.number for cycles, e in terms if e.number is not None)
-    others: dict[str, float] = {}
+    certain = sum(cycles * e.number for cycles, e in terms if e.number is not None)
+    uncertain: dict[str, float] = {}
     is_bound = False
     for cycles, executions in terms:
         if executions.number is None and cycles:
             text = "executions" if executions.is_unknown else executions.text
             is_bound |= text.startswith(AT_MOST)
             runs = Expression(text.removeprefix(AT_MOST), executions.binding).within(PRODUCT)
-            others[runs] = others.get(runs, 0) + cycles
-    products = [f"{cycles:g} * {runs}" for runs, cycles in others.items() if cycles]
-    total = " + ".join(products + [f"{known:g}"] * (known != 0 or not products))
+            uncertain[runs] = uncertain.get(runs, 0) + cycles
+    products = [f"{cycles:g} * {runs}" for runs, cycles in uncertain.items() if cycles]
+    total = " + ".join(products + [f"{certain:g}"] * (certain != 0 or not products))
     return f"{AT_MOST}{total}" if is_bound else total

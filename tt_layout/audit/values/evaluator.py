@@ -70,10 +70,10 @@ class Scope:
 
     def found(self, value: Value) -> Found | None:
         """Return the answer for a value; None if it is yet to be evaluated."""
-        found = self.known.get(value)
-        if found is _BEGUN:
+        answer = self.known.get(value)
+        if answer is _BEGUN:
             return Unknown.because(f"{value.name}, which depends on itself")
-        return found
+        return answer
 
 
 class Evaluator:
@@ -131,13 +131,13 @@ class Evaluator:
 
     def value(self, value: Value) -> Known:
         """Return a value: an int64 array of the tensor's shape, or why it is unknown."""
-        found = self.run(self.top, value)
-        return found if isinstance(found, Unknown) else agreed(found)
+        answer = self.run(self.top, value)
+        return answer if isinstance(answer, Unknown) else agreed(answer)
 
     def scalar(self, value: Value) -> int | Unknown:
         """Return a value that is one number."""
-        found = self.value(value)
-        return found if isinstance(found, Unknown) else int(found.reshape(-1)[0])
+        answer = self.value(value)
+        return answer if isinstance(answer, Unknown) else int(answer.reshape(-1)[0])
 
     def trip_count(self, loop: SsaOperation) -> int | Unknown:
         """Return how often the body of an ``scf.for`` runs."""
@@ -229,17 +229,17 @@ class Evaluator:
 
         result = operation.results[index].type
         application = Application(operation, arrays, types, result, index, layout)
-        found: Found
+        answer: Found
         try:
             if len(arrays) == len(shared):
-                found, overflows = apply(application)
+                answer, overflows = apply(application)
             else:
-                found, overflows = apply_to_programs(application, shared)
+                answer, overflows = apply_to_programs(application, shared)
         except UndefinedError as error:
             return Unknown.because(f"{place(operation)}: {error}")
         if overflows:
             self.overflows.append(operation)
-        return found
+        return answer
 
     def _program(self, operation: SsaOperation) -> Found:
         kind, axis = operation.name.rpartition("get_")[2], (operation.integer("axis") or 0) % 3
@@ -345,10 +345,10 @@ def iteration_of(
 ) -> Scope:
     """Return the scope of an iteration of a loop, given its iterated values."""
     variable, *iterated = loop.regions[0][0].arguments
-    known: dict[Value, Found] = {iterated[k]: found for k, found in state.items()}
+    answers: dict[Value, Found] = {iterated[k]: answer for k, answer in state.items()}
     lower, _, step = (bound for bound in bounds if not isinstance(bound, Unknown))
-    known[variable] = advanced(lower, iteration, agreed(step))
-    return Scope(scope, loop, known)
+    answers[variable] = advanced(lower, iteration, agreed(step))
+    return Scope(scope, loop, answers)
 
 
 def yielded(operation: SsaOperation, region: int) -> tuple[Value, ...]:

@@ -159,15 +159,15 @@ def _factors(evaluator: Evaluator, operation: SsaOperation) -> list[_Factor]:
     loops = [owner for owner in owners if owner.traits.loop]
     factors = [_factor(evaluator, region, loops) for region in reversed(around)]
     within = [operation, *owners]
-    return factors + [_of_block(evaluator, one, bool(loops)) for one in within]
+    return factors + [_of_block(evaluator, block, bool(loops)) for block in within]
 
 
 def _product(numbers: list[int | None]) -> int | None:
     """Return the product of numbers; None where one is unknown and none is 0."""
     if 0 in numbers:
         return 0
-    known = [number for number in numbers if number is not None]
-    return prod(known) if len(known) == len(numbers) else None
+    stated = [number for number in numbers if number is not None]
+    return prod(stated) if len(stated) == len(numbers) else None
 
 
 def _count(evaluator: Evaluator, operation: SsaOperation) -> int | None:
@@ -182,17 +182,17 @@ def _text(factors: list[_Factor]) -> Expression:
     reasons = [factor.reason for factor in factors if factor.expression is None]
     if reasons:
         return Expression(f"{UNKNOWN}: {', '.join(reasons)}")
-    product, others = 1, []
+    product, names = 1, []
     for factor in factors:
         assert factor.expression is not None
         if factor.expression.constant is not None:
             product *= factor.expression.constant
         else:
-            others.append(factor.expression)
-    if len(others) == 1 and product == 1:
-        [result] = others
-    elif others:
-        texts = [str(product)] * (product != 1) + [e.within(PRODUCT) for e in others]
+            names.append(factor.expression)
+    if len(names) == 1 and product == 1:
+        [result] = names
+    elif names:
+        texts = [str(product)] * (product != 1) + [e.within(PRODUCT) for e in names]
         result = Expression(" * ".join(texts), PRODUCT)
     else:
         result = Expression(str(product))

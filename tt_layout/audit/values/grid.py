@@ -105,6 +105,6 @@ class Grid:
     def _evaluator(self, ids: Ints) -> Evaluator:
         key = ids.tobytes()
         if key not in self._evaluators:
-            own = Evaluator(self.function, self._given, self._layouts, ids, self._structure)
-            self._evaluators[key] = own
+            evaluator = Evaluator(self.function, self._given, self._layouts, ids, self._structure)
+            self._evaluators[key] = evaluator
         return self._evaluators[key]

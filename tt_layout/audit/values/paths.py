@@ -106,7 +106,7 @@ def _reached(
     """Return the blocks that control may come to behind one without coming to another."""
 
     def behind(label: str) -> list[str]:
-        return [one for one in followers.get(label, ()) if one != without]
+        return [follower for follower in followers.get(label, ()) if follower != without]
 
     return {*reach(behind(label), behind)}
 

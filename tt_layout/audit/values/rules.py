@@ -72,10 +72,10 @@ class Application(NamedTuple):
 
     def numbers(self, key: str) -> list[int]:
         """Return an attribute that is an array of numbers."""
-        found = integers(self.operation.attributes.get(key))
-        if not found:
+        numbers = integers(self.operation.attributes.get(key))
+        if not numbers:
             raise UndefinedError(f"no numbers {key}")
-        return found
+        return numbers
 
 
 Rule = Callable[[Application], Ints]
@@ -166,10 +166,10 @@ def _may_reorder(operation: SsaOperation) -> bool:
 
 def _registers_kept(a: Application) -> Ints:
     layouts = [a.layout(place) for place in range(len(a.operands) + 1)]
-    known = [layout for layout in layouts if layout is not None]
-    if len(known) != len(layouts):
+    present = [layout for layout in layouts if layout is not None]
+    if len(present) != len(layouts):
         raise UndefinedError("an order that the layouts do not determine")
-    return shapes.by_register(a.operands, known[:-1], known[-1], a.result.shape)
+    return shapes.by_register(a.operands, present[:-1], present[-1], a.result.shape)
 
 
 def _extract(a: Application) -> Ints:

@@ -50,8 +50,8 @@ def gather(values: Ints, indices: Ints, axis: int) -> Ints:
     """
     if ((indices < 0) | (indices >= values.shape[axis])).any():
         raise UndefinedError(f"an index outside of the {values.shape[axis]} elements gathered")
-    found: Ints = np.take_along_axis(values, indices, axis)
-    return found
+    gathered_values: Ints = np.take_along_axis(values, indices, axis)
+    return gathered_values
 
 
 def extract(values: Ints, offsets: Sequence[int], shape: Sequence[int]) -> Ints:
@@ -71,12 +71,12 @@ def concatenate(parts: Sequence[Ints], shape: Sequence[int]) -> Ints:
         ([[0, 0, 1, 1]], [[0, 0], [1, 1]])
     """
     size = parts[0].shape
-    grid = tuple(whole // own for whole, own in zip(shape, size))
+    grid = tuple(joined // extent for joined, extent in zip(shape, size))
     tiles = np.stack(list(parts)).reshape(*grid, *size)
     rank = len(size)
     order = [axis for pair in zip(range(rank), range(rank, 2 * rank)) for axis in pair]
-    whole: Ints = tiles.transpose(order).reshape(tuple(shape))
-    return whole
+    joined: Ints = tiles.transpose(order).reshape(tuple(shape))
+    return joined
 
 
 def by_register(

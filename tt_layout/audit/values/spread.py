@@ -74,8 +74,8 @@ class SplitError(Exception):
 def gathered(base: Ints, pattern: Ints) -> Shared:
     """Return a value; an array where the programs do not differ."""
     if (base == base[0]).all():
-        whole: Ints = pattern + base[0]
-        return whole
+        addresses: Ints = pattern + base[0]
+        return addresses
     return Spread(base, pattern)
 
 
@@ -132,8 +132,8 @@ def is_true(condition: Shared) -> bool:
 
 def advanced(value: Shared, times: int, step: Ints) -> Shared:
     """Return a scalar with a step added so often."""
-    more = times * step.reshape(-1)[0]
-    return value._replace(base=value.base + more) if isinstance(value, Spread) else value + more
+    offset = times * step.reshape(-1)[0]
+    return value._replace(base=value.base + offset) if isinstance(value, Spread) else value + offset
 
 
 def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Shared, bool]:
@@ -159,10 +159,10 @@ def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Share
     if a.operation.traits.elementwise and all(_is_flat(value) for value in operands):
         return _by_program(a, operands)
     rule = _RULES.get(name)
-    found = rule(a, operands) if rule is not None else None
-    if found is None:
+    answer = rule(a, operands) if rule is not None else None
+    if answer is None:
         raise SplitError(spread[0].base)
-    return found, False
+    return answer, False
 
 
 def _is_flat(value: Shared) -> bool:
@@ -206,15 +206,15 @@ def _kept(a: Application, base: Ints, pattern: Ints) -> Shared | None:
 
 
 def _sum(a: Application, operands: Sequence[Shared]) -> Shared | None:
-    (base, pattern), (other, more) = (_parts(value, _count(operands)) for value in operands)
+    (base, pattern), (other, second) = (_parts(value, _count(operands)) for value in operands)
     sign = -1 if a.operation.name == "arith.subi" else 1
-    return _kept(a, base + sign * other, pattern + sign * more)
+    return _kept(a, base + sign * other, pattern + sign * second)
 
 
 def _pointer(a: Application, operands: Sequence[Shared]) -> Shared | None:
-    (base, pattern), (offset, more) = (_parts(value, _count(operands)) for value in operands)
+    (base, pattern), (offset, step) = (_parts(value, _count(operands)) for value in operands)
     size = (a.types[0].bits or 0) // 8
-    return gathered(base + offset * size, pattern + more * size) if size else None
+    return gathered(base + offset * size, pattern + step * size) if size else None
 
 
 def _product(a: Application, operands: Sequence[Shared]) -> Shared | None:
@@ -300,9 +300,9 @@ def _chosen(condition: Ints, yes: Shared, no: Shared) -> Shared | None:
         return both
     if (condition != 0).all() or not (condition != 0).any():
         return yes if (condition != 0).all() else no
-    (base, pattern), (other, more) = (_parts(value, _count([yes, no])) for value in (yes, no))
+    (base, pattern), (other, second) = (_parts(value, _count([yes, no])) for value in (yes, no))
     apart = agreed_number(other - base)
-    return gathered(base, np.where(condition != 0, pattern, more + apart))
+    return gathered(base, np.where(condition != 0, pattern, second + apart))
 
 
 _RULES: dict[str, Callable[[Application, Sequence[Shared]], Shared | None]] = {

@@ -100,8 +100,8 @@ class Strides:
             return SAME if operation.name == "tt.splat" else Stride(1)
         if operation.name == "arith.constant":
             return SAME if constant_value(operation.attributes.get("value")) is not None else None
-        found = self._moved(operation, dim) if len(operation.operands) == 1 else None
-        return found or self._computed(operation, dim)
+        stride = self._moved(operation, dim) if len(operation.operands) == 1 else None
+        return stride or self._computed(operation, dim)
 
     def _moved(self, operation: SsaOperation, dim: int) -> Stride | None:
         """Return the distance behind an operation that puts elements elsewhere."""
@@ -118,28 +118,28 @@ class Strides:
         """Return the distance behind an operation of each element by itself."""
         if not operation.traits.elementwise:
             return None
-        own = [self.along(operand, dim) for operand in operation.operands]
-        known = [one for one in own if one is not None]
-        if len(known) < len(own):
+        strides = [self.along(operand, dim) for operand in operation.operands]
+        present = [stride for stride in strides if stride is not None]
+        if len(present) < len(strides):
             return None
-        if all(one == SAME for one in known):
+        if all(stride == SAME for stride in present):
             return SAME
-        if len(known) < 2:
+        if len(present) < 2:
             return None
         if operation.name == "arith.muli":
-            return self._product(operation, known)
+            return self._product(operation, present)
         if operation.name in ("arith.addi", "arith.subi"):
-            return known[0].plus(known[1], -1 if operation.name == "arith.subi" else 1)
+            return present[0].plus(present[1], -1 if operation.name == "arith.subi" else 1)
         if operation.name == "tt.addptr":
             bits = operation.operands[0].type.bits
             size = Stride(max(1, (bits or 0) // 8)) if bits is not None else None
-            more = known[1].times(size) if size is not None else None
-            return known[0].plus(more) if more is not None else None
+            scaled = present[1].times(size) if size is not None else None
+            return present[0].plus(scaled) if scaled is not None else None
         return None
 
-    def _product(self, operation: SsaOperation, own: list[Stride]) -> Stride | None:
+    def _product(self, operation: SsaOperation, strides: list[Stride]) -> Stride | None:
         """Return the distance of elements that are all multiplied by one number."""
-        for stride, factor in zip(own, operation.operands[::-1]):
+        for stride, factor in zip(strides, operation.operands[::-1]):
             scale = self._everywhere(factor)
             if scale is not None:
                 return stride.times(scale)

@@ -184,10 +184,12 @@ class Trials:
         values = {name: first and first + at for at, name in enumerate(PROGRAM_IDS)}
         values |= dict.fromkeys(PROGRAM_COUNTS, 64 + MULTIPLIERS[trial % len(MULTIPLIERS)])
         function = self._function
-        for at, (value, own) in enumerate(zip(function.arguments, function.argument_attributes)):
-            number, is_exact = supposed.get(value.name, (_divisor(value.type, own), False))
-            turn, more = (trial + at) % len(MULTIPLIERS), at // len(MULTIPLIERS)
-            multiplier = MULTIPLIERS[turn] + DISTINCT * more
+        for at, (value, attributes) in enumerate(
+            zip(function.arguments, function.argument_attributes)
+        ):
+            number, is_exact = supposed.get(value.name, (_divisor(value.type, attributes), False))
+            turn, round_ = (trial + at) % len(MULTIPLIERS), at // len(MULTIPLIERS)
+            multiplier = MULTIPLIERS[turn] + DISTINCT * round_
             if value.type.is_scalar and _is_address(value.type):
                 values[value.name[1:]] = number if is_exact else number * multiplier
             elif value.type.is_scalar and value.type.integer_bits == 1:
@@ -198,16 +200,16 @@ class Trials:
     def _values(trial: _Trial, value: Value) -> Iterator[Ints]:
         """Yield a value as the first executions of its operation have it."""
         operation = value.definition
-        known: list[Found] = []
+        answers: list[Found] = []
         if operation is not None:
             try:
                 runs = each_run(trial, operation, [value])
-                known = [found for [found] in islice(runs, MAX_EXECUTIONS)]
+                answers = [answer for [answer] in islice(runs, MAX_EXECUTIONS)]
             except UnknownError:
                 pass
-        for found in known or [trial.value(value)]:
-            if not isinstance(found, Unknown):
-                yield np.asarray(agreed(found))
+        for answer in answers or [trial.value(value)]:
+            if not isinstance(answer, Unknown):
+                yield np.asarray(agreed(answer))
 
     def _factor(self, trials: list[_Trial], steps: list[int | None]) -> str:
         """Return the argument whose value neighbours are apart by in every trial so far."""
@@ -226,9 +228,9 @@ def _is_address(type_: ValueType) -> bool:
 
 def _divisor(type_: ValueType, attributes: Mapping[str, Attribute]) -> int:
     """Return the known divisor of an argument's values."""
-    own = attributes.get(DIVISIBILITY)
-    if isinstance(own, int) and own > 0:
-        return own
+    stated = attributes.get(DIVISIBILITY)
+    if isinstance(stated, int) and stated > 0:
+        return stated
     return max(1, (type_.bits or 8) // 8) if type_.pointee is not None else 1
 
 
@@ -251,8 +253,8 @@ class _Trial(Evaluator):
         self._number = number
 
     def _steps(self, scope: Scope, value: Value) -> Steps:
-        found = yield from super()._steps(scope, value)
-        return self._made_up(value) if isinstance(found, Unknown) else found
+        answer = yield from super()._steps(scope, value)
+        return self._made_up(value) if isinstance(answer, Unknown) else answer
 
     def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
         count = super().trips(loop, bounds)
@@ -305,9 +307,9 @@ def _longest(array: Ints, dim: int, holds: Callable[[Ints], bool], most: int) ->
 
 def _step(arrays: list[Ints], dim: int) -> int | None:
     """Return how far all neighbours are from each other; None where that differs."""
-    found: set[int] = set()
+    steps_seen: set[int] = set()
     for array in arrays:
         if array.shape[dim] > 1:
             steps = np.diff(array, axis=dim)
-            found |= {int(steps.min()), int(steps.max())}
-    return found.pop() if len(found) == 1 else None
+            steps_seen |= {int(steps.min()), int(steps.max())}
+    return steps_seen.pop() if len(steps_seen) == 1 else None

@@ -52,11 +52,11 @@ Found = Ints | Spread | Unknown
 
 def unknowns(values: Sequence[Found]) -> Unknown | None:
     """Return why some of the values are unknown, all reasons together; None if all are known."""
-    found = None
+    total = None
     for value in values:
         if isinstance(value, Unknown):
-            found = value if found is None else found | value
-    return found
+            total = value if total is None else total | value
+    return total
 
 
 def place(operation: SsaOperation) -> str:
