@@ -96,3 +96,13 @@ def test_a_terminal_shows_how_far_it_is(
     _, shown, _ = on_terminal(*arguments, columns=80, shows_errors=True)
     assert re.search(rb"3/3", shown)
     assert "\u2501".encode() in shown
+
+
+def test_a_terminal_shows_how_many_findings_are_carried_out(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(DUMP.parent / "attention-gfx950.ttgir", "a.ttgir")
+    monkeypatch.setattr(progress, "PATIENCE", -1)
+    status, shown, _ = on_terminal("apply", "a.ttgir", "--all", "-o", "b.ttgir", shows_errors=True)
+    assert status == 0
+    assert re.search(rb"(\d+)/\1", shown)

@@ -27,6 +27,7 @@ from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 from tt_layout.reports.advice_text import no_way_out, way_out
 from tt_layout.reports.finding_groups import grouped
+from tt_layout.reports.progress import Watch, unwatched
 from tt_layout.rewriting.carried_out import carried_out
 
 TOLERANCE = 1e-6
@@ -79,6 +80,7 @@ def cure(
     module: int | None = None,
     release: Release | None = None,
     given: GivenValues | None = None,
+    watch: Watch = unwatched,
 ) -> Cured:
     """Return a module of a dump with suggestions for its findings carried out.
 
@@ -92,6 +94,7 @@ def cure(
         module: the number of the module, from 1; None for the one that an audit reports.
         release: of Triton, whose rules hold.
         given: what arguments of the kernels are.
+        watch: what passes the numbers of findings on, and may show how many are done.
 
     Raises:
         LayoutError: there is no such finding, nothing is suggested for it, or what has to change
@@ -106,7 +109,7 @@ def cure(
             message = f"there is no finding {number}: the report has {len(groups)}"
             raise LayoutError(message, FileLocation(source.name))
     audit, steps = before, list[Step]()
-    for number in numbers or range(1, len(groups) + 1):
+    for number in watch(numbers or range(1, len(groups) + 1)):
         group = groups[number - 1]
         found = list(_cured_group(audit, number, group, release, given, takes_large=is_all))
         if numbers and not found:

@@ -13,6 +13,7 @@ from tt_layout.cli.values import gpu_option, read_values, value_option, values_o
 from tt_layout.errors import LayoutError
 from tt_layout.files import make_folder
 from tt_layout.ir.file_aliases import split_module
+from tt_layout.reports.progress import watched
 from tt_layout.reports.writing import write
 from tt_layout.rewriting.apply import cure
 from tt_layout.rewriting.report import AppliedReport, override_path
@@ -84,6 +85,7 @@ def command(
         module=dump.number,
         release=chosen_release(),
         given=read_values(values, values_file, gpu=gpu) if has_values else None,
+        watch=watched,
     )
     if target is not None:
         if override is not None:
