@@ -316,6 +316,8 @@ def test_a_program_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
 
     assert main([]) == main(["-x"]) == 2
     assert capsys.readouterr().err == f"{USAGE}\n" * 2
+    assert main(["no\x1bwhere.py", "x"]) == 2
+    assert capsys.readouterr().err == "error: there is no program no?where.py\n"
 
 
 TESTS = """\

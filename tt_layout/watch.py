@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import Any
 
+from tt_layout.safe_text import safe
 from tt_layout.watching.session import Seen, watch
 
 USAGE = "usage: python -m tt_layout.watch PROGRAM [ARGUMENT]..., or -m MODULE [ARGUMENT]..."
@@ -27,6 +28,9 @@ def main(arguments: Sequence[str]) -> int:
     given = list(arguments[is_module:])
     if not given or given[0].startswith("-"):
         sys.stderr.write(f"{USAGE}\n")
+        return 2
+    if not is_module and not os.path.exists(given[0]):
+        sys.stderr.write(f"error: there is no program {safe(given[0])}\n")
         return 2
     out = os.environ.get("TT_LAYOUT_WATCH", "")
     sys.argv[:] = given
