@@ -24,6 +24,7 @@ MODULES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 RANKS = {
     "safe_text": -1,
     "wording": -1,
+    "folding": -1,
     "lazy": -1,
     "errors": 0,
     "version": 0,

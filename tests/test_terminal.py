@@ -15,6 +15,7 @@ from terminals import ESCAPE, on_terminal, screen
 from tiers import sampled, slow
 
 from tt_layout.encodings.parsing import parse_layout
+from tt_layout.folding import fold
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
 from tt_layout.reports.writing import terminal_columns as columns_of_stream
@@ -22,7 +23,6 @@ from tt_layout.terminal.options import DisplayOptions
 from tt_layout.terminal.painting import colouring, is_linear, paint, paint_lines
 from tt_layout.terminal.present import Presentation
 from tt_layout.views import box, frames
-from tt_layout.views.folding import fold
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest

@@ -113,7 +113,7 @@ from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import EVERYTHING
 from tt_layout.views.view import BareLayout
 from tt_layout.watch import main as watch_main
-from tt_layout.watching.inductor_hooks import HEURISTICS, InductorHooks, _launch
+from tt_layout.watching.inductor_hooks import INDUCTOR, InductorHooks, _launch
 from tt_layout.worker import begin_worker
 
 ROWS = (
@@ -1154,7 +1154,7 @@ def test_a_launch_of_inductor_has_its_grid(monkeypatch: pytest.MonkeyPatch) -> N
         def eval_slow(self, arguments: Any) -> tuple[int, int, int]:
             return (arguments["xnumel"] // 128, 1, 1)
 
-    monkeypatch.setitem(sys.modules, HEURISTICS, SimpleNamespace(GridExpr=Grid))
+    monkeypatch.setitem(sys.modules, INDUCTOR, SimpleNamespace(GridExpr=Grid))
 
     def launcher(xnumel: int, stream: int) -> None:
         """Stand for what Inductor generates."""

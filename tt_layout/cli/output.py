@@ -89,8 +89,8 @@ def fitted(text: str, stream: IO[str]) -> str:
     """Return text in lines that fit the terminal that a stream is, if it is one."""
     if not stream.isatty():
         return text
+    from tt_layout.folding import fold
     from tt_layout.reports.writing import terminal_columns
-    from tt_layout.views.folding import fold
 
     return fold(text, terminal_columns(stream))
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from tt_layout.colour import INK, PALETTES, RULE
 from tt_layout.figures.model import Figure, Grid, without_repeats
+from tt_layout.folding import fold
 from tt_layout.safe_text import safe
-from tt_layout.views.folding import fold
 
 LABEL = 11  # font size of labels and titles
 SMALL = 10  # of coordinates

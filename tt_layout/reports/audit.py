@@ -18,6 +18,7 @@ from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.enums import MemorySpace
+from tt_layout.folding import fold
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.module import Module
@@ -36,7 +37,6 @@ from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import ANYWHERE, ProgramSource
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
-from tt_layout.views.folding import fold
 from tt_layout.wording import count
 
 if TYPE_CHECKING:

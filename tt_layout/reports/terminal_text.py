@@ -18,7 +18,7 @@ def terminal_text(report: Report, *, has_colours: bool, width: int | None = None
 
     from click import style
 
-    from tt_layout.views.folding import fold
+    from tt_layout.folding import fold
 
     columns = width or get_terminal_size(DEFAULT_SIZE).columns or DEFAULT_SIZE.columns
     lines = []

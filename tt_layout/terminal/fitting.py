@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import NamedTuple
 
+from tt_layout.folding import fold
 from tt_layout.terminal.margins import Render, last_line
 from tt_layout.views.axes import Axis
-from tt_layout.views.folding import fold
 from tt_layout.views.request import ViewRequest
 
 Chunk = bytes | memoryview

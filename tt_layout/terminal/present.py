@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tt_layout.errors import LayoutError
+from tt_layout.folding import fold
 from tt_layout.terminal.compact import NOTATION, Compact, check_compact
 from tt_layout.terminal.fitting import Chunk, fold_lines, parts
 from tt_layout.terminal.margins import Margins, legend
 from tt_layout.terminal.options import DisplayOptions
 from tt_layout.terminal.painting import colouring, is_linear, paint, paint_lines
-from tt_layout.views.folding import fold
 from tt_layout.views.groups import check_grouping, default_grouping
 from tt_layout.views.printed import PrintedView
 from tt_layout.views.request import ViewRequest

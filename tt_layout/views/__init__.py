@@ -19,5 +19,4 @@ How a view comes about, from the inside out:
     frames           brackets, line ends and headers around the cells
     view             the text, where each cell stands in it, and what it shows
     groups           what has a colour of its own: warps, lanes, banks, ...
-    folding          lines of words that fit a width
 """

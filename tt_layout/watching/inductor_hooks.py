@@ -12,10 +12,10 @@ from tt_layout.kernels.metadata import metadata_beside
 from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
 from tt_layout.watching.places import place_of
-from tt_layout.watching.processes import INDUCTOR
 from tt_layout.watching.triton_hooks import TritonHooks, launch_of, stage_path, stage_text
 
-HEURISTICS = INDUCTOR
+INDUCTOR = "torch._inductor.runtime.triton_heuristics"
+"""Module of Inductor that launches kernels."""
 
 
 class InductorHooks:
@@ -31,7 +31,7 @@ class InductorHooks:
 
     def attach(self, patches: Patches) -> None:
         """Set the hook in Inductor, which the program has imported."""
-        patches.wrap(sys.modules[HEURISTICS].CachingAutotuner, "run", self._run)
+        patches.wrap(sys.modules[INDUCTOR].CachingAutotuner, "run", self._run)
 
     def _run(self, before: Function) -> Function:
         def run(tuner: Any, *given: Any, **named: Any) -> Any:
@@ -75,5 +75,5 @@ def _launch(tuner: Any, launcher: Any, given: tuple[Any, ...], named: Mapping[st
     code = launcher.__code__
     names = code.co_varnames[: code.co_argcount]
     arguments = {**dict(zip(names, given)), **{n: v for n, v in named.items() if n != "stream"}}
-    expressions = sys.modules[HEURISTICS].GridExpr.from_meta(tuner.inductor_meta, launcher.config)
+    expressions = sys.modules[INDUCTOR].GridExpr.from_meta(tuner.inductor_meta, launcher.config)
     return launch_of(expressions.eval_slow(arguments), arguments)

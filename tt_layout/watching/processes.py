@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from tt_layout.kernels.seen import Record
     from tt_layout.watching.journal import Journal
 
-TRITON = "triton.runtime.jit"
-INDUCTOR = "torch._inductor.runtime.triton_heuristics"
-
 MODULE = "tt_layout_session"
 """Module of a started process: the source of `patches`, and ``folders``, the sessions it is of."""
 
@@ -91,6 +88,9 @@ def session_folder() -> Iterator[str]:
     import shutil
     import tempfile
 
+    from tt_layout.watching.inductor_hooks import INDUCTOR
+    from tt_layout.watching.triton_hooks import TRITON
+
     folder = tempfile.mkdtemp(prefix="tt-layout-watch-")
     start = os.path.join(folder, "start")
     os.mkdir(start)
@@ -133,7 +133,7 @@ def keep_in_forks(record: Record, journal: Journal) -> None:
 def follow_module(name: str, folder: str) -> None:
     """Set the hooks in a module that was imported; what they see goes into a folder."""
     from tt_layout.watching.inductor_hooks import InductorHooks
-    from tt_layout.watching.triton_hooks import TritonHooks
+    from tt_layout.watching.triton_hooks import TRITON, TritonHooks
 
     record = _records.get(folder)
     if record is None:

@@ -13,10 +13,10 @@ from tt_layout.errors import LayoutError
 from tt_layout.kernels.seen import Record, SeenKernel
 from tt_layout.reports.watched_findings import Limits, read_limits
 from tt_layout.safe_text import safe
-from tt_layout.watching.inductor_hooks import InductorHooks
+from tt_layout.watching.inductor_hooks import INDUCTOR, InductorHooks
 from tt_layout.watching.journal import Journal, ProcessLog, process_logs
 from tt_layout.watching.patches import Patches, once_imported
-from tt_layout.watching.processes import INDUCTOR, TRITON, keep_in_forks, session_folder
+from tt_layout.watching.processes import keep_in_forks, session_folder
 from tt_layout.watching.report import (
     WatchReport,
     put,
@@ -26,7 +26,7 @@ from tt_layout.watching.report import (
     write_table,
 )
 from tt_layout.watching.termination import raised_termination
-from tt_layout.watching.triton_hooks import TritonHooks
+from tt_layout.watching.triton_hooks import TRITON, TritonHooks
 
 
 class Seen:

@@ -17,6 +17,8 @@ from tt_layout.watching.patches import Function, Patches
 from tt_layout.watching.places import place_of
 
 STAGE = "ttgir"
+TRITON = "triton.runtime.jit"
+"""Module of Triton that compiles and launches kernels."""
 
 
 def compiled_kernel(source: Any, metadata: Any, paths: Any) -> CompiledKernel | None:

@@ -19,6 +19,9 @@ from tt_layout.audit.values.unknown import unknowns
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 
+SUPPOSED = 4096
+"""What an argument is taken to be: rows are longer than a block, and all is in bounds."""
+
 
 class Request(NamedTuple):
     """Request of one instruction of a warp to global memory.
@@ -36,10 +39,6 @@ class Request(NamedTuple):
     sector_bytes: int
     line_bytes: int
     supposed: Mapping[str, int] = MappingProxyType({})
-
-
-SUPPOSED = 4096
-"""What an argument is taken to be: rows are longer than a block, and all is in bounds."""
 
 
 def first_request(

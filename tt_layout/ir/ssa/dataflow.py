@@ -61,26 +61,3 @@ def backward_slice(
             yield from definition.operands
 
     return reach(roots, sources)
-
-
-def forward_slice(
-    roots: Iterable[Value],
-    flow: ControlFlow,
-    through: Callable[[SsaOperation], bool] = lambda operation: True,
-) -> Iterator[Value]:
-    """Yield the values that are computed from some, these included.
-
-    Args:
-        roots: the values.
-        flow: of their function.
-        through: whether to go on to the results of an operation.
-    """
-
-    def targets(value: Value) -> Iterator[Value]:
-        for edge in flow.out_of(value):
-            yield edge.target
-        for use in value.uses:
-            if through(use.owner):
-                yield from use.owner.results
-
-    return reach(roots, targets)
