@@ -812,7 +812,8 @@ def test_init_writes_a_manifest_that_checks(
     outcome = run("init", "kernel.mlir")
     assert outcome.status == 0
     assert outcome.out.startswith("wrote layouts.yaml: ")
-    cases = yaml.safe_load(Path("layouts.yaml").read_text())["cases"]
+    written = yaml.safe_load(Path("layouts.yaml").read_text())["cases"]
+    cases = [case for case in written if "alias" in case]
     left_out = Path("layouts.yaml").read_text().count(" is left out: ")
     assert len(cases) + left_out == len(alias_table(read_source("kernel.mlir")).layout_names())
     assert run("check").status == 1

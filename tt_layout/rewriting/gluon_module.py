@@ -166,10 +166,13 @@ def gluon_module(module: Module, file: str, function: str | None = None) -> Gluo
 def _layout(name: str, encoding: Encoding, types: list[IRType]) -> GluonLayout:
     """Return the constructor of a layout, checked over every type that it is used with."""
     try:
-        calls = set()
-        for ir_type in types:
-            spec = TensorSpec(place(encoding, ir_type.tensor_type()).shape, ir_type.element_bits)
-            calls.add(_portable(to_gluon(encoding, spec).text))
+        specs = [
+            TensorSpec(place(encoding, ir_type.tensor_type()).shape, ir_type.element_bits)
+            for ir_type in types
+        ]
+        calls = {_portable(to_gluon(encoding, spec).text) for spec in specs}
+        if len(calls) > 1:  # the shortest of one shape is another layout over the next
+            calls = {_portable(to_gluon(encoding, spec, over_shape=False).text) for spec in specs}
         [call] = calls
     except LayoutError as error:
         return GluonLayout(name, encoding, "", error.message)

@@ -55,8 +55,8 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     help="""\
     Write a first manifest: a case for each layout alias in FILE, or for each dump in FOLDER.
 
-    Of a dump they keep the properties of each layout, and what tt-layout audit finds; --view
-    takes others. Exits 0, or 2 on error; an existing manifest is not replaced.
+    The cases of a dump keep the properties of each layout, and what tt-layout audit finds;
+    --view takes others. Exits 0, or 2 on error; an existing manifest is not replaced.
     """,
 )
 @click.argument("file", type=FileParameter(), metavar="FILE|FOLDER")

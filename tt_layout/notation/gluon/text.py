@@ -30,17 +30,23 @@ WRAPPERS = {"constexpr"}
 """What may stand around an argument and means nothing."""
 
 
-def to_gluon(encoding: Encoding, tensor: TensorSpec) -> Translation:
+def to_gluon(
+    encoding: Encoding, tensor: TensorSpec, *, over_shape: bool = True
+) -> Translation:
     """Return the shortest constructor of a layout in Gluon of Triton 3.9.
 
-    Over a shape, one of bases becomes the class with parameters that is the same, if there is one.
+    Args:
+        encoding: the layout.
+        tensor: what it is over.
+        over_shape: whether one of bases becomes the class with parameters that is the same over
+            the shape of the tensor, if there is one.
 
     Raises:
         RefusedError: Gluon has no class for it, or Triton 3.9 no such layout.
     """
     today, translation = in_release(encoding, LATEST, tensor)
     shape = tensor.shape or own_shape(today)
-    if shape is not None:
+    if shape is not None and over_shape:
         today = shortest(today, shape, tensor.element_bits)
     text = constructor_call(today)
     shapes = check_same(encoding, read_gluon(text), tensor)
