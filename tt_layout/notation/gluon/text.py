@@ -30,9 +30,7 @@ WRAPPERS = {"constexpr"}
 """What may stand around an argument and means nothing."""
 
 
-def to_gluon(
-    encoding: Encoding, tensor: TensorSpec, *, over_shape: bool = True
-) -> Translation:
+def to_gluon(encoding: Encoding, tensor: TensorSpec, *, over_shape: bool = True) -> Translation:
     """Return the shortest constructor of a layout in Gluon of Triton 3.9.
 
     Args:
