@@ -36,6 +36,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"tt-layout conflicts {ROWS} '(64,64):(64,1)' -t 64x64xf16 --access store --target sm80",
     ),
     "convert": (f"tt-layout convert {ROWS} {OPERAND} -t 64x64xf16 --target sm80",),
+    "cute": (
+        "tt-layout cute 'logical_divide((8,6):(1,8), (4, 3))'",
+        "tt-layout cute 'tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, (64, 64))' "
+        "-t '!ttg.memdesc<64x64xf16>'",
+    ),
     "diff": (
         f"tt-layout diff {ROWS} {COLUMNS} -t 64x64xf16",
         f"tt-layout diff {ROWS} {COLUMNS} -t 64x64xf32 --reduce 1",
@@ -74,11 +79,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "translate": (
         f"tt-layout translate {ROWS} --to 3.4",
         f"tt-layout translate {MEMORY} --to gluon -t '!ttg.memdesc<64x64xf16>'",
-    ),
-    "cute": (
-        "tt-layout cute 'logical_divide((8,6):(1,8), (4, 3))'",
-        "tt-layout cute 'tile_to_shape(GMMA::Layout_K_SW128_Atom<half_t>{}, (64, 64))' "
-        "-t '!ttg.memdesc<64x64xf16>'",
     ),
     "where": (
         f"tt-layout where {ROWS} -t 64x64xf16 --element '(3, 5)'",
