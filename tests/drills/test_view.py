@@ -17,10 +17,10 @@ from tt_layout.views.axes import Axes, location_axes
 from tt_layout.views.distributed import location_cells, tuple_text
 from tt_layout.views.frames import Sections, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Selection
-from tt_layout.views.view import Placed, View
+from tt_layout.views.view import View, Viewable
 
 
-def lanes_view(placed: Placed, selection: Selection = EVERYTHING) -> View:
+def lanes_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the element in each register, lane by lane."""
     names = "warp", "lane", "register"
     warp, lane, register = location_axes(placed.layout, selection, names)
