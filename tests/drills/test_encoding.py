@@ -123,7 +123,14 @@ def test_dumps_and_goldens_have_it(clone: Clone) -> None:
     assert "[T0:0, T1:0" in clone.prints("-i", "dump.mlir")
     clone.prints("init", "dump.mlir", *TYPE)
     clone.prints("check", "--update")
-    assert clone.prints("check") == "4 passed\n"
+    assert clone.prints("check") == "3 passed\n"
+    assert (clone.root / "toy.info.txt").read_text().startswith(f"{TEXT}\n")
+    assert "#toy" in (clone.root / "dump.audit.txt").read_text()
+    views = ("--view", "tensor", "--view", "hardware")
+    clone.prints("init", "dump.mlir", *TYPE, *views, "-o", "views.yaml")
+    clone.prints("check", "views.yaml", "--update")
+    assert clone.prints("check", "views.yaml") == "4 passed\n"
+    assert "[T0:0, T1:0" in (clone.root / "toy.tensor.txt").read_text()
 
 
 def test_its_own_tests_are_there(clone: Clone) -> None:
