@@ -102,12 +102,12 @@ def large(clone: Clone) -> Clone:
 def test_every_way_out_knows_it(large: Clone) -> None:
     dump = "dumps/a.ttgir"
     text = large.prints("audit", dump)
-    assert "line 8: tt.load loads 8 KiB" in text
-    assert "  1 large load\n" in text
+    assert "  1. line 8: tt.load loads 8 KiB\n     costs 64 of 64 global-memory cycles" in text
     [module] = json.loads(large.prints("audit", dump, "--format", "json"))["modules"]
     [finding] = [one for one in module["findings"] if one["kind"] == "large-loads"]
     assert (finding["function"], finding["line"], finding["cost"]) == ("f", 8, 64)
     assert module["summary"][0]["findings"]["large-loads"] == 1
+    assert module["summary"][0]["text"].endswith(": 1 large load")
     assert "large" in large.prints("audit", "dumps").splitlines()[0]
     assert "title=large-loads" in large.prints("audit", dump, "--format", "github")
     failed = large.run("audit", dump, "--fail-on", "large-loads=64")
