@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from tt_layout.audit.modules.known_modules import KnownModules
@@ -55,6 +55,10 @@ class SharedWork:
         self.layouts = PlacedLayouts()
         self.modules = KnownModules()
 
+    def __reduce__(self) -> tuple[partial[SharedWork], tuple[()]]:
+        """Cross processes without what was done: it is done again."""
+        return partial(SharedWork, explains=self.explains), ()
+
     @cached_property
     def reader(self) -> SsaReader:
         """The reader of functions, which knows the lines that it has read before."""
@@ -84,6 +88,11 @@ class AuditedModule:
         self._kernels: dict[SsaFunction, AccessAnalysis] = {}
         self._executions: dict[tuple[int, int], Executions] = {}
         self._of_blocks: dict[tuple[SsaFunction, Block | None], Executions] = {}
+
+    def __reduce__(self) -> tuple[type[AuditedModule], tuple[Module, SharedWork, GivenValues]]:
+        """Cross processes without what was looked up: it is found again, however deep it is."""
+        given = GivenValues(dict(self.given.values), self.given.product)
+        return AuditedModule, (self.module, self.shared, given)
 
     @cached_property
     def gpu(self) -> str | None:
