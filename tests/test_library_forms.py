@@ -126,6 +126,8 @@ def test_axis_info_of_modules() -> None:
         tt_layout.axis_info(two)
     with pytest.raises(TypeError, match="source must be a function or modules"):
         tt_layout.axis_info("tt.func")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="functions must be functions of a module, got 'f'"):
+        tt_layout.axis_info(function, "f")  # type: ignore[arg-type]
 
 
 @dataclass

@@ -134,6 +134,10 @@ def axis_info(
         >>> print(axis_info(parse_ir(text))["%0"])
         contiguity = [1], divisibility = [16], constancy = [64], constant = none
     """
+    if not isinstance(functions, Sequence) or not all(
+        isinstance(item, SsaFunction) for item in functions
+    ):
+        raise TypeError(f"functions must be functions of a module, got {shown(functions)}")
     if isinstance(source, SsaFunction):
         return _by_name(axis_info_of(source, functions))
     modules = [source] if isinstance(source, Module) else source
