@@ -147,7 +147,7 @@ def _lines(path: str) -> Iterator[bytes]:
     if read_start(path, len(ZSTANDARD)) == ZSTANDARD:
         message = "is compressed by zstd: decompress it (zstd -d) first"
         raise LayoutError(message, FileLocation(path))
-    yield from lines_of(path, 2 * MAX_BYTES, MAX_LINE)  # it stops before
+    yield from lines_of(path, MAX_BYTES + MAX_LINE, MAX_LINE)  # it stops before
 
 
 class _TraceReader:
