@@ -38,7 +38,11 @@ class Ended(NamedTuple):
 
 
 def limited() -> None:
-    """Limit the memory of this process, and what it computes."""
+    """Limit the memory of this process, and what it computes; let it be interrupted.
+
+    Whoever runs the tests in the background may ignore interrupts, and its children would as well.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_AS, (MEGABYTES << 20,) * 2)
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS,) * 2)
 
@@ -382,22 +386,22 @@ def test_a_killed_program_tears_no_report(number: signal.Signals, tmp_path: Path
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".x.html")]
 
 
-def tested(folder: Path, *arguments: str) -> Ended:
+def audit_of_tests(folder: Path, *arguments: str) -> Ended:
     (folder / "test_one.py").write_text("def test_one(): assert False\n")
     return run(folder, "-m", "pytest", "-q", "-p", "tt_layout.pytest_plugin", *arguments)
 
 
 def test_a_report_of_tests_is_checked_at_the_start(tmp_path: Path) -> None:
-    ended = tested(tmp_path, "--tt-audit-report", "missing/k.xml")
+    ended = audit_of_tests(tmp_path, "--tt-audit-report", "missing/k.xml")
     assert ended.status == 1
     assert TABLE in ended.out
     assert ET.parse(tmp_path / "missing" / "k.xml").getroot().tag == "testsuites"
     for out in ("tmp", "test_one.py"):
-        ended = tested(tmp_path, "--tt-audit-report", out)
+        ended = audit_of_tests(tmp_path, "--tt-audit-report", out)
         assert ended.status == 4
         assert f"--tt-audit-report: cannot write {out}" in ended.err
         assert "Traceback" not in ended.out + ended.err
-    ended = tested(tmp_path, "--tt-audit-report", "/dev/full")
+    ended = audit_of_tests(tmp_path, "--tt-audit-report", "/dev/full")
     assert ended.status == 1
     assert "1 failed" in ended.out
     assert TABLE in ended.out
