@@ -12,7 +12,7 @@ import pytest
 SURROUNDINGS = ("CI", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "PAGER")
 """What the program and its libraries read from the environment: a test that needs one sets it."""
 
-SEED = 20261126
+SEED = 739944
 """Seed of the random cases: a fixed one, so that a red run is red tomorrow, too."""
 
 

@@ -35,6 +35,8 @@ _INTEGERS: Mapping[str, Callable[..., Array]] = {
     "lshl_add": lambda a, b, c: (a << b) + c,
     "lshl1_add": lambda a, b: (a << 1) + b,
     "lshl2_add": lambda a, b: (a << 2) + b,
+    "lshl3_add": lambda a, b: (a << 3) + b,
+    "lshl4_add": lambda a, b: (a << 4) + b,
     "add3": lambda a, b, c: a + b + c,
     "or3": lambda a, b, c: a | b | c,
     "xad": lambda a, b, c: (a ^ b) + c,
