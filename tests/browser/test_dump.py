@@ -78,7 +78,7 @@ def test_it_opens_on_what_costs_most_with_everything_in_sight(open_file: Any) ->
     assert page.page.evaluate(LAST_COLUMN)  # lines are whole: they scroll
     assert page.page.inner_text("#dump-name") == "matmul-sm80.ttgir"
     assert "255 registers at line" in page.page.inner_text("#source-about")
-    assert re.search(r"make.py:39\), .* of its bound", page.page.inner_text("#findings"))
+    assert re.search(r"make.py:39\), costs \d+ of \d+ .* cycles", page.page.inner_text("#findings"))
     assert page.address == {}
     page.shot("dump")
 
@@ -239,10 +239,10 @@ def test_the_box_of_layouts_filters_them(open_file: Any) -> None:
     assert page.page.input_value("#layout-filter") == "#s on !ttg.memdesc<32x32xf32>"
 
 
-def test_the_grid_is_at_most_ten_stops_away_and_one_by_the_link(open_file: Any) -> None:
+def test_the_grid_is_at_most_eleven_stops_away_and_one_by_the_link(open_file: Any) -> None:
     page = open_dump(open_file, MODULE)
     stage = "document.activeElement.closest('.pane') !== null"
-    for stops in range(1, 11):  # noqa: B007
+    for stops in range(1, 12):  # noqa: B007 -- a fix in Triton is a stop of its own
         page.page.keyboard.press("Tab")
         if page.page.evaluate(stage):
             break
