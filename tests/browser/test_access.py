@@ -192,7 +192,7 @@ def test_what_is_touched_is_framed_and_where_lanes_wait_more_thickly(
     scheme: str, open_page: Open
 ) -> None:
     page = opened(open_page, scheme=scheme)
-    page.page.set_viewport_size({"width": 1400, "height": 1700})
+    page.page.set_viewport_size({"width": 2200, "height": 1700})
     page.settle()
     ink = [29, 31, 36] if scheme == "light" else [234, 232, 227]
     assert [shade == ink for shade in shades(page, (0, 3))] == [True, True, False]
@@ -347,6 +347,8 @@ def test_below_the_chart_is_that_of_the_suggested_layout(open_page: Open) -> Non
     found = find_swizzle([], [COLUMNS], [64, 32], elem_bytes=4, target="sm90").best
     assert found is not None
     about = page.page.inner_text("#suggested .about")
+    about, _, note = about.partition("; ")
+    assert note == "tt-layout swizzle takes the store, too"
     assert about == f"{found.encoding}: 4 wavefronts per instruction, conflict-free"
     [texts] = page.ask(what="texts", grid="suggested")
     assert texts == [str(bank // 4) for bank in range(32)]  # 16 bytes of each lane

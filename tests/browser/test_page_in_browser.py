@@ -31,6 +31,8 @@ def click(page: Opened, grid: str, x: int, y: int, *keys: str) -> None:
 
 def test_a_pin_stays_until_it_is_clicked_again(open_page: Open) -> None:
     page = open_page(kind("blocked"))
+    page.page.set_viewport_size({"width": 1900, "height": 1300})  # both pinned elements in sight
+    page.settle()
     click(page, "tensor", 5, 3)
     page.page.mouse.move(5, 5)
     page.settle()

@@ -58,7 +58,7 @@ def test_neovim_shows_what_a_word_is_and_where_it_is_defined(seen: dict[str, Any
 
 def test_neovim_carries_a_suggestion_out(seen: dict[str, Any]) -> None:
     [title] = seen["actions"]
-    assert title.startswith("Use #")
+    assert title.startswith("Drop the conversion: #a instead of #b")
     assert "removes 64 of" in title
     assert "convert_layout" not in seen["text"]
     assert "shuffles" not in seen["last_screen"]
