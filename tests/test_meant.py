@@ -123,7 +123,7 @@ def test_the_best_linear_layout_is_shown_where_it_is_better(run: Run) -> None:
     ("arguments", "message"),
     [
         # Click writes the option after a colon, or quoted with what is meant, by its release.
-        (["--foo"], "error: no such option:? '?--foo'?.*[;.] [Ss]ee tt-layout --help\n"),
+        (["--foo"], "error: no such option:? '?--foo'?.*[;?] [Ss]ee tt-layout --help\n"),
         (["info"], "error: missing option '-t'; see tt-layout info --help\n"),
         (
             ["kernel.ttgir", "-t", "64x64xf16"],
