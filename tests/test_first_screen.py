@@ -14,6 +14,7 @@ from command import Run, runner
 from tiers import sampled, slow
 
 from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.finding_groups import grouped, numbered
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.registers.pressure import LiveValue
@@ -24,7 +25,6 @@ from tt_layout.ir import parse_ir
 from tt_layout.ir.operations import Location
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.reports.audit import AuditReport, page_command
-from tt_layout.reports.finding_groups import grouped, numbered
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.terminal_text import terminal_text
 

@@ -20,9 +20,9 @@ from compiler.test_instruction_counts import alike, predicted
 from compiler.wheel import Wheel
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.mlir.source import Source
-from tt_layout.reports.finding_groups import grouped
 from tt_layout.rewriting.apply import cure
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 
 from tt_layout.audit.allocation import module_memory
-from tt_layout.audit.conclusions import Conclusions, MovementRow, Total
+from tt_layout.audit.conclusions import Conclusions, MovementRow, Total, by_function
 from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
@@ -197,12 +197,12 @@ def movements_of(audited: AuditedModule) -> list[Operation]:
 def _intensities(
     movements: Sequence[MovementRow], products: Sequence[Multiplication]
 ) -> Iterator[Intensity]:
-    for function in dict.fromkeys(product.function for product in products):
-        multiplied = [product for product in products if product.function == function]
+    rows = by_function(movements, lambda row: row.operation.function)
+    for function, multiplied in by_function(products, lambda product: product.function).items():
         moved = [
             _times(row.operation.bytes, row.executions.number)
-            for row in movements
-            if row.operation.function == function and row.operation.group in GLOBAL_KINDS
+            for row in rows.get(function, ())
+            if row.operation.group in GLOBAL_KINDS
         ]
         yield intensity(function, multiplied, moved)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tt_layout.audit.allocation import SharedMemory
 from tt_layout.audit.modules.layouts import LayoutRow
@@ -15,6 +15,9 @@ from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
+
+T = TypeVar("T")
+F = TypeVar("F", bound="str | None")
 
 _ACCESSES = {
     MovementKind.LOCAL_LOAD: "load",
@@ -116,12 +119,41 @@ class Conclusions:
         """Return the data movements of a function, in the order of the text."""
         return self._by_function.get(function, ())
 
+    def products_of(self, function: str | None) -> Sequence[Multiplication]:
+        """Return the multiplications of a function, in the order of the text."""
+        return self._products.get(function, ())
+
+    def memory_of(self, function: str | None) -> SharedMemory | None:
+        """Return the shared memory of a function; None where it has none."""
+        return next((memory for memory in self._memories.get(function, ())), None)
+
+    def registers_of(self, function: str | None) -> Sequence[RegisterPressure]:
+        """Return the registers of a function, and of the partitions of its warps."""
+        return self._registers.get(function, ())
+
     @cached_property
     def _by_function(self) -> Mapping[str | None, Sequence[MovementRow]]:
-        rows: dict[str | None, list[MovementRow]] = {}
-        for row in self.movements:
-            rows.setdefault(row.operation.function, []).append(row)
-        return rows
+        return by_function(self.movements, lambda row: row.operation.function)
+
+    @cached_property
+    def _products(self) -> Mapping[str | None, Sequence[Multiplication]]:
+        return by_function(self.multiplications, lambda product: product.function)
+
+    @cached_property
+    def _memories(self) -> Mapping[str | None, Sequence[SharedMemory]]:
+        return by_function(self.shared_memory, lambda memory: memory.function)
+
+    @cached_property
+    def _registers(self) -> Mapping[str | None, Sequence[RegisterPressure]]:
+        return by_function(self.registers, lambda pressure: pressure.function)
+
+
+def by_function(items: Iterable[T], function_of: Callable[[T], F]) -> dict[F, list[T]]:
+    """Return items in groups by their function, in the order of their first."""
+    groups: dict[F, list[T]] = {}
+    for item in items:
+        groups.setdefault(function_of(item), []).append(item)
+    return groups
 
 
 def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:

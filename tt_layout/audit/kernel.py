@@ -10,16 +10,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.bounds import Bounds
 from tt_layout.audit.bounds.bounds import Grid
-from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.conclusions import MovementRow, by_function
+from tt_layout.audit.finding_groups import sorted_groups
 from tt_layout.audit.findings import Counted, Finding
 from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import RegisterPressure, worst
 from tt_layout.audit.rules import rules
+from tt_layout.audit.shares import Share, Shares
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
+from tt_layout.audit.verdict import verdict_text
 from tt_layout.hardware import Target
 from tt_layout.ir.operations import layout_of
 from tt_layout.lazy import lazy
@@ -32,18 +37,21 @@ class Kernel:
     """A function on a chip, with what is known of its launch; each fact is computed once.
 
     Attributes:
-        audit: of the module that it is in.
+        adviser: answers for the findings of the module that it is in.
         symbol: the function, as the module calls it; None for operations outside of any.
-        grid: programs along x, y and z; None where it is not known.
         file: the dump.
         is_only: whether the module has no other.
     """
 
-    audit: Audit
+    adviser: Adviser
     symbol: str | None
-    grid: Grid | None = None
     file: str = ""
     is_only: bool = True
+
+    @property
+    def audit(self) -> Audit:
+        """The audit of the module that it is in."""
+        return self.adviser.audit
 
     # -- identity and launch ----------------------------------------------------------------
 
@@ -79,6 +87,16 @@ class Kernel:
         return self.audit.module.number("num-ctas")
 
     @property
+    def grid(self) -> Grid | None:
+        """Programs along x, y and z; None where that is not known."""
+        return self.adviser.shares.grid(self.symbol)
+
+    @property
+    def measured(self) -> float | None:
+        """Cycles that a launch took; None where that was not measured."""
+        return self.adviser.shares.measured(self.symbol)
+
+    @property
     def programs(self) -> int | None:
         """The programs of the grid; None where it is not known."""
         if self.grid is None:
@@ -101,10 +119,10 @@ class Kernel:
 
     # -- operations and their costs ---------------------------------------------------------
 
-    @lazy
-    def rows(self) -> list[MovementRow]:
+    @property
+    def rows(self) -> Sequence[MovementRow]:
         """Its data movements."""
-        return [row for row in self.audit.movements if row.operation.function == self.symbol]
+        return self.audit.movements_of(self.symbol)
 
     @property
     def movements(self) -> int:
@@ -116,12 +134,10 @@ class Kernel:
         """The number of data movements whose costs are not known."""
         return sum(row.has_unknown_cost for row in self.rows)
 
-    @lazy
-    def products(self) -> list[Multiplication]:
+    @property
+    def products(self) -> Sequence[Multiplication]:
         """Its multiplications of matrices."""
-        return [
-            product for product in self.audit.multiplications if product.function == self.symbol
-        ]
+        return self.audit.products_of(self.symbol)
 
     def costed(self, family: type[object]) -> Iterator[MovementRow]:
         """Yield the data movements whose costs are of a family."""
@@ -167,7 +183,7 @@ class Kernel:
         stated = audit.module.number("shared")
         if stated is not None and (self.is_only or not audit.shared_memory):
             return stated
-        memory = next((one for one in audit.shared_memory if one.function == self.symbol), None)
+        memory = audit.memory_of(self.symbol)
         if memory is None:
             return None
         return memory.stated if memory.stated is not None else memory.bytes
@@ -186,7 +202,7 @@ class Kernel:
     @lazy
     def registers(self) -> RegisterPressure | None:
         """The registers where it comes closest to its limit; None where the GPU is not known."""
-        return worst(one for one in self.audit.registers if one.function == self.symbol)
+        return worst(self.audit.registers_of(self.symbol))
 
     @lazy
     def occupancy(self) -> Occupancy | None:
@@ -205,20 +221,21 @@ class Kernel:
     @lazy
     def bounds(self) -> Bounds | None:
         """Lower bounds of its time; None if the GPU has no rates."""
-        return kernel_bounds(self.audit, self.symbol, self.grid)
+        return self.adviser.shares.bounds(self.symbol)
 
     # -- findings ---------------------------------------------------------------------------
 
     @lazy
     def findings(self) -> tuple[Finding, ...]:
         """Its findings, errors first, then the most expensive."""
-        return tuple(one for one in self.audit.findings if one.function == self.symbol)
+        findings = by_function(self.audit.findings, lambda finding: finding.function)
+        return tuple(findings.get(self.symbol, ()))
 
     @lazy
     def needed(self) -> tuple[Finding, ...]:
         """Data movements that would be findings, were not every other way more expensive."""
-        notes = (note.finding for note in self.audit.notes)
-        return tuple(finding for finding in notes if finding.function == self.symbol)
+        notes = by_function(self.audit.notes, lambda note: note.finding.function)
+        return tuple(note.finding for note in notes.get(self.symbol, ()))
 
     @lazy
     def kinds(self) -> Counter[str]:
@@ -239,6 +256,25 @@ class Kernel:
     def errors(self) -> int:
         """The number of errors."""
         return sum(finding.is_error for finding in self.findings)
+
+    @lazy
+    def suggestions(self) -> tuple[Suggestion, ...]:
+        """The fixes of its findings that matter, each once."""
+        firsts = {id(finding) for finding in self.findings}
+        fixes = sorted_groups(self.adviser).fixes.values()
+        best = (self.adviser.best(group.findings[0]) for group in fixes)
+        mine = zip(fixes, best)
+        return tuple(one for group, one in mine if one and id(group.findings[0]) in firsts)
+
+    @property
+    def avoidable(self) -> Share:
+        """The part of its time that what is said of its findings would save."""
+        return self.adviser.shares.of(self.symbol, self.adviser.avoidable(self.findings))
+
+    @lazy
+    def verdict(self) -> str:
+        """Whether it compiles and fits, what binds it, and what there is to gain."""
+        return verdict_text(self.findings, self.bounds, self.measured, self.adviser)
 
     @property
     def text(self) -> str:
@@ -302,29 +338,29 @@ def kernel_names(audit: Audit) -> tuple[str | None, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def kernels_of(audit: Audit, grid: Grid | None = None, file: str = "") -> tuple[Kernel, ...]:
+def kernels_of(
+    audit: Audit | Adviser, grid: Grid | None = None, file: str = ""
+) -> tuple[Kernel, ...]:
     """Return each kernel of a module that moves data, and what is in no kernel.
 
     Args:
-        audit: of the module.
-        grid: programs along x, y and z; None where it is not known.
+        audit: of the module, or what answers for it.
+        grid: programs along x, y and z; by default those that are given to the audit.
         file: the dump.
 
     Example:
         >>> from tt_layout.audit.audit import audit_module
         >>> from tt_layout.ir import parse_ir
-        >>> [module] = parse_ir('''
-        ... #a = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4],
-        ...                    order = [0]}>
-        ... module attributes {"ttg.num-warps" = 8 : i32} {
-        ...   %0 = tt.load %p : tensor<256x!tt.ptr<f16>, #a>
+        >>> [module] = parse_ir('''module {
+        ...   tt.func @f() { %0 = ttg.local_alloc : () -> !ttg.memdesc<64xi8, #s, #m> }
         ... }''')
-        >>> [kernel] = kernels_of(audit_module(module))
-        >>> kernel.text
-        'outside of functions, 8 warps: 1 error'
+        >>> [kernel] = kernels_of(audit_module(module), grid=(64, 2))
+        >>> kernel.name, kernel.programs, kernel.verdict
+        ('@f', 128, 'no findings')
     """
-    names = kernel_names(audit)
-    return tuple(Kernel(audit, name, grid, file, len(names) == 1) for name in names)
+    adviser = audit if isinstance(audit, Adviser) else Adviser(audit, Shares(audit, grid=grid))
+    names = kernel_names(adviser.audit)
+    return tuple(Kernel(adviser, name, file, len(names) == 1) for name in names)
 
 
 def kinds_texts(findings: Sequence[Finding]) -> Iterator[str]:

@@ -123,7 +123,7 @@ def kernel_occupancy(
     if audited.target is None or warps is None:
         return None
     if shared_bytes is None:
-        if any(memory.function == pressure.function for memory in found.shared_memory):
+        if found.memory_of(pressure.function) is not None:
             return None
         shared_bytes = 0
     columns = known.tensor_columns

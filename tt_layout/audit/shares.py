@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.conclusions import cycles_by_kernel
 from tt_layout.audit.findings import MAY_PAY
 from tt_layout.audit.operations.details import GlobalDetails
@@ -136,10 +137,17 @@ class Shares:
     Args:
         audit: of the module.
         launches: kernel -> what was measured of a launch of it.
+        grid: programs of a launch along x, y and z; by default those that are given to the audit.
     """
 
-    def __init__(self, audit: Audit, launches: Mapping[str, Launched] | None = None) -> None:
+    def __init__(
+        self,
+        audit: Audit,
+        launches: Mapping[str, Launched] | None = None,
+        grid: Grid | None = None,
+    ) -> None:
         self._audit, self._launches = audit, launches or {}
+        self._grid = grid if grid is not None else grid_of(audit)
         self._bounds: dict[str | None, Bounds | None] = {}
         self._cycles = cycles_by_kernel(audit.movements)
 
@@ -153,14 +161,17 @@ class Shares:
         audited = self._audit.audited
         if audited is None:
             return None
-        launched = self._launches.get(function or "")
-        grid = launched.grid if launched is not None else None
-        grid = grid or grid_of(self._audit)
+        grid = self.grid(function)
         return audited.shared.modules.once(
             audited.module,
             ("bounds", function, grid),
             lambda: kernel_bounds(self._audit, function, grid),
         )
+
+    def grid(self, function: str | None) -> Grid | None:
+        """Return the programs of a kernel's launch along x, y and z; None where not known."""
+        launched = self._launches.get(function or "")
+        return (launched.grid if launched is not None else None) or self._grid
 
     def measured(self, function: str | None) -> float | None:
         """Return the cycles that a launch of a kernel took; None where that was not measured."""
@@ -173,7 +184,7 @@ class Shares:
 
     def of(self, function: str | None, saved: float) -> Share:
         """Return the share of cycles saved in one program of a kernel."""
-        spills = any(one.spills for one in self._audit.registers if one.function == function)
+        spills = any(pressure.spills for pressure in self._audit.registers_of(function))
         bounds, time = self.bounds(function), self.measured(function)
         if bounds is None or not (time or bounds.cycles):
             total = self.cycles(function)

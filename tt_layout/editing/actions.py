@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.gains import gain, removed_by
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
@@ -14,7 +15,6 @@ from tt_layout.editing.piece import Piece
 from tt_layout.encodings import Encoding
 from tt_layout.ir.short_names import short_layout
 from tt_layout.mlir.source import Source
-from tt_layout.reports.finding_groups import grouped
 from tt_layout.rewriting.apply import cure
 from tt_layout.safe_text import shortened
 

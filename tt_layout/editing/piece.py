@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.modules.audited_module import FullOperation, SharedWork
 from tt_layout.audit.modules.known_modules import mover
@@ -27,7 +28,6 @@ from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import ENDS
 from tt_layout.mlir.source import Source
 from tt_layout.reports.advice_text import note_message
-from tt_layout.reports.finding_groups import grouped
 
 _SENTENCE = re.compile(r"\blines? \d")
 """A line of the dump within a sentence."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.fits import kernel_fits
 from tt_layout.audit.global_memory.first_request import first_request
@@ -26,7 +27,6 @@ from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
 from tt_layout.page.multiplications import multiplication_data
 from tt_layout.reports.advice_text import advice_lines, gain_text, note_message
-from tt_layout.reports.finding_groups import grouped
 from tt_layout.reports.finding_text import MAX_SHOWN
 from tt_layout.reports.fits import fit_text
 from tt_layout.reports.kernel_head import head_texts
@@ -62,7 +62,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "target": module.target,
         "summary": [
             *([audit.target_note] if audit.target_note is not None else []),
-            *(text for summary in kernels_of(audit) for text in _head(summary, adviser)),
+            *(text for summary in kernels_of(adviser) for text in _head(summary)),
         ],
         "fits": list(_fits(audit)),
         "findings": list(_findings(adviser)),
@@ -88,9 +88,9 @@ def _rank(audit: Audit) -> list[float]:
     return [int(errors > 0), round(weight)]
 
 
-def _head(summary: Kernel, adviser: Adviser) -> tuple[str, str]:
+def _head(summary: Kernel) -> tuple[str, str]:
     """Return what is said of a kernel: the verdict, and what was counted."""
-    verdict, *others = head_texts(summary, adviser)
+    verdict, *others = head_texts(summary)
     return f"{summary.heading}: {verdict}", "; ".join(others)
 
 

@@ -13,6 +13,7 @@ from tt_layout.audit.suggestions.gains import gain, removed_by
 from tt_layout.audit.suggestions.needs import Needs
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
 from tt_layout.audit.values.executions import is_in_loop
+from tt_layout.audit.verdict import NO_FIX
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.short_names import short_layout, short_operation
@@ -21,8 +22,6 @@ from tt_layout.wording import count, lines
 
 MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
 MAX_ANCHORS = 4  # operations that are named on one side of a conversion
-
-NO_FIX = "no fix was found"
 
 _STORES = frozenset({"tt.store", "tt.atomic_rmw", "amdg.buffer_store", "tt.descriptor_store"})
 

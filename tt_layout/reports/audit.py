@@ -182,7 +182,7 @@ class AuditReport(Printed):
         """Yield the lines and tables of one module, which ``tt-layout apply`` takes as a file."""
         audit = explained(audit)
         adviser = Adviser(audit, self._shares(audit))
-        found = kernels_of(audit)
+        found = kernels_of(adviser)
         yield from (top := [*heading(audit.module, self.file, audit.target_note)])
         if self.is_whole:
             yield from whole_kernels(found, adviser, self.program, file)

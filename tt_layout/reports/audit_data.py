@@ -7,6 +7,7 @@ from typing import Any
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.layouts import LayoutRow
@@ -19,8 +20,6 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
-from tt_layout.reports.finding_groups import grouped
-from tt_layout.reports.kernel_head import verdict
 
 JSON_VERSION = 1
 
@@ -52,7 +51,7 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "totals": [asdict(total) for total in audit.totals],
         "findings": _findings(adviser),
         "notes": [_note(note, adviser) for note in audit.notes],
-        "summary": [_summary(summary, adviser) for summary in kernels_of(audit)],
+        "summary": [_summary(summary) for summary in kernels_of(adviser)],
     }
 
 
@@ -116,14 +115,13 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _summary(summary: Kernel, adviser: Adviser) -> dict[str, Any]:
-    avoidable = adviser.avoidable(summary.findings)
+def _summary(summary: Kernel) -> dict[str, Any]:
     return {
         "function": summary.function,
         "text": summary.text,
-        "verdict": verdict(summary, adviser),
-        "bounds": _bounds(adviser.shares, summary.function),
-        "avoidable": share_data(adviser.shares.of(summary.function, avoidable)),
+        "verdict": summary.verdict,
+        "bounds": _bounds(summary),
+        "avoidable": share_data(summary.avoidable),
         "target": summary.target,
         "warps": summary.warps,
         "shared_bytes": summary.shared_bytes,
@@ -152,15 +150,15 @@ def _registers(found: RegisterPressure | None) -> dict[str, Any]:
     }
 
 
-def _bounds(shares: Shares, function: str | None) -> dict[str, Any] | None:
+def _bounds(summary: Kernel) -> dict[str, Any] | None:
     """Return the least times of a launch, or of a program; null where no rates are known."""
-    found = shares.bounds(function)
+    found = summary.bounds
     if found is None:
         return None
     return {
         "programs": found.programs,
         "is_assumed": found.is_assumed,
-        "measured_cycles": shares.measured(function),
+        "measured_cycles": summary.measured,
         "clock_hz": found.rates.clock_hz,
         "rates_of": found.rates.name,
         "rates_evidence": found.rates.evidence,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from tt_layout.audit.finding_groups import Group, grouped
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.suggestions.adviser import Adviser, cure_of
 from tt_layout.reports.advice_text import (
@@ -18,7 +19,6 @@ from tt_layout.reports.advice_text import (
     note_text,
     remedy,
 )
-from tt_layout.reports.finding_groups import Group, grouped
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import GAP

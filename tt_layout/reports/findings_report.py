@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.finding_groups import numbered
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
-from tt_layout.reports.finding_groups import numbered
 from tt_layout.reports.finding_text import all_findings, notes
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_head import head_texts, state, verdict_paragraph
@@ -39,13 +39,13 @@ class FindingsReport:
         for number, adviser in enumerate(self.advisers):
             if number:
                 yield Line()
-            yield from whole_kernels(kernels_of(adviser.audit), adviser, NO_PROGRAM)
+            yield from whole_kernels(kernels_of(adviser), adviser, NO_PROGRAM)
 
     def heads(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each kernel with what is said of it above its findings."""
         for adviser in self.advisers:
-            for summary in kernels_of(adviser.audit):
-                yield summary.name, "; ".join(head_texts(summary, adviser))
+            for summary in kernels_of(adviser):
+                yield summary.name, "; ".join(head_texts(summary))
 
     def data(self) -> dict[str, Any]:
         """Return summaries and findings as plain data."""
@@ -67,7 +67,7 @@ def whole_kernels(
     groups = numbered(adviser.audit.findings)
     for summary in found:
         own = {id(finding) for finding in summary.findings}
-        yield verdict_paragraph(summary, adviser)
+        yield verdict_paragraph(summary)
         mine = [group for group in groups if id(group.findings[0]) in own]
         yield from all_findings(adviser, program, mine, file)
         yield from state(summary)

@@ -15,13 +15,13 @@ from enum import IntEnum
 from itertools import chain
 from typing import NamedTuple
 
+from tt_layout.audit.finding_groups import Group, SortedGroups, sorted_groups
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.kernel import Kernel, kinds_texts
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.reports.finding_groups import Group, SortedGroups, sorted_groups
 from tt_layout.reports.finding_text import USUAL, Listed, finding_in_brief, notes
 from tt_layout.reports.fitted import Paragraph
-from tt_layout.reports.kernel_head import resources, state, summary_colour, verdict
+from tt_layout.reports.kernel_head import resources, state, summary_colour
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe, shortened
@@ -138,7 +138,7 @@ def _parts(
     """Yield the parts of a screen in the order of its lines."""
     for summary in found:
         own = {id(finding) for finding in summary.findings}
-        yield _verdict(summary, adviser)
+        yield _verdict(summary)
         for group in groups.large:
             if id(group.findings[0]) in own:
                 forms = _forms(group, adviser, program, file)
@@ -149,8 +149,8 @@ def _parts(
     yield from (Part(Turn.NOTE, [[note], ()]) for note in notes(adviser))
 
 
-def _verdict(summary: Kernel, adviser: Adviser) -> Part:
-    said, colour = safe(verdict(summary, adviser)), summary_colour(summary)
+def _verdict(summary: Kernel) -> Part:
+    said, colour = safe(summary.verdict), summary_colour(summary)
     texts = f"{summary.who}: {said}", f"{shortened(summary.who, MAX_WHO)}: {_short(said)}"
     full = f"{summary.heading}: {said}"
     return Part(

@@ -11,7 +11,6 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.rules import kinds, rules
-from tt_layout.audit.shares import grid_of
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
@@ -90,7 +89,7 @@ class KernelLine(NamedTuple):
     @staticmethod
     def of_audit(file: str, audit: Audit) -> Iterator[KernelLine]:
         """Yield a line for each kernel of a module."""
-        return (KernelLine.of(file, kernel) for kernel in kernels_of(audit, grid_of(audit)))
+        return (KernelLine.of(file, kernel) for kernel in kernels_of(audit))
 
     @staticmethod
     def of(file: str, kernel: Kernel) -> KernelLine:

@@ -32,10 +32,10 @@ def kernel_lines(audit: Audit, *, by_line: bool) -> Iterator[Line | Fitted]:
     names += [product.function for product in audit.multiplications]
     for function in dict.fromkeys(names):
         of = f" of @{safe(function)}" if function is not None else ""
-        rows = [row for row in audit.movements if row.operation.function == function]
+        rows = audit.movements_of(function)
         if rows:
             yield from _section(f"data movements{of}", _movement_table(audit, rows, by_line))
-        products = [product for product in audit.multiplications if product.function == function]
+        products = audit.products_of(function)
         if products:
             yield from _section(f"multiplications{of}", _multiplication_table(products))
         yield from _intensity(audit, function)

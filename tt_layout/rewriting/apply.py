@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
+from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.shares import Share
@@ -26,7 +27,6 @@ from tt_layout.ir.passes import chosen_modules
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 from tt_layout.reports.advice_text import no_way_out, way_out
-from tt_layout.reports.finding_groups import grouped
 from tt_layout.reports.progress import Watch, unwatched
 from tt_layout.rewriting.carried_out import carried_out
 

@@ -126,7 +126,7 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     work = program_work(audit, function, rates, _programs(audit, function, grid))
     touched = footprint(audit, function, grid) if grid is not None else None
     ordered = sorted(_bounds(work, touched, programs, rates), key=lambda one: -one.cycles)
-    spills = any(one.spills for one in audit.registers if one.function == function)
+    spills = any(pressure.spills for pressure in audit.registers_of(function))
     return Bounds(function, rates, programs, tuple(ordered), work, touched, spills)
 
 

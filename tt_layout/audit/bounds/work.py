@@ -189,8 +189,8 @@ def _tensor_cycles(
     assert audit.audited is not None
     operations = audit.audited.operations_of(function)
     places = {(one.operation.line, one.operation.column): one for one in operations}
-    for product in audit.multiplications:
-        if product.function != function or product.instruction is None:
+    for product in audit.products_of(function):
+        if product.instruction is None:
             continue
         rate = rates.tensor_rate(product.instruction.name, product.a.element)
         full = places.get((product.line, product.column))

@@ -119,7 +119,7 @@ def _function(launch: Launch) -> str:
 
 def _compared(audit: Audit, launch: Launch, numbers: tuple[str, ...]) -> ComparedLaunch:
     kernel = _function(launch)
-    rows = [row for row in audit.movements if row.operation.function == kernel]
+    rows = audit.movements_of(kernel)
     programs = Programs(audit, launch, kernel)
     number = programs.number
     if call := _call(audit, kernel):

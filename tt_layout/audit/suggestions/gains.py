@@ -150,8 +150,8 @@ def gain(found: Conclusions, function: str | None, removed: Iterable[Removed]) -
     units = {one.unit for one in terms}
     unit = units.pop() if len(units) == 1 else Unit.ANY
     wholes: dict[int | None, float] = {}
-    for row in found.movements:
-        if row.cost is None or row.operation.function != function:
+    for row in found.movements_of(function):
+        if row.cost is None:
             continue
         loop = _loop(row.executions)
         is_counted = unit is Unit.ANY or unit_of(row.cost) is unit

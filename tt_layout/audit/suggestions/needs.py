@@ -50,8 +50,8 @@ def needs_of(conclusions: Conclusions, audited: AuditedModule | None, name: str 
     return _needs(
         conclusions,
         audited,
-        worst(kernel for kernel in conclusions.registers if kernel.function == name),
-        next((kernel for kernel in conclusions.shared_memory if kernel.function == name), None),
+        worst(conclusions.registers_of(name)),
+        conclusions.memory_of(name),
     )
 
 
