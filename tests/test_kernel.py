@@ -42,7 +42,7 @@ def test_a_fact_is_computed_once_and_only_when_asked_for(monkeypatch: pytest.Mon
         calls.append(function)
         return real(audit, function, grid)
 
-    monkeypatch.setattr("tt_layout.audit.kernel.kernel_bounds", counted)
+    monkeypatch.setattr("tt_layout.audit.shares.kernel_bounds", counted)
     kernel = first_kernel()
     assert not calls
     assert kernel.bounds is kernel.bounds

@@ -148,7 +148,7 @@ def test_the_page_has_no_hook_for_tests() -> None:
 
 def test_the_page_of_a_dump_is_of_its_target() -> None:
     dump = ROOT / "examples/kernels/matmul-sm80.ttgir"
-    assert embedded(page_of_dump(read_source(str(dump)), []))["usualTargets"][0] == "sm80"
+    assert embedded(page_of_dump(read_source(str(dump)), []).html)["usualTargets"][0] == "sm80"
 
 
 def test_the_page_of_a_dump_has_what_is_written_in_types_and_each_layout_once(
@@ -162,18 +162,18 @@ def test_the_page_of_a_dump_has_what_is_written_in_types_and_each_layout_once(
         "    %y: !ttg.memdesc<16x16xf16, #s, #smem>) {\n"
         "    %z = memdesc_subview %y : !ttg.memdesc<8x16xf16, #s, #smem, mutable, 16x16>\n  }\n}\n"
     )
-    layouts = embedded(page_of_dump(read_source(str(dump)), []))["layouts"]
+    layouts = embedded(page_of_dump(read_source(str(dump)), []).html)["layouts"]
     assert [(own["name"], own["type"], own["line"], own["uses"]) for own in layouts] == [
         ("#s", "!ttg.memdesc<16x16xf16>", 2, [5, 6]),
         ("#ttg.slice<{dim = 1, parent = #a}>", "tensor<16xf16>", None, [4]),
     ]
-    layouts = embedded(page_of_dump(read_source(str(dump)), ["s"]))["layouts"]
+    layouts = embedded(page_of_dump(read_source(str(dump)), ["s"]).html)["layouts"]
     assert [own["name"] for own in layouts] == ["#s"]
 
 
 def test_the_page_of_a_dump_has_its_findings_and_data_movements() -> None:
     dump = ROOT / "examples/kernels/matmul-sm80.ttgir"
-    data = embedded(page_of_dump(read_source(str(dump)), []))
+    data = embedded(page_of_dump(read_source(str(dump)), []).html)
     [module] = data["dump"]["modules"]
     [conversion] = [one for one in module["movements"] if one["group"] == "conversion"]
     names = [data["layouts"][number]["name"] for number in conversion["layouts"]]
@@ -185,13 +185,13 @@ def test_the_page_of_a_dump_has_its_findings_and_data_movements() -> None:
 
 def test_a_load_has_its_first_request_and_a_finding_its_advice() -> None:
     dump = ROOT / "examples/kernels/attention-sm90.ttgir"
-    [module] = embedded(page_of_dump(read_source(str(dump)), []))["dump"]["modules"]
+    [module] = embedded(page_of_dump(read_source(str(dump)), []).html)["dump"]["modules"]
     load = module["movements"][0]
     assert load["request"]["starts"] == [16 * lane for lane in range(32)]
     assert load["request"]["width_bytes"] == 16
     assert not module["findings"]  # its conversion is needed
     dump = ROOT / "examples/kernels/matmul-sm90.ttgir"
-    [module] = embedded(page_of_dump(read_source(str(dump)), []))["dump"]["modules"]
+    [module] = embedded(page_of_dump(read_source(str(dump)), []).html)["dump"]["modules"]
     [conversion] = module["findings"]
     assert conversion["advice"][0].startswith("why: source layout from ")
 
@@ -204,7 +204,7 @@ MMA = (
 
 def test_notes_are_beside_the_findings() -> None:
     dump = ROOT / "examples" / "narrow" / "attention.ttgir"
-    [module] = embedded(page_of_dump(read_source(str(dump)), []))["dump"]["modules"]
+    [module] = embedded(page_of_dump(read_source(str(dump)), []).html)["dump"]["modules"]
     [note] = module["notes"]
     assert note["lines"] == [173]
     assert note["message"].startswith("convert_layout is worth keeping: a direct store")
@@ -241,7 +241,7 @@ def test_a_page_without_a_multiplication_says_why_when_it_is_asked_for() -> None
 
 def test_the_page_of_a_dump_has_its_multiplications_and_opens_on_a_line() -> None:
     source = read_source(str(ROOT / "examples/kernels/matmul-sm80.ttgir"))
-    dump = embedded(page_of_dump(source, [], line=125))["dump"]
+    dump = embedded(page_of_dump(source, [], line=125).html)["dump"]
     [found] = [one for one in dump["modules"][0]["multiplications"] if one["line"] == 125]
     assert [part["title"] for part in found["parts"]] == ["A (16 x 16)", "B (16 x 8)", "D (16 x 8)"]
     assert found["title"][1] == "the first M = 16, N = 8, K = 16"
@@ -259,13 +259,13 @@ def test_modules_of_a_dump_share_the_layouts_that_they_name_alike(tmp_path: Path
     )
     file = tmp_path / "passes.mlir"
     file.write_text(2 * module)
-    data = embedded(page_of_dump(read_source(str(file)), []))
+    data = embedded(page_of_dump(read_source(str(file)), []).html)
     first, second = data["dump"]["modules"]
     assert (first["number"], first["first"]) == (1, 1)
     assert (second["number"], second["first"]) == (2, 9)
     assert [one["layouts"] for one in first["movements"]] == [[1, 0]]
     assert [one["layouts"] for one in second["movements"]] == [[1, 0]]
-    [only] = embedded(page_of_dump(read_source(str(file)), [], None, 2))["dump"]["modules"]
+    [only] = embedded(page_of_dump(read_source(str(file)), [], None, 2).html)["dump"]["modules"]
     assert only["number"] == 2
 
 
@@ -305,13 +305,13 @@ def test_the_playground_is_small() -> None:
 @pytest.mark.parametrize("name", ["matmul-sm80", "attention-sm90", "attention-gfx942"])
 def test_the_page_of_a_dump_grows_by_three_times_its_text_at_most(name: str) -> None:
     source = read_source(str(KERNELS / f"{name}.ttgir"))
-    grown = len(page_of_dump(source, []).encode()) - len(playground().encode())
+    grown = len(page_of_dump(source, []).html.encode()) - len(playground().encode())
     assert grown <= 3 * len(source.text.encode())
 
 
 def test_the_page_of_a_dump_has_the_live_registers_of_its_lines() -> None:
     source = read_source(str(KERNELS / "matmul-sm80.ttgir"))
-    [module] = embedded(page_of_dump(source, []))["dump"]["modules"]
+    [module] = embedded(page_of_dump(source, []).html)["dump"]["modules"]
     [audit] = [audit_module(one) for one in parse_ir(source.text)]
     peak = max(pressure.live for pressure in audit.registers)
     lines, live = zip(*module["registers"])
@@ -323,7 +323,7 @@ def test_the_page_of_a_dump_has_the_live_registers_of_its_lines() -> None:
 @pytest.mark.slow
 def test_the_page_of_a_dump_has_the_cycles_of_its_data_movements() -> None:
     source = read_source(str(ROOT / "examples" / "workloads" / "int8_matmul-gfx942.ttgir"))
-    [module] = embedded(page_of_dump(source, []))["dump"]["modules"]
+    [module] = embedded(page_of_dump(source, []).html)["dump"]["modules"]
     cycles = {one["line"]: one["cycles"] for one in module["movements"]}
     share = sum(cycles[line] for line in module["findings"][0]["lines"]) / sum(cycles.values())
     assert 0.5 < share < 0.8

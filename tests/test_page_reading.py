@@ -22,7 +22,7 @@ REACHES = {"within threads": "nothing", "between warps": "shared memory"}
 
 def embedded(source: Source) -> dict[str, Any]:
     """Return what the library puts into the page of a dump."""
-    match = re.search(r'id="data">(.*?)</script>', page_of_dump(source, []), re.DOTALL)
+    match = re.search(r'id="data">(.*?)</script>', page_of_dump(source, []).html, re.DOTALL)
     assert match is not None
     data: dict[str, Any] = json.loads(match[1])
     return data

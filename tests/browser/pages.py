@@ -65,11 +65,11 @@ _MADE: dict[str, Callable[[], str]] = {
         {"layout": place(parse_layout(KINDS["amd_mfma"][0]), parse_type(KINDS["amd_mfma"][1]))},
         is_multiplied=True,
     ),
-    "scaled": lambda: page_of_dump(Source(DUMPS["mfma"], "scaled.ttgir"), [], line=LINE),
+    "scaled": lambda: page_of_dump(Source(DUMPS["mfma"], "scaled.ttgir"), [], line=LINE).html,
     "playground": playground,
-    "dump": lambda: page_of_dump(MATMUL, []),
-    "names": lambda: page_of_dump(with_long_names(MATMUL), []),
-    "passes": lambda: page_of_dump(with_passes(MATMUL, "TritonGPUCoalesce", "CSE"), []),
+    "dump": lambda: page_of_dump(MATMUL, []).html,
+    "names": lambda: page_of_dump(with_long_names(MATMUL), []).html,
+    "passes": lambda: page_of_dump(with_passes(MATMUL, "TritonGPUCoalesce", "CSE"), []).html,
 }
 PAGES = tuple(_MADE)
 

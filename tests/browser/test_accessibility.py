@@ -93,7 +93,9 @@ def test_it_fits_a_laptop_a_phone_and_paper(name: str, open_file: Any) -> None:
 
 
 def test_the_names_of_passes_may_be_long(open_file: Any) -> None:
-    page: Opened = open_file(page_of_dump(with_passes(with_long_names(MATMUL), LONG, LONG), []))
+    page: Opened = open_file(
+        page_of_dump(with_passes(with_long_names(MATMUL), LONG, LONG), []).html
+    )
     for window in (LAPTOP, SMALL_LAPTOP, PHONE, NARROWEST):
         resize(page, window)
 

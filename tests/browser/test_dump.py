@@ -54,7 +54,7 @@ LAST_COLUMN = """() => {
 
 
 def open_dump(open_file: Any, text: str, **more: Any) -> Opened:
-    opened: Opened = open_file(page_of_dump(Source(text, "kernel.ttgir"), []), **more)
+    opened: Opened = open_file(page_of_dump(Source(text, "kernel.ttgir"), []).html, **more)
     return opened
 
 
@@ -67,7 +67,7 @@ def found(page: Opened, where: str) -> list[str]:
 
 
 def test_it_opens_on_what_costs_most_with_everything_in_sight(open_file: Any) -> None:
-    page = open_file(page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), []))
+    page = open_file(page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), []).html)
     page.page.set_viewport_size({"width": 1440, "height": 900})
     page.settle()
     assert found(page, "#movements") == found(page, "#source-lines") != []
@@ -90,7 +90,7 @@ WORKLOADS = KERNELS.parent / "workloads"
     "name", ["kernels/matmul-sm90", "workloads/split_k-sm100", "workloads/scan-sm90"]
 )
 def test_the_grids_of_a_laptop_show_every_warp(name: str, open_file: Any) -> None:
-    page = open_file(page_of_dump(read_source(str(KERNELS.parent / f"{name}.ttgir")), []))
+    page = open_file(page_of_dump(read_source(str(KERNELS.parent / f"{name}.ttgir")), []).html)
     page.page.set_viewport_size({"width": 1440, "height": 900})
     page.settle()
     for grid in page.ask(what="drawn"):
@@ -99,7 +99,9 @@ def test_the_grids_of_a_laptop_show_every_warp(name: str, open_file: Any) -> Non
 
 
 def test_both_charts_of_a_conflict_are_in_sight(open_file: Any) -> None:
-    page = open_file(page_of_dump(read_source(str(WORKLOADS / "int8_matmul-gfx942.ttgir")), []))
+    page = open_file(
+        page_of_dump(read_source(str(WORKLOADS / "int8_matmul-gfx942.ttgir")), []).html
+    )
     page.page.set_viewport_size({"width": 1440, "height": 900})
     page.settle()
     bar = page.page.locator("#selection").bounding_box()
@@ -125,7 +127,7 @@ def test_on_paper_the_text_of_a_dump_ends_at_its_frame(open_file: Any) -> None:
 
 def test_the_best_fix_is_open_and_the_others_are_not(open_file: Any) -> None:
     page = open_file(
-        page_of_dump(read_source(str(WORKLOADS / "attention_backward-gfx942.ttgir")), [])
+        page_of_dump(read_source(str(WORKLOADS / "attention_backward-gfx942.ttgir")), []).html
     )
     fixes = page.page.locator("#movement .advice", has_text=re.compile("^(fix|or): "))
     assert [fix.is_visible() for fix in fixes.all()] == [True, False]
@@ -150,7 +152,7 @@ def test_a_conversion_shows_where_its_elements_come_from(open_file: Any) -> None
 
 
 def test_a_load_shows_its_sectors(open_file: Any) -> None:
-    page = open_file(page_of_dump(read_source(str(KERNELS / "attention-sm90.ttgir")), []))
+    page = open_file(page_of_dump(read_source(str(KERNELS / "attention-sm90.ttgir")), []).html)
     page.page.click("#movements [data-line='51']")
     assert page.page.input_value("#view") == "sectors"
     texts = page.ask(what="texts", grid="cycles")  # 16 bytes of each lane, in cells of 4

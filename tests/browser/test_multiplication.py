@@ -128,7 +128,7 @@ module attributes {{"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 64 : i32
 
 
 def test_a_packed_element_is_multiplied_with_two(open_file: Any) -> None:
-    page = open_file(page_of_dump(Source(PACKED, "a.ttgir"), [], line=6))
+    page = open_file(page_of_dump(Source(PACKED, "a.ttgir"), [], line=6).html)
     page.page.set_viewport_size({"width": 1400, "height": 1400})
     page.settle()
     point(page, 0, 5, 3)
@@ -143,7 +143,9 @@ def test_a_packed_element_is_multiplied_with_two(open_file: Any) -> None:
 
 
 def show_scaled(open_file: Any, name: str, fragment: str = "") -> Opened:
-    page: Opened = open_file(page_of_dump(Source(DUMPS[name], "a.ttgir"), [], line=LINE), fragment)
+    page: Opened = open_file(
+        page_of_dump(Source(DUMPS[name], "a.ttgir"), [], line=LINE).html, fragment
+    )
     page.page.set_viewport_size({"width": 1440, "height": 1600})
     page.settle()
     return page
@@ -235,7 +237,9 @@ def test_a_lane_lights_what_it_holds_in_all(open_file: Any) -> None:
 
 
 def test_a_line_of_a_dump_shows_its_multiplication(open_file: Any) -> None:
-    page = open_file(page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), [], line=DOT))
+    page = open_file(
+        page_of_dump(read_source(str(KERNELS / "matmul-sm80.ttgir")), [], line=DOT).html
+    )
     assert page.page.is_visible("#multiplication")
     assert not page.page.is_visible("#tensor")
     assert page.page.input_value("#layout-filter").startswith("#mma on ")

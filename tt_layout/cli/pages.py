@@ -54,7 +54,7 @@ def dump_page(path: str, names: list[str], folder: str | None, line: int | None)
     from tt_layout.ir.file_aliases import split_module
     from tt_layout.kernels.metadata import metadata_beside
     from tt_layout.mlir.source import read_source
-    from tt_layout.page.dump import build_dump, embedded_dump
+    from tt_layout.page.dump import page_of_dump
     from tt_layout.reports.program_source import ProgramSource, near
     from tt_layout.reports.progress import watched
 
@@ -62,11 +62,9 @@ def dump_page(path: str, names: list[str], folder: str | None, line: int | None)
     program = near(file) if folder is None else ProgramSource(folder)
     known = metadata_beside(file)
     source, release = read_source(file), chosen_release()
-    layouts, dump, gpu = embedded_dump(
-        source, names, release, module, program, line, known, watch=watched
-    )
-    _tell_programs(dump.programs)
-    return build_dump(layouts, dump, gpu).encode()
+    page = page_of_dump(source, names, release, module, program, line, known, watch=watched)
+    _tell_programs(page.dump.programs)
+    return page.html.encode()
 
 
 def _tell_programs(programs: Collection[str]) -> None:

@@ -54,7 +54,7 @@ def explore_ir(source: Any, *, release: Release | None = None) -> Page:
 
     dump, module, metadata = _opened(source)
     program = near(dump.name if os.path.isfile(dump.name) else None)
-    return Page(page_of_dump(dump, [], release, module, program, known=metadata), dump.name)
+    return Page(page_of_dump(dump, [], release, module, program, known=metadata).html, dump.name)
 
 
 def apply(

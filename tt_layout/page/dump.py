@@ -66,6 +66,25 @@ def page_of(
     )
 
 
+class DumpPage(NamedTuple):
+    """The page of a dump, before it is built.
+
+    Attributes:
+        layouts: of the dump, each over the types that it is used with.
+        dump: what the page shows besides.
+        target: its GPU; None where it names none.
+    """
+
+    layouts: Sequence[PageLayout]
+    dump: EmbeddedDump
+    target: str | None
+
+    @property
+    def html(self) -> str:
+        """The page."""
+        return build(self.layouts, title=self.dump.name, dump=self.dump, target=self.target)
+
+
 def page_of_dump(
     source: Source,
     names: list[str],
@@ -76,35 +95,8 @@ def page_of_dump(
     known: KernelMetadata = NO_METADATA,
     *,
     watch: Watch = unwatched,
-) -> str:
+) -> DumpPage:
     """Return the page of the layouts of a dump, each over the types that it is used with.
-
-    Its arguments are those of `embedded_dump`.
-
-    Raises:
-        LayoutError: as `embedded_dump` raises it.
-    """
-    found = embedded_dump(source, names, release, number, program, line, known, watch=watch)
-    return build_dump(*found)
-
-
-def build_dump(layouts: Sequence[PageLayout], dump: EmbeddedDump, target: str | None) -> str:
-    """Return the page of what `embedded_dump` returns."""
-    return build(layouts, title=dump.name, dump=dump, target=target)
-
-
-def embedded_dump(
-    source: Source,
-    names: list[str],
-    release: Release | None = None,
-    number: int | None = None,
-    program: ProgramSource = NO_PROGRAM,
-    line: int | None = None,
-    known: KernelMetadata = NO_METADATA,
-    *,
-    watch: Watch = unwatched,
-) -> tuple[Sequence[PageLayout], EmbeddedDump, str | None]:
-    """Return the layouts of a dump, what its page shows besides, and its GPU.
 
     Args:
         source: the dump.
@@ -156,7 +148,8 @@ def embedded_dump(
         if len(run.modules) > 1
         for one in _passes(run, shared)
     ]
-    return layouts, EmbeddedDump(name, source.text, modules, texts, line, passes), target
+    dump = EmbeddedDump(name, source.text, modules, texts, line, passes)
+    return DumpPage(layouts, dump, target)
 
 
 def _check_line(source: Source, line: int | None) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from math import prod
 from typing import Any
 
 from tt_layout.audit.audit import Audit
@@ -15,7 +14,6 @@ from tt_layout.audit.fits import kernel_fits
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.kernel import Kernel, kernel_names, kernels_of
 from tt_layout.audit.registers import live_by_line
-from tt_layout.audit.shares import grid_of
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
 from tt_layout.audit.values.executions import is_in_loop
@@ -81,9 +79,7 @@ def kernel_texts(audit: Audit) -> list[str]:
 
 def _rank(audit: Audit) -> list[float]:
     """Return what modules are compared by, the worst highest: errors first, then wasted cycles."""
-    grid = grid_of(audit)
-    programs = prod(grid) if grid is not None else 1
-    ranks = [(one.errors, one.weight * programs) for one in kernels_of(audit)]
+    ranks = [(one.errors, one.weight * (one.programs or 1)) for one in kernels_of(audit)]
     errors, weight = max(ranks, default=(0, 0.0))
     return [int(errors > 0), round(weight)]
 
