@@ -76,7 +76,7 @@ class Occupancy:
             TENSOR: "columns of tensor memory",
         }
         one = self.limits[0]
-        return f"{self.ctas + 1} CTAs with at most {one.most} {units[one.resource]}"
+        return f"{count(self.ctas + 1, 'CTA')} with at most {one.most} {units[one.resource]}"
 
     @property
     def text(self) -> str:

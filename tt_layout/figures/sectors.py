@@ -85,8 +85,8 @@ def request_figure(
     sectors = int((lanes != NOTHING).sum()) // units.per_sector
     moved = sectors * sector_bytes
     notes = (
-        f"the first instruction that asks for anything: {width_bytes} bytes a lane, "
-        f"{bytes_} bytes asked for",
+        f"the first instruction that asks for anything: {count(width_bytes, 'byte')} a lane, "
+        f"{count(bytes_, 'byte')} asked for",
         f"{count(sectors, 'sector')} in {count(len(lines), 'line')}: {moved} bytes moved, "
         f"{100 * bytes_ / moved:.0f} % of them asked for; "
         f"at best {count(-(-bytes_ // sector_bytes), 'sector')}",
@@ -160,7 +160,8 @@ def _words(access: GlobalAccess) -> tuple[str, ...]:
     moved = access.sectors * SECTOR_BYTES
     return (
         f"first of {count(access.instructions, 'instruction')} of warp 0: "
-        f"{access.vector_bytes} bytes a lane, {access.useful_bytes} bytes asked for",
+        f"{count(access.vector_bytes, 'byte')} a lane, "
+        f"{count(access.useful_bytes, 'byte')} asked for",
         f"{count(access.sectors, 'sector')} in {count(access.lines, 'line')}: "
         f"{moved} bytes moved, {100 * access.efficiency:.0f} % of them asked for; "
         f"at best {count(access.ideal_sectors, 'sector')}",

@@ -27,6 +27,7 @@ from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
+from tt_layout.wording import count
 
 MAX_NAME = 64
 """Characters of a layout in a type that a page takes as its name."""
@@ -155,8 +156,9 @@ def page_of_dump(
 def _check_line(source: Source, line: int | None) -> None:
     """Check that a dump is not cut off, and has a line."""
     check_lines(source)
-    if line is not None and line > (count := source.text.count("\n") + 1):
-        raise LayoutError(f"the file has {count} lines, got line {line}", FileLocation(source.name))
+    if line is not None and line > (most := source.text.count("\n") + 1):
+        message = f"the file has {count(most, 'line')}, got line {line}"
+        raise LayoutError(message, FileLocation(source.name))
 
 
 def _runs(source: Source, release: Release | None, number: int | None) -> list[PassRun]:

@@ -221,9 +221,10 @@ def _worse_line(worse: Recost) -> str:
     """Return what a suggestion makes more expensive, or adds."""
     times, line = safe(worse.executions.times), worse.operation.line
     if worse.before is None:
-        return f"but: a conversion of {-worse.saved:g} cycles is added before line {line}, {times}"
+        conversion = f"a conversion of {count(-worse.saved, 'cycle')}"
+        return f"but: {conversion} is added before line {line}, {times}"
     name = short_operation(worse.operation.name)
-    return f"but: {name} of line {line} takes {-worse.saved:g} cycles more, {times}"
+    return f"but: {name} of line {line} takes {count(-worse.saved, 'cycle')} more, {times}"
 
 
 def gluon(suggestion: Suggestion) -> str | None:

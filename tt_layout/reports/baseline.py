@@ -15,6 +15,7 @@ from tt_layout.reports.kernel_overview import KernelLine, PassedOver
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
+from tt_layout.wording import count
 
 
 class Verdict(Enum):
@@ -171,8 +172,8 @@ class BaselineReport(Printed):
     @property
     def summary(self) -> str:
         """The counts in a line."""
-        counts = ", ".join(f"{count} {word}" for word, count in self.counts.items())
-        return f"{len(self.changes)} kernels: {counts}"
+        counts = ", ".join(f"{number} {word}" for word, number in self.counts.items())
+        return f"{count(len(self.changes), 'kernel')}: {counts}"
 
     @property
     def different(self) -> list[KernelChange]:

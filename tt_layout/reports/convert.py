@@ -29,6 +29,7 @@ from tt_layout.placement import place
 from tt_layout.reports.conflicts import access_data, access_lines, conflicts_report, evidence
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
+from tt_layout.wording import count
 
 JSON_VERSION = 1
 
@@ -120,7 +121,7 @@ class ConversionReport(Printed):
         yield Line(MEANINGS[conversion.kind], "red" if conversion.needs_shared_memory else "green")
         yield from (Line(f"  {move}") for move in conversion.moves)
         if cost is not None and conversion.moves:
-            yield Line(f"  moves {cost.moved_bytes} bytes between threads")
+            yield Line(f"  moves {count(cost.moved_bytes, 'byte')} between threads")
             yield from self._cost_lines(cost)
         if self.scratch is not None:
             where = f" of scratch per CTA on {self.target}"
@@ -136,7 +137,7 @@ class ConversionReport(Printed):
                 yield Line(f"  on Intel's GPUs a {self.sub_group_step}")
             return
         if cost.shuffles:
-            yield Line(f"  at least {cost.shuffles} shuffles per warp")
+            yield Line(f"  at least {count(cost.shuffles, 'shuffle')} per warp")
         if cost.store_wavefronts:
             store = f"{cost.store_wavefronts} {self.cycle}s to store"
             yield Line(f"  at least {store} and {cost.load_wavefronts} to load, per CTA")

@@ -17,6 +17,7 @@ from tt_layout.analyses.layouts.properties import (
     shared_info,
     tensor_memory_info,
 )
+from tt_layout.analyses.layouts.typed_sizes import TypedSize, typed_sizes
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import PlacedLayout, alignment_of, place
@@ -39,11 +40,13 @@ class InfoReport(Printed, Generic[InfoT]):
         placed: the layout over its type.
         info: the numbers; which, the memory space says.
         access: the global access, of a tensor in registers whose width is known.
+        typed: the sizes that the attribute states, and what is distinct of them over the tensor.
     """
 
     placed: PlacedLayout
     info: InfoT
     access: GlobalAccess | None
+    typed: tuple[TypedSize, ...] = ()
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
@@ -53,7 +56,7 @@ class InfoReport(Printed, Generic[InfoT]):
         yield str(self.placed.encoding)
         info: Info = self.info
         if isinstance(info, LayoutInfo):
-            yield from _register_lines(info)
+            yield from _register_lines(info, self.typed)
         elif isinstance(info, SharedInfo):
             yield from _shared_lines(info)
         else:
@@ -74,6 +77,7 @@ class InfoReport(Printed, Generic[InfoT]):
             "layout": str(self.placed.encoding),
             "memory": self.placed.memory_space,
             **asdict(self.info),
+            "typed": {size.name: _typed_data(size) for size in self.typed},
             "global_access": asdict(access) | {"efficiency": access.efficiency} if access else None,
             "bases": dict(layout.bases),
             "matrix": {"rows": rows, "columns": columns, "values": layout.get_matrix_view()},
@@ -111,7 +115,7 @@ def info_of(placed: PlacedLayout, memory_order: Sequence[int] | None = None) -> 
         return InfoReport(placed, tensor_memory_info(layout, bits, buffers=placed.buffers), None)
     is_movable = bits is not None and -(-bits // 8) & -(-bits // 8) - 1 == 0
     access = global_access(layout, bits, memory_order) if is_movable and bits else None
-    return InfoReport(placed, layout_info(layout, bits), access)
+    return InfoReport(placed, layout_info(layout, bits), access, typed_sizes(placed))
 
 
 def _line(label: str, value: object) -> str:
@@ -131,7 +135,8 @@ def elements_text(info: LayoutInfo) -> str:
     text = f"{info.registers}"
     if info.unique_registers < info.registers:
         text += f", {info.unique_registers} of them distinct"
-    return text if info.bytes_per_thread is None else f"{text} ({info.bytes_per_thread} bytes)"
+    size = info.bytes_per_thread
+    return text if size is None else f"{text} ({count(size, 'byte')})"
 
 
 def replicated_text(info: LayoutInfo) -> str:
@@ -142,22 +147,61 @@ def replicated_text(info: LayoutInfo) -> str:
 
 def size_text(info: SharedInfo) -> str:
     """Return how large a buffer in shared memory is, with its padding."""
-    elements = f"{info.padded_elements} elements"
-    return elements if info.bytes is None else f"{info.bytes} bytes ({elements})"
+    elements = count(info.padded_elements, "element")
+    return elements if info.bytes is None else f"{count(info.bytes, 'byte')} ({elements})"
 
 
 def padding_text(info: SharedInfo) -> str:
     """Describe the padding of a buffer in shared memory; empty without any."""
     pairs = ", ".join(f"{pad} after every {interval}" for interval, pad in info.padding)
-    return f"{pairs} elements" if pairs else ""
+    is_one = info.padding and info.padding[-1][0] == 1
+    return f"{pairs} {'element' if is_one else 'elements'}" if pairs else ""
 
 
-def _register_lines(info: LayoutInfo) -> Iterator[str]:
+def _typed_data(size: TypedSize) -> dict[str, Any]:
+    return {"typed": size.typed, "distinct": size.distinct, "needed": size.needed}
+
+
+PLACES = {"size_per_thread": "element", "threads_per_warp": "lane", "warps_per_cta": "warp"}
+
+
+def typed_text(size: TypedSize, info: LayoutInfo) -> str:
+    """Return a stated size, what of it is distinct over the tensor, and why.
+
+    Example:
+        >>> import tt_layout
+        >>> report = tt_layout.layout_info("gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])",
+        ...                                "16x16xf16")
+        >>> typed_text(report.typed[1], report.info).partition(": ")[2]
+        '8 lanes along dim1 need 32 columns, the tensor has 16: 2 copies'
+    """
+    if size.typed == size.distinct:
+        return _sizes(size.typed)
+    reasons = [
+        _reason(PLACES[size.name], d, size, info)
+        for d in range(len(size.typed))
+        if size.typed[d] != size.distinct[d]
+    ]
+    stated, distinct = _sizes(size.typed), _sizes(size.distinct)
+    return f"{stated} typed, {distinct} distinct over this tensor: {'; '.join(reasons)}"
+
+
+def _reason(place: str, d: int, size: TypedSize, info: LayoutInfo) -> str:
+    axis = ("row", "column")[d] if len(info.shape) == 2 else "element"
+    times = size.typed[d] // size.distinct[d]
+    is_dropped = place == "element" and info.registers == info.unique_registers
+    rest = "the rest is dropped" if is_dropped else f"{times} copies"
+    needs = f"{count(size.typed[d], place)} along dim{d} need {count(size.needed[d], axis)}"
+    return f"{needs}, the tensor has {info.shape[d]}: {rest}"
+
+
+def _register_lines(info: LayoutInfo, typed: Sequence[TypedSize]) -> Iterator[str]:
+    stated = {size.name: typed_text(size, info) for size in typed}
     yield _line("elements per thread", elements_text(info))
     yield _line("  by dimension", _sizes(info.elements_per_thread))
-    yield _line("size per thread", _sizes(info.size_per_thread))
-    yield _line("threads per warp", _sizes(info.threads_per_warp))
-    yield _line("warps per CTA", _sizes(info.warps_per_cta))
+    for name in PLACES:
+        label = name.replace("_", " ").replace("cta", "CTA")
+        yield _line(label, stated.get(name) or _sizes(getattr(info, name)))
     if info.ctas is None or max(info.ctas, default=1) > 1:
         yield _line("CTAs", f"{_sizes(info.ctas)}, splitting {_sizes(info.cta_split)}")
     orders = info.order, info.thread_order, info.warp_order
@@ -171,11 +215,14 @@ def _register_lines(info: LayoutInfo) -> Iterator[str]:
 
 def _access_lines(access: GlobalAccess) -> Iterator[str]:
     yield _line("global memory order", list(access.memory_order))
-    yield _line("  vector", f"{count(access.vector, 'element')}, {access.vector_bytes} bytes")
+    vector = f"{count(access.vector, 'element')}, {count(access.vector_bytes, 'byte')}"
+    yield _line("  vector", vector)
     yield _line("  instructions per warp", access.instructions)
-    sectors = f"{access.sectors} sectors of 32 bytes in {access.lines} lines of 128"
+    lines = f"{count(access.lines, 'line')} of 128"
+    sectors = f"{count(access.sectors, 'sector')} of 32 bytes in {lines}"
+    least = f"at least {count(access.ideal_sectors, 'sector')}"
     used = f"{access.efficiency:.0%} of the bytes used"
-    yield _line("  each of them", f"{sectors}; at least {access.ideal_sectors} sectors; {used}")
+    yield _line("  each of them", f"{sectors}; {least}; {used}")
 
 
 def _shared_lines(info: SharedInfo) -> Iterator[str]:
@@ -183,7 +230,7 @@ def _shared_lines(info: SharedInfo) -> Iterator[str]:
     if info.partitions > 1:
         yield _line("  in each of", f"{info.partitions} partitions")
     if info.buffers > 1:
-        yield _line("  buffers", f"{info.buffers} of {info.elements} elements each")
+        yield _line("  buffers", f"{info.buffers} of {count(info.elements, 'element')} each")
     if info.padding:
         yield _line("padding", padding_text(info))
     yield _line("alignment", f"{info.alignment} bytes")
@@ -205,7 +252,7 @@ def _tensor_memory_lines(info: TensorMemoryInfo) -> Iterator[str]:
         yield _line("  buffers", info.buffers)
     if info.bytes is not None:
         yield _line("reserved", f"{info.bytes} bytes")
-    yield _line("replication", f"{info.locations_per_element} cells per element")
+    yield _line("replication", f"{count(info.locations_per_element, 'cell')} per element")
 
 
 def basis_table(layout: LinearLayout) -> Iterator[str]:

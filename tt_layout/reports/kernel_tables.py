@@ -17,7 +17,7 @@ from tt_layout.ir.short_names import short_layout, short_operation, short_type
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
-from tt_layout.wording import plural
+from tt_layout.wording import count, plural
 
 _BESIDE_LOOPS = {
     Part.BODY: "loop",
@@ -53,7 +53,8 @@ def _section(title: str, element: Fitted) -> Iterator[Line | Fitted]:
 def _intensity(audit: Audit, function: str | None) -> Iterator[Fitted]:
     for intensity in audit.intensities:
         if intensity.function == function and intensity.flops_per_byte is not None:
-            counts = f"{intensity.flops} FLOPs for {intensity.global_bytes} bytes of global memory"
+            moved = f"{count(intensity.global_bytes, 'byte')} of global memory"
+            counts = f"{count(intensity.flops, 'FLOP')} for {moved}"
             per_byte = f"{intensity.flops_per_byte:.1f} FLOPs per byte"
             yield Paragraph(f"{counts} in one program: {per_byte}", GAP, len(GAP))
 

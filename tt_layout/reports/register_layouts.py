@@ -12,6 +12,7 @@ from tt_layout.notation.functions import encoding_of_layout
 from tt_layout.notation.gluon.text import constructor_call
 from tt_layout.reports.report import GAP, Line
 from tt_layout.reports.suggestion import JSON_VERSION
+from tt_layout.wording import count
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class RegisterLayoutsReport:
             encoding = _encoding(layout)
             yield Line(
                 f"{layout.variant}: {layout.message.messages} x {layout.message.name}, "
-                f"{layout.registers} registers"
+                f"{count(layout.registers, 'register')}"
             )
             yield Line(f"{GAP}{encoding}")
             yield Line(f"{GAP}{constructor_call(encoding)}")

@@ -162,9 +162,9 @@ def hardware_sizes(placed: PlacedLayout) -> str:
     layout = placed.layout
     blocks = layout.get_in_dim_size("block")
     extra = f", {blocks} blocks" if blocks > 1 else ""
-    if placed.is_distributed:
-        from tt_layout.wording import count
+    from tt_layout.wording import count
 
+    if placed.is_distributed:
         warps, lanes, registers = (
             count(layout.get_in_dim_size(name), name) for name in ("warp", "lane", "register")
         )
@@ -172,5 +172,6 @@ def hardware_sizes(placed: PlacedLayout) -> str:
     if placed.is_shared:
         elements = math.prod(placed.shape)
         size, banks = placed.element_bytes, BANKED.banks
-        return f"{elements} elements of {size} bytes in {banks} banks{extra}"
-    return f"{layout.get_in_dim_size('row')} rows of {layout.get_in_dim_size('col')} columns{extra}"
+        return f"{count(elements, 'element')} of {count(size, 'byte')} in {banks} banks{extra}"
+    rows, columns = layout.get_in_dim_size("row"), layout.get_in_dim_size("col")
+    return f"{count(rows, 'row')} of {count(columns, 'column')}{extra}"

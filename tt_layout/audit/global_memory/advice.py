@@ -109,7 +109,8 @@ def of_its_layout(held: int) -> str:
 def element_count(elements: int, threads: int) -> str:
     """Advise on a tensor too small for its threads."""
     return (
-        f"{elements} elements for {threads} threads: use a larger block, or fewer warps (num_warps)"
+        f"{counted(elements, 'element')} for {threads} threads: use a larger block, "
+        "or fewer warps (num_warps)"
     )
 
 

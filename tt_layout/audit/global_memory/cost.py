@@ -348,7 +348,7 @@ def sector_text(sectors: Sectors, shape: AccessShape) -> str:
     counts, bounds = sectors.first or sectors.most, sectors.bounds
     text = ""
     if counts is not None:
-        text = f", {'at most ' * (sectors.first is None)}{counts.requests} requests, "
+        text = f", {'at most ' * (sectors.first is None)}{count(counts.requests, 'request')}, "
         text += f"{counts.sectors} {unit}"
         is_ideal = counts.sectors == counts.ideal_sectors
         text += f" ({counts.ideal_sectors} ideal)" * (sectors.first is not None and not is_ideal)

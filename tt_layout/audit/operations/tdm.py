@@ -16,6 +16,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout
+from tt_layout.wording import count
 
 if TYPE_CHECKING:
     from tt_layout.analyses.global_memory.tdm_messages import TdmMessages
@@ -76,7 +77,9 @@ def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if len(parts) != len(memories):
         return None
     name = parts[0][0].name
-    boxes = [f"of {'x'.join(map(str, copy.box))} by {copy.warps} warps" for copy, _ in parts]
+    boxes = [
+        f"of {'x'.join(map(str, copy.box))} by {count(copy.warps, 'warp')}" for copy, _ in parts
+    ]
     details = FusedTdmDetails(
         instruction=name,
         boxes=tuple(tuple(copy.box) for copy, _ in parts),

@@ -17,6 +17,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
+from tt_layout.wording import count
 
 if TYPE_CHECKING:
     from tt_layout.analyses.tensor_memory.access import Message
@@ -43,7 +44,7 @@ def message_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         registers=registers,
         fills_cells=message.fills_cells,
     )
-    text = f"{message.messages} x {message.name}, {registers} registers"
+    text = f"{message.messages} x {message.name}, {count(registers, 'register')}"
     return Cost(text, registers * warps, details)
 
 
@@ -141,7 +142,7 @@ def allocation_cost(operation: Operation, audited: AuditedModule) -> Cost | None
     columns = _columns(operation.target, audited)
     if columns is None:
         return None
-    return Cost(f"{columns} columns", 0, TensorMemoryAllocationDetails(columns=columns))
+    return Cost(count(columns, "column"), 0, TensorMemoryAllocationDetails(columns=columns))
 
 
 def _columns(memory: IRType | None, audited: AuditedModule) -> int | None:

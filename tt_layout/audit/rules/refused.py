@@ -27,6 +27,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.modules.layouts import LayoutRow, mismatches
 from tt_layout.errors import LayoutError
 from tt_layout.safe_text import shortened
+from tt_layout.wording import count
 
 MAX_HEADLINE = 120  # characters of an error that stand in a verdict
 MAX_UNUSED = 1000  # aliases of a module that are read although no type uses them
@@ -96,7 +97,7 @@ def _of_threads(audited: AuditedModule) -> Iterator[Finding]:
     lanes = module.number("threads-per-warp") or (target.lanes if target is not None else None)
     if target is None or warps is None or lanes is None or warps * lanes <= target.most_threads:
         return
-    has = f"{warps} warps of {lanes} lanes, {warps * lanes} threads in a CTA"
+    has = f"{count(warps, 'warp')} of {lanes} lanes, {warps * lanes} threads in a CTA"
     refusal = f"has {has}; {target.name} starts at most {target.most_threads}"
     for function in module.functions:
         why = (Refused(refusal, is_predicate=True),)
