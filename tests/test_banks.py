@@ -14,6 +14,7 @@ import pytest
 from tiers import slow
 from work import bytes_of, calls_of
 
+import tt_layout
 from tt_layout import LayoutError, parse_layout
 from tt_layout.analyses.shared_memory.access import AccessMap, choose_instruction
 from tt_layout.analyses.shared_memory.banks import bank_conflicts
@@ -599,3 +600,12 @@ def test_registers_that_are_alike_but_for_a_constant_share_an_address() -> None:
     shared = "#ttg.amd_rotating_shared<{vec = 4, perPhase = 1, maxPhase = 16, order = [0, 1]}>"
     load = bank_conflicts(register, shared, [64, 128], elem_bytes=2, target="gfx942").load
     assert load.instruction.counts(TARGETS["gfx942"], is_store=False) == {"ds_read2st64_b64": 8}
+
+
+def test_a_map_that_both_accesses_have_is_printed_once() -> None:
+    rows = "gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])"
+    plain = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>"
+    report = str(tt_layout.bank_conflicts(rows, plain, "64x64xf16"))
+    assert report.count("| bank; # where lanes conflict") == 1
+    assert report.count("  the same lanes meet in the same banks as in the store") == 1
+    assert report.count("7 extra wavefronts") == 2

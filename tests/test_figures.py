@@ -672,3 +672,40 @@ def test_cycles_of_some_lanes_are_those_of_their_phases() -> None:
     assert len(part) < len(drawn(EVERYTHING))
     with pytest.raises(LayoutError, match="it has lanes"):
         drawn(Selection(warps=(0, 1)))
+
+
+def test_a_second_layout_of_cute_that_has_the_shape_of_the_tensor_is_of_memory(run: Run) -> None:
+    rows = "gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])"
+    kinds = {}
+    for second in ("(64,64):(64,1)", "(32,128):(1,32)", "Swizzle<3,3,3> o (64,64):(64,1)"):
+        kinds[second] = "bank" in run("plot", rows, second, "-t", "64x64xf16").out
+    assert list(kinds.values()) == [True, False, True]
+    both = run("plot", "(32,4):(4,1)", "(32,4):(1,32)", "-t", "32x4xf16")
+    assert both.status == 0, both.err
+    assert "<title>- #ttg.linear" in both.out  # two layouts of threads and values are compared
+
+
+CONFLICT = """
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1],
+  warpsPerCTA = [1, 4], order = [0, 1]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = MAX, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+tt.func public @f(%m: !ttg.memdesc<32x32xf32, #s, #smem, mutable>) {
+  %v = ttg.local_load %m : !ttg.memdesc<32x32xf32, #s, #smem, mutable> -> tensor<32x32xf32, #b>
+  tt.return
+}
+}
+"""
+
+
+@pytest.mark.parametrize(("phases", "has_cycles"), [(1, True), (32, False)])
+def test_a_conflict_on_a_line_is_drawn_by_cycles(
+    phases: int, has_cycles: bool, run: Run, tmp_path: Path
+) -> None:
+    dump = tmp_path / "k.ttgir"
+    dump.write_text(CONFLICT.replace("MAX", str(phases)), encoding="utf-8")
+    drawn = run("plot", f"{dump}:8")
+    assert drawn.status == 0, drawn.err
+    asked = run("plot", f"{dump}:8", "--view", "cycles" if has_cycles else "banks").out
+    assert drawn.out == asked != run("plot", f"{dump}:8", "--view", "copy").out

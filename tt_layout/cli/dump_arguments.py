@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tt_layout.cli.output import note
+from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 from tt_layout.ir.movement_lines import movement_on_line
@@ -242,6 +243,8 @@ def _of_line(command: click.Command, name: DumpName, values: Mapping[str, Any]) 
     if is_access and command.name in ("conflicts", "plot"):
         options = ["--access", operation.group.partition(" ")[2]]
         _refuse_parts(operation, name)
+        if command.name == "plot" and _is_missing(values, "view") and _conflicts(module, operation):
+            options += ["--view", "cycles"]
     return _Added({name.text: layouts}, f"tensor<{moved.plain}>", module.target_option, options)
 
 
@@ -275,9 +278,28 @@ def _of_reduction(name: DumpName, values: Mapping[str, Any]) -> _Added:
     raise name.error("no reduction is on that line")
 
 
-def _has_layout(end: IRType) -> bool:
-    from tt_layout.encodings import Encoding
+def _conflicts(module: Module, operation: Operation) -> bool:
+    """Return whether lanes of an access meet in a bank; not of a GPU that is not known."""
+    from tt_layout.hardware import find_target
+    from tt_layout.mlir.types import parse_type
+    from tt_layout.reports.conflicts import conflicts_report
 
+    source, target = operation.source, operation.target
+    if source is None or target is None or not module.target_option:
+        return False
+    if not isinstance(source.encoding, Encoding) or not isinstance(target.encoding, Encoding):
+        return False
+    kind = operation.group.partition(" ")[2]
+    held = parse_type(f"tensor<{(operation.moved or target).plain}>")
+    try:
+        gpu = find_target(module.target_option)
+        report = conflicts_report(source.encoding, target.encoding, held, gpu, (kind,))
+    except LayoutError:
+        return False
+    return any(access.extra_wavefronts for access in report.accesses)
+
+
+def _has_layout(end: IRType) -> bool:
     return isinstance(end.encoding, Encoding)
 
 

@@ -219,6 +219,31 @@ class LayoutParameter(NotationParameter):
         return super().read(source.text, context._replace(name=source.name))
 
 
+class DrawnParameter(LayoutParameter):
+    """A layout to draw: beside one of registers, CuTe's of the tensor's own shape is of memory.
+
+    ``(64,64):(64,1)`` over 64x64 leads from coordinates to offsets. After a layout of registers
+    that is CuTe's as well, from threads and values to elements, it is another of them.
+    """
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Encoding:
+        """Return the encoding; see `NotationParameter.convert`."""
+        if ctx is not None and isinstance(value, str):
+            ctx.meta.setdefault(_DRAWN, []).append(value)
+        return super().convert(value, param, ctx)
+
+    def read(self, text: str, context: Context) -> Encoding:
+        """Return the encoding of a text; its memory space is open where the text decides it."""
+        from tt_layout.notation.notations.cute import recognises
+
+        drawn = click.get_current_context().meta[_DRAWN]
+        if len(drawn) > 1 and not recognises(drawn[0]):
+            context = context._replace(memory_space=None)
+        return super().read(text, context)
+
+
 class NumbersParameter(TextParameter):
     """Numbers such as ``1,0``: an order of dimensions, a size per thread, a coordinate."""
 
@@ -329,6 +354,7 @@ def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
 # -- options that several commands take ---------------------------------------------------------
 
 _RELEASE = "tt_layout.release"
+_DRAWN = "tt_layout.drawn"
 _TENSOR = "tt_layout.tensor"
 _LANES = "tt_layout.threads_per_warp"
 

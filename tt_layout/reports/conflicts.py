@@ -52,8 +52,15 @@ class ConflictsReport(Printed):
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
+        maps: list[list[Line]] = []
         for access in self.accesses:
-            yield from access_lines(access)
+            yield from cost_lines(access)
+            seen = list(map_lines(access))
+            if seen and seen in maps:
+                yield Line("  the same lanes meet in the same banks as in the store")
+            else:
+                yield from seen
+            maps.append(seen)
         yield from segment_lines(self.segments)
         yield Line(evidence(self.conflicts.store.target))
 
@@ -140,6 +147,12 @@ def segment_lines(steps: Steps) -> Iterator[Line]:
 
 def access_lines(access: Access) -> Iterator[Line]:
     """Yield the instructions of an access, their cost, and the lanes that collide."""
+    yield from cost_lines(access)
+    yield from map_lines(access)
+
+
+def cost_lines(access: Access) -> Iterator[Line]:
+    """Yield the instructions of an access, and the cycles that one takes."""
     kind = "store" if access.is_store else "load"
     width = count(access.width_bytes, "byte")
     text = f"{kind}: {access.instructions} x {access.name} per warp, {width} per lane"
@@ -151,6 +164,12 @@ def access_lines(access: Access) -> Iterator[Line]:
     extra, extras = count(access.extra_wavefronts_per_instruction, access.target.cycle).split()
     least = access.ideal_wavefronts_per_instruction
     yield Line(f"{text}, at least {least}: {extra} extra {extras}", "red")
+
+
+def map_lines(access: Access) -> Iterator[Line]:
+    """Yield the lanes that collide and the banks that they touch; nothing without conflicts."""
+    if not access.extra_wavefronts_per_instruction:
+        return
     if access.colliding_bits:
         yield Line(f"  {selecting_bits(access)}")
     yield from _collisions(access)

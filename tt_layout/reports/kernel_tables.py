@@ -53,8 +53,8 @@ def _section(title: str, element: Fitted) -> Iterator[Line | Fitted]:
 def _intensity(audit: Audit, function: str | None) -> Iterator[Fitted]:
     for intensity in audit.intensities:
         if intensity.function == function and intensity.flops_per_byte is not None:
-            moved = f"{count(intensity.global_bytes, 'byte')} of global memory"
-            counts = f"{count(intensity.flops, 'FLOP')} for {moved}"
+            flops, size = count(intensity.flops or 0, "FLOP"), intensity.global_bytes or 0
+            counts = f"{flops} for {count(size, 'byte')} of global memory"
             per_byte = f"{intensity.flops_per_byte:.1f} FLOPs per byte"
             yield Paragraph(f"{counts} in one program: {per_byte}", GAP, len(GAP))
 

@@ -12,8 +12,8 @@ import click
 from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.pages import dump_page, layouts_page, placed
 from tt_layout.cli.parameters import (
+    DrawnParameter,
     FileParameter,
-    LayoutParameter,
     aliases_option,
     chosen_release,
     reading_options,
@@ -62,8 +62,8 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     layout and a shared layout, the banks of an access are drawn. tt-layout page makes pages.
     """,
 )
-@click.argument("layout", type=LayoutParameter(), metavar="[LAYOUT]", required=False)
-@click.argument("other", type=LayoutParameter(), metavar="[OTHER_LAYOUT]", required=False)
+@click.argument("layout", type=DrawnParameter(), metavar="[LAYOUT]", required=False)
+@click.argument("other", type=DrawnParameter(), metavar="[OTHER_LAYOUT]", required=False)
 @tensor_option("The tensor type.")
 @click.option(
     "-i",
