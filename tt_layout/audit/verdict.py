@@ -1,0 +1,86 @@
+"""The verdict on a kernel: whether it runs at all, what binds it, and what there is to gain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import repeat
+
+from tt_layout.audit.bounds import Bounds
+from tt_layout.audit.finding_groups import sorted_groups
+from tt_layout.audit.findings import Finding, Urgency
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.values.executions import ASSUMED_TRIPS
+from tt_layout.wording import count, duration
+
+NOTHING = "nothing is worth a change"
+"""The verdict on a kernel whose fixes all remove too little."""
+
+NO_FIX = "no fix was found"
+
+BUSY = 0.5
+"""The part of a measured time from which on the busiest resource is what binds a kernel."""
+
+
+def verdict_text(
+    findings: Sequence[Finding],
+    bounds: Bounds | None,
+    measured: float | None,
+    adviser: Adviser,
+) -> str:
+    """Return whether a kernel compiles and fits, what binds it, and what there is to gain.
+
+    Args:
+        findings: of the kernel, those to act on first.
+        bounds: lower bounds of its time; None where no rates are known.
+        measured: cycles of a launch; None where none was measured.
+        adviser: answers for the findings.
+    """
+    urgent = [one for one in findings if one.urgency != Urgency.CYCLES]
+    if urgent:
+        first = urgent[0].occurrences[0]
+        alike = [one for one in urgent if one.occurrences[0].counted == first.counted]
+        return first.headline(len(alike), urgent[0])
+    bound = _bound_text(bounds, measured) if bounds is not None else ""
+    return "; ".join(filter(None, [bound, _gain_text(findings, adviser)]))
+
+
+def _bound_text(bounds: Bounds, measured: float | None) -> str:
+    """Return the resource that binds, and its time where one is known; empty without any."""
+    largest = bounds.largest
+    if largest is None:
+        return ""
+    took = duration(bounds.seconds(largest))
+    if measured is not None:
+        of = f"{took} of {duration(measured / bounds.rates.clock_hz)}"
+        if largest.cycles < BUSY * measured:
+            return f"{largest.resource}, the busiest that is counted, takes {of}"
+        return f"bound by {largest.resource}: {of}"
+    is_launch = bounds.programs is not None
+    least = (
+        f"about {took} if loops run {ASSUMED_TRIPS} times"
+        if bounds.is_assumed
+        else f"at least {took}"
+    )
+    return f"bound by {largest.resource}" + f": {least}" * is_launch
+
+
+def _gain_text(findings: Sequence[Finding], adviser: Adviser) -> str:
+    """Return how many fixes there are for a kernel, and changes of its program."""
+    if not findings:
+        return "no findings"
+    own = {id(finding) for finding in findings}
+    groups = sorted_groups(adviser)
+    large = [group for group in groups.large if id(group.findings[0]) in own]
+    fixes = sum(id(group.findings[0]) in own for group in groups.fixes.values())
+    first = [group.findings[0] for group in large]
+    changes = sum(bool(one.program_change) and adviser.best(one) is None for one in first)
+    texts = [f"{count(fixes, 'fix')} found"] * bool(fixes)
+    texts += [f"{count(changes, 'change')} of the program to try"] * bool(changes)
+    if texts:
+        return ", ".join(texts)
+    is_small = not large and any(map(_has_way_out, repeat(adviser), findings))
+    return NOTHING if is_small else NO_FIX
+
+
+def _has_way_out(adviser: Adviser, finding: Finding) -> bool:
+    return bool(finding.program_change) or adviser.best(finding) is not None
