@@ -72,12 +72,13 @@ class InfoReport(Printed, Generic[InfoT]):
         """Return the report as plain data; documented in ``docs/analyses.md``."""
         layout, access = self.placed.layout, self.access
         rows, columns = matrix_labels(layout)
+        typed = {size.name: _typed_data(size) for size in self.typed}
         return {
             "version": JSON_VERSION,
             "layout": str(self.placed.encoding),
             "memory": self.placed.memory_space,
             **asdict(self.info),
-            "typed": {size.name: _typed_data(size) for size in self.typed},
+            **({"typed": typed} if isinstance(self.info, LayoutInfo) else {}),
             "global_access": asdict(access) | {"efficiency": access.efficiency} if access else None,
             "bases": dict(layout.bases),
             "matrix": {"rows": rows, "columns": columns, "values": layout.get_matrix_view()},
