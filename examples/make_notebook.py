@@ -33,17 +33,17 @@ tt_layout.place(rows, [8, 16])""",
     (
         "Two layouts of one tensor, compared:",
         """mma = "gl.NVMMADistributedLayout([2, 0], [2, 1], [16, 8])"
-tt_layout.draw(rows, mma, [16, 16])""",
+tt_layout.plot(rows, mma, [16, 16])""",
     ),
     (
         "Shared-memory bank conflicts, and the swizzle without them. A report prints as the "
         "command does, and displays itself.",
         """column = "gl.BlockedLayout([1, 1], [32, 1], [4, 1], [0, 1])"
-print(tt_layout.bank_conflicts(column, "(128,32):(32,1)", "128x32xf32", access="load"))
+print(tt_layout.conflicts(column, "(128,32):(32,1)", "128x32xf32", access="load"))
 row = "gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])"
-swizzle = tt_layout.find_swizzle([row], [column], "128x32xf32").search.best.encoding
+swizzle = tt_layout.swizzle([row], [column], "128x32xf32").search.best.encoding
 print(swizzle)
-tt_layout.bank_conflicts(column, swizzle, "128x32xf32", access="load")""",
+tt_layout.conflicts(column, swizzle, "128x32xf32", access="load")""",
     ),
     (
         "A dump, or a kernel that Triton has compiled: `tt_layout.audit_ir(kernel)`.",

@@ -56,17 +56,17 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "elem_bytes",
     ),
     "no layouts": (
-        lambda: tt_layout.convert_layout(ANY, ANY, [64, 64]),
+        lambda: tt_layout.convert(ANY, ANY, [64, 64]),
         LayoutError,
         "expected a layout: text",
     ),
     "no shape of a layout": (
-        lambda: tt_layout.layout_info(BLOCKED, ANY),
+        lambda: tt_layout.info(BLOCKED, ANY),
         LayoutError,
         "expected a shape such as",
     ),
     "no width": (
-        lambda: tt_layout.bank_conflicts(BLOCKED, BLOCKED, [64, 64]),
+        lambda: tt_layout.conflicts(BLOCKED, BLOCKED, [64, 64]),
         LayoutError,
         "the width of an element is needed",
     ),

@@ -605,7 +605,7 @@ def test_registers_that_are_alike_but_for_a_constant_share_an_address() -> None:
 def test_a_map_that_both_accesses_have_is_printed_once() -> None:
     rows = "gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])"
     plain = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}>"
-    report = str(tt_layout.bank_conflicts(rows, plain, "64x64xf16"))
+    report = str(tt_layout.conflicts(rows, plain, "64x64xf16"))
     assert report.count("| bank; # where lanes conflict") == 1
     assert report.count("  the same lanes meet in the same banks as in the store") == 1
     assert report.count("7 extra wavefronts") == 2

@@ -286,4 +286,4 @@ def test_rows_that_warps_swizzle_are_refused() -> None:
         "register = [[0, 0, 2], [8, 0, 0], [0, 0, 0], [2, 0, 0]]}>"
     )
     with pytest.raises(LayoutError, match="rows that stmatrix moves do not begin where"):
-        tt_layout.convert_layout(text % 2, text % 0, "16x4x32xi8", target="sm90")
+        tt_layout.convert(text % 2, text % 0, "16x4x32xi8", target="sm90")

@@ -662,7 +662,7 @@ def test_cycles_of_some_lanes_are_those_of_their_phases() -> None:
     plain = "gl.SwizzledSharedLayout(1, 1, 1, [1, 0])"
 
     def drawn(selection: Selection) -> str:
-        chosen = tt_layout.draw(
+        chosen = tt_layout.plot(
             rows, plain, "64x64xi8", view="cycles", target="gfx942", selection=selection
         )
         return chosen.svg

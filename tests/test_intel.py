@@ -420,7 +420,7 @@ def test_the_report_of_a_conversion_counts_nothing_of_another_vendor() -> None:
         f"#ttg.blocked<{{{blocked(*own)}}}>"
         for own in (("16, 1", "1, 16", "1, 1"), ("1, 16", "16, 1", "1, 1"))
     ]
-    report = str(tt_layout.convert_layout(ends[0], ends[1], "16x16xf32"))
+    report = str(tt_layout.convert(ends[0], ends[1], "16x16xf32"))
     assert "on Intel's GPUs a sub-group transpose" in report
     assert "wavefront" not in report
     assert "cycle" not in report

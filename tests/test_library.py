@@ -98,20 +98,14 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "place": lambda layout, over: tt_layout.place(layout, over).layout,
     "to_linear_layout": tt_layout.to_linear_layout,
     "translate": lambda layout, over: tt_layout.translate(layout, over, to="linear").text,
-    "layout_info": lambda layout, over: tt_layout.layout_info(layout, over).info,
+    "info": lambda layout, over: tt_layout.info(layout, over).info,
     "locations_of": lambda layout, over: str(tt_layout.locations_of(layout, over, [3, 5])),
     "elements_at": lambda layout, over: str(tt_layout.elements_at(layout, over, thread=3)),
-    "compare_layouts": lambda layout, over: (
-        tt_layout.compare_layouts(layout, ROWS, over).difference.comparison
-    ),
-    "convert_layout": lambda layout, over: tt_layout.convert_layout(
-        layout, f"gl.{MMA}", over
-    ).data()["moves"],
-    "bank_conflicts": lambda layout, over: str(tt_layout.bank_conflicts(layout, SWIZZLED, over)),
-    "find_swizzle": lambda layout, over: str(
-        tt_layout.find_swizzle([layout], [], over, max_candidates=400)
-    ),
-    "draw": lambda layout, over: tt_layout.draw(layout, over).svg.count("<rect"),
+    "diff": lambda layout, over: tt_layout.diff(layout, ROWS, over).difference.comparison,
+    "convert": lambda layout, over: tt_layout.convert(layout, f"gl.{MMA}", over).data()["moves"],
+    "conflicts": lambda layout, over: str(tt_layout.conflicts(layout, SWIZZLED, over)),
+    "swizzle": lambda layout, over: str(tt_layout.swizzle([layout], [], over, max_candidates=400)),
+    "plot": lambda layout, over: tt_layout.plot(layout, over).svg.count("<rect"),
     "explore": lambda layout, over: len(tt_layout.explore(layout, over).html) > 100_000,
 }
 
@@ -131,7 +125,7 @@ def test_a_function_takes_every_form(name: str, step: int) -> None:
 
 
 def test_a_shape_is_enough_where_no_width_counts() -> None:
-    for name in ("place", "to_linear_layout", "translate", "locations_of", "draw"):
+    for name in ("place", "to_linear_layout", "translate", "locations_of", "plot"):
         assert FUNCTIONS[name](GLUON, [64, 64]) == FUNCTIONS[name](ROWS, TYPE)
     assert tt_layout.default_blocked((16, 64)) == tt_layout.default_blocked("16x64xf16")
 
@@ -182,25 +176,25 @@ def test_nothing_of_triton_is_imported() -> None:
 
 
 REPORTS: dict[str, tuple[Callable[[], object], list[str]]] = {
-    "info": (lambda: tt_layout.layout_info(ROWS, TYPE), ["info", ROWS, "-t", TYPE]),
+    "info": (lambda: tt_layout.info(ROWS, TYPE), ["info", ROWS, "-t", TYPE]),
     "where": (
         lambda: tt_layout.locations_of(ROWS, TYPE, [3, 5]),
         ["where", ROWS, "-t", TYPE, "--element", "3,5"],
     ),
     "diff": (
-        lambda: tt_layout.compare_layouts(ROWS, f"gl.{OPERAND}", TYPE),
+        lambda: tt_layout.diff(ROWS, f"gl.{OPERAND}", TYPE),
         ["diff", ROWS, f"gl.{OPERAND}", "-t", TYPE],
     ),
     "convert": (
-        lambda: tt_layout.convert_layout(ROWS, f"gl.{OPERAND}", TYPE),
+        lambda: tt_layout.convert(ROWS, f"gl.{OPERAND}", TYPE),
         ["convert", ROWS, f"gl.{OPERAND}", "-t", TYPE],
     ),
     "conflicts": (
-        lambda: tt_layout.bank_conflicts(ROWS, SWIZZLED, TYPE),
+        lambda: tt_layout.conflicts(ROWS, SWIZZLED, TYPE),
         ["conflicts", ROWS, SWIZZLED, "-t", TYPE],
     ),
     "swizzle": (
-        lambda: tt_layout.find_swizzle([ROWS], [f"gl.{OPERAND}"], TYPE, max_candidates=400),
+        lambda: tt_layout.swizzle([ROWS], [f"gl.{OPERAND}"], TYPE, max_candidates=400),
         ["swizzle", ROWS, f"gl.{OPERAND}", "-t", TYPE, "--max-search", "400"],
     ),
     "suggest": (
@@ -274,13 +268,13 @@ from tt_layout import Encoding, LinearLayout, LayoutError, PlacedLayout
 rows: Encoding = tt_layout.parse_layout("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])")
 layout: LinearLayout = tt_layout.to_linear_layout(rows, [64, 64])
 placed: PlacedLayout = tt_layout.place(rows, "64x64xf16")
-store = tt_layout.bank_conflicts(rows, "(64,64):(64,1)", "64x64xf16").conflicts.store
+store = tt_layout.conflicts(rows, "(64,64):(64,1)", "64x64xf16").conflicts.store
 extra: float = store.extra_wavefronts
 names: list[str] = layout.get_in_dim_names()
-svg: str = tt_layout.draw(rows, [64, 64]).svg
+svg: str = tt_layout.plot(rows, [64, 64]).svg
 text: str = tt_layout.translate(rows, [64, 64], to="cute").text
 try:
-    tt_layout.layout_info(rows, (64, 64), memory_order=[0, 1]).info
+    tt_layout.info(rows, (64, 64), memory_order=[0, 1]).info
 except LayoutError as error:
     print(error.message)
 tt_layout.no_such_name
@@ -298,17 +292,17 @@ from tt_layout import (
 
 blocked = tt_layout.default_blocked(np.array([64, 64]))
 shared = tt_layout.default_nvmma("64x64xf16")
-assert_type(tt_layout.layout_info(blocked, [64, 64]), InfoReport[LayoutInfo])
-assert_type(tt_layout.layout_info(shared, "64x64xf16").info, SharedInfo)
-assert_type(tt_layout.convert_layout(blocked, blocked, "64x64xf16"), ConversionReport)
-size: int = tt_layout.layout_info("(2,2):(1,2)", "4").info.registers
-drawing: Drawing = tt_layout.draw(blocked, shared, "64x64xf16")
+assert_type(tt_layout.info(blocked, [64, 64]), InfoReport[LayoutInfo])
+assert_type(tt_layout.info(shared, "64x64xf16").info, SharedInfo)
+assert_type(tt_layout.convert(blocked, blocked, "64x64xf16"), ConversionReport)
+size: int = tt_layout.info("(2,2):(1,2)", "4").info.registers
+drawing: Drawing = tt_layout.plot(blocked, shared, "64x64xf16")
 page: Page = tt_layout.explore(blocked, (64, 64))
 text: Translation = tt_layout.translate(blocked, np.array([64, 64]), to="cute")
 view: str = blocked.format_tensor_view("64x64xf16")
 
 def on(target: Target) -> None:
-    tt_layout.bank_conflicts(blocked, text, "64x64xf16", target=target)
+    tt_layout.conflicts(blocked, text, "64x64xf16", target=target)
 """
 
 
@@ -349,3 +343,13 @@ def test_the_report_of_a_dump_crosses_processes() -> None:
     for again in (pickle.loads(pickle.dumps(report)), copy.deepcopy(report)):
         assert str(again) == str(report)
         assert again.data() == report.data()
+
+
+def test_old_names_are_those_of_the_commands_and_say_so() -> None:
+    from tt_layout.cli.summaries import SUMMARIES
+
+    for old, new in tt_layout._OLD_NAMES.items():
+        with pytest.warns(DeprecationWarning, match=rf"tt_layout\.{old} is tt_layout\.{new}, like"):
+            assert getattr(tt_layout, old) is getattr(tt_layout, new)
+        assert new in SUMMARIES
+        assert old not in dir(tt_layout)

@@ -64,8 +64,8 @@ def test_a_width_is_taken_as_it_is() -> None:
     ("python", "mlir"), [("fp16", "f16"), ("fp32", "f32"), ("float64", "f64"), ("int8", "i8")]
 )
 def test_elements_as_python_calls_them(python: str, mlir: str) -> None:
-    assert str(tt_layout.layout_info(ROWS, f"64x64x{python}")) == str(
-        tt_layout.layout_info(ROWS, f"64x64x{mlir}")
+    assert str(tt_layout.info(ROWS, f"64x64x{python}")) == str(
+        tt_layout.info(ROWS, f"64x64x{mlir}")
     )
 
 
@@ -73,19 +73,19 @@ CALLS: dict[str, Callable[..., Any]] = {
     "parse_layout": lambda **more: tt_layout.parse_layout(WIDE, "64x64xf16", **more),
     "place": lambda **more: tt_layout.place(WIDE, "64x64xf16", **more),
     "to_linear_layout": lambda **more: tt_layout.to_linear_layout(WIDE, "64x64xf16", **more),
-    "layout_info": lambda **more: tt_layout.layout_info(WIDE, "64x64xf16", **more),
+    "info": lambda **more: tt_layout.info(WIDE, "64x64xf16", **more),
     "locations_of": lambda **more: tt_layout.locations_of(WIDE, "64x64xf16", [1, 2], **more),
     "elements_at": lambda **more: tt_layout.elements_at(WIDE, "64x64xf16", thread=3, **more),
-    "compare_layouts": lambda **more: tt_layout.compare_layouts(WIDE, WIDE, "64x64xf16", **more),
-    "convert_layout": lambda **more: tt_layout.convert_layout(WIDE, WIDE, "64x64xf16", **more),
+    "diff": lambda **more: tt_layout.diff(WIDE, WIDE, "64x64xf16", **more),
+    "convert": lambda **more: tt_layout.convert(WIDE, WIDE, "64x64xf16", **more),
     "translate": lambda **more: tt_layout.translate(WIDE, "64x64xf16", to="linear", **more),
-    "draw": lambda **more: tt_layout.draw(WIDE, "64x64xf16", **more),
+    "plot": lambda **more: tt_layout.plot(WIDE, "64x64xf16", **more),
     "explore": lambda **more: tt_layout.explore(WIDE, "64x64xf16", **more),
 }
 ON_GPU: dict[str, Callable[..., Any]] = {
-    "convert_layout": CALLS["convert_layout"],
-    "bank_conflicts": lambda **more: tt_layout.bank_conflicts(WIDE, SHARED, "64x64xf16", **more),
-    "find_swizzle": lambda **more: tt_layout.find_swizzle(WIDE, WIDE, "64x64xf16", **more),
+    "convert": CALLS["convert"],
+    "conflicts": lambda **more: tt_layout.conflicts(WIDE, SHARED, "64x64xf16", **more),
+    "swizzle": lambda **more: tt_layout.swizzle(WIDE, WIDE, "64x64xf16", **more),
     "explore": CALLS["explore"],
 }
 
@@ -104,12 +104,12 @@ def test_every_function_takes_gpus_by_any_name(name: str, target: Any) -> None:
 
 
 def test_one_layout_is_as_good_as_a_list() -> None:
-    one, listed = (tt_layout.find_swizzle(rows, rows, "64x64xf16") for rows in (ROWS, [ROWS]))
+    one, listed = (tt_layout.swizzle(rows, rows, "64x64xf16") for rows in (ROWS, [ROWS]))
     assert str(one) == str(listed)
 
 
 def test_figures_take_the_tensor_last() -> None:
-    assert repr(tt_layout.draw(ROWS, SHARED, "64x64xf16")).endswith("over 64x64xf16>")
+    assert repr(tt_layout.plot(ROWS, SHARED, "64x64xf16")).endswith("over 64x64xf16>")
     assert repr(tt_layout.explore(ROWS, ROWS, "64x64xf16")).endswith("over 64x64xf16>")
 
 
@@ -149,22 +149,22 @@ class Red:
     ("call", "message"),
     [
         (
-            lambda bad: tt_layout.bank_conflicts(bad, SHARED, "64x64xf16"),
+            lambda bad: tt_layout.conflicts(bad, SHARED, "64x64xf16"),
             "register: order must be a permutation of 0..1, got [1, 1]",
         ),
         (
-            lambda bad: tt_layout.convert_layout(ROWS, bad, "64x64xf16"),
+            lambda bad: tt_layout.convert(ROWS, bad, "64x64xf16"),
             "dst: order must be a permutation of 0..1, got [1, 1]",
         ),
         (
-            lambda bad: tt_layout.find_swizzle(ROWS, bad, "64x64xf16"),
+            lambda bad: tt_layout.swizzle(ROWS, bad, "64x64xf16"),
             "readers: order must be a permutation of 0..1, got [1, 1]",
         ),
         (
-            lambda bad: tt_layout.draw(ROWS, bad, "64x64xf16"),
+            lambda bad: tt_layout.plot(ROWS, bad, "64x64xf16"),
             "other: order must be a permutation of 0..1, got [1, 1]",
         ),
-        (lambda bad: tt_layout.layout_info(Red(), [4]), "layout: expected a layout: text, an "),
+        (lambda bad: tt_layout.info(Red(), [4]), "layout: expected a layout: text, an "),
     ],
 )
 def test_errors_about_objects_name_the_argument(call: Any, message: str) -> None:

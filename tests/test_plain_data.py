@@ -34,22 +34,22 @@ DUMP = "examples/narrow/softmax.ttgir"
 MADE: dict[str, Callable[[], object]] = {
     "AppliedReport": lambda: tt_layout.apply("examples/kernels/attention-gfx942.ttgir"),
     "AuditReport": lambda: tt_layout.audit_ir(DUMP),
-    "ConflictsReport": lambda: tt_layout.bank_conflicts(ROWS, BUFFER, TYPE),
-    "ConversionReport": lambda: tt_layout.convert_layout(ROWS, COLUMNS, TYPE),
-    "DifferenceReport": lambda: tt_layout.compare_layouts(ROWS, COLUMNS, TYPE),
-    "Drawing": lambda: tt_layout.draw(ROWS, "tensor<8x8xf16>"),
+    "ConflictsReport": lambda: tt_layout.conflicts(ROWS, BUFFER, TYPE),
+    "ConversionReport": lambda: tt_layout.convert(ROWS, COLUMNS, TYPE),
+    "DifferenceReport": lambda: tt_layout.diff(ROWS, COLUMNS, TYPE),
+    "Drawing": lambda: tt_layout.plot(ROWS, "tensor<8x8xf16>"),
     "Encoding": lambda: tt_layout.parse_layout(ROWS),
-    "InfoReport": lambda: tt_layout.layout_info(ROWS, TYPE),
-    "LayoutInfo": lambda: tt_layout.layout_info(ROWS, TYPE).info,
+    "InfoReport": lambda: tt_layout.info(ROWS, TYPE),
+    "LayoutInfo": lambda: tt_layout.info(ROWS, TYPE).info,
     "LinearLayout": lambda: tt_layout.to_linear_layout(ROWS, TYPE),
     "Module": lambda: next(iter(tt_layout.parse_ir(Path(DUMP).read_text(encoding="utf-8")))),
     "Page": lambda: tt_layout.explore(ROWS, TYPE),
     "PlacedLayout": lambda: tt_layout.place(ROWS, TYPE),
-    "ReductionReport": lambda: tt_layout.reduction_order(ROWS, TYPE, 1),
-    "SharedInfo": lambda: tt_layout.layout_info(BUFFER, TYPE).info,
-    "SwizzleReport": lambda: tt_layout.find_swizzle([ROWS], [ROWS], TYPE),
-    "TensorMemoryInfo": lambda: tt_layout.layout_info(MEMORY, "tensor<128x64xf32>").info,
-    "TransferReport": lambda: tt_layout.convert_layout(ROWS, BUFFER, TYPE),
+    "ReductionReport": lambda: tt_layout.reduce(ROWS, TYPE, 1),
+    "SharedInfo": lambda: tt_layout.info(BUFFER, TYPE).info,
+    "SwizzleReport": lambda: tt_layout.swizzle([ROWS], [ROWS], TYPE),
+    "TensorMemoryInfo": lambda: tt_layout.info(MEMORY, "tensor<128x64xf32>").info,
+    "TransferReport": lambda: tt_layout.convert(ROWS, BUFFER, TYPE),
     "Translation": lambda: tt_layout.translate(ROWS, TYPE, to="cute"),
     "WatchReport": lambda: tt_layout.WatchReport((), ()),
     "WhereReport": lambda: tt_layout.elements_at(ROWS, TYPE, thread=3),
@@ -81,10 +81,10 @@ def test_modules_cross_processes() -> None:
 
 
 def test_figures_that_show_the_same_are_equal() -> None:
-    one, same = (tt_layout.draw(ROWS, "tensor<8x8xf16>") for _ in range(2))
+    one, same = (tt_layout.plot(ROWS, "tensor<8x8xf16>") for _ in range(2))
     assert one == same
     assert pickle.loads(pickle.dumps(one)) == one
-    assert one != tt_layout.draw(ROWS, "tensor<8x16xf16>")
+    assert one != tt_layout.plot(ROWS, "tensor<8x16xf16>")
 
 
 SEVERAL = """

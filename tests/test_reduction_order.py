@@ -114,7 +114,7 @@ def test_trees_of_random_layouts(seed: int, count: int) -> None:
 
 
 def test_sum_is_that_of_the_brackets(seed: int) -> None:
-    report = tt_layout.reduction_order(ROWS, "4x64xf32", 1)
+    report = tt_layout.reduce(ROWS, "4x64xf32", 1)
     values = np.random.default_rng(seed).standard_normal((4, 64)).astype(np.float32)
     text = brackets(report.tree.steps)
     for row, found in zip(values, report.tree.sum(values)):
@@ -149,12 +149,12 @@ def test_trees_of_equal_steps_only_are_equal() -> None:
 
 def test_inner_tree_adds_neighbours_first_whatever_the_layout() -> None:
     for text in (ROWS, "gl.BlockedLayout([1, 2], [2, 16], [2, 2], [1, 0])"):
-        tree = tt_layout.reduction_order(text, "64x256xf32", 1, ordering=INNER_TREE).tree
+        tree = tt_layout.reduce(text, "64x256xf32", 1, ordering=INNER_TREE).tree
         assert [step.offsets for step in tree.steps] == [(0, 1 << bit) for bit in range(8)]
 
 
 def test_integers_give_the_same_bits_in_any_order() -> None:
-    tree = tt_layout.reduction_order("gl.BlockedLayout([1], [32], [4], [0])", "128xi32", 0).tree
+    tree = tt_layout.reduce("gl.BlockedLayout([1], [32], [4], [0])", "128xi32", 0).tree
     assert tree.is_exact
     assert tree.steps[0].instruction == "redux.sync.add"
 
@@ -186,8 +186,8 @@ def test_what_a_release_does_not_reduce_is_refused(layout: LinearLayout, message
 
 def test_figure_has_a_row_for_each_step() -> None:
     """A cell names the first element of the sum that an element is in after the step."""
-    tree = tt_layout.reduction_order(ROWS, "4x64xf32", 1).tree
-    figure = tt_layout.draw(ROWS, "4x64xf32", view="reduce", axis=1).figure
+    tree = tt_layout.reduce(ROWS, "4x64xf32", 1).tree
+    figure = tt_layout.plot(ROWS, "4x64xf32", view="reduce", axis=1).figure
     [grid] = figure.grids
     assert grid.labels is not None
     done = 0
@@ -195,10 +195,10 @@ def test_figure_has_a_row_for_each_step() -> None:
         done |= tree.steps[number - 1].bits if number else 0
         assert row == [str(element & ~done) for element in range(64)]
     with pytest.raises(LayoutError, match="needs --axis"):
-        tt_layout.draw(ROWS, "4x64xf32", view="reduce")
+        tt_layout.plot(ROWS, "4x64xf32", view="reduce")
 
 
 def test_intels_order_is_not_known() -> None:
     text = "gl.BlockedLayout([1, 4], [1, 16], [1, 4], [1, 0])"
     with pytest.raises(LayoutError, match="Intel's"):
-        tt_layout.reduction_order(text, "4x64xf32", 1, threads_per_warp=16)
+        tt_layout.reduce(text, "4x64xf32", 1, threads_per_warp=16)

@@ -58,7 +58,7 @@ def test_segments_are_those_of_a_walk_over_all_places() -> None:
     rng = random.Random(5)
     for _ in range(20):
         layout, groups = rng.choice([ROWS, WIDE]), rng.choice([1, 2])
-        found = tt_layout.bank_conflicts(
+        found = tt_layout.conflicts(
             layout, dealt(PLAIN, groups), "64x32xf16", target="gfx1250"
         ).data()["segments"]
         registers = tt_layout.parse_layout(layout).to_linear_layout([64, 32])
@@ -71,6 +71,6 @@ def test_segments_are_those_of_a_walk_over_all_places() -> None:
 
 
 def test_the_report_says_whether_warps_meet() -> None:
-    report = str(tt_layout.bank_conflicts(WIDE, dealt(PLAIN, 2), "64x32xf16", target="gfx1250"))
+    report = str(tt_layout.conflicts(WIDE, dealt(PLAIN, 2), "64x32xf16", target="gfx1250"))
     assert "partition that each warp reaches at one step (documented, not measured):" in report
     assert "step 0  0 0 1 1: up to 2 warps in one" in report

@@ -76,7 +76,7 @@ def test_notebooks_show_layouts_as_people_read_them() -> None:
         html = shown._repr_html_()
         assert html.startswith("<pre")
         assert "sizePerThread" in html or "register=1" in html
-    load = tt_layout.bank_conflicts(BLOCKED, "(64,64):(64,1)", "64x64xf16").conflicts.load
+    load = tt_layout.conflicts(BLOCKED, "(64,64):(64,1)", "64x64xf16").conflicts.load
     assert load is not None
     assert "4 wavefronts per instruction" in load._repr_html_()
-    assert "<title>#ttg.blocked" in tt_layout.draw(BLOCKED, [16, 16]).svg
+    assert "<title>#ttg.blocked" in tt_layout.plot(BLOCKED, [16, 16]).svg

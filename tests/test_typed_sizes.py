@@ -36,7 +36,7 @@ def test_info_says_what_was_typed_and_why_less_is_distinct(run: Run) -> None:
     line = "threads per warp        [4, 8] typed, [4, 4] distinct over this tensor: "
     assert line + "8 lanes along dim1 need 32 columns, the tensor has 16: 2 copies\n" in printed
     assert "size per thread         [1, 4]\n" in printed
-    report = tt_layout.layout_info(ROW, "16x16xf16")
+    report = tt_layout.info(ROW, "16x16xf16")
     assert report.data()["typed"]["threads_per_warp"] == {
         "typed": (4, 8),
         "distinct": (4, 4),
@@ -52,7 +52,7 @@ def test_registers_beyond_the_tensor_are_dropped_or_copies() -> None:
     said = {}
     for release in ("3.8", "3.9"):
         layout = tt_layout.parse_layout(wide, release=release)
-        report = tt_layout.layout_info(layout, "16x16xf16")
+        report = tt_layout.info(layout, "16x16xf16")
         assert isinstance(report.info, LayoutInfo)
         said[release] = typed_text(report.typed[0], report.info)
     assert said["3.8"].endswith(
@@ -67,13 +67,13 @@ def test_what_is_needed_is_the_smallest_tensor_without_copies() -> None:
             size_per_thread=size, threads_per_warp=lanes, warps_per_cta=warps, order=(1, 0)
         )
         for shape in itertools.product((2, 8, 64), (4, 16, 128)):
-            sizes = {one.name: one for one in tt_layout.layout_info(blocked, shape).typed}
+            sizes = {one.name: one for one in tt_layout.info(blocked, shape).typed}
             tile = [math.prod(parts) for parts in zip(size, lanes)]
             assert sizes["threads_per_warp"].needed == tuple(map(max, tile, shape))
             tile = [math.prod(parts) for parts in zip(size, lanes, warps)]
             assert sizes["warps_per_cta"].needed == tuple(map(max, tile, shape))
             for one in sizes.values():
-                again = tt_layout.layout_info(blocked, one.needed).typed
+                again = tt_layout.info(blocked, one.needed).typed
                 assert next(t for t in again if t.name == one.name).distinct == one.typed
 
 

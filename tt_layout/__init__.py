@@ -13,15 +13,15 @@ Layouts:
     place                       an attribute over a tensor, which a notebook draws
     to_linear_layout            its bases: which bit of a location moves the element by how much
     translate                   the same layout in another notation or release
-    layout_info                 registers, contiguity, replication and more, in numbers
+    info                        registers, contiguity, replication and more, in numbers
     locations_of, elements_at   where an element is, and what a location holds
-    compare_layouts             what changed between two layouts
+    diff                        what changed between two layouts
 
 What they cost, and better ones:
-    bank_conflicts              of a store and a load of shared memory
-    reduction_order             in what order a reduction adds, and so which bits its sums have
-    convert_layout              what it takes to get from one layout to another
-    find_swizzle                the shared layout with the fewest cycles
+    conflicts                   of a store and a load of shared memory
+    reduce                      in what order a reduction adds, and so which bits its sums have
+    convert                     what it takes to get from one layout to another
+    swizzle                     the shared layout with the fewest cycles
     default_blocked, coalesced_blocked, operand_shared, default_nvmma
                                 the layouts that the compiler would choose
 
@@ -36,7 +36,7 @@ Kernels, from a dump or compiled:
     watch                       audit every kernel that the program compiles or launches
 
 Pictures:
-    draw                        a figure: ``.svg``, ``.png``, ``.save(path)``
+    plot                        a figure: ``.svg``, ``.png``, ``.save(path)``
     explore, playground         a page of layouts; one in which they are typed
 
 Classes of what is returned are names of the package, too: `Translation`, `LayoutInfo`, `Drawing`,
@@ -52,8 +52,8 @@ Example:
     >>> print(swizzled.format_tensor_view([2, 2]), end="")
     [[(0:0),(0:1)]
     [ (1:1),(1:0)]]
-    >>> print(tt_layout.bank_conflicts("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
-    ...                                "(64,64):(64,1)", "64x64xf16", access="store"))
+    >>> print(tt_layout.conflicts("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
+    ...                           "(64,64):(64,1)", "64x64xf16", access="store"))
     store: 4 x st.shared.v4.b32 per warp, 16 bytes per lane
       4 wavefronts per instruction, conflict-free
     target: sm90, NVIDIA Hopper; measured
@@ -90,17 +90,17 @@ if TYPE_CHECKING:
     from tt_layout.library.features import features
     from tt_layout.library.inputs import place
     from tt_layout.library.layouts import (
-        compare_layouts,
-        convert_layout,
+        convert,
+        diff,
         elements_at,
-        layout_info,
+        info,
         locations_of,
-        reduction_order,
+        reduce,
         translate,
     )
-    from tt_layout.library.memory import bank_conflicts, find_swizzle, operand_shared
+    from tt_layout.library.memory import conflicts, operand_shared, swizzle
     from tt_layout.library.parsing import parse_layout, to_linear_layout
-    from tt_layout.library.pictures import Drawing, Page, draw, explore, playground
+    from tt_layout.library.pictures import Drawing, Page, explore, playground, plot
     from tt_layout.mlir.types import TensorType
     from tt_layout.notation.refusal import RefusedError
     from tt_layout.notation.result import Translation
@@ -119,6 +119,9 @@ if TYPE_CHECKING:
     from tt_layout.watching.report import WatchReport
     from tt_layout.watching.session import watch
 
+    bank_conflicts, find_swizzle, draw = conflicts, swizzle, plot
+    compare_layouts, convert_layout, layout_info, reduction_order = diff, convert, info, reduce
+
 _HOMES = {
     name: f"tt_layout.{home}"
     for home, names in {
@@ -135,11 +138,10 @@ _HOMES = {
         "library.dumps": "apply axis_info explore_ir",
         "library.features": "features",
         "library.inputs": "place",
-        "library.layouts": "compare_layouts convert_layout elements_at layout_info locations_of "
-        "reduction_order translate",
-        "library.memory": "bank_conflicts find_swizzle operand_shared",
+        "library.layouts": "diff convert elements_at info locations_of reduce translate",
+        "library.memory": "conflicts swizzle operand_shared",
         "library.parsing": "parse_layout to_linear_layout",
-        "library.pictures": "Drawing Page draw explore playground",
+        "library.pictures": "Drawing Page explore playground plot",
         "mlir.types": "TensorType",
         "notation.refusal": "RefusedError",
         "notation.result": "Translation",
@@ -161,6 +163,17 @@ _HOMES = {
     for name in names.split()
 }
 """Public name -> the module that it is imported from when it is first used."""
+
+_OLD_NAMES = {
+    "bank_conflicts": "conflicts",
+    "compare_layouts": "diff",
+    "convert_layout": "convert",
+    "draw": "plot",
+    "find_swizzle": "swizzle",
+    "layout_info": "info",
+    "reduction_order": "reduce",
+}
+"""Names of before -> the names of the commands, which the functions have now."""
 
 __all__ = [
     "AppliedReport",
@@ -196,27 +209,27 @@ __all__ = [
     "audit_ir",
     "autotune_prune",
     "axis_info",
-    "bank_conflicts",
     "coalesced_blocked",
-    "compare_layouts",
-    "convert_layout",
+    "conflicts",
+    "convert",
     "default_blocked",
     "default_nvmma",
-    "draw",
+    "diff",
     "elements_at",
     "explore",
     "explore_ir",
     "features",
-    "find_swizzle",
-    "layout_info",
+    "info",
     "locations_of",
     "operand_shared",
     "parse_ir",
     "parse_layout",
     "place",
     "playground",
+    "plot",
     "read_functions",
-    "reduction_order",
+    "reduce",
+    "swizzle",
     "to_linear_layout",
     "translate",
     "watch",
@@ -227,6 +240,8 @@ if not TYPE_CHECKING:  # a checker knows every name, and that there is no other
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first used, so that importing the package is cheap."""
+        if name in _OLD_NAMES:
+            return _by_old_name(name)
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
@@ -234,6 +249,14 @@ if not TYPE_CHECKING:  # a checker knows every name, and that there is no other
         value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
+
+    def _by_old_name(name: str) -> Any:
+        import warnings
+
+        newer = _OLD_NAMES[name]
+        message = f"tt_layout.{name} is tt_layout.{newer}, like the command; the old name will go"
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+        return getattr(sys.modules[__name__], newer)
 
 
 def __dir__() -> list[str]:
@@ -250,9 +273,9 @@ def _text_of(layout: LinearLayout, memory_space: MemorySpace, kind: str, padding
 
 def _svg_of(placed: PlacedLayout) -> str:
     """Return the figure of a placed layout, for notebooks."""
-    from tt_layout.library.pictures import draw
+    from tt_layout.library.pictures import plot
 
-    return draw(placed, placed.tensor).svg
+    return plot(placed, placed.tensor).svg
 
 
 Renderers.text, Renderers.svg = _text_of, _svg_of

@@ -55,8 +55,8 @@ def signatures() -> dict[str, Signature]:
     return {
         "axis_info": Signature(tt_layout.axis_info, (function, [function])),
         "audit_ir": Signature(tt_layout.audit_ir, (FUNCTION,), {"values": {"n": 4}}),
-        "bank_conflicts": Signature(
-            tt_layout.bank_conflicts,
+        "conflicts": Signature(
+            tt_layout.conflicts,
             (BLOCKED, SHARED, "64x64xf16"),
             {"target": "sm90", "access": "both"},
         ),
@@ -65,9 +65,9 @@ def signatures() -> dict[str, Signature]:
             ("64x64xf16", 8),
             {"element_bits": 16, "num_warps": 4, "threads_per_warp": 32, "order": [1, 0]},
         ),
-        "compare_layouts": Signature(tt_layout.compare_layouts, (BLOCKED, registers, [64, 64])),
-        "convert_layout": Signature(
-            tt_layout.convert_layout, (BLOCKED, registers, "64x64xf16"), {"target": "sm90"}
+        "diff": Signature(tt_layout.diff, (BLOCKED, registers, [64, 64])),
+        "convert": Signature(
+            tt_layout.convert, (BLOCKED, registers, "64x64xf16"), {"target": "sm90"}
         ),
         "default_blocked": Signature(
             tt_layout.default_blocked,
@@ -85,21 +85,19 @@ def signatures() -> dict[str, Signature]:
             ("64x64xf16",),
             {"element_bits": 16, "order": [1, 0], "cga": ((0, 1),), "fp4_padded": False},
         ),
-        "draw": Signature(
-            tt_layout.draw,
+        "plot": Signature(
+            tt_layout.plot,
             (BLOCKED, [16, 16], None),
             {"view": "tensor", "color_by": "warp", "target": "sm90", "access": "load"},
         ),
         "elements_at": Signature(tt_layout.elements_at, (SHARED, [64, 64]), {"offset": 3}),
         "explore": Signature(tt_layout.explore, (BLOCKED, [16, 16], None), {"target": "sm90"}),
-        "find_swizzle": Signature(
-            tt_layout.find_swizzle,
+        "swizzle": Signature(
+            tt_layout.swizzle,
             ([BLOCKED], [BLOCKED], "64x64xf16"),
             {"target": "sm90", "family": "swizzled", "max_candidates": 9, "has_ranking": True},
         ),
-        "layout_info": Signature(
-            tt_layout.layout_info, (memory, [64, 32]), {"memory_order": [1, 0]}
-        ),
+        "info": Signature(tt_layout.info, (memory, [64, 32]), {"memory_order": [1, 0]}),
         "locations_of": Signature(
             tt_layout.locations_of, (BLOCKED, [64, 64], [1, 2]), {"limit": 4}
         ),

@@ -74,14 +74,14 @@ def test_every_tool_answers_as_the_library_does() -> None:
             assert fact in told
         found: Any = await client.call_tool("kernel_features", {"dump": TEXT})
         assert found.structured_content == tt_layout.features(TEXT)
-        report = tt_layout.bank_conflicts(ROWS, "(64,64):(64,1)", "64x64xf16")
+        report = tt_layout.conflicts(ROWS, "(64,64):(64,1)", "64x64xf16")
         asked = {"registers": ROWS, "shared": "(64,64):(64,1)", "tensor": "64x64xf16"}
         assert await answer(client, "conflicts", **asked) == str(report)
-        best = tt_layout.find_swizzle([ROWS], [COLUMNS], "64x64xf16")
+        best = tt_layout.swizzle([ROWS], [COLUMNS], "64x64xf16")
         both = {"writers": [ROWS], "readers": [COLUMNS]}
         assert await answer(client, "swizzle", **both, tensor="64x64xf16") == str(best)
         asked = {"source": ROWS, "target": COLUMNS, "tensor": "64x64xf16", "gpu": "sm80"}
-        converted = tt_layout.convert_layout(ROWS, COLUMNS, "64x64xf16", target="sm80")
+        converted = tt_layout.convert(ROWS, COLUMNS, "64x64xf16", target="sm80")
         assert await answer(client, "convert", **asked) == str(converted)
         written = await answer(client, "translate_layout", layout=ROWS, to="3.4")
         assert written.startswith("#ttg.blocked<{")

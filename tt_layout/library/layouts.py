@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 
 @overload
-def layout_info(
+def info(
     layout: DistributedEncoding,
     shape_or_type: ShapeOrType,
     *,
     memory_order: Sequence[int] | None = ...,
 ) -> InfoReport[LayoutInfo]: ...
 @overload
-def layout_info(
+def info(
     layout: SharedEncoding, shape_or_type: ShapeOrType, *, memory_order: Sequence[int] | None = ...
 ) -> InfoReport[SharedInfo]: ...
 @overload
-def layout_info(
+def info(
     layout: TensorMemoryBase,
     shape_or_type: ShapeOrType,
     *,
     memory_order: Sequence[int] | None = ...,
 ) -> InfoReport[TensorMemoryInfo]: ...
 @overload
-def layout_info(
+def info(
     layout: Layout,
     shape_or_type: ShapeOrType,
     *,
@@ -55,7 +55,7 @@ def layout_info(
     release: Release | str | None = ...,
     threads_per_warp: int | None = ...,
 ) -> InfoReport[Any]: ...
-def layout_info(
+def info(
     layout: Layout,
     shape_or_type: ShapeOrType,
     *,
@@ -79,7 +79,7 @@ def layout_info(
         LayoutError: it is not a layout, or does not fit the tensor, or the order does not.
 
     Example:
-        >>> report = layout_info("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])", "64x64xf16")
+        >>> report = info("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])", "64x64xf16")
         >>> report.info.registers, report.access.vector_bytes
         (32, 16)
     """
@@ -151,7 +151,7 @@ def elements_at(
     return location_report(placed, coordinates)
 
 
-def compare_layouts(
+def diff(
     before: Layout,
     after: Layout,
     shape_or_type: ShapeOrType,
@@ -171,7 +171,7 @@ def compare_layouts(
         LayoutError: one does not fit the tensor, or they are in different memory spaces.
 
     Example:
-        >>> print(compare_layouts("(2,2):(1,2)", "(2,2):(2,1)", "4xf16"))
+        >>> print(diff("(2,2):(1,2)", "(2,2):(2,1)", "4xf16"))
         - #ttg.linear<{register = [[2]], lane = [[1]], warp = [], block = []}>
         + #ttg.linear<{register = [[1]], lane = [[2]], warp = [], block = []}>
         different
@@ -189,7 +189,7 @@ def compare_layouts(
 
 
 @overload
-def convert_layout(
+def convert(
     src: DistributedEncoding,
     dst: DistributedEncoding,
     shape_or_type: ShapeOrType,
@@ -197,7 +197,7 @@ def convert_layout(
     target: Target | str | None = ...,
 ) -> ConversionReport: ...
 @overload
-def convert_layout(
+def convert(
     src: Layout,
     dst: Layout,
     shape_or_type: ShapeOrType,
@@ -206,7 +206,7 @@ def convert_layout(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> Any: ...
-def convert_layout(
+def convert(
     src: Layout,
     dst: Layout,
     shape_or_type: ShapeOrType,
@@ -228,7 +228,7 @@ def convert_layout(
         LayoutError: a layout does not fit the tensor, or the two are not of one kernel.
 
     Example:
-        >>> report = convert_layout("(2,2):(1,2)", "(2,2):(2,1)", "4xf32")
+        >>> report = convert("(2,2):(1,2)", "(2,2):(2,1)", "4xf32")
         >>> report.conversion.kind
         'shuffles'
     """
@@ -241,7 +241,7 @@ def convert_layout(
     return conversion_report(old, new, type_of(shape_or_type), gpu_name)
 
 
-def reduction_order(
+def reduce(
     layout: Layout,
     shape_or_type: ShapeOrType,
     axis: int,
@@ -272,7 +272,7 @@ def reduction_order(
 
     Example:
         >>> rows = "gl.BlockedLayout([1, 2], [1, 32], [1, 4], [1, 0])"
-        >>> print(reduction_order(rows, "2x64xf32", 1))
+        >>> print(reduce(rows, "2x64xf32", 1))
         sum of 64 elements of f32 along dimension 1, sm90, Triton 3.9
           step  in         by                 adds
              1  registers                     s1(i) = x(i) + x(i+1)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tt_layout.releases import Release
 
 
-def bank_conflicts(
+def conflicts(
     register: Layout,
     shared: Layout,
     shape_or_type: ShapeOrType,
@@ -55,7 +55,7 @@ def bank_conflicts(
             shared memory, or the target's warp has another number of lanes.
 
     Example:
-        >>> report = bank_conflicts("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
+        >>> report = conflicts("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
         ...                         "Swizzle<3,3,3> o (64,64):(64,1)", "64x64xf16")
         >>> report.conflicts.store.extra_wavefronts
         0
@@ -78,7 +78,7 @@ def bank_conflicts(
     return conflicts_report(registers, memory, tensor, hardware, kinds)
 
 
-def find_swizzle(
+def swizzle(
     writers: Layout | Sequence[Layout],
     readers: Layout | Sequence[Layout],
     shape_or_type: ShapeOrType,
@@ -111,7 +111,7 @@ def find_swizzle(
 
     Example:
         >>> rows, columns = "(128,32):(1,128)", "(128,32):(32,1)"
-        >>> print(find_swizzle(rows, columns, "128x32xf32").search.best.encoding)
+        >>> print(swizzle(rows, columns, "128x32xf32").search.best.encoding)
         #ttg.swizzled_shared<{vec = 1, perPhase = 2, maxPhase = 32, order = [1, 0]}>
     """
     tensor = with_width(shape_or_type)

@@ -109,7 +109,7 @@ def _save(path: str, made: dict[str, Callable[[], bytes]]) -> None:
     write([content], path, size=len(content))
 
 
-def draw(
+def plot(
     layout: Layout,
     other: Layout | ShapeOrType,
     shape_or_type: ShapeOrType | None = None,
@@ -123,7 +123,7 @@ def draw(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> Drawing:
-    """Return the figure of a layout, or of two: ``draw(layout, shape)``, ``draw(a, b, shape)``.
+    """Return the figure of a layout, or of two: ``plot(layout, shape)``, ``plot(a, b, shape)``.
 
     Args:
         layout: text in any notation, or an object.
@@ -146,7 +146,7 @@ def draw(
         LayoutError: a layout does not fit the tensor, or the view does not suit the layouts.
 
     Example:
-        >>> drawing = draw("gl.BlockedLayout([1, 2], [2, 2], [2, 1], [1, 0])", [4, 4])
+        >>> drawing = plot("gl.BlockedLayout([1, 2], [2, 2], [2, 1], [1, 0])", [4, 4])
         >>> drawing.svg[:4], drawing
         ('<svg', <Drawing: blocked over 4x4>)
     """

@@ -171,7 +171,7 @@ def typed_text(size: TypedSize, info: LayoutInfo) -> str:
 
     Example:
         >>> import tt_layout
-        >>> report = tt_layout.layout_info("gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])",
+        >>> report = tt_layout.info("gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])",
         ...                                "16x16xf16")
         >>> typed_text(report.typed[1], report.info).partition(": ")[2]
         '8 lanes along dim1 need 32 columns, the tensor has 16: 2 copies'

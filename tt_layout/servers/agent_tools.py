@@ -22,9 +22,9 @@ from tt_layout.files import is_inside
 from tt_layout.hardware import DEFAULT_TARGET
 from tt_layout.library.dumps import apply
 from tt_layout.library.features import features
-from tt_layout.library.layouts import convert_layout, translate
-from tt_layout.library.memory import bank_conflicts, find_swizzle
-from tt_layout.library.pictures import draw
+from tt_layout.library.layouts import convert, translate
+from tt_layout.library.memory import conflicts, swizzle
+from tt_layout.library.pictures import plot
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.audit_ir import audit_ir
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
@@ -239,7 +239,7 @@ class AgentTools:
         self, registers: Layout, shared: Layout, tensor: TensorType, gpu: Gpu = None
     ) -> str:
         """Return the report of an access."""
-        return str(bank_conflicts(registers, shared, tensor, target=gpu))
+        return str(conflicts(registers, shared, tensor, target=gpu))
 
     def swizzle(
         self,
@@ -257,11 +257,11 @@ class AgentTools:
         gpu: Gpu = None,
     ) -> str:
         """Return the report of a search."""
-        return str(find_swizzle(writers, readers, tensor, target=gpu or DEFAULT_TARGET))
+        return str(swizzle(writers, readers, tensor, target=gpu or DEFAULT_TARGET))
 
     def convert(self, source: Layout, target: Layout, tensor: TensorType, gpu: Gpu = None) -> str:
         """Return the report of a conversion."""
-        return str(convert_layout(source, target, tensor, target=gpu or DEFAULT_TARGET))
+        return str(convert(source, target, tensor, target=gpu or DEFAULT_TARGET))
 
     def translate_layout(
         self,
@@ -282,4 +282,4 @@ class AgentTools:
 
     def picture(self, layout: Layout, tensor: TensorType) -> bytes:
         """Return the picture of a layout."""
-        return draw(layout, tensor).png
+        return plot(layout, tensor).png
