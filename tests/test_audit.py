@@ -254,6 +254,9 @@ def test_diff_of_two_files(run: Run, tmp_path: Path) -> None:
     assert outcome.status == 1
     assert [line.split()[:3] for line in outcome.out.splitlines()[2:]] == [
         ["@k:", "8", "cycles"],
+        ["@k:", "lower", "bound"],
+        ["@k:", "findings", "of"],
+        ["@k:", "cycles", "that"],
         ["line", "operation", "of"],
         ["-", "6", "convert_layout"],
         ["1", "removed,", "0"],
@@ -271,7 +274,9 @@ def test_diff_of_the_modules_of_one_file(run: Run) -> None:
     assert outcome.status == 1
     assert outcome.out.count("---") == 2
     assert "1 removed, 0 added" in outcome.out
-    assert outcome.out.endswith("the same data movements\n")
+    assert outcome.out.endswith(
+        "the same data movements, matrix instructions, errors and findings\n"
+    )
 
 
 # -- bad input --------------------------------------------------------------------------------

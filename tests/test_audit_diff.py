@@ -61,3 +61,39 @@ def test_the_same_as_data(run: Run, after: str) -> None:
 def test_only_new_findings_fail(kinds: str, status: int, run: Run, after: str) -> None:
     assert run("audit", "--diff", BEFORE, after, "--fail-on", kinds).status == status
     assert run("audit", "--diff", after, BEFORE, "--fail-on", kinds).status == 0
+
+
+def limited(text: str, registers: int) -> str:
+    """Return a dump whose compiler may give a thread so many registers."""
+    return text.replace(
+        "module attributes {", f'module attributes {{"ttg.maxnreg" = {registers} : i32, '
+    )
+
+
+def test_the_same_means_all_that_the_verdict_rests_on(run: Run, tmp_path: Path) -> None:
+    text = (KERNELS / "softmax-sm90.ttgir").read_text()
+    before, after = tmp_path / "before.ttgir", tmp_path / "after.ttgir"
+    before.write_text(text)
+    after.write_text(limited(text, 8))
+    same = run("audit", "--diff", str(before), str(before))
+    words = (
+        "registers, spills, shared memory, CTAs, bounds, matrix instructions, errors and findings"
+    )
+    assert (same.status, same.out.splitlines()[-1]) == (0, f"the same data movements, {words}")
+    differs = run("audit", "--diff", str(before), str(after))
+    assert differs.status == 1
+    assert "spills: unlikely before, likely after" in differs.out
+    assert "findings of registers: 0 before, 1 after" in differs.out
+    [one] = json.loads(run("audit", "--diff", str(before), str(after), "--format", "json").out)[
+        "comparisons"
+    ]
+    assert (one["removed"], one["added"]) == ([], [])
+    assert one["kernels"][0]["facts"]["spills"] == ["unlikely", "likely"]
+    assert one["kernels"][0]["is_worse"] is True
+    worse = run("audit", "--baseline", str(before), str(after))
+    assert worse.status == 1
+    assert worse.out.startswith("1 kernels: 1 more expensive")
+    assert "spills unlikely -> likely" in " ".join(worse.out.split())
+    better = run("audit", "--baseline", str(after), str(before))
+    assert better.status == 0
+    assert "1 cheaper" in better.out

@@ -115,7 +115,7 @@ def test_the_same_folder_is_the_same(run: Run, folders: tuple[Path, Path], kerne
     outcome = run("audit", "--baseline", str(folders[0]), str(folders[0]))
     assert outcome.status == 0
     every = kernels + 1
-    counts = f"{every} kernels: 0 more expensive, 0 new, 0 cheaper, 0 gone, {every} "
+    counts = f"{every} kernels: 0 more expensive, 0 new, 0 changed, 0 cheaper, 0 gone, {every} "
     assert outcome.out.startswith(counts)
     assert outcome.out.count("\n") == 1
 
@@ -140,7 +140,7 @@ def test_it_is_a_comment_or_a_page(
     if form == "markdown":
         rows = [line for line in outcome.out.splitlines() if line.startswith("| ")]
         assert len(rows) == 2 + sum(map(len, PLANTED.values()))
-        assert {row.count(" | ") for row in rows} == {6}
+        assert {row.count(" | ") for row in rows} == {7}
 
 
 def test_names_are_shown_and_not_obeyed(run: Run, tmp_path: Path) -> None:

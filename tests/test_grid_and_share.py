@@ -9,11 +9,11 @@ import pytest
 from command import Run, runner
 
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.shares import Basis, Launched, Shares, Verdict
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir import parse_ir
-from tt_layout.reports.kernel_overview import KernelLine
 
 KERNELS = Path(__file__).parent.parent / "examples" / "kernels"
 GRID = {"num_programs_x": 64, "num_programs_y": 64, "num_programs_z": 1}
@@ -59,11 +59,14 @@ def test_the_rule_of_the_share() -> None:
 
 
 def test_a_folder_is_ranked_by_all_programs() -> None:
-    few = KernelLine("a", 1, "f", None, 4, None, "", 100.0, 0, {}, (), programs=2)
-    many = KernelLine("b", 1, "g", None, 4, None, "", 10.0, 0, {}, (), programs=1000)
-    unknown = KernelLine("c", 1, "h", None, 4, None, "", 300.0, 0, {}, ())
-    ranked = sorted([few, many, unknown], key=lambda one: one.rank)
-    assert [one.file for one in ranked] == ["b", "c", "a"]
+    known = {"line": 1, "function": "f", "errors": 0}
+    wastes = ("a", 100.0, 2), ("b", 10.0, 1000), ("c", 300.0, None)
+    kernels = [
+        Kernel.of_values({**known, "file": file, "weight": weight, "programs": programs})
+        for file, weight, programs in wastes
+    ]
+    ranked = sorted(kernels, key=lambda kernel: kernel.rank)
+    assert [kernel.file for kernel in ranked] == ["b", "c", "a"]
 
 
 EITHER_WAY = """#wide = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4],

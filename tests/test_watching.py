@@ -67,9 +67,9 @@ def test_what_is_launched_is_audited_with_its_arguments(kernel: Any) -> None:
     [one] = seen.kernels
     assert one.launches == {Launch((4, 1, 1), (("x", 16), ("s", 2), ("size", 1024))): 3}
     assert one.compiled.place.startswith("tests/test_watching.py:" if in_root() else str(ROOT))
-    [line] = [kernel.line for kernel in seen.report.kernels]
+    [line] = [kernel.audit for kernel in seen.report.kernels]
     assert line is not None
-    assert line.findings, "the stride of 2 is known to be uncoalesced"
+    assert line.finding_lines, "the stride of 2 is known to be uncoalesced"
     assert "@strided" in table.getvalue()
     assert str(seen) + "\n" == table.getvalue()
 
@@ -84,7 +84,7 @@ def test_what_is_compiled_and_not_launched_is_audited(kernel: Any) -> None:
     [one] = seen.kernels
     assert one.launches == {}
     assert one.launch is None
-    assert seen.report.kernels[0].line is not None
+    assert seen.report.kernels[0].audit is not None
 
 
 def test_what_was_compiled_before_is_seen_when_it_is_launched(kernel: Any) -> None:
@@ -178,7 +178,7 @@ def test_values_that_do_not_fit_are_not_used(kernel: Any) -> None:
     with tt_layout.watch(out=io.StringIO()) as seen:
         kernel.run(Unaligned(), 2, grid=(1,), warmup=False)
     [one] = seen.report.kernels
-    assert one.line is not None
+    assert one.audit is not None
     assert one.reason is not None
     assert "multiples of 16" in one.reason
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow, cycles_by_kernel
+from tt_layout.audit.facts import Difference, differences
+from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.operations.details import GlobalDetails, SingleAtomicDetails
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation, attribute_of
@@ -57,6 +59,26 @@ class KernelTotal(NamedTuple):
     after: float
 
 
+class KernelDifference(NamedTuple):
+    """Facts in which a kernel differs before and after.
+
+    Attributes:
+        function: the kernel, as its module calls it; None for what is outside of any.
+        before, after: the kernel; None where only the other module has it.
+        facts: those that differ; none where only one module has the kernel.
+    """
+
+    function: str | None
+    before: Kernel | None
+    after: Kernel | None
+    facts: tuple[Difference, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all facts are those of before."""
+        return self.before is not None and self.after is not None and not self.facts
+
+
 def width_bytes(row: MovementRow) -> int | None:
     """Return the bytes that an access to global memory moves at once; None for others."""
     if row.cost is None or row.operation.group not in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC):
@@ -84,6 +106,21 @@ def totals_of(before: Audit, after: Audit) -> list[KernelTotal]:
     sums = [cycles_by_kernel(audit.movements) for audit in (before, after)]
     names = dict.fromkeys([*sums[0], *sums[1]])
     return [KernelTotal(name, *(cycles.get(name, 0.0) for cycles in sums)) for name in names]
+
+
+def kernels_between(before: Audit, after: Audit) -> tuple[KernelDifference, ...]:
+    """Return every kernel of two modules with the facts in which it differs."""
+    left, right = ({one.symbol: one for one in kernels_of(audit)} for audit in (before, after))
+    return tuple(
+        KernelDifference(name, *(ends := (left.get(name), right.get(name))), _facts_between(*ends))
+        for name in dict.fromkeys([*left, *right])
+    )
+
+
+def _facts_between(before: Kernel | None, after: Kernel | None) -> tuple[Difference, ...]:
+    if before is None or after is None:
+        return ()
+    return differences(before.facts, after.facts)
 
 
 def _identity(row: MovementRow) -> Identity:

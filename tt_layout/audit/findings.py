@@ -266,3 +266,28 @@ class Found(NamedTuple):
 
     findings: tuple[Finding, ...]
     notes: tuple[Note, ...]
+
+
+class FindingLine(NamedTuple):
+    """A finding as plain values.
+
+    Attributes:
+        kinds: of `tt_layout.audit.rules.kinds`.
+        weight: cycles wasted in one program.
+        line: of the dump.
+        message: what is wrong.
+        location: the file and the line of the program; None where the dump has none.
+    """
+
+    kinds: tuple[str, ...]
+    weight: float
+    line: int
+    message: str
+    location: tuple[str, int, int] | None
+
+    @staticmethod
+    def of(finding: Finding) -> FindingLine:
+        """Shorten a finding."""
+        place = finding.location
+        location = (place.file, place.line, place.column) if place is not None else None
+        return FindingLine(finding.kinds, finding.weight, finding.line, finding.message, location)

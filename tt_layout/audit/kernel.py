@@ -6,15 +6,17 @@ Every report, of whatever format, prints kernels: what there is to say of one is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bounds
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.conclusions import MovementRow, by_function
+from tt_layout.audit.facts import Facts
 from tt_layout.audit.finding_groups import sorted_groups
-from tt_layout.audit.findings import Counted, Finding
+from tt_layout.audit.findings import Counted, Finding, FindingLine
 from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.operations.multiplications import Multiplication
@@ -55,13 +57,18 @@ class Kernel:
 
     # -- identity and launch ----------------------------------------------------------------
 
-    @property
+    @lazy
     def function(self) -> str | None:
         """The kernel, as it is launched where that is known; None for what is outside of any."""
         launched = self.audit.known.name
         return launched if launched is not None and self.is_only else self.symbol
 
-    @property
+    @lazy
+    def line(self) -> int:
+        """The line of the dump on which its module begins."""
+        return self.audit.module.line
+
+    @lazy
     def target(self) -> str | None:
         """The GPU's name in `tt_layout.hardware`; None where the module names none."""
         return self.audit.module.gpu
@@ -71,7 +78,7 @@ class Kernel:
         """The GPU that it is costed for; None where that is not known."""
         return self.audit.chip
 
-    @property
+    @lazy
     def warps(self) -> int | None:
         """The warps of a CTA; None where the module does not state them."""
         return self.audit.module.number("num-warps") or self.audit.known.warps
@@ -96,7 +103,7 @@ class Kernel:
         """Cycles that a launch took; None where that was not measured."""
         return self.adviser.shares.measured(self.symbol)
 
-    @property
+    @lazy
     def programs(self) -> int | None:
         """The programs of the grid; None where it is not known."""
         if self.grid is None:
@@ -238,21 +245,21 @@ class Kernel:
         return tuple(note.finding for note in notes.get(self.symbol, ()))
 
     @lazy
-    def kinds(self) -> Counter[str]:
+    def kinds(self) -> dict[str, int]:
         """The number of its findings of each kind."""
-        return Counter(kind for finding in self.findings for kind in finding.kinds)
+        return _counted(kind for finding in self.findings for kind in finding.kinds)
 
     @property
     def findings_share(self) -> float | None:
         """Share of its cycles wasted by findings, 0 to 1."""
         return min(1.0, self.weight / self.cycles) if self.cycles else None
 
-    @property
+    @lazy
     def weight(self) -> float:
         """Cycles that the findings waste in one program: what kernels are sorted by."""
         return sum(finding.weight for finding in self.findings)
 
-    @property
+    @lazy
     def errors(self) -> int:
         """The number of errors."""
         return sum(finding.is_error for finding in self.findings)
@@ -276,10 +283,92 @@ class Kernel:
         """Whether it compiles and fits, what binds it, and what there is to gain."""
         return verdict_text(self.findings, self.bounds, self.measured, self.adviser)
 
-    @property
+    @lazy
+    def finding_lines(self) -> tuple[FindingLine, ...]:
+        """Its findings as plain values, the most urgent first."""
+        return tuple(map(FindingLine.of, self.findings))
+
+    @lazy
     def text(self) -> str:
         """The line."""
         return f"{self.who}: {self.counts}"
+
+    # -- plain values -----------------------------------------------------------------------
+
+    @lazy
+    def facts(self) -> Facts:
+        """What its verdict rests on."""
+        return self._facts()
+
+    def _facts(self, *, has_bounds: bool = True) -> Facts:
+        registers, largest = self.registers, None
+        if has_bounds and self.bounds is not None:
+            largest = self.bounds.largest
+        return Facts(
+            errors=self.errors,
+            spills=registers.spills_word if registers is not None else None,
+            spilled=registers.spilled if registers is not None else None,
+            without_instruction=sum(one.instruction is None for one in self.products),
+            cycles=self.cycles,
+            bound_cycles=largest.cycles if largest is not None else None,
+            ctas=self.occupancy.ctas if self.occupancy is not None else None,
+            bound_by=largest.resource if largest is not None else None,
+            limited_by=self.limited_by,
+            registers=registers.taken if registers is not None else None,
+            shared_bytes=self.shared_bytes,
+            instructions=self.instructions,
+            findings=self.kinds,
+            finding_cycles=self.weight,
+        )
+
+    @property
+    def instructions(self) -> str:
+        """Matrix instructions of its text with their numbers, a loop counted once."""
+        counts: dict[str, int] = {}
+        for one in (product.instruction for product in self.products):
+            if one is not None:
+                counts[one.name] = counts.get(one.name, 0) + one.instructions
+        return ", ".join(f"{number} x {name}" for name, number in sorted(counts.items()))
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """Sort key: errors first, then the waste in all programs."""
+        return (
+            not self.errors,
+            -self.weight * (self.programs or 1),
+            self.file,
+            self.line,
+            self.function or "",
+        )
+
+    def settled(self, *others: str, has_bounds: bool = True) -> Kernel:
+        """Return a copy that holds `SETTLED` and no audit: small, and fit for other processes.
+
+        Args:
+            others: further attributes that it holds.
+            has_bounds: whether its facts have the bounds, which take a tenth of an audit.
+        """
+        facts = self.facts if has_bounds else self._facts(has_bounds=False)
+        values = {name: getattr(self, name) for name in (*SETTLED, *others) if name != "facts"}
+        return Kernel.of_values({**values, "facts": facts})
+
+    def with_values(self, **values: object) -> Kernel:
+        """Return a settled kernel with other values."""
+        return Kernel.of_values({**vars(self), **values})
+
+    @staticmethod
+    def of_values(values: Mapping[str, object]) -> Kernel:
+        """Return a kernel of which only some attributes are known.
+
+        Example:
+            >>> Kernel.of_values({"function": "f", "target": "sm90", "warps": 4}).who
+            '@f, sm90, 4 warps'
+        """
+        kernel = object.__new__(Kernel)
+        vars(kernel).update(values)
+        return kernel
+
+    # -- words ------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -330,6 +419,26 @@ class Kernel:
         return f"{size(self.shared_bytes)}{of} of shared memory"
 
 
+SETTLED: Mapping[str, Any] = {
+    "file": str,
+    "line": int,
+    "function": str | None,
+    "target": str | None,
+    "warps": int | None,
+    "shared_bytes": int | None,
+    "text": str,
+    "weight": float,
+    "errors": int,
+    "kinds": dict[str, int],
+    "finding_lines": tuple[FindingLine, ...],
+    "cycles": float,
+    "signature": str,
+    "programs": int | None,
+    "facts": Facts,
+}
+"""Attributes of a settled kernel, with their types: all plain values."""
+
+
 def kernel_names(audit: Audit) -> tuple[str | None, ...]:
     """Return the functions that move data or have findings; None of what is outside of any."""
     names: list[str | None] = [row.operation.function for row in audit.movements]
@@ -375,6 +484,11 @@ def kinds_texts(findings: Sequence[Finding]) -> Iterator[str]:
         loops = sum(is_in_loop(one) for one in runs if one is not None)
         some = f"({loops} in the loop)" if loops < len(group) else "in the loop"
         yield key[1].text(len(group)) + f" {some}" * bool(loops)
+
+
+def _counted(kinds: Iterable[str]) -> dict[str, int]:
+    """Return how often each kind is there, the first first."""
+    return dict(Counter(kinds))
 
 
 def _absences() -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 
+from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.processes import processes
 from tt_layout.errors import LayoutError
@@ -17,7 +18,6 @@ from tt_layout.releases import Release
 from tt_layout.reports.kernel_overview import (
     FileKernels,
     FileReader,
-    KernelLine,
     KernelOverview,
     PassedOver,
 )
@@ -84,7 +84,7 @@ def overview(
     files = files_of(names)
     if not files:
         raise LayoutError(f"found no dump in {', '.join(names)}: {WHAT_DUMPS_ARE}")
-    kernels: list[KernelLine] = []
+    kernels: list[Kernel] = []
     passed: list[PassedOver] = []
     unread: list[PassedOver] = []
     arguments: dict[str, None] = {}

@@ -8,6 +8,7 @@ from itertools import accumulate, count
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.cli.dump_modules import shown_progress, whole
@@ -20,7 +21,7 @@ from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.mlir.pieces import Piece
 from tt_layout.releases import Release
 from tt_layout.reports.audit import FEW
-from tt_layout.reports.kernel_overview import MAX_KNOWN, KernelLine
+from tt_layout.reports.kernel_overview import MAX_KNOWN
 from tt_layout.reports.many_modules import WORST, ManyModules, brief_kernels, worst_first
 from tt_layout.reports.opened import OpenedDump, audit_with
 from tt_layout.worker import processors
@@ -55,7 +56,7 @@ class PieceKernels(NamedTuple):
         arguments: names of those with values.
     """
 
-    kernels: tuple[KernelLine, ...]
+    kernels: tuple[Kernel, ...]
     audited: int
     modules: int
     arguments: tuple[str, ...]
@@ -155,7 +156,7 @@ class _PieceReader:
         settings, numbers = self._settings, count()
         modules = _modules(piece, settings, self._interner)
         counted = (module for module, _ in zip(modules, numbers))
-        kernels: list[KernelLine] = []
+        kernels: list[Kernel] = []
         arguments: dict[str, None] = {}
         audited = 0
         for module in chosen_modules(counted):

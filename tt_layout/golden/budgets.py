@@ -61,11 +61,11 @@ def numbers_of(case: Case) -> dict[str, float | None]:
 
 def _of_dump(case: Case) -> dict[str, float | None]:
     """Return the maximum over the kernels of a dump; the sum of errors and conflicts."""
+    from tt_layout.audit.kernel import kernels_of
     from tt_layout.golden.audits import findings_of
-    from tt_layout.reports.kernel_overview import KernelLine
 
     audits = findings_of(case).audits
-    kernels = [line for audit in audits for line in KernelLine.of_audit("", audit)]
+    kernels = [kernel for audit in audits for kernel in kernels_of(audit)]
     if not kernels:
         raise LayoutError("the file has no kernel that moves data", case.span("file"))
     findings = [finding for kernel in kernels for finding in kernel.findings]

@@ -128,7 +128,7 @@ def _summary(summary: Kernel) -> dict[str, Any]:
         "shared_limit": summary.shared_limit,
         **_registers(summary.registers),
         "occupancy": _occupancy(summary.occupancy),
-        "findings": dict(summary.kinds),
+        "findings": summary.kinds,
         "cost": summary.weight,
     }
 
@@ -139,14 +139,13 @@ def _registers(found: RegisterPressure | None) -> dict[str, Any]:
         names = ("per_thread", "limit", "line", "source")
         return {**{f"registers_{name}": None for name in names}, "spilled": None, "spills": None}
     source = found.compiled.source if found.compiled is not None else None
-    words = ("unlikely", "likely") if found.spilled is None else ("no", "yes")
     return {
         "registers_per_thread": found.taken,
         "registers_limit": found.limit,
         "registers_line": found.line,
         "registers_source": source,
         "spilled": found.spilled,
-        "spills": words[found.spills],
+        "spills": found.spills_word,
     }
 
 

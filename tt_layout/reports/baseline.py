@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
+from tt_layout.audit.facts import Difference, differences, in_words, is_worse
+from tt_layout.audit.kernel import Kernel
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
-from tt_layout.reports.kernel_overview import KernelLine, PassedOver
+from tt_layout.reports.kernel_overview import PassedOver
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
@@ -23,6 +25,7 @@ class Verdict(Enum):
 
     MORE_EXPENSIVE = "more expensive"
     NEW = "new"
+    CHANGED = "changed"
     CHEAPER = "cheaper"
     GONE = "gone"
     SAME = "the same"
@@ -37,12 +40,12 @@ class KernelChange(NamedTuple):
         tolerance: by how much it may become more expensive, as a share of what it cost.
     """
 
-    before: KernelLine | None
-    after: KernelLine | None
+    before: Kernel | None
+    after: Kernel | None
     tolerance: float = 0.0
 
     @property
-    def kernel(self) -> KernelLine:
+    def kernel(self) -> Kernel:
         """The kernel as it is now, or as it was."""
         kernel = self.after if self.after is not None else self.before
         assert kernel is not None
@@ -57,17 +60,23 @@ class KernelChange(NamedTuple):
         return after - before
 
     @property
+    def facts(self) -> tuple[Difference, ...]:
+        """The facts in which it differs; none where it is new, or gone."""
+        if self.before is None or self.after is None:
+            return ()
+        return differences(self.before.facts, self.after.facts, self.tolerance)
+
+    @property
     def verdict(self) -> Verdict:
-        """Verdict on the kernel; a new error counts as more expensive."""
+        """Verdict on the kernel, by the first fact that decides: errors, spills, then cycles."""
         if self.before is None:
             return Verdict.NEW
         if self.after is None:
             return Verdict.GONE
-        if self.after.errors > self.before.errors:
-            return Verdict.MORE_EXPENSIVE
-        if abs(self.difference) <= self.tolerance * self.before.cycles:
-            return Verdict.SAME
-        return Verdict.MORE_EXPENSIVE if self.difference > 0 else Verdict.CHEAPER
+        worse = is_worse(self.facts)
+        if worse is None:
+            return Verdict.CHANGED if self.facts else Verdict.SAME
+        return Verdict.MORE_EXPENSIVE if worse else Verdict.CHEAPER
 
     @property
     def rank(self) -> tuple[object, ...]:
@@ -76,7 +85,7 @@ class KernelChange(NamedTuple):
         return order, -abs(self.difference), self.kernel.file, self.kernel.function or ""
 
 
-Folder = tuple[str, Sequence[KernelLine]]
+Folder = tuple[str, Sequence[Kernel]]
 """The name of a folder, and the kernels of the dumps in it."""
 
 
@@ -102,11 +111,11 @@ def changes_between(before: Folder, after: Folder, tolerance: float) -> tuple[Ke
     return tuple(sorted(changes, key=lambda change: change.rank))
 
 
-Key = Callable[[KernelLine], object]
+Key = Callable[[Kernel], object]
 
 
 def _by_path(*folders: str) -> Key:
-    def key(kernel: KernelLine) -> object:
+    def key(kernel: Kernel) -> object:
         folder = next((parent for parent in folders if _is_below(kernel.file, parent)), None)
         path = os.path.relpath(kernel.file, folder) if folder is not None else kernel.file
         return path, kernel.function
@@ -118,19 +127,19 @@ def _is_below(path: str, folder: str) -> bool:
     return os.path.normpath(path).startswith(os.path.normpath(folder) + os.sep)
 
 
-def _by_kind(kernel: KernelLine) -> object:
+def _by_kind(kernel: Kernel) -> object:
     return kernel.function, kernel.target, kernel.warps, kernel.signature
 
 
-def _by_cost(kernel: KernelLine) -> object:
-    return _by_kind(kernel), kernel.cycles, kernel.errors
+def _by_cost(kernel: Kernel) -> object:
+    return _by_kind(kernel), kernel.cycles, kernel.errors, kernel.facts.registers
 
 
 def _paired(
-    left: Iterable[KernelLine], right: Iterable[KernelLine], key: Key
-) -> Iterator[tuple[KernelLine, KernelLine]]:
+    left: Iterable[Kernel], right: Iterable[Kernel], key: Key
+) -> Iterator[tuple[Kernel, Kernel]]:
     """Yield the kernels with equal keys, of several in their order."""
-    waiting: Mapping[object, list[KernelLine]] = defaultdict(list)
+    waiting: Mapping[object, list[Kernel]] = defaultdict(list)
     for kernel in right:
         waiting[key(kernel)].append(kernel)
     for kernel in left:
@@ -139,7 +148,7 @@ def _paired(
             yield kernel, partners.pop(0)
 
 
-def _without(kernels: Iterable[KernelLine], matched: Iterable[KernelLine]) -> list[KernelLine]:
+def _without(kernels: Iterable[Kernel], matched: Iterable[Kernel]) -> list[Kernel]:
     taken = set(map(id, matched))
     return [kernel for kernel in kernels if id(kernel) not in taken]
 
@@ -188,7 +197,9 @@ class BaselineReport(Printed):
             colours = {
                 at: _COLOURS.get(change.verdict, "") for at, change in enumerate(self.different)
             }
-            yield Table(HEADER, rows, ("before", "after", "change"), colours, has_tail=True)
+            right = ("before", "after", "change")
+            table = Table(HEADER, rows, right, colours, has_tail=True)
+            yield table if any(row[OTHERS] != "-" for row in rows) else table.without("others")
         for skipped in self.passed_over:
             yield Paragraph(f"{safe(skipped.file)} skipped: {safe(skipped.reason)}", indent=2)
 
@@ -202,8 +213,14 @@ class BaselineReport(Printed):
         }
 
 
-_COLOURS = {Verdict.MORE_EXPENSIVE: "red", Verdict.NEW: "yellow", Verdict.CHEAPER: "green"}
-HEADER = ("verdict", "kernel", "GPU", "before", "after", "change", "dump")
+_COLOURS = {
+    Verdict.MORE_EXPENSIVE: "red",
+    Verdict.NEW: "yellow",
+    Verdict.CHANGED: "yellow",
+    Verdict.CHEAPER: "green",
+}
+HEADER = ("verdict", "kernel", "GPU", "before", "after", "change", "others", "dump")
+OTHERS = HEADER.index("others")
 
 
 def _cells(change: KernelChange) -> list[str]:
@@ -213,7 +230,18 @@ def _cells(change: KernelChange) -> list[str]:
     ]
     name = f"@{kernel.function}" if kernel.function is not None else "-"
     where = f"{kernel.file}:{kernel.line}"
-    return [change.verdict.value, name, kernel.target or "-", *numbers, _share(change), where]
+    said = change.verdict.value, name, kernel.target or "-", *numbers, _share(change)
+    return [*said, _others(change), where]
+
+
+def _others(change: KernelChange) -> str:
+    """Return the facts besides cycles of data movements in which a kernel differs."""
+    texts = (
+        f"{fact.words} {in_words(fact.before)} -> {in_words(fact.after)}"
+        for fact in change.facts
+        if fact.name != "cycles"
+    )
+    return ", ".join(texts) or "-"
 
 
 def _share(change: KernelChange) -> str:
@@ -240,6 +268,7 @@ def _data(change: KernelChange) -> dict[str, Any]:
         "files": files,
         "cycles": cycles,
         "errors": errors,
+        "facts": {fact.name: [fact.before, fact.after] for fact in change.facts},
     }
 
 
@@ -248,12 +277,13 @@ def to_markdown(report: BaselineReport) -> str:
 
     Example:
         >>> print(to_markdown(BaselineReport(())), end="")
-        **Kernels**: 0 kernels: 0 more expensive, 0 new, 0 cheaper, 0 gone, 0 the same
+        **Kernels**: 0 kernels: 0 more expensive, 0 new, 0 changed, 0 cheaper, 0 gone, 0 the same
     """
     lines = [f"**Kernels**: {report.summary}"]
     if report.different:
+        rows = [_cells(change) for change in report.different[:MAX_ROWS]]
         lines += ["", _row(HEADER), _row(["---"] * len(HEADER))]
-        lines += [_row(map(_code, _cells(change))) for change in report.different[:MAX_ROWS]]
+        lines += [_row(map(_code, row)) for row in rows]
     if len(report.different) > MAX_ROWS:
         lines += ["", f"and {len(report.different) - MAX_ROWS} more"]
     return "\n".join(lines) + "\n"

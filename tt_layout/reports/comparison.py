@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.changes import Change, KernelTotal, changes, totals_of
+from tt_layout.audit.changes import (
+    Change,
+    KernelDifference,
+    KernelTotal,
+    changes,
+    kernels_between,
+    totals_of,
+)
+from tt_layout.audit.facts import is_worse
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import layout_of
 from tt_layout.ir.short_names import short_layout, short_operation
@@ -18,6 +26,19 @@ from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
+
+SAME = {
+    "data movements": (),
+    "registers": ("registers",),
+    "spills": ("spills",),
+    "shared memory": ("shared_bytes",),
+    "CTAs": ("ctas",),
+    "bounds": ("bound_cycles",),
+    "matrix instructions": (),
+    "errors": (),
+    "findings": (),
+}
+"""What is the same of two modules that do not differ -> the facts of which one has to be known."""
 
 _ALIAS = re.compile(r"#\w+(?![\w.])")
 
@@ -35,6 +56,7 @@ class Comparison(NamedTuple):
     Attributes:
         changes: data movements of one of them only, those of which the cost changes most first.
         totals: of each kernel.
+        kernels: each, with the facts in which it differs.
         aliases: layout aliases that mean something else in the other module, with what they
             mean before and after.
         by: the pass that made one of the other; None where no header names it.
@@ -44,8 +66,14 @@ class Comparison(NamedTuple):
     after: NamedModule
     changes: Sequence[Change]
     totals: Sequence[KernelTotal]
+    kernels: Sequence[KernelDifference]
     aliases: Mapping[str, tuple[str, str]]
     by: str | None = None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the data movements, and all facts of each kernel, are the same."""
+        return not self.changes and all(kernel.is_same for kernel in self.kernels)
 
 
 def compared(
@@ -67,7 +95,9 @@ def compared(
         if alias in meanings[0] and meanings[1].get(alias, meanings[0][alias]) != meanings[0][alias]
     }
     named = [NamedModule(file, audit.module) for file, audit in zip(files, audits)]
-    return Comparison(named[0], named[1], difference, totals_of(before, after), other, by)
+    kernels = kernels_between(before, after)
+    totals = totals_of(before, after)
+    return Comparison(named[0], named[1], difference, totals, kernels, other, by)
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,8 +108,8 @@ class ComparisonReport(Printed):
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing was added or removed."""
-        return not any(comparison.changes for comparison in self.comparisons)
+        """Whether no data movement and no fact of a kernel differs."""
+        return all(comparison.is_same for comparison in self.comparisons)
 
     def lines(self) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of every comparison, an empty line between them."""
@@ -103,12 +133,17 @@ def comparison_lines(comparison: Comparison) -> Iterator[Line | Fitted]:
             where = safe(f"{module.file}:{module.module.line}, {side} {comparison.by}")
         yield Line(f"{sign} {where}")
     differing = comparison.changes
-    if not differing:
-        yield Line("the same data movements")
+    if comparison.is_same:
+        yield Line(_same_text(comparison))
         return
     for total in comparison.totals:
         if total.before != total.after:
             yield _total_line(total)
+    for kernel in comparison.kernels:
+        yield from _fact_lines(kernel)
+    if not differing:
+        yield Line("the same data movements")
+        return
     yield _change_table(differing)
     for alias, meanings in comparison.aliases.items():
         yield from (
@@ -118,13 +153,44 @@ def comparison_lines(comparison: Comparison) -> Iterator[Line | Fitted]:
     yield Line(f"{removed} removed, {len(differing) - removed} added")
 
 
+def _same_text(comparison: Comparison) -> str:
+    """Return what is the same: data movements, and the facts that are known of a kernel."""
+    facts = [kernel.after.facts for kernel in comparison.kernels if kernel.after is not None]
+    words = [
+        word
+        for word, names in SAME.items()
+        if not names or any(getattr(one, name) is not None for one in facts for name in names)
+    ]
+    return f"the same {', '.join(words[:-1])} and {words[-1]}"
+
+
+def _fact_lines(kernel: KernelDifference) -> Iterator[Line]:
+    """Yield the facts in which a kernel differs, the verdicts last."""
+    before, after, who = kernel.before, kernel.after, _who(kernel.function)
+    if before is None or after is None:
+        yield Line(f"{who}: only {'after' if before is None else 'before'}")
+        return
+    for fact in kernel.facts:
+        if fact.name != "cycles":  # the line of the total says it
+            colour = {1: "red", -1: "green"}.get(fact.worse, "")
+            yield Line(safe(f"{who}: {fact.text}"), colour)
+    if before.verdict != after.verdict:
+        yield Line(f"{who}, before: {safe(before.verdict)}")
+        yield Line(f"{who}, after: {safe(after.verdict)}")
+
+
+def _who(function: str | None) -> str:
+    return f"@{safe(function)}" if function is not None else "outside of functions"
+
+
 def _total_line(total: KernelTotal) -> Line:
     """Return the cost of a kernel before and after, and which is higher."""
     added = total.after - total.before
-    who = f"@{safe(total.function)}" if total.function is not None else "outside of functions"
     numbers = f"{total.before:.0f} cycles before, {total.after:.0f} after"
     word, colour = ("more", "red") if added > 0 else ("fewer", "green")
-    return Line(f"{who}: {numbers}: {abs(added):.0f} {word} in one program", colour)
+    return Line(
+        f"{_who(total.function)}: {numbers}: {abs(added):.0f} {word} in one program", colour
+    )
 
 
 def _change_table(differing: Sequence[Change]) -> Table:
@@ -181,5 +247,17 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
             for change in signed
         ]
     data["totals"] = [total._asdict() for total in comparison.totals]
+    data["kernels"] = [_kernel_data(kernel) for kernel in comparison.kernels if not kernel.is_same]
     data["aliases"] = {name: list(meanings) for name, meanings in comparison.aliases.items()}
     return data
+
+
+def _kernel_data(kernel: KernelDifference) -> dict[str, Any]:
+    """Return what differs of a kernel, each fact before and after."""
+    ends = kernel.before, kernel.after
+    return {
+        "function": kernel.function,
+        "facts": {fact.name: [fact.before, fact.after] for fact in kernel.facts},
+        "is_worse": is_worse(kernel.facts),
+        "verdict": [end.verdict if end is not None else None for end in ends],
+    }

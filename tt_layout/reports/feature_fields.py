@@ -246,7 +246,7 @@ def _findings() -> Iterator[Feature]:
 
 
 def _findings_of(kind: str, kernel: Kernel) -> int:
-    return kernel.kinds[kind]
+    return kernel.kinds.get(kind, 0)
 
 
 def fields() -> tuple[Feature, ...]:

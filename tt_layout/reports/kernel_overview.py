@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import Finding
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.rules import kinds, rules
@@ -31,98 +30,6 @@ MAX_KNOWN = 1 << 24
 """Characters of dumps after which what is known of them is forgotten, to bound the memory."""
 
 
-class FindingLine(NamedTuple):
-    """A finding of one of many kernels.
-
-    Attributes:
-        kinds: of `tt_layout.audit.rules.kinds`.
-        weight: cycles wasted in one program.
-        line: of the dump.
-        message: what is wrong.
-        location: the file and the line of the program; None where the dump has none.
-    """
-
-    kinds: tuple[str, ...]
-    weight: float
-    line: int
-    message: str
-    location: tuple[str, int, int] | None
-
-    @staticmethod
-    def of(finding: Finding) -> FindingLine:
-        """Shorten a finding to a line of the table."""
-        place = finding.location
-        location = (place.file, place.line, place.column) if place is not None else None
-        return FindingLine(finding.kinds, finding.weight, finding.line, finding.message, location)
-
-
-class KernelLine(NamedTuple):
-    """A kernel of one of many dumps.
-
-    Attributes:
-        file: the dump.
-        line: where the module begins.
-        text: what it does badly, in one line.
-        weight: cycles that its findings waste in one program.
-        counts: findings by kind.
-        findings: each of them, the most expensive first.
-        cycles: of all its data movements in one program, as far as their costs are known.
-        signature: the types of its arguments.
-        programs: of a launch; None where no grid is known.
-    """
-
-    file: str
-    line: int
-    function: str | None
-    target: str | None
-    warps: int | None
-    shared_bytes: int | None
-    text: str
-    weight: float
-    errors: int
-    counts: dict[str, int]
-    findings: tuple[FindingLine, ...]
-    cycles: float = 0
-    signature: str = ""
-    programs: int | None = None
-
-    @staticmethod
-    def of_audit(file: str, audit: Audit) -> Iterator[KernelLine]:
-        """Yield a line for each kernel of a module."""
-        return (KernelLine.of(file, kernel) for kernel in kernels_of(audit))
-
-    @staticmethod
-    def of(file: str, kernel: Kernel) -> KernelLine:
-        """Shorten a kernel to a line of the table."""
-        return KernelLine(
-            file=file,
-            line=kernel.audit.module.line,
-            function=kernel.function,
-            target=kernel.target,
-            warps=kernel.warps,
-            shared_bytes=kernel.shared_bytes,
-            text=kernel.text,
-            weight=kernel.weight,
-            errors=kernel.errors,
-            counts=dict(kernel.kinds),
-            findings=tuple(map(FindingLine.of, kernel.findings)),
-            cycles=kernel.cycles,
-            signature=kernel.signature,
-            programs=kernel.programs,
-        )
-
-    @property
-    def rank(self) -> tuple[object, ...]:
-        """Sort key: errors first, then the waste in all programs."""
-        return (
-            not self.errors,
-            -self.weight * (self.programs or 1),
-            self.file,
-            self.line,
-            self.function or "",
-        )
-
-
 class PassedOver(NamedTuple):
     """A file that has no audit, and why."""
 
@@ -137,7 +44,7 @@ class FileKernels(NamedTuple):
         unread: what of the dump is left out, of a log of many kernels.
     """
 
-    kernels: tuple[KernelLine, ...]
+    kernels: tuple[Kernel, ...]
     arguments: tuple[str, ...] = ()
     unread: tuple[PassedOver, ...] = ()
 
@@ -181,7 +88,7 @@ class FileReader:
             return PassedOver(name, "it is nested too deeply")
 
     def _kernels(self, name: str) -> FileKernels:
-        found: list[KernelLine] = []
+        found: list[Kernel] = []
         arguments: dict[str, None] = {}
         opened = open_dumps(name)
         for dump in opened.dumps:
@@ -193,7 +100,8 @@ class FileReader:
                 audit = self._audit(module, dump)
                 arguments.update(dict.fromkeys(audit.arguments))
                 place = dump.source.name if dump.number is None else name
-                found += KernelLine.of_audit(place, audit)
+                kernels = kernels_of(audit, file=place)
+                found += (kernel.settled(has_bounds=self._explains) for kernel in kernels)
             if is_empty:
                 raise no_mlir(dump.source)
         unread = tuple(PassedOver(*one) for one in opened.unread)
@@ -223,7 +131,7 @@ class KernelOverview:
         top: how many kernels are listed as text; None for all.
     """
 
-    kernels: Sequence[KernelLine]
+    kernels: Sequence[Kernel]
     passed_over: Sequence[PassedOver]
     top: int | None = None
 
@@ -233,16 +141,18 @@ class KernelOverview:
         if shown:
             rows = [_cells(kernel) for kernel in shown]
             colours = {
-                at: "red" if kernel.errors else "yellow" if kernel.findings else "green"
+                at: "red" if kernel.errors else "yellow" if kernel.finding_lines else "green"
                 for at, kernel in enumerate(shown)
             }
             right = ["cycles", "programs", *(rule.heading for rule in rules()), "shared"]
-            header = ["cycles", "programs", "kernel", "GPU", *right[2:], "dump"]
+            header = ["cycles", "programs", "kernel", "GPU", *right[2:], "verdict", "dump"]
             empty = (rule.heading for rule in rules() if not _has(shown, rule.kind))
             spare = ("shared", *empty, "GPU")
             table = Table(header, rows, right, colours, has_tail=True, spare=spare)
             are_launched = any(kernel.programs is not None for kernel in shown)
-            yield table if are_launched else table.without("programs")
+            hidden = ["programs"] * (not are_launched)
+            hidden += ["verdict"] * (not any(map(_verdict, shown)))
+            yield table.without(*hidden)
         if len(shown) < len(self.kernels):
             yield Line(f"  and {len(self.kernels) - len(shown)} more kernels: --top shows more")
         for one in self.passed_over:
@@ -257,24 +167,29 @@ class KernelOverview:
         }
 
 
-def _has(kernels: Sequence[KernelLine], kind: str) -> bool:
-    return any(kernel.counts.get(kind) for kernel in kernels)
+def _has(kernels: Sequence[Kernel], kind: str) -> bool:
+    return any(kernel.kinds.get(kind) for kernel in kernels)
 
 
-def _cells(kernel: KernelLine) -> list[str]:
-    counts = [str(kernel.counts.get(kind) or "-") for kind in kinds()]
+def _cells(kernel: Kernel) -> list[str]:
+    counts = [str(kernel.kinds.get(kind) or "-") for kind in kinds()]
     shared = size(kernel.shared_bytes) if kernel.shared_bytes is not None else "-"
     name = f"@{kernel.function}" if kernel.function is not None else "-"
-    worst = kernel.findings[0].line if kernel.findings else kernel.line
+    findings = kernel.finding_lines
+    worst = findings[0].line if findings else kernel.line
     where = f"{kernel.file}:{worst}"
     programs = str(kernel.programs) if kernel.programs is not None else "-"
-    return [f"{kernel.weight:.0f}", programs, name, kernel.target or "-", *counts, shared, where]
+    start = f"{kernel.weight:.0f}", programs, name, kernel.target or "-"
+    return [*start, *counts, shared, _verdict(kernel) or "-", where]
 
 
-def kernel_data(kernel: KernelLine) -> dict[str, Any]:
+def _verdict(kernel: Kernel) -> str | None:
+    """Return the verdict on a kernel; None where it was not asked for, which would take long."""
+    return vars(kernel).get("verdict")
+
+
+def kernel_data(kernel: Kernel) -> dict[str, Any]:
     """Return a kernel as plain data."""
-    data = kernel._asdict()
-    del data["weight"]
     findings = [
         {
             "kind": finding.kinds[0],
@@ -286,6 +201,23 @@ def kernel_data(kernel: KernelLine) -> dict[str, Any]:
             if finding.location is not None
             else None,
         }
-        for finding in kernel.findings
+        for finding in kernel.finding_lines
     ]
-    return {**data, "cost": kernel.weight, "findings": findings}
+    return {
+        "file": kernel.file,
+        "line": kernel.line,
+        "function": kernel.function,
+        "target": kernel.target,
+        "warps": kernel.warps,
+        "shared_bytes": kernel.shared_bytes,
+        "text": kernel.text,
+        "errors": kernel.errors,
+        "counts": kernel.kinds,
+        "findings": findings,
+        "cycles": kernel.cycles,
+        "signature": kernel.signature,
+        "programs": kernel.programs,
+        "cost": kernel.weight,
+        "facts": kernel.facts._asdict(),
+        "verdict": _verdict(kernel),
+    }

@@ -12,7 +12,8 @@ from itertools import count
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.reports.kernel_overview import KernelLine, KernelOverview
+from tt_layout.audit.kernel import Kernel, kernels_of
+from tt_layout.reports.kernel_overview import KernelOverview
 
 WORST = 3
 """Modules that are shown in full, of those with the worst kernels."""
@@ -30,7 +31,7 @@ class ManyModules(NamedTuple):
     worst: tuple[Audit, ...]
 
     @staticmethod
-    def of(kernels: Sequence[KernelLine], worst: tuple[Audit, ...], top: int | None) -> ManyModules:
+    def of(kernels: Sequence[Kernel], worst: tuple[Audit, ...], top: int | None) -> ManyModules:
         """Return modules by their kernels, the worst first, of which so many are listed."""
         return ManyModules(KernelOverview(kernels, (), top), worst)
 
@@ -43,7 +44,7 @@ def in_brief(file: str, audits: Iterable[Audit], top: int | None) -> ManyModules
         audits: of its modules.
         top: how many kernels are listed; None for all.
     """
-    kernels: list[KernelLine] = []
+    kernels: list[Kernel] = []
     numbers = count()
 
     def ranked() -> Iterator[tuple[tuple[object, ...], int, Audit]]:
@@ -57,12 +58,15 @@ def in_brief(file: str, audits: Iterable[Audit], top: int | None) -> ManyModules
     return ManyModules.of(worst_first(kernels), worst, top)
 
 
-def brief_kernels(file: str, audit: Audit) -> list[KernelLine]:
+def brief_kernels(file: str, audit: Audit) -> list[Kernel]:
     """Return the table lines of a module's kernels, each with the place of its worst finding."""
-    lines = KernelLine.of_audit(file, audit)
-    return [line._replace(text="", signature="", findings=line.findings[:1]) for line in lines]
+    settled = (kernel.settled(has_bounds=False) for kernel in kernels_of(audit, file=file))
+    return [
+        kernel.with_values(text="", signature="", finding_lines=kernel.finding_lines[:1])
+        for kernel in settled
+    ]
 
 
-def worst_first(kernels: Iterable[KernelLine]) -> list[KernelLine]:
+def worst_first(kernels: Iterable[Kernel]) -> list[Kernel]:
     """Return kernels, the worst first."""
     return sorted(kernels, key=lambda kernel: kernel.rank)

@@ -56,7 +56,7 @@ class PassesReport(Printed):
         for history in self.histories:
             yield from self._history_lines(history)
         for comparison in map(self.compare, self._details()):
-            if comparison.changes or self.shown != ALL:
+            if not comparison.is_same or self.shown != ALL:
                 yield Line()
                 yield from comparison_lines(comparison)
 

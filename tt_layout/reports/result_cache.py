@@ -13,6 +13,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
+from tt_layout.audit.kernel import SETTLED, Kernel
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings.third_parties import installed
 from tt_layout.errors import LayoutError
@@ -23,7 +24,7 @@ from tt_layout.releases import Release
 from tt_layout.reports.kernel_overview import FileKernels
 from tt_layout.version import __version__
 
-FORMAT = 2
+FORMAT = 3
 """Changes when what is kept changes."""
 
 MAX_BYTES = 256 << 20
@@ -103,7 +104,7 @@ def to_plain(found: FileKernels, name: str) -> dict[str, Any]:
         return place.removeprefix(name)
 
     return {
-        "kernels": [kernel._replace(file=rest(kernel.file)) for kernel in found.kernels],
+        "kernels": [{**vars(kernel), "file": rest(kernel.file)} for kernel in found.kernels],
         "arguments": found.arguments,
         "unread": [(rest(one.file), one.reason) for one in found.unread],
     }
@@ -124,7 +125,7 @@ def from_plain(plain: Any, name: str) -> FileKernels:
     """
     found: FileKernels = _as_kind(plain, FileKernels)
     return found._replace(
-        kernels=tuple(one._replace(file=name + one.file) for one in found.kernels),
+        kernels=tuple(one.with_values(file=name + one.file) for one in found.kernels),
         unread=tuple(one._replace(file=name + one.file) for one in found.unread),
     )
 
@@ -143,6 +144,8 @@ def _as_kind(plain: Any, kind: Any) -> Any:
         if not _is_plain(plain, kind):
             raise ValueError("not a result")
         return plain
+    if kind is Kernel:
+        return Kernel.of_values(_settled(plain))
     of, inner = get_origin(kind), get_args(kind)
     if of in (Union, UnionType):
         return _as_kind(plain, type(None) if plain is None else inner[0])
@@ -158,6 +161,17 @@ def _as_kind(plain: Any, kind: Any) -> Any:
             values = map(_as_kind, plain, inner)
             return kind(*values) if fields is not None else tuple(values)
     raise ValueError("not a result")
+
+
+def _settled(plain: Any) -> dict[str, Any]:
+    """Return the attributes of a settled kernel.
+
+    Raises:
+        ValueError: they are not all of their types.
+    """
+    if not isinstance(plain, dict) or plain.keys() != SETTLED.keys():
+        raise ValueError("not a result")
+    return {name: _as_kind(value, SETTLED[name]) for name, value in plain.items()}
 
 
 def _is_plain(plain: Any, kind: Any) -> bool:

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import Finding
+from tt_layout.audit.findings import Finding, FindingLine
 from tt_layout.audit.rules import kinds
 from tt_layout.errors import LayoutError
-from tt_layout.reports.kernel_overview import FindingLine
 
 ALL = "all"
 

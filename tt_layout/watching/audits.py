@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.kernel import kernels_of
+from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.kernels.seen import SeenKernel
 from tt_layout.mlir.source import Source
-from tt_layout.reports.kernel_overview import KernelLine, PassedOver
+from tt_layout.reports.kernel_overview import PassedOver
 from tt_layout.reports.opened import audit_with
 
 
@@ -21,12 +21,12 @@ class WatchedKernel(NamedTuple):
 
     Attributes:
         seen: the kernel.
-        line: its audit; None where there is none.
+        audit: what there is to say of it; None where there is none.
         reason: why there is no audit, or why the arguments were not used; None without one.
     """
 
     seen: SeenKernel
-    line: KernelLine | None
+    audit: Kernel | None
     reason: str | None = None
 
 
@@ -50,8 +50,8 @@ def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
     metadata = compiled.known._replace(name=compiled.name)
     audit, reason = audit_with(module, shared, kernel.launch, known=metadata)
     place = compiled.place or f"{compiled.name}.ttgir"
-    lines = [KernelLine.of(place, one) for one in kernels_of(audit)]
-    return WatchedKernel(kernel, _worst(lines, compiled.name), reason)
+    worst = _worst(kernels_of(audit, file=place), compiled.name)
+    return WatchedKernel(kernel, worst.settled("verdict"), reason)
 
 
 def _first(modules: Iterable[Module]) -> Module:
@@ -60,10 +60,10 @@ def _first(modules: Iterable[Module]) -> Module:
     raise LayoutError("found no MLIR in it")
 
 
-def _worst(lines: Sequence[KernelLine], name: str) -> KernelLine:
-    if not lines:
+def _worst(kernels: Sequence[Kernel], name: str) -> Kernel:
+    if not kernels:
         raise LayoutError(f"{name} moves no data")
-    return min(lines, key=lambda line: line.rank)
+    return min(kernels, key=lambda kernel: kernel.rank)
 
 
 def passed_over(kernels: Iterable[WatchedKernel]) -> tuple[PassedOver, ...]:
@@ -71,5 +71,5 @@ def passed_over(kernels: Iterable[WatchedKernel]) -> tuple[PassedOver, ...]:
     return tuple(
         PassedOver(kernel.seen.compiled.name, kernel.reason or "")
         for kernel in kernels
-        if kernel.line is None
+        if kernel.audit is None
     )

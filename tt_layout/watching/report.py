@@ -51,12 +51,12 @@ class WatchReport(Printed):
         """Yield the table, the kernels without an audit, and what went wrong."""
         if not self.kernels:
             yield Line("no kernel was compiled or launched")
-        lines = [kernel.line for kernel in self.kernels if kernel.line is not None]
+        lines = [kernel.audit for kernel in self.kernels if kernel.audit is not None]
         yield from KernelOverview(lines, passed_over(self.kernels)).lines()
         if self.processes > 1:
             yield Line(f"  from {self.processes} processes")
         for kernel in self.kernels:
-            if kernel.line is not None and kernel.reason is not None:
+            if kernel.audit is not None and kernel.reason is not None:
                 name = kernel.seen.compiled.name
                 text = f"@{name}: the arguments of its launch were not used: {kernel.reason}"
                 yield Paragraph(text, "  ", 4)
@@ -76,10 +76,10 @@ class WatchReport(Printed):
         """Return a line for each finding that is a failure, the most expensive first."""
         watcher = Watcher(limits)
         watcher.found += [
-            NamedFinding(kernel.line.file, finding)
+            NamedFinding(kernel.audit.file, finding)
             for kernel in self.kernels
-            if kernel.line is not None
-            for finding in kernel.line.findings
+            if kernel.audit is not None
+            for finding in kernel.audit.finding_lines
         ]
         return [_failure(one) for one in watcher.failures]
 
@@ -97,8 +97,8 @@ def report_of(
 
 
 def _rank(kernel: WatchedKernel) -> tuple[object, ...]:
-    rank = kernel.line.rank if kernel.line is not None else ()
-    return (kernel.line is None, *rank)
+    rank = kernel.audit.rank if kernel.audit is not None else ()
+    return (kernel.audit is None, *rank)
 
 
 def _data(kernel: WatchedKernel) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _data(kernel: WatchedKernel) -> dict[str, Any]:
         "launches": [
             {**_launch(launch), "count": count} for launch, count in kernel.seen.launches.items()
         ],
-        "audit": kernel_data(kernel.line) if kernel.line is not None else None,
+        "audit": kernel_data(kernel.audit) if kernel.audit is not None else None,
         "reason": kernel.reason,
     }
 
@@ -224,7 +224,7 @@ def _case(kernel: WatchedKernel, limits: Limits) -> Case:
     file, _, line = compiled.place.rpartition(":")
     is_line = bool(file) and line.isdecimal()
     case = Case(compiled.name, *((file, int(line)) if is_line else (compiled.place, None)))
-    if kernel.line is None:
+    if kernel.audit is None:
         return case._replace(problem=Problem(True, "unread", kernel.reason or "", ""))
     failures = WatchReport((), (kernel,)).failures(limits)
     if not failures:

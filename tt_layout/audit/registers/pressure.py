@@ -100,6 +100,12 @@ class RegisterPressure:
         return self.spilled > 0 if self.spilled is not None else self.is_over
 
     @property
+    def spills_word(self) -> str:
+        """Whether the kernel spills, in a word: an estimate says how likely that is."""
+        words = ("unlikely", "likely") if self.spilled is None else ("no", "yes")
+        return words[self.spills]
+
+    @property
     def text(self) -> str:
         """Register pressure in a few words.
 

@@ -310,7 +310,7 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
         explains=output_format != "text" or bool(chosen.fail_on),
     )
     for kernel in found.kernels:
-        watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.findings]
+        watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.finding_lines]
     if output_format == "github":
         annotate(watcher, ProgramSource(chosen.program))
     else:

@@ -1,0 +1,168 @@
+"""Facts that the verdict on a kernel rests on, as plain values, and their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tt_layout.wording import shown
+
+SPILLS = {"no": 0, "unlikely": 0, "may": 1, "likely": 2, "yes": 2}
+"""Words for whether registers are spilled, and how bad that is."""
+
+Fact = int | float | str | None
+
+
+class Facts(NamedTuple):
+    """Plain facts of a kernel; None where a fact is not known.
+
+    Attributes:
+        errors: findings for which the kernel does not compile or start.
+        spills: one of `SPILLS`.
+        spilled: registers per thread that the compiled kernel spills.
+        without_instruction: multiplications that no matrix instruction computes.
+        cycles: of all data movements in one program, as far as their costs are known.
+        bound_cycles: the largest lower bound of a launch, or of one program without a grid.
+        ctas: that a multiprocessor holds.
+        bound_by: the resource of the largest lower bound.
+        limited_by: the resources that allow no more CTAs, joined by ``+``.
+        registers: per thread, compiled or estimated.
+        shared_bytes: of a CTA.
+        instructions: matrix instructions with their numbers in the text.
+        findings: the number of each kind.
+        finding_cycles: that they waste in one program.
+    """
+
+    errors: int = 0
+    spills: str | None = None
+    spilled: int | None = None
+    without_instruction: int = 0
+    cycles: float = 0
+    bound_cycles: float | None = None
+    ctas: int | None = None
+    bound_by: str | None = None
+    limited_by: str | None = None
+    registers: int | None = None
+    shared_bytes: int | None = None
+    instructions: str = ""
+    findings: dict[str, int] = {}  # noqa: RUF012 - never written to
+    finding_cycles: float = 0
+
+
+class Compared(NamedTuple):
+    """How a fact is compared.
+
+    Attributes:
+        words: for it, as a noun.
+        is_decisive: whether a kernel is worse, or better, by it alone; facts that come first in
+            `Facts` go before others.
+        is_less_worse: whether less of it is worse.
+        is_tolerant: whether a small change of it may be let pass.
+    """
+
+    words: str
+    is_decisive: bool = False
+    is_less_worse: bool = False
+    is_tolerant: bool = False
+
+
+COMPARED: Mapping[str, Compared] = {
+    "errors": Compared("errors", is_decisive=True),
+    "spills": Compared("spills", is_decisive=True),
+    "spilled": Compared("spilled registers", is_decisive=True),
+    "without_instruction": Compared(
+        "multiplications without a matrix instruction", is_decisive=True
+    ),
+    "cycles": Compared("cycles of data movements", is_decisive=True, is_tolerant=True),
+    "bound_cycles": Compared("lower bound in cycles", is_decisive=True, is_tolerant=True),
+    "ctas": Compared("CTAs of a multiprocessor", is_decisive=True, is_less_worse=True),
+    "bound_by": Compared("bound by"),
+    "limited_by": Compared("CTAs limited by"),
+    "registers": Compared("registers per thread", is_tolerant=True),
+    "shared_bytes": Compared("bytes of shared memory", is_tolerant=True),
+    "instructions": Compared("matrix instructions"),
+    "finding_cycles": Compared("cycles that findings waste", is_tolerant=True),
+}
+"""Fact -> how it is compared; findings are compared kind by kind."""
+
+
+class Difference(NamedTuple):
+    """A fact in which two kernels differ.
+
+    Attributes:
+        name: of the fact, or ``findings`` and their kind.
+        words: for it.
+        before, after: its values; None where one is not known.
+        worse: 1 where the second is worse, -1 where it is better, 0 where that is not said.
+    """
+
+    name: str
+    words: str
+    before: Fact
+    after: Fact
+    worse: int = 0
+
+    @property
+    def text(self) -> str:
+        """The fact before and after.
+
+        Example:
+            >>> Difference("ctas", "CTAs of a multiprocessor", 2, 1, 1).text
+            'CTAs of a multiprocessor: 2 before, 1 after'
+        """
+        return f"{self.words}: {in_words(self.before)} before, {in_words(self.after)} after"
+
+
+def in_words(fact: Fact) -> str:
+    """Return a fact as text."""
+    if fact is None:
+        return "not known"
+    return (fact or "none") if isinstance(fact, str) else shown(round(fact, 1))
+
+
+def differences(before: Facts, after: Facts, tolerance: float = 0) -> tuple[Difference, ...]:
+    """Return the facts in which two kernels differ, in the order of `Facts`.
+
+    Args:
+        before, after: the kernels.
+        tolerance: share of a number up to which a change of it is let pass.
+
+    Example:
+        >>> found = differences(Facts(registers=205, ctas=2), Facts(registers=398, ctas=1))
+        >>> [difference.text for difference in found][1]
+        'registers per thread: 205 before, 398 after'
+        >>> is_worse(found)
+        True
+    """
+    pairs = [(name, how, *_both(before, after, name)) for name, how in COMPARED.items()]
+    for kind in sorted(before.findings.keys() | after.findings.keys()):
+        how = Compared(f"findings of {kind}")
+        old, new = before.findings.get(kind, 0), after.findings.get(kind, 0)
+        pairs.append((f"findings {kind}", how, old, new))
+    return tuple(_differing(pairs, tolerance))
+
+
+def _both(before: Facts, after: Facts, name: str) -> tuple[Fact, Fact]:
+    return getattr(before, name), getattr(after, name)
+
+
+def _differing(
+    pairs: Sequence[tuple[str, Compared, Fact, Fact]], tolerance: float
+) -> Iterator[Difference]:
+    for name, how, before, after in pairs:
+        old, new = _number(before), _number(after)
+        change = new - old if old is not None and new is not None else 0
+        share = max(tolerance, 1e-9) if how.is_tolerant else 0
+        if before == after or (change and abs(change) <= share * abs(old or 0)):
+            continue
+        worse = ((change > 0) - (change < 0)) * how.is_decisive
+        yield Difference(name, how.words, before, after, -worse if how.is_less_worse else worse)
+
+
+def _number(fact: Fact) -> float | None:
+    return SPILLS.get(fact) if isinstance(fact, str) else fact
+
+
+def is_worse(found: Sequence[Difference]) -> bool | None:
+    """Tell whether a kernel became worse: by the first fact that decides; None where none does."""
+    return next((difference.worse > 0 for difference in found if difference.worse), None)
