@@ -34,7 +34,7 @@ from tt_layout.version import __version__
 from tt_layout.wording import count, size
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kernel:
     """A function on a chip, with what is known of its launch; each fact is computed once.
 
@@ -49,6 +49,21 @@ class Kernel:
     symbol: str | None
     file: str = ""
     is_only: bool = True
+
+    def __repr__(self) -> str:
+        """Return the kernel, its GPU and its warps."""
+        return f"<Kernel: {self.who}>"
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether it is the other, or holds the same plain values."""
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        is_live = "adviser" in vars(self) or "adviser" in vars(other)
+        return self is other or (not is_live and vars(self) == vars(other))
+
+    def __hash__(self) -> int:
+        """Return the same number for kernels that are equal."""
+        return hash(self.file)
 
     @property
     def audit(self) -> Audit:
@@ -346,7 +361,7 @@ class Kernel:
 
         Args:
             others: further attributes that it holds.
-            has_bounds: whether its facts have the bounds, which take a tenth of an audit.
+            has_bounds: whether its facts have the bounds, which take a quarter of an audit.
         """
         facts = self.facts if has_bounds else self._facts(has_bounds=False)
         values = {name: getattr(self, name) for name in (*SETTLED, *others) if name != "facts"}

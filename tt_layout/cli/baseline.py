@@ -66,7 +66,15 @@ def compare_with_baseline(
     if len(files) != 1:
         raise LayoutError(f"--baseline compares with one folder or file, got {len(files)}")
     found = [
-        overview([name], is_partial=is_partial, release=release, given=given, top=None, cache=cache)
+        overview(
+            [name],
+            is_partial=is_partial,
+            release=release,
+            given=given,
+            top=None,
+            cache=cache,
+            has_bounds=True,
+        )
         for name in (baseline, files[0])
     ]
     before, after = ((name, one.kernels) for name, one in zip((baseline, files[0]), found))

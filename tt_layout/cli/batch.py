@@ -71,12 +71,14 @@ def overview(
     top: int | None,
     cache: str | None = None,
     explains: bool = True,
+    has_bounds: bool = False,
 ) -> KernelOverview:
     """Return the kernels of all dumps, the worst first.
 
     Args:
         cache: a folder in which results are kept, and found again; None for none.
         explains: whether findings say what would make accesses wider; always with a cache.
+        has_bounds: whether the facts of kernels have the bounds.
 
     Raises:
         LayoutError: no file could be read, or a value is given for an argument of no kernel.
@@ -90,9 +92,9 @@ def overview(
     arguments: dict[str, None] = {}
     settings = is_partial, release, given
     if cache is None:
-        results = _results(files, settings, explains=explains)
+        results = _results(files, settings, explains=explains, has_bounds=has_bounds)
     else:
-        results = _kept(files, settings, cache)
+        results = _kept(files, settings, cache, has_bounds=has_bounds)
     for _, result in results:
         if isinstance(result, PassedOver):
             passed.append(result)
@@ -108,11 +110,13 @@ def overview(
     return KernelOverview(sorted(kernels, key=lambda k: k.rank), sorted(passed + unread), top)
 
 
-def _kept(files: Sequence[str], settings: Settings, folder: str) -> Iterator[Result]:
+def _kept(
+    files: Sequence[str], settings: Settings, folder: str, *, has_bounds: bool
+) -> Iterator[Result]:
     """Yield the result of each file, computed or from the cache in a folder."""
     from tt_layout.reports.result_cache import ResultCache
 
-    cache = ResultCache(folder, *settings)
+    cache = ResultCache(folder, *settings, has_bounds=has_bounds)
     keys = {file: cache.key(file) for file in files}
     left = []
     for file, key in keys.items():
@@ -121,7 +125,7 @@ def _kept(files: Sequence[str], settings: Settings, folder: str) -> Iterator[Res
             yield file, kept
         else:
             left.append(file)
-    for file, result in _results(left, settings):
+    for file, result in _results(left, settings, has_bounds=has_bounds):
         key = keys[file]
         if key is not None and not isinstance(result, PassedOver):
             cache.keep(key, file, result)
@@ -131,28 +135,32 @@ def _kept(files: Sequence[str], settings: Settings, folder: str) -> Iterator[Res
 
 
 def _results(
-    files: Sequence[str], settings: Settings, *, explains: bool = True
+    files: Sequence[str], settings: Settings, *, explains: bool = True, has_bounds: bool = False
 ) -> Iterator[Result]:
     """Yield the result of each file, in any order; a terminal shows the progress."""
     number = min(processors(), len(files) // FEW)
     if number < 2:
-        _start(*settings, explains)
+        _start(*settings, explains, has_bounds)
         with _progress(len(files)) as advance:
             yield from advance(map(_read, files))
         return
     # The processes are there before the progress bar starts its thread.
     with (
-        processes(number, _start_process, *settings, explains) as pool,
+        processes(number, _start_process, *settings, explains, has_bounds) as pool,
         _progress(len(files)) as advance,
     ):
         yield from advance(pool.imap_unordered(_read_in_process, files, chunksize=8))
 
 
 def _start(
-    is_partial: bool, release: Release | None, given: GivenValues | None, explains: bool
+    is_partial: bool,
+    release: Release | None,
+    given: GivenValues | None,
+    explains: bool,
+    has_bounds: bool,
 ) -> None:
     global _reader  # what a process keeps from file to file
-    _reader = FileReader(is_partial, release, given, explains=explains)
+    _reader = FileReader(is_partial, release, given, explains=explains, has_bounds=has_bounds)
 
 
 def _start_process(*settings: object) -> None:

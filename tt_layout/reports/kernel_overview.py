@@ -57,6 +57,7 @@ class FileReader:
         release: whose rules hold; None for those that fit.
         given: what the arguments of kernels are.
         explains: whether findings say what would make accesses wider.
+        has_bounds: whether facts have the bounds, which take a quarter of an audit.
     """
 
     def __init__(
@@ -66,9 +67,10 @@ class FileReader:
         given: GivenValues | None,
         *,
         explains: bool = True,
+        has_bounds: bool = False,
     ) -> None:
         self._is_partial, self._release, self._given = is_partial, release, given
-        self._explains = explains
+        self._explains, self._has_bounds = explains, has_bounds
         self._forget()
 
     def _forget(self) -> None:
@@ -101,7 +103,7 @@ class FileReader:
                 arguments.update(dict.fromkeys(audit.arguments))
                 place = dump.source.name if dump.number is None else name
                 kernels = kernels_of(audit, file=place)
-                found += (kernel.settled(has_bounds=self._explains) for kernel in kernels)
+                found += (kernel.settled(has_bounds=self._has_bounds) for kernel in kernels)
             if is_empty:
                 raise no_mlir(dump.source)
         unread = tuple(PassedOver(*one) for one in opened.unread)

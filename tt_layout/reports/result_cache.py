@@ -39,19 +39,25 @@ class ResultCache:
 
     Args:
         folder: is made if it is not there; one with files of others gets a folder in it.
-        is_partial, release, given: as of `FileReader`.
+        is_partial, release, given, has_bounds: as of `FileReader`.
 
     Raises:
         LayoutError: the folder cannot be made.
     """
 
     def __init__(
-        self, folder: str, is_partial: bool, release: Release | None, given: GivenValues | None
+        self,
+        folder: str,
+        is_partial: bool,
+        release: Release | None,
+        given: GivenValues | None,
+        *,
+        has_bounds: bool = False,
     ) -> None:
         self._folder = CacheFolder(folder)
         values = sorted(given.values.items()) if given is not None else None
         product = given.product.product if given is not None and given.product is not None else None
-        way = (FORMAT, __version__, installed(), is_partial, release, values, product)
+        way = FORMAT, __version__, installed(), is_partial, release, values, product, has_bounds
         self._way = repr(way).encode()
 
     def key(self, name: str) -> str | None:
