@@ -255,8 +255,8 @@ def test_diff_of_two_files(run: Run, tmp_path: Path) -> None:
     assert [line.split()[:3] for line in outcome.out.splitlines()[2:]] == [
         ["@k:", "8", "cycles"],
         ["@k:", "lower", "bound"],
-        ["@k:", "findings", "of"],
         ["@k:", "cycles", "that"],
+        ["@k:", "findings", "of"],
         ["line", "operation", "of"],
         ["-", "6", "convert_layout"],
         ["1", "removed,", "0"],

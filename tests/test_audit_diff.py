@@ -92,7 +92,7 @@ def test_the_same_means_all_that_the_verdict_rests_on(run: Run, tmp_path: Path) 
     assert one["kernels"][0]["is_worse"] is True
     worse = run("audit", "--baseline", str(before), str(after))
     assert worse.status == 1
-    assert worse.out.startswith("1 kernels: 1 more expensive")
+    assert worse.out.startswith("1 kernel: 1 more expensive")
     assert "spills unlikely -> likely" in " ".join(worse.out.split())
     better = run("audit", "--baseline", str(after), str(before))
     assert better.status == 0
