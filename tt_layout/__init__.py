@@ -33,6 +33,7 @@ Kernels, from a dump or compiled:
     parse_ir, read_functions, axis_info
                                 their types, values and addresses as data
     autotune_prune              the configurations of an autotuned kernel that fit
+    compiling                   hand dumps to an installed Triton inside a block: exact registers
     watch                       audit every kernel that the program compiles or launches
 
 Pictures:
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from tt_layout.ir import parse_ir
     from tt_layout.ir.module import Module
     from tt_layout.ir.ssa import SsaFunction, read_functions
+    from tt_layout.kernels.compiling import compiling
     from tt_layout.library.autotuning import autotune_prune
     from tt_layout.library.dumps import apply, axis_info, explore_ir
     from tt_layout.library.features import features
@@ -134,6 +136,7 @@ _HOMES = {
         "ir": "parse_ir",
         "ir.module": "Module",
         "ir.ssa": "SsaFunction read_functions",
+        "kernels.compiling": "compiling",
         "library.autotuning": "autotune_prune",
         "library.dumps": "apply axis_info explore_ir",
         "library.features": "features",
@@ -210,6 +213,7 @@ __all__ = [
     "autotune_prune",
     "axis_info",
     "coalesced_blocked",
+    "compiling",
     "conflicts",
     "convert",
     "default_blocked",

@@ -40,6 +40,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " such as --tt-audit=conflicts=500,registers, fail if there are any.",
     )
     group.addoption(
+        f"{AUDIT}-compile",
+        nargs="?",
+        const="",
+        metavar="PYTHON",
+        help="Hand each audited kernel to the Triton of this Python, by default that of"
+        " TT_LAYOUT_TRITON or this one: exact registers.",
+    )
+    group.addoption(
         f"{AUDIT}-report",
         metavar="FILE",
         help="Write the audit of the kernels into a file: .html, .json, .xml, or text.",

@@ -22,7 +22,7 @@ from tt_layout.audit.operations.multiplications import (
     intensity,
     multiplications,
 )
-from tt_layout.audit.registers import compiled_registers, module_registers
+from tt_layout.audit.registers import compiled_metadata, compiled_registers, module_registers
 from tt_layout.audit.rules import find
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
@@ -74,6 +74,12 @@ class Audit(Conclusions):
         for function in self.audited.functions if self.audited is not None else ():
             for loads in load_chains(function):
                 yield function.name, tuple(load.line for load in loads)
+
+    @property
+    def notes_above(self) -> tuple[str, ...]:
+        """What is to be said before all else: an assumed GPU, a compiler that had no answer."""
+        notes = self.target_note, self.known.compile_note
+        return tuple(note for note in notes if note is not None)
 
     @property
     def target_note(self) -> str | None:
@@ -138,6 +144,7 @@ def audit_module(
     shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
     conclusions = shared.modules.once(module, "conclusions", lambda: _conclusions(audited))
+    known = compiled_metadata(audited, known)
     registers = compiled_registers(conclusions.registers, audited, known)
     if registers != conclusions.registers:
         conclusions = replace(conclusions, registers=registers)

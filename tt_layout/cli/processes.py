@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from tt_layout.kernels.chosen_compiler import choose_compiler, chosen_compiler
 from tt_layout.worker import begin_worker
 
 if TYPE_CHECKING:
     from multiprocessing.pool import Pool
+
+    from tt_layout.kernels.compiling import TritonCompiler
 
 
 @contextmanager
@@ -26,12 +29,14 @@ def processes(number: int, start: Callable[..., None], *settings: Any) -> Iterat
 
     can_fork = "fork" in get_all_start_methods() and sys.platform != "darwin"
     method = "fork" if can_fork else "spawn"
-    with get_context(method).Pool(number, _begin, (start, *settings)) as pool:
+    begun = (chosen_compiler(), start, *settings)
+    with get_context(method).Pool(number, _begin, begun) as pool:
         yield pool
 
 
-def _begin(start: Callable[..., None], *settings: Any) -> None:
+def _begin(compiler: TritonCompiler | None, start: Callable[..., None], *settings: Any) -> None:
     """Begin in a process of its own."""
     begin_worker()
     gc.freeze()
+    choose_compiler(compiler)
     start(*settings)

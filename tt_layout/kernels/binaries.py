@@ -45,11 +45,14 @@ class CompiledRegisters(NamedTuple):
         used: registers of 32 bits of a thread.
         spilled: those that are in local memory instead; None where that is not known.
         source: what they were read from, in a few words.
+        spilled_bytes: that a thread stores to local memory, as the assembler counts them; None
+            where it was not asked.
     """
 
     used: int
     spilled: int | None = None
     source: str = ""
+    spilled_bytes: int | None = None
 
 
 def cubin_registers(data: bytes) -> CompiledRegisters | None:
@@ -112,7 +115,7 @@ def assembly_registers(text: str) -> CompiledRegisters | None:
         ...     .vgpr_count:     256
         ...     .vgpr_spill_count: 21
         ... ''')
-        CompiledRegisters(used=256, spilled=21, source='')
+        CompiledRegisters(used=256, spilled=21, source='', spilled_bytes=None)
     """
     count, spilled = (
         max((int(found[1]) for found in pattern.finditer(text)), default=None)

@@ -40,6 +40,7 @@ class KernelMetadata(NamedTuple):
         tensor_columns: of tensor memory that a CTA allocates.
         stages: that its loops were pipelined with (``num_stages``).
         registers: of a thread.
+        compile_note: why a compiler that was asked has no numbers of it, or what they contradict.
     """
 
     name: str | None = None
@@ -49,6 +50,7 @@ class KernelMetadata(NamedTuple):
     tensor_columns: int | None = None
     stages: int | None = None
     registers: CompiledRegisters | None = None
+    compile_note: str | None = None
 
     def over(self, other: KernelMetadata) -> KernelMetadata:
         """Fill missing fields from other metadata.
@@ -162,6 +164,16 @@ def _registers(code: Any) -> CompiledRegisters | None:
     return assembly_registers(code) if isinstance(code, str) else None
 
 
+def registers_of(data: bytes, *, is_text: bool) -> CompiledRegisters | None:
+    """Return the registers that compiled code states; None where it states none.
+
+    Args:
+        data: a cubin, or AMD's assembly.
+        is_text: whether it is assembly.
+    """
+    return _registers(data.decode(errors="replace") if is_text else data)
+
+
 def _read(path: str) -> KernelMetadata:
     """Read the metadata of a file; none if it cannot be read."""
     is_code = path.endswith(CODE)
@@ -172,8 +184,7 @@ def _read(path: str) -> KernelMetadata:
             return metadata_of(values) if isinstance(values, dict) else NO_METADATA
     except (LayoutError, ValueError, RecursionError):
         return NO_METADATA
-    is_text = not path.endswith(CODE[0])
-    registers = _registers(data.decode(errors="replace") if is_text else data)
+    registers = registers_of(data, is_text=not path.endswith(CODE[0]))
     if registers is None:
         return NO_METADATA
     return KernelMetadata(registers=registers._replace(source=os.path.basename(path)))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from tt_layout.audit.fits import KernelFit, kernel_fits
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.registers import compiled_registers, module_registers
+from tt_layout.audit.registers import compiled_metadata, compiled_registers, module_registers
 from tt_layout.audit.stages import PIPELINED
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
@@ -128,7 +128,8 @@ def _examined(kernel: Any, stages: int) -> _Examined:
     modules = parse_ir(text)
     if not modules:
         raise LayoutError("found no MLIR in the dump of a configuration")
-    audited, metadata = AuditedModule(modules[-1], SharedWork()), metadata_of_kernel(kernel)
+    audited = AuditedModule(modules[-1], SharedWork())
+    metadata = compiled_metadata(audited, metadata_of_kernel(kernel))
     registers = compiled_registers(module_registers(audited), audited, metadata)
     return _Examined(
         stages, kernel_fits(audited, metadata), any(usage.spills for usage in registers)

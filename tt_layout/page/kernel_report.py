@@ -59,7 +59,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "stage": module.stage,
         "target": module.target,
         "summary": [
-            *([audit.target_note] if audit.target_note is not None else []),
+            *audit.notes_above,
             *(text for summary in kernels_of(adviser) for text in _head(summary)),
         ],
         "fits": list(_fits(audit)),

@@ -183,7 +183,7 @@ class AuditReport(Printed):
         audit = explained(audit)
         adviser = Adviser(audit, self._shares(audit))
         found = kernels_of(adviser)
-        yield from (top := [*heading(audit.module, self.file, audit.target_note)])
+        yield from (top := [*heading(audit.module, self.file, *audit.notes_above)])
         if self.is_whole:
             yield from whole_kernels(found, adviser, self.program, file)
         else:
@@ -209,14 +209,14 @@ class AuditReport(Printed):
         yield from layout_lines(audit, is_whole=self.is_whole)
 
 
-def heading(module: Module, file: str, note: str | None = None) -> Iterator[Line]:
-    """Yield the lines above a module: where it is, and what is assumed of its GPU."""
+def heading(module: Module, file: str, *notes: str) -> Iterator[Line]:
+    """Yield the lines above a module: where it is, and what is to be said of it first."""
     of_pass = f", {module.stage} {module.pass_name}" if module.pass_name is not None else ""
     yield Line(safe(f"{file}:{module.line}{of_pass}"))
     if module.choice is not None:
         which = f"module {module.choice.number} of {module.choice.last}"
         yield Line(f"{GAP}{which}: the last before the conversion to LLVM whose loops are known")
-    if note is not None:
+    for note in notes:
         yield Line(GAP + safe(note))
 
 

@@ -36,6 +36,7 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "stage": module.stage,
         "target": module.target,
         "target_note": audit.target_note,
+        "compile_note": audit.known.compile_note,
         "costed_for": audit.costed_for,
         "attributes": dict(module.attributes),
         "layouts": [_layout(row) for row in audit.layouts],

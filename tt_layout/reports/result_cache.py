@@ -19,6 +19,7 @@ from tt_layout.encodings.third_parties import installed
 from tt_layout.errors import LayoutError
 from tt_layout.files import CacheFolder, chunks_of, is_file, open_file
 from tt_layout.ir.file_aliases import split_module
+from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.kernels.metadata import files_beside
 from tt_layout.releases import Release
 from tt_layout.reports.kernel_overview import FileKernels
@@ -57,7 +58,10 @@ class ResultCache:
         self._folder = CacheFolder(folder)
         values = sorted(given.values.items()) if given is not None else None
         product = given.product.product if given is not None and given.product is not None else None
-        way = FORMAT, __version__, installed(), is_partial, release, values, product, has_bounds
+        compiler = chosen_compiler()
+        compiled_by = compiler.release if compiler is not None else None
+        rules = FORMAT, __version__, installed(), is_partial, release
+        way = *rules, values, product, has_bounds, compiled_by
         self._way = repr(way).encode()
 
     def key(self, name: str) -> str | None:

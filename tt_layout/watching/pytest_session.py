@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Generator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import pytest
 
 from tt_layout.errors import LayoutError
+from tt_layout.kernels.compiling import compiling
 from tt_layout.kernels.seen import from_plain, to_plain
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.watched_findings import read_limits
@@ -96,7 +97,9 @@ class WatchedTests:
             }
             output[CHANNEL] = json.dumps(handed)
             return
-        self._report = self._seen.report
+        python = self._config.getoption("--tt-audit-compile")
+        with compiling(python or None) if python is not None else nullcontext():
+            self._report = self._seen.report
         self._failures = self._report.failures(self._limits)
         if self._limits:
             self._failures += [f"what was not seen: {lost}" for lost in self._seen.lost]

@@ -13,6 +13,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import MAX_SHOWN
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
+from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.safe_text import shortened
 
 if TYPE_CHECKING:
@@ -46,12 +47,14 @@ class SharedWork:
         explains: whether to look for what would make accesses wider.
 
     Attributes:
+        compiler: that dumps are handed to; None where they are not compiled.
         layouts: over the types of all of them.
         modules: what was concluded from them.
     """
 
     def __init__(self, *, explains: bool = True) -> None:
         self.explains = explains
+        self.compiler = chosen_compiler()
         self.layouts = PlacedLayouts()
         self.modules = KnownModules()
 

@@ -12,7 +12,8 @@ from tt_layout.audit.registers.pressure import (
     worst,
 )
 from tt_layout.ir.ssa.control_flow import not_called
-from tt_layout.kernels.metadata import KernelMetadata
+from tt_layout.kernels.chosen_compiler import CompilerTarget
+from tt_layout.kernels.metadata import CODE, KernelMetadata
 
 
 def compiled_registers(
@@ -47,3 +48,41 @@ def compiled_registers(
     if largest is None:
         largest = RegisterPressure(kernel.name, None, kernel.line, 0, stated.used, limit, ())
     return (replace(largest, partition=None, limit=limit, compiled=stated), *rest)
+
+
+def compiled_metadata(audited: AuditedModule, known: KernelMetadata) -> KernelMetadata:
+    """Return what is known of a kernel with what the chosen compiler says of its module.
+
+    Where none is chosen, or the kernel was compiled by this program, it is as known.
+
+    Args:
+        audited: the module.
+        known: what is known of its kernel.
+    """
+    compiler, stated = audited.shared.compiler, known.registers
+    if compiler is None or (stated is not None and not stated.source.endswith(CODE)):
+        return known
+    target, reason = _compiler_target(audited, known)
+    if target is None:
+        return known._replace(compile_note=f"not compiled: {reason}")
+    return compiler.metadata(audited.module.span.text, target, known)
+
+
+def _compiler_target(
+    audited: AuditedModule, known: KernelMetadata
+) -> tuple[CompilerTarget | None, str]:
+    """Return the target that a module is compiled for; None and the reason where there is none."""
+    module = audited.module
+    kind, _, chip = (module.target or "").partition(":")
+    if not chip:
+        return None, "it names no target"
+    if not module.stands_alone:
+        return None, "it uses aliases of modules above it: no text of its own has them"
+    if module.error is not None:
+        return None, "it is cut off"
+    kernels = len(not_called(audited.functions))
+    if kernels != 1:
+        return None, f"it has {kernels} kernels, and Triton compiles one of a module"
+    lanes = module.number("threads-per-warp") or 32
+    most = module.number("maxnreg") or known.most_registers or 0
+    return CompilerTarget(kind, chip, lanes, most), ""

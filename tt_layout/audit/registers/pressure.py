@@ -122,7 +122,9 @@ class RegisterPressure:
             of = f"{self.compiled.used} of {self.limit}"
             source = f"most live at line {self.line} (compiled: {self.compiled.source})"
             if self.spilled:
-                return f"spills {count(self.spilled, 'register')} beside {of}, {source}"
+                stored = self.compiled.spilled_bytes
+                spilled = count(self.spilled, "register") + (f" ({stored} bytes)" if stored else "")
+                return f"spills {spilled} beside {of}, {source}"
             return f"{of} registers, {source}"
         of = f"{self.needed} of {self.limit} registers at line {self.line}"
         return f"spills likely: {of}" if self.spills else of

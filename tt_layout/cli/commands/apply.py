@@ -6,6 +6,7 @@ import os
 
 import click
 
+from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.dump_modules import open_dump
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import FileParameter, chosen_release, format_option, release_option
@@ -51,6 +52,7 @@ from tt_layout.rewriting.report import AppliedReport, override_path
 @click.option(
     "--exit-code", "is_exit_code", is_flag=True, help="Exit 1 if there is nothing to apply."
 )
+@compile_options
 @value_option
 @values_option
 @gpu_option

@@ -22,6 +22,7 @@ from tt_layout.cli.baseline import (
     compare_with_baseline,
     tolerance_option,
 )
+from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.dump_modules import open_dump, read_modules
 from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
 from tt_layout.cli.output import emit
@@ -229,6 +230,7 @@ def _audits(
     help="Take registers and spills from the kernel's .cubin, .amdgcn or .json; by default from"
     " those beside the dump. Repeatable.",
 )
+@compile_options
 @baseline_option
 @tolerance_option
 @cache_option

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.output import fitted
 from tt_layout.cli.parameters import FileParameter
 from tt_layout.errors import LayoutError
@@ -88,6 +89,7 @@ from tt_layout.worker import processors
     metavar="COUNT",
     help="Refuse a manifest of more cases.",
 )
+@compile_options
 def command(
     manifest: str,
     update: bool,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.parameters import (
     FileParameter,
@@ -59,6 +60,7 @@ PLAYGROUND = "playground"
     metavar="TARGET",
     help=f"The GPU that the page of a layout starts with: {target_names()}.",
 )
+@compile_options
 @reading_options
 def command(
     layout: Encoding | None,

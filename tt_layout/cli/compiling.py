@@ -1,0 +1,68 @@
+"""Options that hand dumps to an installed Triton: ``--compile`` and ``--triton-python PATH``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from tt_layout.cli.output import note
+from tt_layout.cli.parameters import FileParameter
+from tt_layout.kernels.chosen_compiler import CHOSEN
+
+_PYTHON = "tt_layout.triton_python"
+_CHOSEN = "tt_layout.compiler_is_chosen"
+
+
+def _named(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    """Keep the Python that has Triton, which is asked even without ``--compile``."""
+    if value is not None:
+        context.meta[_PYTHON] = value
+        _choose(context)
+
+
+def _asked(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        _choose(context)
+
+
+def _choose(context: click.Context) -> None:
+    """Choose the compiler until the command ends; without one say how to get it."""
+    from tt_layout.kernels.compiling import WAY_OUT, compiler_of
+
+    if context.resilient_parsing or context.meta.get(_CHOSEN):
+        return
+    context.meta[_CHOSEN] = True
+    compiler = compiler_of(context.meta.get(_PYTHON))
+    if compiler.release is None:
+        note(f"no Triton in {compiler.python}, so registers are estimates: {WAY_OUT}")
+        return
+    before = CHOSEN.get()
+    CHOSEN.set(compiler)
+    context.call_on_close(lambda: CHOSEN.set(before))
+
+
+_compile_option = click.option(
+    "--compile",
+    is_flag=True,
+    expose_value=False,
+    callback=_asked,
+    help="Hand each dump to an installed Triton, without a GPU: exact registers, spills and shared"
+    " memory.",
+)
+_python_option = click.option(
+    "--triton-python",
+    type=FileParameter(),
+    metavar="PATH",
+    is_eager=True,
+    expose_value=False,
+    callback=_named,
+    help="The Python that has the Triton to compile with; by default that of TT_LAYOUT_TRITON, or"
+    " this one.",
+)
+
+
+def compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that hand dumps to Triton."""
+    return _compile_option(_python_option(function))

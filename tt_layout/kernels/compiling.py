@@ -1,0 +1,336 @@
+"""Dumps handed to an installed Triton, which compiles them without a GPU: exact registers.
+
+Each is compiled in a process of its own, with limits of time, of memory and of what it prints, so
+that a compiler that crashes, hangs or floods costs a line and nothing else.  Answers are kept in
+the user's folder of caches by text, release and target.
+
+Read next:    `tt_layout.kernels.inside_triton`, `tt_layout.audit.registers.compiled`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tt_layout.errors import MAX_SHOWN, LayoutError
+from tt_layout.files import CacheFolder, read_bytes, user_cache
+from tt_layout.kernels import inside_triton
+from tt_layout.kernels.binaries import CompiledRegisters
+from tt_layout.kernels.chosen_compiler import CHOSEN, CompilerTarget
+from tt_layout.kernels.metadata import CODE, KernelMetadata, metadata_of, registers_of
+from tt_layout.safe_text import safe, shortened
+
+VARIABLE = "TT_LAYOUT_TRITON"
+"""The variable that names a Python that has Triton."""
+
+SECONDS = 300.0
+"""That a compilation may take before it is ended."""
+
+FORMAT = 1
+"""Changes when what is kept changes."""
+
+MAX_ANSWER = 1 << 16
+MAX_CODE = 1 << 25
+MAX_KEPT = 16 << 20
+"""Bytes of the answer of a compilation, of the code that it made, and of all that are kept."""
+
+STANDS = "the estimate stands"
+WAY_OUT = f"pip install triton, or name a Python that has it: --triton-python or {VARIABLE}"
+
+_PASSED = ("TRITON_PTXAS", "TRITON_DEFAULT_FP_FUSION")
+"""How the variables of Triton begin that are handed on: the others change what it does."""
+
+
+@dataclass(frozen=True)
+class TritonCompiler:
+    """A Triton that dumps are handed to.
+
+    Attributes:
+        python: the interpreter that has it; this one by default.
+        folder: in which answers are kept; None to keep none.
+        seconds: that a compilation may take.
+    """
+
+    python: str = sys.executable
+    folder: str | None = None
+    seconds: float = SECONDS
+
+    @cached_property
+    def release(self) -> str | None:
+        """Triton's release; None where that Python has no Triton."""
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory(prefix="tt-layout-") as folder:
+            ended = self._run(("release",), folder, self.seconds)
+            printed = _start_of(folder, "stdout").strip()
+        is_release = ended == 0 and re.fullmatch(r"\d+\.\d+[\w.+-]{0,80}", printed)
+        return printed if is_release else None
+
+    def metadata(self, text: str, target: CompilerTarget, known: KernelMetadata) -> KernelMetadata:
+        """Return what is known of a kernel with what Triton's compiler says of it.
+
+        Whatever goes wrong is in `KernelMetadata.compile_note`, one line, and the rest is as known.
+
+        Args:
+            text: of the module.
+            target: its GPU.
+            known: of the kernel besides; numbers of a compiled file beside the dump are compared.
+        """
+        if self.release is None:
+            return known._replace(compile_note=f"no Triton in {self.python}: {WAY_OUT}")
+        answer = self._answer(text, target)
+        note = answer.get("note")
+        if note is not None:
+            return known._replace(compile_note=f"{note}; {STANDS}")
+        used, spilled, stored = answer["registers"]
+        found = metadata_of(answer["metadata"])._replace(
+            registers=CompiledRegisters(used, spilled, self.source, stored)
+        )
+        beside = known.registers
+        if beside is not None and beside[:2] != (used, spilled):
+            found = found._replace(
+                compile_note=f"{beside.source} has {beside.used} registers and {self.source}"
+                f" {used}: it is of another text, or another release compiled it"
+            )
+        return found.over(known)
+
+    @property
+    def source(self) -> str:
+        """The compiler, as reports name it."""
+        return f"Triton {self.release}"
+
+    def _answer(self, text: str, target: CompilerTarget) -> dict[str, Any]:
+        """Return the answer that is kept, or that of the compiler."""
+        content = text.encode("utf-8", "surrogatepass")
+        way = repr((FORMAT, self.release, tuple(target))).encode()
+        key = hashlib.sha256(way + b"\0" + content).hexdigest()
+        cache = self._cache
+        kept = cache.read(key) if cache is not None else None
+        if kept is not None and (answer := _checked(kept)) is not None:
+            return answer
+        answer = self._compiled(content, target)
+        if cache is not None and answer.pop("is_kept", True):
+            cache.write(key, json.dumps(answer).encode())
+            cache.shrink(MAX_KEPT)
+        return answer
+
+    @cached_property
+    def _cache(self) -> CacheFolder | None:
+        if self.folder is None:
+            return None
+        try:
+            return CacheFolder(self.folder)
+        except LayoutError:  # it is only slower without
+            return None
+
+    def _compiled(self, content: bytes, target: CompilerTarget) -> dict[str, Any]:
+        """Compile a text; return its registers and metadata, or a note why there are none."""
+        from tempfile import TemporaryDirectory
+
+        arguments = (target.kind, target.chip, str(target.lanes), str(target.most_registers))
+        with TemporaryDirectory(prefix="tt-layout-", ignore_cleanup_errors=True) as folder:
+            with open(os.path.join(folder, "kernel.ttgir"), "wb") as file:
+                file.write(content)
+            ended = self._run(("compile", folder, *arguments), folder, self.seconds)
+            if ended is None:
+                return _trouble(f"{self.source} did not end within {self.seconds:g} seconds")
+            answer = _answer_in(folder)
+            if answer is None:
+                return _trouble(f"{self.source} crashed ({_end(ended)}){_last_words(folder)}")
+            if "error" in answer:
+                return self._failure(answer, target, folder)
+            if answer.get("text") != hashlib.sha256(content).hexdigest():
+                return _trouble(f"{self.source} compiled another text")
+            registers = _registers_in(folder, answer.get("code"))
+            stored = _spilled_bytes(_start_of(folder, "stdout"))
+        if registers is None:
+            return _trouble(f"{self.source} compiled no code whose registers can be read")
+        numbers = answer.get("metadata")
+        is_plain = isinstance(numbers, dict)
+        return {"registers": (*registers[:2], stored), "metadata": numbers if is_plain else {}}
+
+    def _failure(
+        self, answer: Mapping[str, Any], target: CompilerTarget, folder: str
+    ) -> dict[str, Any]:
+        """Return a note for the reason why a text was not compiled."""
+        error = str(answer["error"])
+        if answer.get("stage") != "compile":
+            return _trouble(f"{self.source} cannot be used: {_one_line(error)}")
+        words = f"{error}\n{_start_of(folder, 'stderr')}"
+        if re.search(r"Unsupported (?:target|arch)|No backend|0 compatible backends", words):
+            return {"note": f"{self.source} has no target {target.name}"}
+        reasons = re.findall(r"(?:error|fatal)\s*:\s*([^\n]+)", words)
+        if "MemoryError" in error or "bad_alloc" in words:
+            return _trouble(f"{self.source} took more than the memory that it may take")
+        is_read = "parse_mlir_module" not in words and "Parse MLIR file failed" not in words
+        verb = "does not compile it" if is_read else "does not read it"
+        return {"note": f"{self.source} {verb}: {_one_line(reasons[0] if reasons else error)}"}
+
+    def _run(self, arguments: tuple[str, ...], folder: str, seconds: float) -> int | None:
+        """Run the program in that Python; return how it ended, None if it had to be ended.
+
+        What it prints goes into files, which the limits bound.
+        """
+        import subprocess
+
+        command = [self.python, inside_triton.__file__, *arguments]
+        printed = os.path.join(folder, "stdout"), os.path.join(folder, "stderr")
+        with open(printed[0], "wb") as out, open(printed[1], "wb") as err:
+            try:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    cwd=folder,
+                    env=_environment(folder),
+                    start_new_session=True,
+                )
+            except (OSError, ValueError):
+                return 127
+            try:
+                return process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                return None
+            finally:
+                _end_group(process.pid)
+                process.wait()
+
+
+def _environment(folder: str) -> dict[str, str]:
+    """Return the variables of that Python: none that makes Triton do anything else."""
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("TRITON_", "TT_LAYOUT_", "MLIR_", "LLVM_", "PYTHONSTARTUP"))
+        or name.startswith(_PASSED)
+    }
+    set_here = {"TRITON_CACHE_DIR": os.path.join(folder, "cache"), "TRITON_DUMP_PTXAS_LOG": "1"}
+    return {**own, **set_here, "PYTHONWARNINGS": "ignore"}
+
+
+def _end_group(process: int) -> None:
+    """End a process and those that it started."""
+    import signal
+
+    with suppress(AttributeError, OSError):  # it has ended, or this is Windows
+        os.killpg(process, signal.SIGKILL)
+
+
+def _answer_in(folder: str) -> dict[str, Any] | None:
+    """Return the answer that a compilation left; None without one."""
+    try:
+        answer = json.loads(read_bytes(os.path.join(folder, "answer.json"), MAX_ANSWER))
+    except (LayoutError, ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _registers_in(folder: str, name: object) -> CompiledRegisters | None:
+    """Return the registers of the code that a compilation left."""
+    if name not in {f"code{ending}" for ending in CODE}:
+        return None
+    try:
+        data = read_bytes(os.path.join(folder, str(name)), MAX_CODE)
+    except LayoutError:
+        return None
+    return registers_of(data, is_text=name != f"code{CODE[0]}")
+
+
+def _spilled_bytes(printed: str) -> int | None:
+    """Return the bytes that are spilled as ptxas has them in its log; None without it.
+
+    Example:
+        >>> _spilled_bytes("584 bytes stack frame, 644 bytes spill stores, 640 bytes spill loads")
+        644
+    """
+    found = [int(number) for number in re.findall(r"(\d{1,9}) bytes spill stores", printed)]
+    return max(found, default=None)
+
+
+def _checked(kept: bytes) -> dict[str, Any] | None:
+    """Return an answer as it was kept; None if it is none."""
+    try:
+        answer = json.loads(kept)
+        if isinstance(answer.get("note"), str):
+            return {"note": answer["note"]}
+        used, spilled, stored = answer["registers"]
+        is_whole = all(isinstance(one, int) for one in (used, spilled or 0, stored or 0))
+        return answer if is_whole and isinstance(answer["metadata"], dict) else None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _trouble(note: str) -> dict[str, Any]:
+    """Return a note that says nothing of the text, and is not kept."""
+    return {"note": note, "is_kept": False}
+
+
+def _end(status: int) -> str:
+    """Return how a process ended, in words."""
+    import signal
+
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
+
+
+def _start_of(folder: str, name: str) -> str:
+    """Return the beginning of what was printed."""
+    with open(os.path.join(folder, name), "rb") as file:
+        return file.read(MAX_ANSWER).decode("utf-8", "replace")
+
+
+def _last_words(folder: str) -> str:
+    """Return what the compiler said before it crashed, behind a colon; nothing if it was silent."""
+    lines = [line for line in _start_of(folder, "stderr").splitlines() if line.strip()]
+    said = [line for line in lines if re.search(r"error|fatal|LLVM ERROR|Assertion", line)]
+    return f": {_one_line((said or lines)[0])}" if lines else ""
+
+
+def _one_line(text: str) -> str:
+    """Return the first line of a text, made safe and short."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()] or ["no reason is given"]
+    return shortened(safe(lines[0]), 3 * MAX_SHOWN)
+
+
+@contextmanager
+def compiling(python: str | os.PathLike[str] | None = None) -> Iterator[TritonCompiler]:
+    """Hand every dump that is audited inside the block to an installed Triton, without a GPU.
+
+    Its registers, spills and shared memory are then those of every report, marked as compiled.
+
+    Args:
+        python: of the environment that has Triton; by default that of the variable
+            ``TT_LAYOUT_TRITON``, or this one.
+
+    Example:
+        >>> with compiling() as compiler:
+        ...     compiler is CHOSEN.get()
+        True
+        >>> CHOSEN.get() is None
+        True
+    """
+    compiler = compiler_of(os.fspath(python) if python is not None else None)
+    token = CHOSEN.set(compiler)
+    try:
+        yield compiler
+    finally:
+        CHOSEN.reset(token)
+
+
+def compiler_of(python: str | None = None) -> TritonCompiler:
+    """Return the Triton of a Python, of the one that the variable names, or of this one."""
+    named = python or os.environ.get(VARIABLE) or sys.executable
+    return TritonCompiler(named, os.path.join(user_cache(), "compiled"))

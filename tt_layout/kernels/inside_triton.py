@@ -1,0 +1,117 @@
+"""A dump compiled by Triton: a program that another Python runs, which has Triton.
+
+    PYTHON inside_triton.py release
+    PYTHON inside_triton.py compile FOLDER KIND CHIP LANES MAXNREG
+
+The first prints Triton's release.  The second compiles ``FOLDER/kernel.ttgir``, which takes no GPU,
+and leaves ``answer.json`` in the folder: the release, the hash of the text that was read, the
+compiler's metadata and the name of the compiled file; or the stage and the reason of a failure.
+Nothing of this package is imported here: that Python need not have it, and may be older.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any
+
+SECONDS = 240
+"""Of processor time, after which the system ends this process."""
+
+MEMORY = 12 << 30
+"""Bytes of addresses that it may take: the libraries of CUDA and LLVM alone map 2 GiB."""
+
+FILE = 256 << 20
+"""Bytes of each file that it may write, and of what it prints."""
+
+NUMBERS = ("num_warps", "shared", "tmem_size")
+CODE = ("cubin", "amdgcn")
+
+
+def limit() -> None:
+    """Bound what this process and those that it starts may take, where the system can."""
+    try:
+        import resource
+    except ImportError:  # Windows: the process that waits ends this one after a while
+        return
+    for kind, most in (
+        (resource.RLIMIT_CPU, SECONDS),
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_FSIZE, FILE),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(kind)
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (least, hard))
+
+
+def release() -> str:
+    """Return Triton's release, from its metadata where it has any: that takes no import."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("triton")
+    except metadata.PackageNotFoundError:
+        import triton  # type: ignore[import-not-found]
+
+        return str(triton.__version__)
+
+
+def compiled(folder: str, kind: str, chip: str, lanes: int, most: int) -> dict[str, Any]:
+    """Compile the dump in a folder; return what is known of it."""
+    import hashlib
+    import os
+
+    found: dict[str, Any] = {"stage": "start"}
+    try:
+        import triton
+        from triton.backends.compiler import GPUTarget  # type: ignore[import-not-found]
+
+        _skip_the_key(triton)
+        path = os.path.join(folder, "kernel.ttgir")
+        with open(path, "rb") as file:
+            found["text"] = hashlib.sha256(file.read()).hexdigest()
+        found["release"], found["stage"] = str(triton.__version__), "compile"
+        target = GPUTarget(kind, int(chip) if chip.isdigit() else chip, lanes)
+        options = {"maxnreg": most} if most else {}
+        kernel = triton.compile(path, target=target, options=options)
+        metadata = kernel.metadata
+        found["metadata"] = {name: getattr(metadata, name, None) for name in NUMBERS}
+        for ending in CODE:
+            code = kernel.asm.get(ending)
+            if code is not None:
+                found["code"] = name = "code." + ending
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(code if isinstance(code, bytes) else code.encode())
+                break
+        found["stage"] = "done"
+    except BaseException as error:  # whatever it is, the reason is what was asked for
+        found["error"] = f"{type(error).__name__}: {error}"[:4000]
+    return found
+
+
+def _skip_the_key(triton: Any) -> None:
+    """Spare Triton to hash its own files: the cache that they name is new, and thrown away."""
+    with contextlib.suppress(AttributeError):  # a release that has it elsewhere hashes them
+        triton.runtime.cache.triton_key = lambda: ""
+
+
+def main() -> None:
+    """Do what the arguments say."""
+    sys.path.pop(0)  # this folder, whose files are none of the standard library
+    limit()
+    if sys.argv[1] == "release":
+        sys.stdout.write(release())
+        return
+    import json
+    import os
+
+    folder, kind, chip, lanes, most = sys.argv[2:]
+    found = compiled(folder, kind, chip, int(lanes), int(most))
+    with open(os.path.join(folder, "answer.part"), "w") as file:
+        json.dump(found, file)
+    os.replace(os.path.join(folder, "answer.part"), os.path.join(folder, "answer.json"))
+
+
+if __name__ == "__main__":
+    main()
