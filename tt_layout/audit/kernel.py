@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from tt_layout.audit.audit import Audit
@@ -134,6 +135,21 @@ class Kernel:
         values = next((one.arguments for one in functions if one.name == self.symbol), ())
         return ", ".join(f"{value.type.kind} {value.type.element}" for value in values)
 
+    @lazy
+    def config(self) -> dict[str, str]:
+        """What it was compiled with, by name: Triton's options, its tile, types of arguments."""
+        config = dict(self.audit.known.options or ())
+        config |= {"num_warps": str(self.warps)} if self.warps is not None else {}
+        tiles: list[Sequence[int]] = [product.sizes[1:] for product in self.products]
+        moved = [row.operation.moved or row.operation.target for row in self.rows]
+        tiles = tiles or [one.shape for one in moved if one is not None and one.shape]
+        config |= {"tile": "x".join(map(str, max(tiles, key=prod)))} if tiles else {}
+        types = self.signature.split(", ") if self.signature else []
+        return config | {
+            f"argument_{number}": text.rpartition(" ")[2].removeprefix("!tt.")
+            for number, text in enumerate(types)
+        }
+
     @property
     def package(self) -> str:
         """The release that computed what is said of it."""
@@ -234,6 +250,12 @@ class Kernel:
             return None
         shared = self.shared_bytes
         return kernel_occupancy(audit, audit.audited, self.registers, shared, audit.known)
+
+    @property
+    def empty_warps(self) -> int | None:
+        """Warps that a multiprocessor could hold besides; None where that is not known."""
+        held = self.occupancy
+        return held.most_warps - held.warps if held is not None else None
 
     @property
     def limited_by(self) -> str | None:
@@ -449,6 +471,7 @@ SETTLED: Mapping[str, Any] = {
     "cycles": float,
     "signature": str,
     "programs": int | None,
+    "config": dict[str, str],
     "facts": Facts,
 }
 """Attributes of a settled kernel, with their types: all plain values."""

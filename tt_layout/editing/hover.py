@@ -22,6 +22,7 @@ from tt_layout.ir.module import TypeUse
 from tt_layout.ir.types import IRType
 from tt_layout.placement import ASSUMED_BITS, PlacedLayout
 from tt_layout.reports.advice_text import note_message
+from tt_layout.reports.kernel_head import bound_texts, head_texts
 from tt_layout.safe_text import shortened
 from tt_layout.views.kinds import KINDS, TENSOR
 from tt_layout.views.selection import Selection
@@ -187,7 +188,15 @@ def _value(piece: Piece, audit: Audit, line: int, name: str) -> Iterator[Section
         yield from _type(audit, ir_type)
 
 
+def _kernels(piece: Piece, line: int) -> Iterator[Section]:
+    """Yield the kernels whose function is on a line: verdict, counts, registers and occupancy."""
+    for kernel in piece.kernels.get(line, ()):
+        facts = (*head_texts(kernel), *bound_texts(kernel))
+        yield Section(f"`{kernel.who}`", facts=facts)
+
+
 def _operations(piece: Piece, audit: Audit, line: int) -> Iterator[Section]:
+    yield from _kernels(piece, line)
     rows = [row for row in audit.movements if row.operation.line == line]
     products = [product for product in audit.multiplications if product.line == line]
     findings = [finding for finding in audit.findings if finding.line == line]

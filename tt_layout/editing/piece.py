@@ -15,6 +15,7 @@ from typing import NamedTuple
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding, Urgency
+from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import FullOperation, SharedWork
 from tt_layout.audit.modules.known_modules import mover
 from tt_layout.audit.registers import live_by_line
@@ -140,6 +141,18 @@ class Piece:
             return None
         before = [audit for audit in self.audits if audit.module.line <= line]
         return before[-1] if before else self.audits[0]
+
+    @cached_property
+    def kernels(self) -> Mapping[int, list[Kernel]]:
+        """The kernels of all modules by the line of their function."""
+        by_line: dict[int, list[Kernel]] = {}
+        for audit in self.audits if self.is_read else ():
+            functions = audit.audited.functions if audit.audited is not None else ()
+            lines = {function.name: function.line for function in functions}
+            for kernel in kernels_of(audit):
+                if kernel.symbol in lines:
+                    by_line.setdefault(lines[kernel.symbol], []).append(kernel)
+        return by_line
 
     # -- what stands on a line --------------------------------------------------------------
 

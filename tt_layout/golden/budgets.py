@@ -61,6 +61,7 @@ def numbers_of(case: Case) -> dict[str, float | None]:
 
 def _of_dump(case: Case) -> dict[str, float | None]:
     """Return the maximum over the kernels of a dump; the sum of errors and conflicts."""
+    from tt_layout.audit.facts import SPILLS
     from tt_layout.audit.kernel import kernels_of
     from tt_layout.golden.audits import findings_of
 
@@ -69,17 +70,31 @@ def _of_dump(case: Case) -> dict[str, float | None]:
     if not kernels:
         raise LayoutError("the file has no kernel that moves data", case.span("file"))
     findings = [finding for kernel in kernels for finding in kernel.findings]
+    facts = [kernel.facts for kernel in kernels]
     return {
-        "cost": max(kernel.weight for kernel in kernels),
-        "cycles": max(kernel.cycles for kernel in kernels),
-        "errors": sum(kernel.errors for kernel in kernels),
+        "bound_cycles": _largest(one.bound_cycles for one in facts),
+        "cost": max(one.finding_cycles for one in facts),
+        "cycles": max(one.cycles for one in facts),
+        "empty_warps": _largest(kernel.empty_warps for kernel in kernels),
+        "errors": sum(one.errors for one in facts),
         "extra_wavefronts": sum(line.weight for line in findings if CONFLICTS in line.kinds),
-        "registers": _largest(line.taken for audit in audits for line in audit.registers),
-        "shared_bytes": _largest(kernel.shared_bytes for kernel in kernels),
+        "findings": len(findings),
+        "registers": _largest(one.registers for one in facts),
+        "shared_bytes": _largest(one.shared_bytes for one in facts),
+        "spilled": _largest(one.spilled for one in facts),
+        "spills": _sum(one.spills and int(SPILLS[one.spills] > 1) for one in facts),
+        "without_instruction": sum(one.without_instruction for one in facts),
     }
 
 
-def _largest(numbers: Iterable[int | None]) -> int | None:
+def _sum(numbers: Iterable[int | str | None]) -> int | None:
+    """Return the sum; None if a number is unknown."""
+    values = list(numbers)
+    present = [number for number in values if isinstance(number, int)]
+    return sum(present) if len(present) == len(values) else None
+
+
+def _largest(numbers: Iterable[float | None]) -> float | None:
     """Return the maximum; None if one is unknown, or there is none."""
     values = list(numbers)
     present = [number for number in values if number is not None]

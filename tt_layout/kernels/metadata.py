@@ -41,6 +41,7 @@ class KernelMetadata(NamedTuple):
         stages: that its loops were pipelined with (``num_stages``).
         registers: of a thread.
         compile_note: why a compiler that was asked has no numbers of it, or what they contradict.
+        options: what Triton was told, and other single values of its metadata, by name.
     """
 
     name: str | None = None
@@ -51,6 +52,7 @@ class KernelMetadata(NamedTuple):
     stages: int | None = None
     registers: CompiledRegisters | None = None
     compile_note: str | None = None
+    options: tuple[tuple[str, str], ...] | None = None
 
     def over(self, other: KernelMetadata) -> KernelMetadata:
         """Fill missing fields from other metadata.
@@ -74,6 +76,13 @@ NUMBERS = {
     "num_stages": "stages",
 }
 """Key of Triton's metadata -> what holds it here."""
+
+
+NO_OPTIONS = frozenset({"name", "hash", "shared"})
+"""Metadata that is no option: a result, or what is shown besides."""
+
+MAX_OPTION = 32
+"""Characters of an option that is kept."""
 
 
 def metadata_beside(path: str) -> KernelMetadata:
@@ -128,7 +137,15 @@ def metadata_of(values: Mapping[str, Any]) -> KernelMetadata:
     """
     name = values.get("name")
     numbers: dict[str, Any] = {field: _number(values.get(key)) for key, field in NUMBERS.items()}
-    return KernelMetadata(name if isinstance(name, str) and name else None, **numbers)
+    options = tuple((key, str(value)) for key, value in values.items() if _is_option(key, value))
+    name = name if isinstance(name, str) and name else None
+    return KernelMetadata(name, **numbers, options=options or None)
+
+
+def _is_option(key: object, value: object) -> bool:
+    """Tell whether metadata is a single value that may tell kernels of one name apart."""
+    is_single = isinstance(value, (bool, int, float, str)) and len(str(value)) <= MAX_OPTION
+    return isinstance(key, str) and key.isidentifier() and is_single and key not in NO_OPTIONS
 
 
 def metadata_of_kernel(kernel: Any) -> KernelMetadata:
@@ -155,7 +172,8 @@ def _fields(metadata: Any) -> Mapping[str, Any]:
     """Return metadata by name from Triton's dictionary or named tuple."""
     if isinstance(metadata, Mapping):
         return metadata
-    return {name: getattr(metadata, name, None) for name in ("name", *NUMBERS)}
+    names = dict.fromkeys(("name", *NUMBERS, *getattr(metadata, "_fields", ())))
+    return {name: getattr(metadata, name, None) for name in names}
 
 
 def _registers(code: Any) -> CompiledRegisters | None:

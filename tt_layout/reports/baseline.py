@@ -13,7 +13,7 @@ from tt_layout.audit.facts import Difference, differences, in_words, is_worse
 from tt_layout.audit.kernel import Kernel
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
-from tt_layout.reports.kernel_overview import PassedOver
+from tt_layout.reports.kernel_overview import PassedOver, names_apart
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
@@ -101,7 +101,7 @@ def changes_between(before: Folder, after: Folder, tolerance: float) -> tuple[Ke
     """
     left, right = list(before[1]), list(after[1])
     changes: list[KernelChange] = []
-    for key in (_by_path(before[0], after[0]), _by_cost, _by_kind):
+    for key in (_by_path(before[0], after[0]), _by_cost, _by_config, _by_kind):
         pairs = list(_paired(left, right, key))
         changes += [KernelChange(old, new, tolerance) for old, new in pairs]
         left = _without(left, [old for old, _ in pairs])
@@ -131,8 +131,12 @@ def _by_kind(kernel: Kernel) -> object:
     return kernel.function, kernel.target, kernel.warps, kernel.signature
 
 
+def _by_config(kernel: Kernel) -> object:
+    return _by_kind(kernel), sorted(kernel.config.items()).__repr__()
+
+
 def _by_cost(kernel: Kernel) -> object:
-    return _by_kind(kernel), kernel.cycles, kernel.errors, kernel.facts.registers
+    return _by_config(kernel), kernel.cycles, kernel.errors, kernel.facts.registers
 
 
 def _paired(
@@ -193,7 +197,7 @@ class BaselineReport(Printed):
         """Yield the counts, and a row for each kernel that is not the same."""
         yield Line(self.summary, "red" if self.is_worse else "green")
         if self.different:
-            rows = [_cells(change) for change in self.different]
+            rows = self.cells()
             colours = {
                 at: _COLOURS.get(change.verdict, "") for at, change in enumerate(self.different)
             }
@@ -202,6 +206,11 @@ class BaselineReport(Printed):
             yield table if any(row[OTHERS] != "-" for row in rows) else table.without("others")
         for skipped in self.passed_over:
             yield Paragraph(f"{safe(skipped.file)} skipped: {safe(skipped.reason)}", indent=2)
+
+    def cells(self) -> list[list[str]]:
+        """Return the cells of each kernel that is not the same."""
+        names = names_apart([change.kernel for change in self.different])
+        return [_cells(*one) for one in zip(self.different, names)]
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/baseline.md``."""
@@ -223,12 +232,11 @@ HEADER = ("verdict", "kernel", "GPU", "before", "after", "change", "others", "du
 OTHERS = HEADER.index("others")
 
 
-def _cells(change: KernelChange) -> list[str]:
+def _cells(change: KernelChange, name: str) -> list[str]:
     kernel = change.kernel
     numbers = [
         f"{end.cycles:.0f}" if end is not None else "-" for end in (change.before, change.after)
     ]
-    name = f"@{kernel.function}" if kernel.function is not None else "-"
     where = f"{kernel.file}:{kernel.line}"
     said = change.verdict.value, name, kernel.target or "-", *numbers, _share(change)
     return [*said, _others(change), where]
@@ -281,7 +289,7 @@ def to_markdown(report: BaselineReport) -> str:
     """
     lines = [f"**Kernels**: {report.summary}"]
     if report.different:
-        rows = [_cells(change) for change in report.different[:MAX_ROWS]]
+        rows = report.cells()[:MAX_ROWS]
         lines += ["", _row(HEADER), _row(["---"] * len(HEADER))]
         lines += [_row(map(_code, row)) for row in rows]
     if len(report.different) > MAX_ROWS:

@@ -14,7 +14,7 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_text import all_findings, notes
 from tt_layout.reports.fitted import Fitted, Paragraph
-from tt_layout.reports.kernel_head import head_texts, state, verdict_paragraph
+from tt_layout.reports.kernel_head import bound_texts, head_texts, state, verdict_paragraph
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.report import Line
 
@@ -39,13 +39,17 @@ class FindingsReport:
         for number, adviser in enumerate(self.advisers):
             if number:
                 yield Line()
-            yield from whole_kernels(kernels_of(adviser), adviser, NO_PROGRAM)
+            kernels = kernels_of(adviser)
+            yield from whole_kernels(kernels, adviser, NO_PROGRAM)
+            for kernel in kernels:
+                texts = "; ".join(bound_texts(kernel))
+                yield from [Paragraph(f"{kernel.name}: {texts}", "  ", 4)] * bool(texts)
 
     def heads(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each kernel with what is said of it above its findings."""
         for adviser in self.advisers:
             for summary in kernels_of(adviser):
-                yield summary.name, "; ".join(head_texts(summary))
+                yield summary.name, "; ".join([*head_texts(summary), *bound_texts(summary)])
 
     def data(self) -> dict[str, Any]:
         """Return summaries and findings as plain data."""

@@ -39,6 +39,15 @@ def head_texts(summary: Kernel) -> Iterator[str]:
     yield from filter(None, [resources(summary)])
 
 
+def bound_texts(summary: Kernel) -> Iterator[str]:
+    """Yield what the verdict rests on and does not say: the largest bound, matrix instructions."""
+    largest = summary.bounds.largest if summary.bounds is not None else None
+    if largest is not None:
+        yield f"lower bound: {largest.cycles:.0f} cycles of {largest.resource}"
+    if summary.instructions:
+        yield f"matrix instructions: {summary.instructions}"
+
+
 def resources(summary: Kernel, *, is_short: bool = False) -> str:
     """Return the registers of a kernel, and how many CTAs fit; empty where neither is known."""
     registers, occupancy = summary.registers, summary.occupancy

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit
@@ -25,6 +26,9 @@ from tt_layout.reports.opened import OpenedDump, audit_with, open_dumps
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 from tt_layout.wording import size
+
+MAX_OPTIONS = 6
+"""Options that tell kernels of one name apart, at most."""
 
 MAX_KNOWN = 1 << 24
 """Characters of dumps after which what is known of them is forgotten, to bound the memory."""
@@ -141,15 +145,21 @@ class KernelOverview:
         """Yield a line for each kernel, and then one for each file without any."""
         shown = self.kernels[: self.top]
         if shown:
-            rows = [_cells(kernel) for kernel in shown]
+            rows = [_cells(*one) for one in zip(shown, names_apart(self.kernels))]
             colours = {
                 at: "red" if kernel.errors else "yellow" if kernel.finding_lines else "green"
                 for at, kernel in enumerate(shown)
             }
-            right = ["cycles", "programs", *(rule.heading for rule in rules()), "shared"]
+            right = [
+                "cycles",
+                "programs",
+                *(rule.heading for rule in rules()),
+                "registers",
+                "shared",
+            ]
             header = ["cycles", "programs", "kernel", "GPU", *right[2:], "verdict", "dump"]
             empty = (rule.heading for rule in rules() if not _has(shown, rule.kind))
-            spare = ("shared", *empty, "GPU")
+            spare = ("registers", "shared", *empty, "GPU")
             table = Table(header, rows, right, colours, has_tail=True, spare=spare)
             are_launched = any(kernel.programs is not None for kernel in shown)
             hidden = ["programs"] * (not are_launched)
@@ -173,16 +183,47 @@ def _has(kernels: Sequence[Kernel], kind: str) -> bool:
     return any(kernel.kinds.get(kind) for kernel in kernels)
 
 
-def _cells(kernel: Kernel) -> list[str]:
+def names_apart(kernels: Sequence[Kernel]) -> list[str]:
+    """Return the names of kernels, of those of one name with what differs.
+
+    These are options, then registers and shared memory where options leave some alike.
+    """
+    names = [f"@{one.function}" if one.function is not None else "-" for one in kernels]
+    for words in (lambda one: one.config, _taken):
+        alike: dict[str, list[int]] = {}
+        for at, name in enumerate(names):
+            alike.setdefault(name, []).append(at)
+        for group in alike.values():
+            values = [words(kernels[at]) for at in group]
+            differing = _differing(values)
+            for at, own in zip(group, values):
+                names[at] = " ".join([names[at], *(f"{k}={own.get(k, '-')}" for k in differing)])
+    return names
+
+
+def _taken(kernel: Kernel) -> dict[str, str]:
+    facts = kernel.facts
+    return {"registers": str(facts.registers), "shared": str(facts.shared_bytes)}
+
+
+def _differing(values: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the first names whose values are not the same for all."""
+    names = dict.fromkeys(name for one in values for name in one)
+    differing = (name for name in names if len({one.get(name) for one in values}) > 1)
+    return [*islice(differing, MAX_OPTIONS)]
+
+
+def _cells(kernel: Kernel, name: str) -> list[str]:
     counts = [str(kernel.kinds.get(kind) or "-") for kind in kinds()]
     shared = size(kernel.shared_bytes) if kernel.shared_bytes is not None else "-"
-    name = f"@{kernel.function}" if kernel.function is not None else "-"
+    registers = kernel.facts.registers
     findings = kernel.finding_lines
     worst = findings[0].line if findings else kernel.line
     where = f"{kernel.file}:{worst}"
     programs = str(kernel.programs) if kernel.programs is not None else "-"
     start = f"{kernel.weight:.0f}", programs, name, kernel.target or "-"
-    return [*start, *counts, shared, _verdict(kernel) or "-", where]
+    taken = str(registers) if registers is not None else "-"
+    return [*start, *counts, taken, shared, _verdict(kernel) or "-", where]
 
 
 def _verdict(kernel: Kernel) -> str | None:
@@ -220,6 +261,7 @@ def kernel_data(kernel: Kernel) -> dict[str, Any]:
         "signature": kernel.signature,
         "programs": kernel.programs,
         "cost": kernel.weight,
+        "config": kernel.config,
         "facts": kernel.facts._asdict(),
         "verdict": _verdict(kernel),
     }
