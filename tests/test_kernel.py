@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier, Thread
+from typing import Any
 
 import pytest
 from command import Run, runner
 
 import tt_layout
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds import Bounds
+from tt_layout.audit.bounds import Bound, Bounds
 from tt_layout.audit.bounds import bounds as bounds_module
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.kernel import Kernel, kernels_of
+from tt_layout.audit.occupancy import Limit, Occupancy
+from tt_layout.audit.registers import RegisterPressure
+from tt_layout.editing.hover import hover
+from tt_layout.editing.piece import Knowledge, Piece
+from tt_layout.kernels.seen import CompiledKernel, SeenKernel
 from tt_layout.lazy import lazy
 from tt_layout.library.features import features
+from tt_layout.servers.agent_tools import AgentTools
+from tt_layout.watching.report import WatchReport, report_of
 
 ROOT = Path(__file__).parent.parent
 DUMP = str(ROOT / "examples/kernels/matmul-sm90.ttgir")
+FIXED = str(ROOT / "examples/workloads/attention_backward-gfx950.ttgir")
 
 
 @pytest.fixture
@@ -66,21 +76,158 @@ def test_threads_that_ask_different_objects_do_not_wait_for_each_other() -> None
     assert {vars(one)["value"] for one in objects} == {0, 1}
 
 
-def test_a_planted_fact_is_in_every_report_of_a_kernel(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    known = first_kernel().registers
-    assert known is not None
-    planted = replace(known, needed=123, live=123, limit=234, compiled=None)
-    monkeypatch.setattr("tt_layout.audit.kernel.worst", lambda found: planted)
-    words = "about 123 of 234 registers per thread"
-    assert words in run("audit", DUMP).out
-    assert words in run("audit", "--all", DUMP).out
-    assert words in str(tt_layout.audit_ir(DUMP))
-    [summary] = json.loads(run("audit", DUMP, "--format", "json").out)["modules"][0]["summary"]
-    assert (summary["registers_per_thread"], summary["registers_limit"]) == (123, 234)
-    own = features(DUMP)
-    assert (own["registers"], own["live_registers"], own["registers_limit"]) == (123, 123, 234)
+REGISTERS, CTAS, CYCLES, RESOURCE = 7173, 7177, 71797, "planted resource"
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> str:
+    """Return a dump whose kernel is the other one where facts are planted."""
+    text = Path(DUMP).read_text(encoding="utf-8")
+    (tmp_path / "other.ttgir").write_text(f"// other\n{text}", encoding="utf-8")
+    return str(tmp_path / "other.ttgir")
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plant registers, occupancy and a bound in every kernel, but for the other one."""
+    real = {name: vars(Kernel)[name] for name in ("registers", "occupancy", "bounds")}
+
+    def with_registers(kernel: Kernel) -> RegisterPressure:
+        known = real["registers"].__get__(kernel, Kernel)
+        return replace(known, needed=REGISTERS, limit=9999, compiled=None)
+
+    def with_occupancy(kernel: Kernel) -> Occupancy:
+        return Occupancy(CTAS, 4 * CTAS, 40000, (Limit("registers", CTAS),))
+
+    def with_bounds(kernel: Kernel) -> Bounds:
+        known = real["bounds"].__get__(kernel, Kernel)
+        return replace(known, bounds=(Bound(RESOURCE, CYCLES, ""), *known.bounds))
+
+    for name, plant in (
+        ("registers", with_registers),
+        ("occupancy", with_occupancy),
+        ("bounds", with_bounds),
+    ):
+        monkeypatch.setattr(Kernel, name, _planted(plant, real[name]))
+
+
+def _planted(plant: Callable[[Kernel], object], real: Any) -> property:
+    def value(kernel: Kernel) -> object:
+        is_other = kernel.audit.module.source.text.startswith("// other")
+        return real.__get__(kernel, Kernel) if is_other else plant(kernel)
+
+    return property(value)
+
+
+def page_of(run: Run, tmp_path: Path) -> str:
     page = tmp_path / "page.html"
     assert run("page", DUMP, "-o", str(page)).status == 0
-    assert words in page.read_text(encoding="utf-8")
+    return page.read_text(encoding="utf-8")
+
+
+def hover_of() -> str:
+    text = Path(DUMP).read_text(encoding="utf-8")
+    piece = Piece(text, Knowledge())
+    line = next(at for at, one in enumerate(text.split("\n"), 1) if "tt.func" in one)
+    found = hover(piece, line, piece.line(line).index("tt.func"))
+    assert found is not None
+    return found.plain
+
+
+def watched() -> WatchReport:
+    compiled = CompiledKernel("key", "matmul", Path(DUMP).read_text(encoding="utf-8"), "test")
+    return report_of((SeenKernel(compiled),))
+
+
+def plain(text: str) -> str:
+    """Return a text without the line breaks that fit it to a width."""
+    return " ".join(text.split())
+
+
+def test_planted_facts_are_in_every_report_of_a_kernel(
+    run: Run, planted: None, other: str, tmp_path: Path
+) -> None:
+    texts = {
+        "pipe": run("audit", DUMP).out,
+        "all": run("audit", "--all", DUMP).out,
+        "library": str(tt_layout.audit_ir(DUMP)),
+        "page": page_of(run, tmp_path),
+        "hover": hover_of(),
+        "MCP": AgentTools().audit(Path(DUMP).read_text(encoding="utf-8")),
+    }
+    for surface, text in texts.items():
+        said = plain(text)
+        assert f"about {REGISTERS} of 9999 registers" in said, surface
+        assert f"{CTAS} CTAs" in said, surface
+        assert f"bound by {RESOURCE}" in said, surface
+    [summary] = json.loads(run("audit", DUMP, "--format", "json").out)["modules"][0]["summary"]
+    assert (summary["registers_per_thread"], summary["occupancy"]["ctas"]) == (REGISTERS, CTAS)
+    assert summary["bounds"]["by_resource"][0]["cycles"] == CYCLES
+    assert summary["verdict"].startswith(f"bound by {RESOURCE}")
+    own = features(DUMP)
+    assert (own["registers"], own["occupancy_ctas"]) == (REGISTERS, CTAS)
+    assert (own["bound_by"], own["bound_cycles"]) == (RESOURCE, CYCLES)
+    [row] = json.loads(run("audit", DUMP, other, "--format", "json").out)["kernels"][1:]
+    assert (row["facts"]["registers"], row["facts"]["ctas"]) == (REGISTERS, CTAS)
+
+
+def test_planted_facts_are_in_tables_comparisons_and_budgets(
+    run: Run, planted: None, other: str, tmp_path: Path
+) -> None:
+    table = plain(str(watched()))
+    assert f"bound by {RESOURCE}" in table
+    assert str(REGISTERS) in table
+    [kernel] = watched().data()["kernels"]
+    assert kernel["audit"]["facts"]["ctas"] == CTAS
+    for command in (["--diff"], ["--baseline"]):
+        compared = plain(run("audit", *command, other, DUMP).out)
+        assert str(REGISTERS) in compared, command
+        assert str(CTAS) in compared, command
+        assert RESOURCE in compared, command
+        assert str(CYCLES) in compared, command
+    manifest = tmp_path / "layouts.yaml"
+    limits = f"{{registers: {REGISTERS - 1}, bound_cycles: {CYCLES - 1}, empty_warps: 1}}"
+    (tmp_path / "k.ttgir").write_bytes(Path(DUMP).read_bytes())
+    case = f"- {{name: k, file: k.ttgir, at_most: {limits}, views: [budget, audit]}}"
+    manifest.write_text(f"cases:\n{case}\n", encoding="utf-8")
+    checked = run("check", str(manifest)).out
+    assert f"registers: at most {REGISTERS - 1}, is {REGISTERS}" in checked
+    assert f"bound_cycles: at most {CYCLES - 1}, is {CYCLES}" in checked
+    assert f"empty_warps: at most 1, is {40000 - 4 * CTAS}" in checked
+    assert run("check", str(manifest), "--update", "--force").status in (0, 1)
+    golden = (tmp_path / "k.audit.txt").read_text(encoding="utf-8")
+    assert f"lower bound: {CYCLES} cycles of {RESOURCE}" in plain(golden)
+    assert f"about {REGISTERS} of 9999 registers" in plain(golden)
+
+
+def test_what_apply_changes_is_said_of_the_kernel(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real: Any = vars(Kernel)["registers"]
+
+    def with_registers(kernel: Kernel) -> RegisterPressure:
+        known = real.__get__(kernel, Kernel)
+        is_new = "padded_shared<[64:+4]" in kernel.audit.module.source.text
+        return replace(known, needed=REGISTERS + is_new, limit=9999, compiled=None)
+
+    monkeypatch.setattr(Kernel, "registers", property(with_registers))
+    outcome = run("apply", FIXED)
+    assert f"registers per thread: {REGISTERS} before, {REGISTERS + 1} after" in outcome.out
+
+
+def test_a_planted_verdict_is_in_every_report_with_one(
+    run: Run, monkeypatch: pytest.MonkeyPatch, other: str, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Kernel, "verdict", property(lambda kernel: "a planted verdict"))
+    text = Path(DUMP).read_text(encoding="utf-8")
+    texts = {
+        "pipe": run("audit", DUMP).out,
+        "all": run("audit", "--all", DUMP).out,
+        "JSON": run("audit", DUMP, "--format", "json").out,
+        "page": page_of(run, tmp_path),
+        "hover": hover_of(),
+        "MCP": AgentTools().audit(text),
+        "watch": str(watched()),
+        "JSON of watch": json.dumps(watched().data()),
+    }
+    assert [name for name, text in texts.items() if "planted verdict" not in plain(text)] == []
