@@ -214,9 +214,9 @@ def kernel_from_plain(plain: list[Any]) -> CompiledKernel:
     key, name, text, place, metadata = plain
     registers = metadata["registers"]
     compiled = None if registers is None else CompiledRegisters(**registers)
-    return CompiledKernel(
-        key, name, text, place, KernelMetadata(**{**metadata, "registers": compiled})
-    )
+    options = metadata["options"] and tuple((name, value) for name, value in metadata["options"])
+    known = KernelMetadata(**{**metadata, "registers": compiled, "options": options})
+    return CompiledKernel(key, name, text, place, known)
 
 
 def launch_to_plain(launch: Launch) -> list[Any]:
