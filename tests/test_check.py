@@ -1099,7 +1099,8 @@ def test_a_budget_lets_improvements_pass_and_names_what_exceeds_it(dumps: Path, 
     edit("layouts.yaml", "cycles: 1,", "regsters: 1,")()
     outcome = run("check")
     assert outcome.status == 2
-    assert "has no number 'regsters' here; choose from bound_cycles, cost, cycles, empty_warps, errors" in outcome.out
+    choices = "choose from bound_cycles, cost, cycles, empty_warps, errors"
+    assert f"has no number 'regsters' here; {choices}" in outcome.out
     edit("layouts.yaml", "regsters: 1", "cycles: x")()
     assert "the limit of cycles must be a whole number" in run("check").out
 

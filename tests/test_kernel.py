@@ -93,14 +93,14 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> None:
     real = {name: vars(Kernel)[name] for name in ("registers", "occupancy", "bounds")}
 
     def with_registers(kernel: Kernel) -> RegisterPressure:
-        known = real["registers"].__get__(kernel, Kernel)
+        known: RegisterPressure = real["registers"].__get__(kernel, Kernel)
         return replace(known, needed=REGISTERS, limit=9999, compiled=None)
 
     def with_occupancy(kernel: Kernel) -> Occupancy:
         return Occupancy(CTAS, 4 * CTAS, 40000, (Limit("registers", CTAS),))
 
     def with_bounds(kernel: Kernel) -> Bounds:
-        known = real["bounds"].__get__(kernel, Kernel)
+        known: Bounds = real["bounds"].__get__(kernel, Kernel)
         return replace(known, bounds=(Bound(RESOURCE, CYCLES, ""), *known.bounds))
 
     for name, plant in (
@@ -206,7 +206,7 @@ def test_what_apply_changes_is_said_of_the_kernel(
     real: Any = vars(Kernel)["registers"]
 
     def with_registers(kernel: Kernel) -> RegisterPressure:
-        known = real.__get__(kernel, Kernel)
+        known: RegisterPressure = real.__get__(kernel, Kernel)
         is_new = "padded_shared<[64:+4]" in kernel.audit.module.source.text
         return replace(known, needed=REGISTERS + is_new, limit=9999, compiled=None)
 
