@@ -9,7 +9,9 @@ from typing import Any
 
 from tt_layout.errors import LayoutError
 from tt_layout.notation.cute.algebra import Layout, leaves, written
-from tt_layout.notation.cute.expression import Composed, Part, ThreadValue, Value
+from tt_layout.notation.cute.expression import Value
+from tt_layout.notation.cute.mma import Atom, TiledProduct
+from tt_layout.notation.cute.values import Composed, Part, ThreadValue
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import GAP, Line
 
@@ -46,7 +48,7 @@ class CuteReport(Printed):
 
     def lines(self) -> Iterator[Line]:
         """Yield the value, its size, and what else was asked for."""
-        yield Line(shown(self.value))
+        yield from map(Line, shown(self.value).splitlines())
         layout = layout_of(self.value)
         if layout is not None:
             yield Line(f"size {layout.size}, cosize {layout.cosize}")
@@ -79,6 +81,7 @@ class CuteReport(Printed):
             "swizzle": [*_swizzle_of(self.value)] if _swizzle_of(self.value) else None,
             "offset": getattr(self.value, "offset", 0),
             "tile": [*leaves(self.value.tile)] if isinstance(self.value, ThreadValue) else None,
+            "operands": _operands(self.value),
             "attribute": self.attribute,
         }
 
@@ -95,6 +98,15 @@ def shown(value: Value) -> str:
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return f"({','.join(map(shown, value))})"
     return written(value) if isinstance(value, int) else getattr(value, "text", None) or str(value)
+
+
+def _operands(value: Value) -> dict[str, str] | None:
+    """Return who holds what of A, B and C in a product."""
+    if isinstance(value, Atom):
+        return {"A": str(value.a), "B": str(value.b), "C": str(value.c)}
+    if not isinstance(value, TiledProduct):
+        return None
+    return {name: str(value.operand(name).layout) for name in "ABC"}
 
 
 def layout_of(value: Value) -> Layout | None:

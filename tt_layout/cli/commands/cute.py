@@ -14,6 +14,7 @@ from tt_layout.cli.parameters import (
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute.expression import evaluate, evaluated_layout
+from tt_layout.notation.shortest import shortest
 from tt_layout.reports.cute import CuteReport
 
 
@@ -26,7 +27,7 @@ from tt_layout.reports.cute import CuteReport
     make_layout, composition, complement, coalesce, right_inverse, left_inverse, logical_divide,
     zipped_divide, tiled_divide, flat_divide, logical_product, blocked_product, raked_product,
     recast, slice, filter, local_tile, local_partition, tile_to_shape, make_layout_tv,
-    make_tiled_copy, swizzles. With -t, the layout of Triton that is the same is printed, too.
+    make_tiled_copy, make_tiled_mma, matrix instructions by name, swizzles. With -t, the layout of Triton that is the same is printed, too.
     """,
 )
 @click.argument("expression", metavar="EXPRESSION")
@@ -43,5 +44,6 @@ def command(
     if tensor is not None:
         layout = evaluated_layout(expression, Context(name="EXPRESSION").over(tensor))
         context = click.get_current_context()
-        attribute = str(NotationParameter().convert(layout, None, context))
+        encoding = NotationParameter().convert(layout, None, context)
+        attribute = str(shortest(encoding, tensor.shape, tensor.element_bits))
     emit(CuteReport(value, attribute, has_table), output_format)

@@ -11,7 +11,6 @@
 algebra, such as ``Copy_Atom<..>{}``, stays a name.
 
 Sources:
-    CUTLASS, include/cute/atom/mma_traits_sm90_gmma.hpp: the atoms of shared memory.
     CUTLASS, media/docs/cpp/cute and media/docs/pythonDSL: the functions and their arguments.
 """
 
@@ -19,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
@@ -27,85 +25,28 @@ from typing import Any, NamedTuple, NoReturn
 from tt_layout.errors import LayoutError, nearest, quoted
 from tt_layout.mlir.source import Source
 from tt_layout.notation.context import Context
-from tt_layout.notation.cute import algebra
+from tt_layout.notation.cute import algebra, mma
 from tt_layout.notation.cute.algebra import Layout, leaves
+from tt_layout.notation.cute.atoms import bits_of, shared_atom, shown
 from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
+from tt_layout.notation.cute.values import Composed, Name, Part, ThreadValue, Traits
+
+_SPECIFIERS = frozenset({"using", "auto", "const", "constexpr", "static", "typename", "int"})
+"""Words that stand before what is defined, and change nothing."""
 
 MAX_MODES = 512
 """Sizes of a layout, all brackets counted, so that no expression takes long."""
 
+_BLANK = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>_?-?\d+(?:_c)?)(?![\w.])|(?P<width>\d{1,3}b)\b|(?P<name>[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*)"
-    r"|(?P<sign>[<>(){}\[\],:;=∘]))"
+    r"(?:(?P<number>_?-?\d+(?:_c)?)(?![\w.])|(?P<width>\d{1,3}b)\b|(?P<name>[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*)"
+    r"|\.(?P<member>[A-Za-z_]\w*)|(?P<sign>[<>(){}\[\],:;=∘]))"
 )
 
 
-class Name(NamedTuple):
-    """A name that is no function of the algebra: a type, an atom.
-
-    Attributes:
-        text: as it is written.
-    """
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Composed:
-    """A swizzle of a layout: ``swizzle(offset + layout(i))``.
-
-    Example:
-        >>> str(Composed(Swizzle(3, 3, 3), 0, Layout((8, 64), (64, 1))))
-        'Swizzle<3,3,3> o (8,64):(64,1)'
-    """
-
-    swizzle: Swizzle
-    offset: int
-    layout: Layout
-
-    def __str__(self) -> str:
-        middle = f"{self.offset} o " if self.offset else ""
-        return f"{self.swizzle} o {middle}{self.layout}"
-
-    def __call__(self, coordinate: algebra.Nested) -> int:
-        """Return the integer at a coordinate."""
-        return self.swizzle(self.offset + self.layout(coordinate))
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a layout, and where it begins.
-
-    Example:
-        >>> str(Part(Layout(8, 1), 16))
-        '8:1 at offset 16'
-    """
-
-    layout: Layout | Composed
-    offset: int
-
-    def __str__(self) -> str:
-        return f"{self.layout} at offset {self.offset}"
-
-
-@dataclass(frozen=True)
-class ThreadValue:
-    """Who holds what of a tile: from (thread, value) to the index of an element.
-
-    Example:
-        >>> str(ThreadValue((8, 8), Layout((32, 2), (2, 1))))
-        '(32,2):(2,1) over a tile of (8,8)'
-    """
-
-    tile: algebra.Nested
-    layout: Layout
-
-    def __str__(self) -> str:
-        return f"{self.layout} over a tile of {algebra.written(self.tile)}"
-
-
 Value = Any
-"""A layout, `Composed`, `Part`, `ThreadValue`, a swizzle, a name, an integer, None, or a tuple."""
+"""A layout, `Composed`, `Part`, `ThreadValue`, an instruction or a product of several, `Traits`, a
+swizzle, a name, an integer, None, or a tuple."""
 
 
 def evaluate(text: str, name: str = "<expression>") -> Value:
@@ -138,6 +79,10 @@ def evaluated_layout(text: str, context: Context) -> str:
     value = evaluate(text, context.name)
     if isinstance(value, Part):
         raise LayoutError(f"{value} is a part of a layout, not one of a whole tensor")
+    if isinstance(value, mma.Atom):
+        value = mma.TiledProduct(value, Layout((1, 1, 1), (0, 0, 0)))
+    if isinstance(value, mma.TiledProduct):
+        value = value.operand("C")
     if isinstance(value, ThreadValue):
         shape = context.tensor_shape("CuTe notation")
         if (tile := tuple(leaves(value.tile))) != tuple(shape):
@@ -145,8 +90,14 @@ def evaluated_layout(text: str, context: Context) -> str:
             raise LayoutError(f"{message}, not the tensor {algebra.written(tuple(shape))}")
         value = value.layout
     if not isinstance(value, (Layout, Composed)):
-        raise LayoutError(f"expected a layout, got {_shown(value)}")
+        raise LayoutError(f"expected a layout, got {shown(value)}")
     return str(value)
+
+
+def _past(pattern: re.Pattern[str], text: str, start: int) -> int:
+    """Return where a pattern that matches nothing, too, ends."""
+    match = pattern.match(text, start)
+    return match.end() if match else start
 
 
 class _Token(NamedTuple):
@@ -169,12 +120,9 @@ class _Reader:
     def _tokens(self, text: str) -> list[_Token]:
         found: list[_Token] = []
         at = 0
-        while at < len(text):
+        while (at := _past(_BLANK, text, at)) < len(text):
             match = _TOKEN.match(text, at)
             if match is None:
-                if not text[at:].strip():
-                    break
-                at += len(text[at:]) - len(text[at:].lstrip())
                 span = self.source.span(at, at + 1)
                 raise LayoutError(f"unexpected {quoted(text[at])}", span)
             kind = match.lastgroup or ""
@@ -223,13 +171,20 @@ class _Reader:
 
     # -- the grammar ----------------------------------------------------------------------------
 
-    def statements(self) -> Value:
-        """Return the value of the last expression."""
+    def statements(self, end: str = "") -> Value:
+        """Return the value of the last expression.
+
+        Args:
+            end: the bracket that the statements stop at; none for those of the whole text.
+        """
         value: Value = None
         is_empty = True
-        while self.at < len(self.tokens):
-            if self._next in ("using", "auto", "const", "constexpr", "static"):
+        while self.at < len(self.tokens) and (not end or self._next != end):
+            if self._next in _SPECIFIERS:
                 self.at += 1
+                continue
+            if self._next in ("template", "struct"):
+                value, is_empty = self._struct(), False
                 continue
             name = self._next
             is_defined = self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].text == "="
@@ -240,9 +195,29 @@ class _Reader:
                 self.names[name] = value
             if not self._take(";") and self.at < len(self.tokens):
                 self._fail(f"unexpected {quoted(self._next)}")
-        if is_empty:
+        if is_empty and not end:
             self._fail("expected an expression such as logical_divide((8,6):(1,8), (4, 3))")
         return value
+
+    def _struct(self) -> Traits:
+        """Return the layouts that a struct defines: ``struct Copy_Traits<X> { using .. };``."""
+        start = self.at
+        while self._next not in ("{", ""):
+            self.at += 1
+        words = self.tokens[start : self.at]
+        known = self.names
+        self.names = dict(known)
+        self._expect("{")
+        self.statements("}")
+        self._expect("}")
+        self._take(";")
+        defined = {name: one for name, one in self.names.items() if name not in known}
+        self.names = known
+        heads = [
+            word.text for word in words if word.kind == "name" and word.text not in _SPECIFIERS
+        ]
+        named = [name for name in heads if name not in ("template", "struct")]
+        return Traits(named[0] if named else "", defined)
 
     def expression(self) -> Value:
         """Return a value, or one composed of several."""
@@ -288,7 +263,10 @@ class _Reader:
 
     def _applied(self, value: Value, start: int) -> Value:
         """Return a value, or a part of the layout that it is: ``layout(2, _)``."""
-        while self._next in ("(", "{"):
+        while self._next in ("(", "{") or self._is_member:
+            if self._is_member:
+                value = self._member(value, start)
+                continue
             if self._take("{"):
                 self._expect("}")
                 continue
@@ -299,6 +277,18 @@ class _Reader:
             coordinate = items[0] if len(items) == 1 else items
             value = self._guarded(start, partial(_called, value, coordinate))
         return value
+
+    @property
+    def _is_member(self) -> bool:
+        return self.at < len(self.tokens) and self.tokens[self.at].kind == "member"
+
+    def _member(self, value: Value, start: int) -> Value:
+        """Return a member of a value: ``mma.get_layoutC_TV()``."""
+        name = self._next
+        self.at += 1
+        if self._take("("):
+            self._items(")")
+        return self._guarded(start, lambda: _member(value, name))
 
     def _items(self, end: str) -> tuple[tuple[Value, ...], dict[str, Value]]:
         """Return what stands between brackets: values, and those with names."""
@@ -327,6 +317,9 @@ class _Reader:
             return None
         if name in self.names:
             return self.names[name]
+        if (first := name.split(".")[0]) in self.names:
+            self._split_members(name)
+            return self.names[first]
         own = re.split(r"::|\.", name)[-1]
         if own == "smem_ptr":
             return self._flag()
@@ -341,7 +334,7 @@ class _Reader:
         if own in _FUNCTIONS:
             given = _Given(template, arguments, named)
             return self._guarded(start, lambda: _FUNCTIONS[own](given))
-        if (atom := _atom(own, template)) is not None:
+        if (atom := self._guarded(start, lambda: _atom(own, template))) is not None:
             return atom
         if is_call and not template and own[:1].islower():
             near = nearest(own, _FUNCTIONS)
@@ -349,6 +342,15 @@ class _Reader:
             self._fail(f"CuTe's {name!r} is not a known function{hint}", start)
         text = self.source.text[self.tokens[start].start : self.tokens[self.at - 1].end]
         return Name(" ".join(text.split()))
+
+    def _split_members(self, name: str) -> None:
+        """Make tokens of the members in a name that was taken: ``mma.tv_layout_C``."""
+        at = self.tokens[self.at - 1].start
+        tokens = []
+        for k, part in enumerate(name.split(".")):
+            tokens.append(_Token("member" if k else "name", part, at, at + len(part)))
+            at += len(part) + 1
+        self.tokens[self.at - 1 : self.at] = tokens
 
     def _flag(self) -> Value:
         """Return the width in a pointer to shared memory: ``smem_ptr[16b](unset)``."""
@@ -396,7 +398,7 @@ def _numbers(value: Value) -> algebra.Nested:
     if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, _Flag)):
         return tuple(map(_numbers, value))
     if not isinstance(value, int):
-        raise LayoutError(f"expected integers, got {_shown(value)}")
+        raise LayoutError(f"expected integers, got {shown(value)}")
     return value
 
 
@@ -416,7 +418,7 @@ def _tiler(value: Value) -> algebra.Tiler:
         return value
     if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, _Flag)):
         return tuple(map(_tiler, value))
-    raise LayoutError(f"expected a layout or a tile, got {_shown(value)}")
+    raise LayoutError(f"expected a layout or a tile, got {shown(value)}")
 
 
 def _coordinate(value: Value) -> algebra.Coordinate:
@@ -424,19 +426,13 @@ def _coordinate(value: Value) -> algebra.Coordinate:
         return value
     if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, _Flag)):
         return tuple(map(_coordinate, value))
-    raise LayoutError(f"expected a coordinate, got {_shown(value)}")
+    raise LayoutError(f"expected a coordinate, got {shown(value)}")
 
 
 def _integer(value: Value) -> int:
     if not isinstance(value, int):
-        raise LayoutError(f"expected an integer, got {_shown(value)}")
+        raise LayoutError(f"expected an integer, got {shown(value)}")
     return value
-
-
-def _shown(value: Value) -> str:
-    if isinstance(value, Name):
-        return quoted(value.text)
-    return "_" if value is None else quoted(str(value))
 
 
 def _chained(parts: Sequence[Value]) -> Value:
@@ -618,7 +614,7 @@ def _complement(given: _Given) -> Layout:
 def _recast(given: _Given, *, is_new_first: bool) -> Value:
     first, second, layout = given.exactly(3)
     new, old = (first, second) if is_new_first else (second, first)
-    return _of_width(layout, _bits(new), _bits(old))
+    return _of_width(layout, bits_of(new), bits_of(old))
 
 
 def _of_width(value: Value, new: int, old: int) -> Value:
@@ -674,11 +670,81 @@ def _tiled_copy(given: _Given) -> ThreadValue:
     return ThreadValue(*algebra.thread_value(_layout(layouts[0]), _layout(values)))
 
 
-def _no_tiled_mma(_: _Given) -> NoReturn:
-    raise LayoutError(
-        "the layouts of the atoms of make_tiled_mma are not known here; give the layout of its "
-        "threads and values, as print(tiled_mma) writes it"
+def _atom(name: str, template: tuple[Value, ...]) -> Value:
+    """Return an atom of shared memory or a matrix instruction; None for any other name."""
+    if mma.is_atom(name):
+        return mma.atom(name, [one for one in template if isinstance(one, int)])
+    return shared_atom(name, template)
+
+
+def _mma_atom(given: _Given) -> Value:
+    """Return the instruction that ``MMA_Atom`` or ``MMA_Traits`` is of."""
+    return given.all[0] if given.all else Name("MMA_Atom")
+
+
+def _tiled_product(given: _Given) -> mma.TiledProduct:
+    """Return what ``make_tiled_mma`` makes of an instruction, its atoms and a tile."""
+    instruction, *more = given.exactly(1, 2, 3)
+    if not isinstance(instruction, mma.Atom):
+        raise LayoutError(f"expected a matrix instruction, got {shown(instruction)}")
+    layout = algebra.padded(_layout(more[0]), 3) if more else Layout((1, 1, 1), (0, 0, 0))
+    if len(layout.modes) != 3:
+        raise LayoutError(f"the atoms stand along M, N and K, got {layout}")
+    tile = more[1] if len(more) > 1 else ()
+    if isinstance(tile, Layout):  # values, as CUTLASS had them before 3.4
+        counts = [mode.size for mode in algebra.padded(tile, 3).modes]
+        whole = zip(instruction.sizes, [mode.size for mode in layout.modes], counts)
+        tile = tuple(size * atoms * count for size, atoms, count in whole)
+    own = _tiler(tile)
+    rest = (*own, None, None, None)[:3] if isinstance(own, tuple) else (own, None, None)
+    return mma.TiledProduct(instruction, layout, (rest[0], rest[1], rest[2]))
+
+
+def _operation(given: _Given) -> mma.Atom:
+    """Return the instruction that the DSL's ``MmaF16BF16Op(types .., (16, 8, 16))`` is."""
+    sizes = next(
+        (one for one in given.all if isinstance(one, tuple) and not isinstance(one, Name)), None
     )
+    names = [one.text.split(".")[-1] for one in given.all if isinstance(one, Name)]
+    types = [_DSL_TYPES[name] for name in names if name in _DSL_TYPES]
+    if sizes is None or len(sizes) != 3 or len(types) < 2:
+        raise LayoutError("expected the types of A and B and of C, and the sizes (16, 8, 16)")
+    operand, result = types[0], types[-1]
+    text = "x".join(str(_integer(size)) for size in sizes)
+    if sizes[0] == 64:
+        return mma.atom(f"SM90_{text}_{result}{operand}{operand}_SS")
+    return mma.atom(f"SM80_{text}_{result}{operand}{operand}{result}_TN")
+
+
+_DSL_TYPES = {
+    "Float16": "F16", "BFloat16": "BF16", "Float32": "F32", "TFloat32": "TF32", "Float64": "F64",
+    "Float8E4M3FN": "E4M3", "Float8E5M2": "E5M2", "Int8": "S8", "Uint8": "U8", "Int32": "S32",
+}  # fmt: skip
+"""Element type of the DSL -> its name in those of instructions."""
+
+
+def _member(value: Value, name: str) -> Value:
+    """Return a member of a value: a fragment of a product, or a layout of a struct."""
+    if isinstance(value, Traits) and name in value.members:
+        return value.members[name]
+    match = re.fullmatch(r"get_layout([ABC])_TV|tv_layout_([ABC])(?:_tiled)?", name)
+    if match and isinstance(value, mma.TiledProduct):
+        return value.operand(match[1] or match[2])
+    if match and isinstance(value, mma.Atom):
+        return {"A": value.a, "B": value.b, "C": value.c}[match[1] or match[2]]
+    raise LayoutError(f"{name} of {shown(value)} is not known here")
+
+
+def _copy_of(operand: str) -> Callable[[_Given], Value]:
+    """Return the function that makes the copy of an operand: ``make_tiled_copy_A(atom, mma)``."""
+
+    def made(given: _Given) -> ThreadValue:
+        product = given.exactly(2)[1]
+        if not isinstance(product, mma.TiledProduct):
+            raise LayoutError(f"expected a tiled product, got {shown(product)}")
+        return product.operand(operand)
+
+    return made
 
 
 def _tuple(given: _Given) -> tuple[Value, ...]:
@@ -746,7 +812,18 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "make_layout_tv": _thread_value,
     "make_tiled_copy": _tiled_copy,
     "make_tiled_copy_tv": _tiled_copy,
-    "make_tiled_mma": _no_tiled_mma,
+    "make_tiled_mma": _tiled_product,
+    "TiledMMA": _tiled_product,
+    "MMA_Atom": _mma_atom,
+    "MMA_Traits": _mma_atom,
+    "make_mma_atom": _mma_atom,
+    "MmaF16BF16Op": _operation,
+    "MmaTF32Op": _operation,
+    "MmaF8Op": _operation,
+    "make_tiled_copy_A": _copy_of("A"),
+    "make_tiled_copy_B": _copy_of("B"),
+    "make_tiled_copy_C": _copy_of("C"),
+    "decltype": lambda given: given.exactly(1)[0],
     "size": _of_layout(lambda layout: layout.size),
     "cosize": _of_layout(lambda layout: layout.cosize),
     "rank": _of_layout(lambda layout: len(layout.modes)),
@@ -754,46 +831,3 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "stride": _of_layout(lambda layout: layout.stride),
 }
 """Function, or type that makes a value -> what it does with its arguments."""
-
-
-# -- types and atoms ----------------------------------------------------------------------------
-
-_WIDTHS = {
-    "half_t": 16, "half": 16, "bfloat16_t": 16, "float": 32, "tfloat32_t": 32, "double": 64,
-    "bool": 8, "char": 8, "float_e4m3_t": 8, "float_e5m2_t": 8, "float_ue8m0_t": 8,
-    "float_e2m1_t": 4, "float_e2m3_t": 6, "float_e3m2_t": 6, "TFloat32": 32, "BFloat16": 16,
-    "Float8E4M3FN": 8, "Float8E5M2": 8,
-}  # fmt: skip
-"""Bits of the types whose name does not end in them."""
-
-_SIZED = re.compile(r"(?:u?int|Int|Uint|Float)(\d{1,3})(?:_t)?")
-_ATOM = re.compile(r"Layout_(?P<major>MN|K)_(?P<kind>INTER|SW32|SW64|SW128)_Atom(?P<bits>_Bits)?")
-_SWIZZLE_BITS = {"INTER": 0, "SW32": 1, "SW64": 2, "SW128": 3}
-_ATOM_ROWS = 8
-_ATOM_BITS = 128  # of a row without a swizzle
-
-
-def _bits(value: Value) -> int:
-    """Return the bits of a type, or a number of bits."""
-    if isinstance(value, int) and value > 0:
-        return value
-    own = re.split(r"::|\.", value.text.rstrip("(){} "))[-1] if isinstance(value, Name) else ""
-    if own in _WIDTHS:
-        return _WIDTHS[own]
-    if match := _SIZED.fullmatch(own):
-        return int(match[1])
-    raise LayoutError(f"the bits of {_shown(value)} are not known; give a number")
-
-
-def _atom(name: str, template: tuple[Value, ...]) -> Value:
-    """Return an atom of shared memory for `wgmma` and TMA; None for any other name."""
-    match = _ATOM.fullmatch(name)
-    if match is None:
-        return None
-    bits = 1 if match["bits"] else _bits(template[0] if template else None)
-    count = _SWIZZLE_BITS[match["kind"]]
-    row = (_ATOM_BITS << count) // bits
-    is_k = match["major"] == "K"
-    rows = Layout((_ATOM_ROWS, row), (row, 1)) if is_k else Layout((row, _ATOM_ROWS), (1, row))
-    base = 7 - (bits.bit_length() - 1)  # 16 bytes stay together
-    return Composed(Swizzle(count, base, 3), 0, rows) if count else rows
