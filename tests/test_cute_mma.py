@@ -81,7 +81,9 @@ def test_fragments_are_those_of_ptx(name: str, k: int, packed: int) -> None:
         ),
     ],
 )
-def test_the_accumulator_is_that_of_triton(text: str, tensor: str, attribute: str, run: Run) -> None:
+def test_the_accumulator_is_that_of_triton(
+    text: str, tensor: str, attribute: str, run: Run
+) -> None:
     outcome = run("cute", text, "-t", tensor)
     assert (outcome.status, outcome.out.splitlines()[-1]) == (0, attribute)
 
@@ -108,7 +110,7 @@ def test_members_of_products_and_structs() -> None:
     assert evaluate(product + "mma.get_layoutA_TV()") == whole.operand("A")
     assert evaluate(product + "mma.tv_layout_C_tiled") == whole.operand("C")
     assert evaluate(product + "make_tiled_copy_B(Copy_Atom<X, float>{}, mma)") == whole.operand("B")
-    with pytest.raises(LayoutError, match="get_slice of .* is not known here"):
+    with pytest.raises(LayoutError, match=r"get_slice of .* is not known here"):
         evaluate(product + "mma.get_slice(0)")
 
 
@@ -143,7 +145,10 @@ def test_traits_in_bits_are_shown_in_elements(run: Run) -> None:
         ("SM100_MMA_F16BF16_2x1SM_SS<half_t, half_t, float, 256, 128>", "by two multiprocessors"),
         ("SM90_64x64x32_F32F16F16_SS_SPARSE", "are not known here"),
         ("make_tiled_mma(Copy_Atom<X>{})", "expected a matrix instruction"),
-        ("make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2,_2,_1,_1>>{})", "M, N and K"),
+        (
+            "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2,_2,_1,_1>>{})",
+            "M, N and K",
+        ),
         (
             "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2,_1,_1>>{}, "
             "Tile<_24,_8,_16>{}).get_layoutC_TV()",

@@ -23,9 +23,11 @@ class Notation:
             `RefusedError` where there is none.
         page: what the page's scripts need to read and write it, as plain data: of the release
             whose rules they have, with the parameters of constructors put into a list, each once.
+        is_general: whether it takes texts of others, too, and is asked after them.
     """
 
     recognises: Callable[[str], bool]
     read: Callable[[str, Context], Encoding]
     write: Callable[[Encoding, TensorSpec], Translation]
     page: Callable[[Release, list[list[Any]]], dict[str, Any]] | None = None
+    is_general: bool = False

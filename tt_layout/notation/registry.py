@@ -57,7 +57,8 @@ def is_notation(text: str) -> bool:
 
 
 def _of(text: str) -> Notation | None:
-    return next((notation for notation in NOTATIONS.values() if notation.recognises(text)), None)
+    notations = sorted(NOTATIONS.values(), key=lambda notation: notation.is_general)
+    return next((notation for notation in notations if notation.recognises(text)), None)
 
 
 _DEFINITION = re.compile(r"^[ \t]*#([\w$.-]+)[ \t]*=[ \t]*(?=#)", re.MULTILINE | re.ASCII)

@@ -27,7 +27,8 @@ from tt_layout.reports.cute import CuteReport
     make_layout, composition, complement, coalesce, right_inverse, left_inverse, logical_divide,
     zipped_divide, tiled_divide, flat_divide, logical_product, blocked_product, raked_product,
     recast, slice, filter, local_tile, local_partition, tile_to_shape, make_layout_tv,
-    make_tiled_copy, make_tiled_mma, matrix instructions by name, swizzles. With -t, the layout of Triton that is the same is printed, too.
+    make_tiled_copy, make_tiled_mma, matrix instructions by name, swizzles. With -t, the layout of
+    Triton that is the same is printed, too.
     """,
 )
 @click.argument("expression", metavar="EXPRESSION")

@@ -23,8 +23,8 @@ from tt_layout.notation.cute.algebra import Layout, Tiler, joined
 from tt_layout.notation.cute.values import ThreadValue
 
 _BITS = {
-    "F64": 64, "C64": 64, "C32": 32, "F32": 32, "TF32": 32, "S32": 32, "BF16": 16, "F16": 16,
-    "E4M3": 8, "E5M2": 8, "S8": 8, "U8": 8, "S4": 4, "U4": 4, "U1": 1,
+    "F64": 64, "C64": 64, "GC64": 64, "C32": 32, "F32": 32, "TF32": 32, "S32": 32, "BF16": 16,
+    "F16": 16, "E4M3": 8, "E5M2": 8, "S8": 8, "U8": 8, "S4": 4, "U4": 4, "U1": 1,
 }  # fmt: skip
 """Bits of the types in the names of instructions."""
 
@@ -145,14 +145,17 @@ class TiledProduct:
         elif name == "B":
             first = algebra.composition(first, Layout((counts[0], counts[1]), (0, 1)))
         places = joined([threads, joined([first, second])])
+        if name == "C":  # the atoms along K add to the same elements
+            places = joined([places, Layout(counts[2], 0)])
         held = joined([values, rest])
         return ThreadValue(shape, joined([algebra.composition(places, self._places()), held]))
 
     def _places(self) -> Layout:
         """From a thread to its place (thread of an atom, m, n, k), the first counted fastest."""
         threads = self._threads
-        whole = joined([threads, algebra.complement(threads)])
-        once = Layout((threads.size, 1), (1, 0))
+        others = algebra.complement(threads)  # of the warp, which repeat the first
+        whole = joined([threads, others])
+        once = Layout((threads.size, max(2, others.size)), (1, 0))
         return algebra.composition(once, algebra.right_inverse(whole))
 
 
@@ -204,7 +207,10 @@ def _operand(rows: int, k: int, bits: int, warps: int = 1) -> Layout:
     halves = rows // warps // 8
     steps = k // (4 * packed)
     values = [(packed, rows), (halves, 8), (steps, rows * 4 * packed)]
-    return _fragment([(4, rows * packed), (8, 1), (warps, rows // warps)], values)
+    fragment = _fragment([(4, rows * packed), (8, 1), (warps, rows // warps)], values)
+    if bits == 4 and isinstance(fragment.modes[1].shape, int):  # CUTLASS has brackets around it
+        return joined([fragment.modes[0], joined([fragment.modes[1]])])
+    return fragment
 
 
 def _accumulator(m: int, n: int, warps: int = 1) -> Layout:

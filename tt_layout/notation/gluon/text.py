@@ -146,6 +146,10 @@ def _read(tree: ast.expr) -> Any:
         return tuple(_read(item) for item in tree.elts)
     if isinstance(tree, ast.Constant) and isinstance(tree.value, (bool, int, str, type(None))):
         return tree.value
+    if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.USub):
+        number = _read(tree.operand)
+        if type(number) is int:
+            return -number
     if isinstance(tree, (ast.Name, ast.Attribute)):
         return ast.unparse(tree)  # an element type, such as gl.float32
     if not isinstance(tree, ast.Call) or not isinstance(tree.func, (ast.Name, ast.Attribute)):

@@ -32,7 +32,8 @@ _ALGEBRA = re.compile(
     r"\s*(?:(?:using|auto)\s|\w+\s*=\s|(?:\w+(?:\.|::))*(?:coalesce|filter|complement"
     r"|(?:right|left)_inverse|(?:logical|zipped|tiled|flat)_(?:divide|product)"
     r"|(?:blocked|raked)_product|tile_to_shape|recast(?:_layout)?|upcast|downcast|slice_?"
-    r"|local_tile|local_partition|make_ordered_layout|make_tiled_copy(?:_tv)?"
+    r"|local_tile|local_partition|make_ordered_layout"
+    r"|make_tiled_copy(?:_tv|_[ABC])?|make_tiled_mma|TiledMMA|MMA_Atom|decltype|UniversalFMA|SM\d+_\w+"
     r"|Layout_(?:MN|K)_\w+_Atom)\s*[<({])"
 )
 _THREADS = re.compile(r"make_layout_tv|Tiler_MN|TiledCopy|TiledMMA")

@@ -69,4 +69,4 @@ def _coalesced(context: Context) -> Encoding:
     )
 
 
-NOTATION = Notation(recognises, read, write=to_gluon, page=gluon_classes)
+NOTATION = Notation(recognises, read, write=to_gluon, page=gluon_classes, is_general=True)
