@@ -14,7 +14,15 @@ import pytest
 
 import tt_layout
 from tt_layout.errors import LayoutError
-from tt_layout.files import files_below, is_inside, lines_of, open_file, read_bytes, read_start
+from tt_layout.files import (
+    files_below,
+    is_inside,
+    lines_of,
+    matching,
+    open_file,
+    read_bytes,
+    read_start,
+)
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 
@@ -112,6 +120,37 @@ def test_files_below_a_folder_are_found_however_deep(deep: Path) -> None:
     assert failed == []
 
 
+PATTERNS = {
+    "**a": ["a", "aa", "ba"],  # within a name two stars are as one
+    "**/a": ["a", "d/a", "d/e/a"],
+    "**": [],  # which stands for folders only
+    "d/**/**/b": ["d/e/b"],
+    "**/**/**/**/**/**/**/**/**/**/**/**/*b": ["d/e/b"],
+    "/".join(["**"] * 2000): [],
+    "/".join([*["**"] * 2000, "b"]): ["d/e/b"],
+    "/".join(["d"] * 2000): [],
+    "/".join(["*"] * 2000): [],
+    "[": [], "[]a": [], "\0": [], "x" * 5000: [], "../*": [], "": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_files_are_matched_by_any_pattern(pattern: str, tmp_path: Path) -> None:
+    for name in ("a", "aa", "ba", "d/a", "d/e/a", "d/e/b"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    found = [os.path.relpath(path, tmp_path) for path in matching(str(tmp_path), pattern)]
+    assert found == PATTERNS[pattern]
+
+
+def test_a_pattern_goes_down_a_thousand_folders(deep: Path) -> None:
+    """And 2,000 parts of a pattern over 1,200 folders are not tried one by one at each."""
+    [found] = matching(str(deep), "**/k.ttgir")
+    assert found.count(f"{os.sep}d") >= 1200
+    assert len(matching(str(deep), "/".join([*["**"] * 2000, "k.ttgir"]))) == 1
+    assert matching(str(deep), "/".join(["*"] * 2000)) == []
+
+
 # -- nothing else opens a file -------------------------------------------------------------------
 
 PACKAGE = Path(tt_layout.__file__).parent
@@ -162,6 +201,7 @@ EXCEPTIONS = {
     ("kernels/inside_triton.py", "replace"): "the temporary folder of a compilation",
     ("watch.py", "run_path"): "the program that is to be watched",
     ("watch.py", "run_module"): "the program that is to be watched",
+    ("watch.py", "access"): "the program that is to be watched",
     ("watching/journal.py", "open"): "the temporary folder of the session",
     ("watching/journal.py", "scandir"): "the temporary folder of the session",
     ("watching/processes.py", "open"): "the temporary folder of the session",

@@ -320,6 +320,64 @@ def test_a_program_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "error: there is no program no?where.py\n"
 
 
+MODULES = {
+    "missing": "there is no module missing",
+    "missing.below": "there is no module missing.below",
+    "plain.below": "there is no module plain.below",
+    "a..b": "there is no module a..b",
+    "no\x1bname": "there is no module no?name",
+    "package": "the package package is no program: it has no __main__",
+    "package.below": "there is no module package.below",
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_that_is_not_there_is_one_message(
+    name: str,
+    program: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from tt_layout.watch import main
+
+    (program / "plain.py").write_text("")
+    (program / "package").mkdir()
+    (program / "package" / "__init__.py").write_text("")
+    monkeypatch.chdir(program)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", [*sys.argv])
+    monkeypatch.setattr(sys, "modules", {**sys.modules})
+    assert main(["-m", name, "x"]) == 2
+    assert capsys.readouterr().err == f"error: {MODULES[name]}\n"
+
+
+def test_what_a_package_raises_is_the_programs_own(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tt_layout.watch import main
+
+    (program / "broken").mkdir()
+    (program / "broken" / "__init__.py").write_text("import nowhere_at_all\n")
+    monkeypatch.chdir(program)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", [*sys.argv])
+    with pytest.raises(ModuleNotFoundError, match="nowhere_at_all"):
+        main(["-m", "broken.below"])
+
+
+def test_a_folder_that_is_no_program_is_one_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tt_layout.watch import main
+
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "argv", [*sys.argv])
+    assert main([str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"error: the folder {tmp_path} is no program: it has no __main__.py\n"
+    )
+
+
 TESTS = """\
 import triton.runtime.jit as jit
 import pytest

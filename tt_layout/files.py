@@ -321,7 +321,11 @@ def matching(folder: str, pattern: str) -> list[str]:
     """
     from fnmatch import fnmatchcase
 
-    parts = [part for part in pattern.replace(os.sep, "/").split("/") if part not in ("", ".")]
+    parts: list[str] = []
+    for part in pattern.replace(os.sep, "/").split("/"):
+        is_again = part == "**" and parts[-1:] == ["**"]  # several in a row are as one
+        if part not in ("", ".") and not is_again:
+            parts.append(part)
 
     def passed(places: set[int]) -> set[int]:
         """Add the places behind ``**``, which may stand for nothing."""
