@@ -321,11 +321,7 @@ def matching(folder: str, pattern: str) -> list[str]:
     """
     from fnmatch import fnmatchcase
 
-    parts: list[str] = []
-    for part in pattern.replace(os.sep, "/").split("/"):
-        is_again = part == "**" and parts[-1:] == ["**"]  # several in a row are as one
-        if part not in ("", ".") and not is_again:
-            parts.append(part)
+    parts = _parts(pattern)
 
     def passed(places: set[int]) -> set[int]:
         """Add the places behind ``**``, which may stand for nothing."""
@@ -350,6 +346,21 @@ def matching(folder: str, pattern: str) -> list[str]:
             if after - {len(parts)} and os.path.isdir(entry.path):
                 pending.append((entry.path, after))
     return sorted(found)
+
+
+def _parts(pattern: str) -> list[str]:
+    """Return the parts of a pattern between its slashes.
+
+    Example:
+        >>> _parts("a/./**/**//*.ttgir")
+        ['a', '**', '*.ttgir']
+    """
+    parts: list[str] = []
+    for part in pattern.replace(os.sep, "/").split("/"):
+        is_again = part == "**" and parts[-1:] == ["**"]  # several in a row are as one
+        if part not in ("", ".") and not is_again:
+            parts.append(part)
+    return parts
 
 
 def names_in(folder: str) -> list[str]:

@@ -55,7 +55,7 @@ class Raw:
         text = f'{{"jsonrpc": "2.0", "id": {number}, "method": "{method}", "params": {given}}}'
         self.send(text.encode())
 
-    def answer(self, number: int, seconds: float = SECONDS) -> dict[str, Any]:
+    def answer(self, number: object, seconds: float = SECONDS) -> dict[str, Any]:
         """Return the answer to the request of a number."""
         while number not in self._known:
             found = self._found.get(timeout=seconds)

@@ -250,7 +250,7 @@ def test_no_answer_waits_for_another_and_what_is_given_up_ends(
                 while len(children()) - before > 1:
                     await anyio.sleep(0.05)
             assert await answer(client, "translate_layout", **usual)
-            monkeypatch.setattr(agent_server, "MAX_SECONDS", 1)
+            monkeypatch.setattr(agent_server, "MAX_WAITING", 1)
             assert "more than 1 seconds" in await refusal(client, "translate_layout", **never)
 
     monkeypatch.setattr(agent_server, "answered", answered_or_never)

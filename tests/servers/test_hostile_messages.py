@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 from servers.raw import Raw, lsp, mcp
+from tt_layout.servers.messages import MAX_MESSAGE
+
+agent_tools = pytest.importorskip("tt_layout.servers.agent_tools")
 
 pytestmark = [pytest.mark.attack, pytest.mark.skipif(os.name != "posix", reason="reads /proc")]
 
@@ -66,6 +69,96 @@ def test_an_agent_is_answered_whatever_its_numbers(tmp_path: Path) -> None:
         assert not call(server, 93, "audit", {"dump": MATMUL}).get("isError")
         assert server.stop() == 0
     assert "Traceback" not in (tmp_path / "errors").read_text()
+
+
+UNREADABLE: dict[bytes, tuple[int, object]] = {
+    b"{": (-32700, None),
+    b"no JSON": (-32700, None),
+    b'{"jsonrpc": "2.0", "id": 7, "method": "tools/list"': (-32700, None),
+    b"\xff\xfe\x00": (-32700, None),
+    b"[" * 100_000: (-32700, None),
+    b"[" * 90_000 + b"]" * 90_000: (-32700, None),
+    b"[]": (-32600, None),
+    b"7": (-32600, None),
+    b'{"jsonrpc": "1.0", "id": 8, "method": "tools/list"}': (-32600, 8),
+    b'{"jsonrpc": "2.0", "id": "a", "method": 9}': (-32600, "a"),
+    b'{"jsonrpc": "2.0", "id": 10, "method": "tools/list", "params": []}': (-32600, 10),
+    b'{"id": true}': (-32600, None),
+}
+"""Messages, and the error of JSON-RPC with the number that each is answered by."""
+
+
+def test_a_message_that_cannot_be_read_is_answered(tmp_path: Path) -> None:
+    with mcp(errors=tmp_path / "errors") as server:
+        for message, (code, number) in UNREADABLE.items():
+            server.send(message)
+            found = server.answer(number)
+            assert found["error"]["code"] == code, message[:80]
+            assert found["error"]["message"]
+        server.send(b"  ")  # which is no message
+        assert "tools" in server.ask(11, "tools/list", {})["result"]
+        assert server.stop() == 0
+    assert "Traceback" not in (tmp_path / "errors").read_text()
+
+
+def test_a_message_without_an_end_is_answered(tmp_path: Path) -> None:
+    with mcp(errors=tmp_path / "errors") as server:
+        assert server.process.stdin is not None
+        for _ in range(128):
+            server.process.stdin.write(b"x" * (1 << 20))
+        server.send(b"")
+        assert server.answer(None)["error"]["code"] == -32700
+        text = "x" * (MAX_MESSAGE - 1000)  # more than a text may have
+        assert "at most" in str(call(server, 1, "audit", {"dump": text}))
+        peak = Path(f"/proc/{server.process.pid}/status").read_text().partition("VmHWM:")[2]
+        assert int(peak.split()[0]) << 10 < 600 << 20
+
+
+def test_calls_that_are_cancelled_leave_the_others_alone(tmp_path: Path) -> None:
+    """Of 40 calls at once each second one is given up, before it begins or while it is answered."""
+    with mcp(errors=tmp_path / "errors") as server:
+        numbers = range(100, 140)
+        for number in numbers:
+            dump = MATMUL.replace("matmul", f"kernel_{number}")
+            server.request(number, "tools/call", {"name": "audit", "arguments": {"dump": dump}})
+            if number % 2:
+                server.tell("notifications/cancelled", {"requestId": number, "reason": "enough"})
+        server.tell("notifications/cancelled", {"requestId": 999})
+        server.tell("notifications/cancelled", {"requestId": []})
+        server.tell("notifications/cancelled", {})
+        for number in numbers[::2]:
+            found = server.answer(number, 300)["result"]
+            assert f"@kernel_{number}" in found["content"][0]["text"]
+        assert not call(server, 1, "audit", {"dump": MATMUL}).get("isError")
+        assert server.stop() == 0
+    assert "Traceback" not in (tmp_path / "errors").read_text()
+
+
+def test_an_answer_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(self: object, dump: str) -> str:
+        while True:
+            try:
+                len(dump)
+            except Exception:
+                continue
+
+    def large(self: object, dump: str) -> str:
+        return str(dump * (agent_tools.MAX_MEMORY + 1))
+
+    tools = agent_tools.AgentTools(None)
+    limit_memory = agent_tools._limit_memory  # which is for good
+    monkeypatch.setattr(agent_tools, "_limit_memory", lambda: None)
+    monkeypatch.setattr(agent_tools, "MAX_SECONDS", 0.2)
+    monkeypatch.setattr(agent_tools.AgentTools, "audit", endless)
+    refused = agent_tools.Refusal("it takes more than 0.2 seconds of the processor")
+    assert agent_tools.answered(tools, "audit", {"dump": "x"}) == refused
+    process = os.fork()
+    if not process:
+        limit_memory()
+        monkeypatch.setattr(agent_tools.AgentTools, "audit", large)
+        told = agent_tools.answered(tools, "audit", {"dump": "x"})
+        os._exit(told != agent_tools.Refusal("it takes more than 600 MiB of memory"))
+    assert os.waitpid(process, 0)[1] == 0
 
 
 def memory_of(process: int) -> int:

@@ -16,6 +16,9 @@ from anyio import to_process
 from mcp.server.mcpserver import Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
+from pydantic import ValidationError
 
 from tt_layout.servers.agent_tools import AgentTools, Refusal, answered
 from tt_layout.servers.messages import Lines, Messages
@@ -32,8 +35,8 @@ INSTRUCTIONS = (
 STRUCTURED = ("kernel_features",)
 """Tools whose answer is an object; that of the others is for reading."""
 
-MAX_SECONDS = 60
-"""Of one answer."""
+MAX_WAITING = 60
+"""Seconds until one answer, however much else the machine does."""
 
 MAX_PROCESSES = 4
 """That answer at once; further questions wait."""
@@ -47,7 +50,71 @@ class AgentServer(MCPServer):
         lines: Any = Lines(Messages(sys.stdin.buffer))
         server = self._lowlevel_server
         async with stdio_server(anyio.wrap_file(lines)) as (asked, told):
-            await server.run(asked, told, server.create_initialization_options())
+            await server.run(Readable(asked, told), told, server.create_initialization_options())
+
+
+class Readable:
+    """The messages of a client that can be read; what cannot is answered with an error.
+
+    Args:
+        asked: what the client sends: messages, and the reasons why others cannot be read.
+        told: where the errors go.
+    """
+
+    def __init__(self, asked: Any, told: Any) -> None:
+        self._asked, self._told = asked, told
+
+    async def __aenter__(self) -> Readable:
+        await self._asked.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._asked.__aexit__(*error)
+
+    def __aiter__(self) -> Readable:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def receive(self) -> SessionMessage:
+        """Return the next message that can be read.
+
+        Raises:
+            anyio.EndOfStream: there is none.
+        """
+        while isinstance(found := await self._asked.receive(), Exception):
+            if (error := refusal_of(found)) is not None:
+                await self._told.send(SessionMessage(error))
+        message: SessionMessage = found
+        return message
+
+    async def aclose(self) -> None:
+        """Read no more."""
+        await self._asked.aclose()
+
+
+def refusal_of(error: Exception) -> JSONRPCError | None:
+    """Return the answer to a message that cannot be read; None to one that is empty."""
+    if not isinstance(error, ValidationError):  # it is nested too deeply, or too large
+        told = ErrorData(code=PARSE_ERROR, message=f"it cannot be read: {type(error).__name__}")
+        return JSONRPCError(jsonrpc="2.0", id=None, error=told)
+    problems = error.errors(include_url=False)
+    first = problems[0]
+    if first["type"] != "json_invalid":
+        # Where a member of the message is missing, the input is the message.
+        whole = (one["input"] for one in problems if one["type"] == "missing")
+        found = next((one.get("id") for one in whole), None)
+        number = found if isinstance(found, (int, str)) and not isinstance(found, bool) else None
+        told = ErrorData(code=INVALID_REQUEST, message="it is JSON, but no message of JSON-RPC 2.0")
+        return JSONRPCError(jsonrpc="2.0", id=number, error=told)
+    if not str(first["input"]).strip():
+        return None
+    told = ErrorData(code=PARSE_ERROR, message=f"it cannot be read: {first['msg']}")
+    return JSONRPCError(jsonrpc="2.0", id=None, error=told)
 
 
 def make_server(root: str | None, source: str | None = None) -> AgentServer:
@@ -78,12 +145,12 @@ def _in_a_process(
     @wraps(tool)
     async def answer(**arguments: Any) -> Any:
         try:
-            with anyio.fail_after(MAX_SECONDS):
+            with anyio.fail_after(MAX_WAITING):
                 found = await to_process.run_sync(
                     answered, tools, tool.__name__, arguments, cancellable=True, limiter=room
                 )
         except TimeoutError:
-            raise ToolError(f"it takes more than {MAX_SECONDS} seconds") from None
+            raise ToolError(f"it takes more than {MAX_WAITING} seconds") from None
         except anyio.BrokenWorkerProcess:
             raise ToolError("the process that worked on it was ended by the system") from None
         if isinstance(found, Refusal):

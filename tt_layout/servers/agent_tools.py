@@ -7,8 +7,9 @@ argument has a limit, which its schema states.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, NamedTuple
@@ -41,8 +42,11 @@ MAX_NAME = 1 << 10
 MAX_VALUES = 256
 """Values of arguments."""
 
-MAX_MEMORY = 1 << 30
-"""Bytes that an answer may take, besides what the library takes."""
+MAX_MEMORY = 600 << 20
+"""Bytes that an answer may take, with the library."""
+
+MAX_SECONDS = 10
+"""Of the processor that an answer may take."""
 
 Text = Annotated[
     str,
@@ -111,15 +115,40 @@ class Refusal(NamedTuple):
     message: str
 
 
+class _OutOfTime(BaseException):
+    """The seconds of an answer are used up; no handler of errors takes it for one of its own."""
+
+
 def answered(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> object:
-    """Return what a tool answers, in the process that this is called in; its memory is bounded."""
+    """Return what a tool answers, in this process, within bounds of memory and time."""
     _limit_memory()
     try:
-        return getattr(tools, name)(**arguments)
+        with _limited_time():
+            return getattr(tools, name)(**arguments)
     except (LayoutError, TypeError, RecursionError) as error:
         return Refusal(str(error) or "it is nested too deeply")
     except MemoryError:
-        return Refusal(f"it takes more than {MAX_MEMORY >> 30} GiB of memory")
+        return Refusal(f"it takes more than {MAX_MEMORY >> 20} MiB of memory")
+    except _OutOfTime:
+        return Refusal(f"it takes more than {MAX_SECONDS} seconds of the processor")
+
+
+@contextmanager
+def _limited_time() -> Iterator[None]:
+    """Interrupt what takes longer on the processor, where the system can."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise _OutOfTime
+
+    signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 @cache
@@ -129,8 +158,8 @@ def _limit_memory() -> None:
         import resource
 
         with open("/proc/self/statm", encoding="ascii") as file:
-            now = int(file.read().split()[0]) * resource.getpagesize()
-        most = now + MAX_MEMORY
+            addressed, resident = map(int, file.read().split()[:2])
+        most = (addressed - resident) * resource.getpagesize() + MAX_MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (most, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 

@@ -9,8 +9,8 @@ MAX_DIGITS = 4000
 """Of a number: Python, and the readers of JSON, refuse somewhat longer ones, and with them the
 whole message, whose sender would wait for ever."""
 
-MAX_MESSAGE = 1 << 28
-"""Bytes of a message: the largest text, with every character escaped."""
+MAX_MESSAGE = 1 << 26
+"""Bytes of a message: the largest text twice, for the characters that are escaped in it."""
 
 _PIECE = re.compile(rb'\\.|"|-?[0-9]{%d,}' % MAX_DIGITS, re.DOTALL)
 _LONG = re.compile(rb"[0-9]{%d}" % MAX_DIGITS)
@@ -54,13 +54,13 @@ class Messages:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
 
-    def readline(self) -> bytes:
-        """Return the next line; of one that is too long nothing but its end."""
+    def readline(self, instead: bytes = b"\n") -> bytes:
+        """Return the next line, or something instead of one that is too long."""
         line = self._stream.readline(MAX_MESSAGE)
         while len(line) == MAX_MESSAGE and not line.endswith(b"\n"):
             rest = self._stream.readline(MAX_MESSAGE)
             if len(rest) < MAX_MESSAGE or rest.endswith(b"\n"):
-                return b"\n"
+                return instead
         return with_short_numbers(line)
 
     def read(self, size: int) -> bytes:
@@ -79,5 +79,6 @@ class Lines:
         self._messages = messages
 
     def readline(self) -> str:
-        """Return the next line."""
-        return self._messages.readline().decode("utf-8", "replace")
+        """Return the next line; one that is too long, as one that is no JSON."""
+        line = self._messages.readline(b"more than %d bytes\n" % MAX_MESSAGE)
+        return line.decode("utf-8", "replace")
