@@ -1,11 +1,14 @@
-"""Mutated inputs through every command, and calls of the library with wrong arguments.
+"""Mutated inputs through every command, readings, and calls of the library with wrong arguments.
 
     python tests/attack/fuzz.py --inputs 100000 --calls 100000 --processes 16 --seed 1
+    python tests/attack/fuzz.py --readings 100000
 
 prints a table of how they ended, and what must not happen: any exception of a command, or of the
 library any but `LayoutError` and `TypeError`; a warning; another exit status than 0, 1, 2 or 130;
 more than 10 seconds or 600 MB; text that a terminal or a CI run obeys.  The same seed tries the
-same inputs; ``--inputs 1 --at N``, or ``--calls``, tries one of them again and keeps its files.
+same inputs; ``--inputs 1 --at N``, or ``--calls`` and ``--readings``, tries one of them again, and
+keeps the files of an input.  Readings are dumps, entries of a cache, logs and messages to servers,
+read without a command.
 """
 
 from __future__ import annotations
@@ -36,12 +39,13 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent.par
 from click import unstyle
 from harness import MEGABYTES, SECONDS, fault_of
 from mutated_inputs import STDIN, Input, mutated_input
+from mutated_readings import Reading, mutated_reading
 from wrong_calls import Call, wrong_call
 
 from tt_layout.cli.main import main as run_command
 from tt_layout.errors import LayoutError
 
-CHUNK = 250  # inputs of one process
+CHUNKS = {"inputs": 250, "calls": 250, "readings": 2500}  # of one process
 _CHECKS = ("arguments.py", "errors.py")
 _CALLERS = ("<lambda>", "run_call")
 SHOWN = 40  # failures that are printed
@@ -164,6 +168,17 @@ def run_call(call: Call) -> Ended:
     return Ended(f"{call.name}: returned")
 
 
+def run_reading(reading: Reading) -> Ended:
+    """Read something; tell how it ends."""
+    try:
+        with _limited_time():
+            return Ended(reading.name, reading.read())
+    except TooLongError:
+        return Ended(reading.name, "takes too long")
+    except BaseException as error:
+        return Ended(reading.name, _last_line(error))
+
+
 # -- a process of them --------------------------------------------------------------------------
 
 
@@ -189,6 +204,13 @@ def _runner(kind: str) -> Callable[[Random], tuple[str, Ended]]:
             return call.shown, run_call(call)
 
         return try_call
+    if kind == "readings":
+
+        def try_reading(r: Random) -> tuple[str, Ended]:
+            reading = mutated_reading(r)
+            return f"{reading.name}: {reading.shown}", run_reading(reading)
+
+        return try_reading
     printed = Printed()
 
     def try_input(r: Random) -> tuple[str, Ended]:
@@ -225,19 +247,19 @@ class Outcome(NamedTuple):
 
 def run_all(kind: str, count: int, seed: int, processes: int, seconds: float = 1e9) -> Outcome:
     """Make so many tries, in processes of their own; begin no new ones after so many seconds."""
-    ends = time.monotonic() + seconds
+    ends, size = time.monotonic() + seconds, CHUNKS[kind]
     outcome = Outcome(Counter(), [])
 
     def chunk(start: int) -> None:
         if time.monotonic() > ends:
             return
-        numbers = range(start, min(start + CHUNK, count))
+        numbers = range(start, min(start + size, count))
         found = _process(kind, seed, numbers)
         outcome.counts.update(found["counts"])
         outcome.failures.extend(tuple(failure) for failure in found["failures"])
 
     with ThreadPoolExecutor(processes) as pool:
-        list(pool.map(chunk, range(0, count, CHUNK)))
+        list(pool.map(chunk, range(0, count, size)))
     outcome.failures.sort()
     return outcome
 
@@ -252,7 +274,7 @@ def _process(kind: str, seed: int, numbers: range) -> dict[str, Any]:
         check=False,
         text=True,
         env=environment,
-        timeout=SECONDS * CHUNK,
+        timeout=SECONDS * CHUNKS[kind],
     )
     if done.returncode == 0:
         report: dict[str, Any] = json.loads(done.stdout)
@@ -286,10 +308,11 @@ def _again(kind: str, seed: int, number: int) -> None:
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=0, metavar="N", help="through commands")
+    parser.add_argument("--readings", type=int, default=0, metavar="N", help="in this process")
     parser.add_argument("--calls", type=int, default=0, metavar="N", help="of the library")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--seconds", type=float, default=1e9, help="for each of the two")
+    parser.add_argument("--seconds", type=float, default=1e9, help="for each kind")
     parser.add_argument("--at", type=int, help="only this one, whose files are kept")
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     return parser
@@ -301,9 +324,9 @@ def main() -> int:
         kind, start, stop = asked.work
         work(kind, asked.seed, range(int(start), int(stop)))
         return 0
-    counts = {"inputs": asked.inputs, "calls": asked.calls}
+    counts = {"inputs": asked.inputs, "readings": asked.readings, "calls": asked.calls}
     if asked.at is not None:
-        _again("inputs" if asked.inputs else "calls", asked.seed, asked.at)
+        _again(next(filter(counts.get, counts)), asked.seed, asked.at)
         return 0
     failed = 0
     for kind, count in counts.items():

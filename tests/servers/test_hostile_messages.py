@@ -43,6 +43,35 @@ def test_an_editor_is_answered_wherever_it_points(tmp_path: Path) -> None:
         assert server.process.wait(30) == 0
 
 
+SHORT = f'"data": ["{URI}", 0, "a", 1]'
+OF_EDITORS: dict[str, int | None] = {
+    # seed 37 of `tests/attack/fuzz.py --readings`, tries 69, 127, 139 and 194, as they were then
+    f'{{"id": 7, "method": "codeAction/resolve", "params": {{"title": "", {SHORT}}}}}': 7,
+    '{"id": 8, "method": {"a": 1}, "params": {}}': 8,
+    '{"id": 9, "method": -0.0, "params": {"textDocument": -1}}': 9,
+    '{"id": {"a": 1}, "method": "textDocument/documentSymbol", "params": {}}': None,
+    '{"id": 11, "method": "codeAction/resolve", "params": {"title": "x", "data": {"a": [1]}}}': 11,
+    '{"id": 12, "method": "nothing", "params": []}': 12,
+}
+"""Messages of editors, and the number under which each is answered."""
+
+
+def test_an_editor_is_answered_whatever_it_sends(tmp_path: Path) -> None:
+    document = {"uri": URI, "languageId": "mlir", "version": 1, "text": MATMUL}
+    with lsp(tmp_path / "errors") as server:
+        server.tell("textDocument/didOpen", {"textDocument": document})
+        for message, number in OF_EDITORS.items():
+            server.send(f'{{"jsonrpc": "2.0", {message[1:]}'.encode())
+            if number is not None:
+                assert server.answer(number).get("error", {}).get("code") != -32603, message
+        assert server.process.stdin is not None
+        server.process.stdin.write(b"Content-Length: 99999999\r\n\r\n" + b"x" * 99999999)
+        usual = {"textDocument": {"uri": URI}, "position": {"line": 30, "character": 20}}
+        assert server.ask(99, "textDocument/hover", usual)["result"] is not None
+        peak = Path(f"/proc/{server.process.pid}/status").read_text().partition("VmHWM:")[2]
+        assert int(peak.split()[0]) << 10 < 600 << 20
+
+
 def call(server: Raw, number: int, tool: str, arguments: str | object) -> dict[str, Any]:
     """Return what a tool answers."""
     given = arguments if isinstance(arguments, str) else json.dumps(arguments)

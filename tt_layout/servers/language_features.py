@@ -179,12 +179,17 @@ def _actions(server: LayoutServer) -> None:
 
     @server.feature(types.CODE_ACTION_RESOLVE)
     async def chosen(params: types.CodeAction) -> types.CodeAction:
-        uri, down, *rest = params.data or ("", 0)
-        placed = server.at(uri, down + 1)
+        match params.data:
+            case [str(uri), int(down), str(title), int(line), int(module), int(finding)]:
+                placed = server.at(uri, down + 1)
+                action = Action(title, line, module, finding)
+            case _:
+                server.tell("that is no action of this server")
+                return params
         if placed is None or placed.down != down:
             server.tell("that was suggested for a text that has changed since")
             return params
-        params.edit = await edit(uri, placed, Action(*rest))
+        params.edit = await edit(uri, placed, action)
         return params
 
 

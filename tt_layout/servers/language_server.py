@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
@@ -40,11 +40,24 @@ class AnsweringProtocol(LanguageServerProtocol):
     def structure_message(self, data: dict[str, Any]) -> Any:
         """Return a message as a value; in the place of one that is refused, one of no effect."""
         try:
+            if "jsonrpc" in data and not _is_message(data):
+                raise JsonRpcInvalidRequest
             return super().structure_message(data)
         except JsonRpcException as error:
-            if "method" in data and isinstance(data.get("id"), (int, str)):
-                self._send_response(data["id"], None, error.to_response_error())
+            number = data.get("id")
+            if "method" in data and isinstance(number, (int, str)):
+                self._send_response(number, None, error.to_response_error())
             return types.CancelNotification(types.CancelParams(-1))
+
+
+def _is_message(data: dict[str, Any]) -> bool:
+    """Return whether the method and the number of a message are such.
+
+    Example:
+        >>> _is_message({"id": 7, "method": "exit"}), _is_message({"id": [], "method": "exit"})
+        (True, False)
+    """
+    return isinstance(data.get("method", ""), str) and isinstance(data.get("id", 0), (int, str))
 
 
 class LayoutServer(LanguageServer):

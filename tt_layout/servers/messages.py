@@ -64,8 +64,12 @@ class Messages:
         return with_short_numbers(line)
 
     def read(self, size: int) -> bytes:
-        """Return a message of so many bytes, perhaps in fewer."""
-        return with_short_numbers(self._stream.read(size))
+        """Return a message of so many bytes, perhaps in fewer; nothing of one that is too long."""
+        if size <= MAX_MESSAGE:
+            return with_short_numbers(self._stream.read(size))
+        while size > 0 and (piece := self._stream.read(min(size, MAX_MESSAGE))):
+            size -= len(piece)
+        return b"null"
 
 
 class Lines:
