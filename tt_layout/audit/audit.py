@@ -113,6 +113,8 @@ def audit_module(
     shared: SharedWork | None = None,
     given: GivenValues | None = None,
     known: KernelMetadata = NO_METADATA,
+    *,
+    is_judged: bool = True,
 ) -> Audit:
     """Return the audit of a module.
 
@@ -121,6 +123,7 @@ def audit_module(
         shared: what is known of other modules of the dump, to save time.
         given: what the arguments of its kernels are.
         known: what is known of its kernel, as compiled.
+        is_judged: whether findings are looked for, which takes as long as all the rest.
 
     Raises:
         LayoutError: a given value does not fit its argument.
@@ -146,7 +149,10 @@ def audit_module(
     conclusions = shared.modules.once(module, "conclusions", lambda: _conclusions(audited))
     known = compiled_metadata(audited, known)
     registers = compiled_registers(conclusions.registers, audited, known)
-    if registers != conclusions.registers:
+    if not is_judged:
+        conclusions = replace(conclusions, registers=registers)
+        judged = Found((), ())
+    elif registers != conclusions.registers:
         conclusions = replace(conclusions, registers=registers)
         judged = find(conclusions, audited)
     else:

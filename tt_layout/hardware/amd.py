@@ -27,6 +27,7 @@ from tt_layout.hardware.target import (
     TransposingRead,
     phases,
 )
+from tt_layout.hardware.timing import Timing
 
 USUAL = "gfx942"
 ALIASES = {"amd": USUAL, "gfx9": "gfx942", "rdna": "gfx11"}
@@ -90,6 +91,33 @@ def _holds(warps: int, simds: int, shared_kib: int) -> Residence:
 
 # -- products -------------------------------------------------------------------------------------
 
+_CDNA3_TIMING = Timing(
+    clock_hz=2.1e9,
+    matrix_clock_hz=1.7e9,
+    read_bytes=4.3e12,
+    mixed_bytes=4.0e12,
+    l2_bytes=64,
+    l2_written=64,
+    copied_bytes=64,
+    l2_capacity=256e6,
+    instruction=4,
+    special=16,
+    integer=4,
+    alu=8,
+    special_latency=16,
+    shared=64,
+    shuffle=64,
+    l1=120,
+    l2=300,
+    dram=800,
+    matrix=32,
+    atomic=800,
+    source=(
+        "AMD CDNA 3 instruction set (an instruction of 64 lanes takes a SIMD four cycles) and white "
+        "paper; four fifths of the bandwidth of the data sheet; latencies of the order that public "
+        "measurements have, none of them ours"
+    ),
+)
 MI300X = Product(
     name="MI300X",
     multiprocessors=304,
@@ -101,9 +129,14 @@ MI300X = Product(
         "AMD CDNA 3 white paper and data sheet (304 CUs, 2,100 MHz, 5.3 TB/s, 1,307 TFLOPS of "
         "FP16, 4,096 FP8 FLOPs a clock and CU)"
     ),
+    timing=_CDNA3_TIMING,
 )
 MI325X = replace(
-    MI300X, name="MI325X", dram_bytes=6e12, source="AMD Instinct MI325X data sheet (6 TB/s)"
+    MI300X,
+    name="MI325X",
+    dram_bytes=6e12,
+    source="AMD Instinct MI325X data sheet (6 TB/s)",
+    timing=replace(_CDNA3_TIMING, read_bytes=4.9e12, mixed_bytes=4.5e12),
 )
 MI355X = Product(
     name="MI355X",
@@ -115,6 +148,14 @@ MI355X = Product(
     source=(
         "AMD CDNA 4 white paper, AMD at ISSCC 2026 (256 CUs, 2,400 MHz, 8 TB/s, 8,192 FP8 FLOPs a "
         "clock and CU, 157.3 TFLOPS of FP32)"
+    ),
+    timing=replace(
+        _CDNA3_TIMING,
+        clock_hz=2.4e9,
+        matrix_clock_hz=2.0e9,
+        read_bytes=6.5e12,
+        mixed_bytes=6.0e12,
+        source="CDNA 4 white paper; latencies as on the MI300X, four fifths of the bandwidth",
     ),
 )
 MI350X = replace(

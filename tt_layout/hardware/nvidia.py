@@ -18,6 +18,7 @@ from tt_layout.hardware.compiler import (
 from tt_layout.hardware.multiprocessor import NVIDIA_REGISTERS, RegisterFile, Residence
 from tt_layout.hardware.product import Product, tensor_rates
 from tt_layout.hardware.target import KIB, Evidence, Target, phases
+from tt_layout.hardware.timing import Timing
 
 USUAL = "sm90"
 ALIASES = {"nvidia": USUAL}
@@ -122,6 +123,14 @@ H200 = Product(
     | tensor_rates("wgmma", f16=4096, tf32=2048, f8=8192, i8=8192),
     evidence="measured",
     source="measured, each rate by itself (docs/bounds.md); clock of its data sheet",
+    timing=Timing(
+        clock_hz=1.95e9,
+        matrix_clock_hz=1.78e9,
+        read_bytes=4.5e12,
+        mixed_bytes=4.05e12,
+        evidence="measured",
+        source="each latency, price and rate measured by itself (docs/time.md)",
+    ),
 )
 H100 = replace(
     H200,
@@ -129,6 +138,30 @@ H100 = replace(
     dram_bytes=3.35e12,
     evidence="documented",
     source="NVIDIA H100 data sheet, SXM: 3.35 TB/s; the multiprocessors are those of the H200",
+    timing=Timing(
+        clock_hz=1.95e9,
+        matrix_clock_hz=1.78e9,
+        read_bytes=3.14e12,
+        mixed_bytes=2.83e12,
+        source=(
+            "multiprocessors as measured of the H200; of the bandwidth of the data sheet (3.35 of "
+            "4.8 TB/s) the part that the H200 attains"
+        ),
+    ),
+)
+_A100_TIMING = Timing(
+    clock_hz=1.41e9,
+    matrix_clock_hz=1.41e9,
+    read_bytes=1.83e12,
+    mixed_bytes=1.73e12,
+    l2_bytes=48,
+    l2_capacity=40e6,
+    l2=261,
+    source=(
+        "clock and bandwidth of the data sheet, of which 90 % are attained; latencies of Luo "
+        "et al., Benchmarking and Dissecting the Nvidia Hopper GPU Architecture, 2024; the "
+        "rest as on the H200"
+    ),
 )
 A100 = Product(
     name="A100 80 GB",
@@ -142,12 +175,14 @@ A100 = Product(
         "tensor cores of 256 FP16 FMA a clock each; 312 TFLOPS of FP16, 156 of TF32, 624 TOPS, "
         "19.5 TFLOPS of FP64); data sheet of the 80 GB version (2,039 GB/s)"
     ),
+    timing=_A100_TIMING,
 )
 A100_40 = replace(
     A100,
     name="A100 40 GB",
     dram_bytes=1.555e12,
     source="the same; data sheet of the 40 GB version (1,555 GB/s)",
+    timing=replace(_A100_TIMING, read_bytes=1.4e12, mixed_bytes=1.32e12),
 )
 B200 = Product(
     name="B200",
@@ -158,6 +193,15 @@ B200 = Product(
     source=(
         "NVIDIA Blackwell data sheets (148 SMs, 8 TB/s, 2.25 PFLOPS of dense FP16, half of it "
         "TF32, twice of it FP8, which is 8,192 a cycle at the 1.86 GHz of its tensor cores)"
+    ),
+    timing=Timing(
+        clock_hz=1.92e9,
+        matrix_clock_hz=1.86e9,
+        read_bytes=7.2e12,
+        mixed_bytes=6.8e12,
+        l2_capacity=126e6,
+        dram=700,
+        source="bandwidth of the data sheet, of which 90 % are attained; the rest as on the H200",
     ),
 )
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tt_layout.hardware.timing import Timing
+
 _FAMILIES = ("wgmma", "tcgen05", "mfma", "mma")
 """Names of matrix instructions, the longer before those that are part of them."""
 
@@ -37,6 +39,7 @@ class Product:
         tensor: family of matrix instructions, and element -> their FLOPs in a cycle.
         evidence: ``measured``, or ``documented``: no GPU was asked.
         source: of the numbers.
+        timing: what it attains; None where nobody can say.
     """
 
     name: str
@@ -50,6 +53,7 @@ class Product:
     tensor: Mapping[tuple[str, str], float] = field(default_factory=dict, hash=False)
     evidence: str = "documented"
     source: str
+    timing: Timing | None = None
 
     @property
     def key(self) -> str:

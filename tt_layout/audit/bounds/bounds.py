@@ -123,14 +123,15 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     if rates is None:
         return None
     programs = _product(grid) if grid is not None else None
-    work = program_work(audit, function, rates, _programs(audit, function, grid))
+    work = program_work(audit, function, rates, programs_of(audit, function, grid))
     touched = footprint(audit, function, grid) if grid is not None else None
     ordered = sorted(_bounds(work, touched, programs, rates), key=lambda one: -one.cycles)
     spills = any(pressure.spills for pressure in audit.registers_of(function))
     return Bounds(function, rates, programs, tuple(ordered), work, touched, spills)
 
 
-def _programs(audit: Audit, function: str | None, grid: Grid | None) -> Programs | None:
+def programs_of(audit: Audit, function: str | None, grid: Grid | None) -> Programs | None:
+    """Return the programs of a launch; None without a grid."""
     if grid is None or function is None:
         return None
     x, y, z = (*grid, 1, 1, 1)[:3]

@@ -41,11 +41,12 @@ class Footprint(NamedTuple):
 
     Attributes:
         bytes: read, and written, each once.
-        lines: of the accesses that are counted; of the others addresses are not known.
+        lines: of the accesses that are counted, each with the bytes that it touches alone; of the
+            others addresses are not known.
     """
 
     bytes: float
-    lines: frozenset[int]
+    lines: Mapping[int, float]
 
 
 class _Reach(NamedTuple):
@@ -56,22 +57,40 @@ class _Reach(NamedTuple):
     last: int
 
 
-def footprint(audit: Audit, function: str | None, grid: Sequence[int] | None = None) -> Footprint:
-    """Return the footprint of a grid, or of one program, in global memory."""
+SAMPLED = 4
+"""Executions in a loop that are looked at where the others go on as they do."""
+
+
+def footprint(
+    audit: Audit,
+    function: str | None,
+    grid: Sequence[int] | None = None,
+    *,
+    is_sampled: bool = False,
+) -> Footprint:
+    """Return the footprint of a grid, or of one program, in global memory.
+
+    Args:
+        audit: of the module.
+        function: the kernel.
+        grid: programs along x, y and z; None for one program.
+        is_sampled: whether a loop whose first executions move on by the same distance is taken to
+            do so to its end: faster, and too much where masks end it.
+    """
     audited = audit.audited
     assert audited is not None
     groups: dict[tuple[str, bool], list[_Launch]] = {}
-    lines = set()
-    programs = _Programs(audited, grid)
+    lines: dict[int, float] = {}
+    programs = _Programs(audited, grid, is_sampled)
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
         if full is None or full.operation.name not in FORMS:
             continue
         found = programs.launch(full)
         if found is not None:
-            lines.add(row.operation.line)
+            lines[row.operation.line] = found.bytes
             groups.setdefault((found.pointer, row.operation.group in _WRITES), []).append(found)
-    return Footprint(sum(map(_together, groups.values())), frozenset(lines))
+    return Footprint(sum(map(_together, groups.values())), lines)
 
 
 class _Launch(NamedTuple):
@@ -96,8 +115,10 @@ def _together(found: Sequence[_Launch]) -> float:
 class _Programs:
     """The programs at the corners of a grid; without one a program as the audit sees it."""
 
-    def __init__(self, audited: AuditedModule, grid: Sequence[int] | None) -> None:
-        self._audited = audited
+    def __init__(
+        self, audited: AuditedModule, grid: Sequence[int] | None, is_sampled: bool
+    ) -> None:
+        self._audited, self._is_sampled = audited, is_sampled
         self._is_one = grid is None
         self._grid = (*(grid or ()), 1, 1, 1)[:3]
         counts = dict(zip(PROGRAM_COUNTS, self._grid))
@@ -143,9 +164,11 @@ class _Programs:
     ) -> _Reach | None:
         evaluator, lanes = self._evaluator(full, at), shape_lanes(access.shape)
         total, first, last = 0.0, 1 << 62, 0
+        rest, before = self._rest(evaluator, full), np.empty(0, np.int64)
         try:
             # Branches that loaded values decide are taken, as they are for the other resources.
-            for values in each_run(evaluator, full.operation, access.addresses.all, []):
+            runs = each_run(evaluator, full.operation, access.addresses.all, [])
+            for number, values in enumerate(runs, 1):
                 known: list[Known] = [
                     value if isinstance(value, Unknown) else agreed(value) for value in values
                 ]
@@ -156,12 +179,25 @@ class _Programs:
                 if begins.size:
                     first, last = min(first, int(begins.min())), max(last, int(begins.max()))
                     total += _sector_bytes(begins, access.shape)
+                if rest and number == SAMPLED and (step := _step(before, begins)) is not None:
+                    total += rest * _sector_bytes(begins, access.shape)
+                    first, last = min(first, first + rest * step), max(last, last + rest * step)
+                    break
+                before = begins
         except UnknownError:
             return None
         if total == 0:
             return _Reach(0, 0, 0)
         last += access.shape.width_bytes
         return _Reach(min(total, last - first + access.shape.sector_bytes), first, last)
+
+    def _rest(self, evaluator: Evaluator, full: FullOperation) -> int:
+        """Return how often an access runs beyond what is looked at; 0 where all are looked at."""
+        loops = [outer for outer, _ in full.within if outer.traits.loop]
+        if not self._is_sampled or len(loops) != 1 or len(full.within) != 1:
+            return 0
+        trips = evaluator.trip_count(loops[0]) if loops[0].traits.counted else 0
+        return max(0, trips - SAMPLED) if isinstance(trips, int) else 0
 
     def _evaluator(self, full: FullOperation, at: tuple[int, ...]) -> Evaluator:
         if self._is_one:
@@ -184,6 +220,14 @@ def _distinct(known: Mapping[Program, _Reach], sizes: Program) -> int:
         for axis, size in enumerate(sizes)
         if any(known[at] != known[first(at, axis)] for at in known)
     )
+
+
+def _step(before: Ints, begins: Ints) -> int | None:
+    """Return the distance by which all addresses moved on; None where they did not together."""
+    if before.shape != begins.shape or not begins.size:
+        return None
+    steps = begins - before
+    return int(steps[0]) if (steps == steps[0]).all() else None
 
 
 def _sector_bytes(begins: Ints, shape: AccessShape) -> int:

@@ -1,0 +1,47 @@
+"""Constants of the model that no document gives and no kernel measures by itself.
+
+They are fitted on timed configurations, so that they stand for all that the model leaves out:
+``benchmarks/hardware/fit.py`` finds and judges them, each kernel by those of the others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Constants(NamedTuple):
+    """Constants that are fitted.
+
+    Attributes:
+        dram: cycles of a load that misses the caches while all multiprocessors load.
+        cap: registers of loads in flight that the assembler keeps where a loop uses them up.
+        unroll: iterations of a loop without barriers that overlap.
+        index: instructions for each element of a tensor of indices, masks or pointers.
+        power: of the mean by which what is busy at the same time adds up.
+        launch: microseconds of a launch, as benchmarks measure it.
+        start: cycles in which a program begins and ends.
+        tail: the part of a wave that the last one costs at least.
+        spill: what a spilled register moves, over 4 bytes a thread and pass.
+        collapse: the same where the assembler keeps next to nothing in registers.
+        wait: cycles from a matrix instruction of a warp group to its result.
+        pointers: registers for each vector that a loop copies.
+        loads: registers beside the loads of a straight block that are all in flight.
+    """
+
+    dram: float = 1000
+    cap: float = 20
+    unroll: float = 1
+    index: float = 0.3
+    power: float = 4
+    launch: float = 3
+    start: float = 300
+    tail: float = 0.6
+    spill: float = 1.5
+    collapse: float = 6
+    wait: float = 40
+    pointers: float = 2
+    loads: float = 24
+
+
+FITTED = Constants()
+"""As they were fitted."""

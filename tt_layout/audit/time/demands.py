@@ -1,0 +1,326 @@
+"""What one execution of a step asks of the pipes of a multiprocessor.
+
+Prices of instructions are in cycles for which a warp's instruction takes its scheduler's pipe: 128
+over the lanes that a multiprocessor carries out in a cycle, as measured (``docs/time.md``).
+
+Read next:    `tt_layout.audit.time.walk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tt_layout.audit.operations.details import (
+    ConversionDetails,
+    ExchangeDetails,
+    GlobalDetails,
+    IndexedDetails,
+    SharedDetails,
+    SingleAtomicDetails,
+    TmaDetails,
+)
+from tt_layout.audit.time.constants import Constants
+from tt_layout.audit.time.steps import Access, Step
+from tt_layout.hardware.product import Product as Rates
+from tt_layout.hardware.timing import Timing
+
+SECTOR = 32
+LINE = 128
+
+
+class Demand(NamedTuple):
+    """What one execution of a step takes of each pipe.
+
+    Attributes:
+        issue: cycles of the scheduler of each warp.
+        special: cycles of its special functions.
+        lsu: wavefronts of all warps of the CTA.
+        read, written: bytes that the second-level cache hands out, and takes.
+        sectors: that are added to in global memory.
+        tensor: cycles of the tensor cores, for the CTA.
+        latency: cycles from the last of these to the result.
+        hops: exchanges one after the other, each of which waits for the last.
+        barriers: at which all warps meet.
+    """
+
+    issue: float = 0
+    special: float = 0
+    lsu: float = 0
+    read: float = 0
+    written: float = 0
+    sectors: float = 0
+    tensor: float = 0
+    latency: float = 0
+    hops: int = 0
+    barriers: int = 0
+
+
+NOTHING = Demand()
+
+_SPECIAL = {
+    "math.exp2": (2, 1),
+    "math.exp": (3, 1),
+    "math.log2": (3, 1),
+    "math.log": (4, 1),
+    "math.rsqrt": (2, 1),
+    "math.sqrt": (3, 1),
+    "math.sin": (6, 1),
+    "math.cos": (6, 1),
+    "math.tanh": (10, 2),
+    "math.erf": (22, 1),
+    "arith.divf": (8, 1),
+    "tt.precise_divf": (10, 1),
+    "tt.approx_divf": (3, 1),
+    "tt.precise_sqrt": (10, 1),
+    "tt.extern_elementwise": (20, 1),
+    "arith.remf": (20, 1),
+}
+"""Operation -> its instructions for an element, and those of them for special functions."""
+
+_WIDE = {"arith.divsi": 20, "arith.divui": 20, "arith.remsi": 20, "arith.remui": 20} | dict.fromkeys(
+    ("arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"), 24
+)
+"""Operations on integers -> cycles of an element, where the divisor is no constant."""
+
+_SUMS = ("arith.addi", "arith.subi")
+_HALVES = ("f16", "bf16")
+
+
+class Pricing:
+    """Prices the steps of a program.
+
+    Args:
+        timing, rates: of the GPU.
+        constants: that were fitted.
+        warps: of the CTA.
+        index: names of values that only addresses and masks are computed from.
+    """
+
+    def __init__(
+        self, timing: Timing, rates: Rates, constants: Constants, warps: int, index: frozenset[str]
+    ) -> None:
+        self._timing, self._rates, self._constants = timing, rates, constants
+        self._warps, self._index = warps, index
+
+    def of(self, step: Step) -> Demand:
+        """Return what one execution of a step takes."""
+        if step.product is not None:
+            return self._product(step)
+        if step.access is not None:
+            return self._access(step, step.access)
+        traits = step.traits
+        if step.name in ("tt.reduce", "tt.scan"):
+            return self._combine(step)
+        if traits.elementwise and step.registers:
+            return self._elementwise(step)
+        if traits.synchronizes:
+            return Demand(barriers=1)
+        return NOTHING
+
+    # -- computing ------------------------------------------------------------------------------
+
+    def _elementwise(self, step: Step) -> Demand:
+        timing, count = self._timing, step.registers
+        if step.name in _SPECIAL:
+            issue, special = _SPECIAL[step.name]
+            latency = timing.special_latency + timing.alu * (issue - 1)
+            return Demand(
+                issue=issue * count, special=special * timing.special * count, latency=latency
+            )
+        return Demand(issue=self._price(step) * count, latency=timing.alu)
+
+    def _price(self, step: Step) -> float:
+        """Return the cycles of an element."""
+        traits, name = step.traits, step.name
+        integer, element, operand = self._timing.integer, step.element, step.input_element
+        if "ptr" in element or element in ("i1", "index") or self._is_index(step):
+            return self._constants.index
+        if traits.cast:
+            return _cast(name, operand, element, integer)
+        if name == "arith.bitcast" or name == "tt.bitcast":
+            return 0
+        if traits.select or name.startswith("arith.cmp"):
+            return integer
+        if element in _HALVES:
+            return 0.5
+        if element == "f64":
+            return 2
+        if element.startswith("i"):
+            return _WIDE.get(name, 1.5 if name in _SUMS else integer) * (2 if element == "i64" else 1)
+        return 1
+
+    def _is_index(self, step: Step) -> bool:
+        return bool(step.results) and all(name in self._index for name in step.results)
+
+    def _combine(self, step: Step) -> Demand:
+        """Price a reduction or scan without a cost of its exchange: within threads."""
+        each = sum(2 if "cmp" in name or "select" in name else 1 for name in step.combines) or 1
+        return Demand(issue=each * step.inputs, latency=self._timing.alu * 6)
+
+    # -- memory ---------------------------------------------------------------------------------
+
+    def _access(self, step: Step, access: Access) -> Demand:
+        details, timing = access.details, self._timing
+        kind = access.kind
+        if isinstance(details, GlobalDetails) or kind.startswith("global"):
+            return self._global(step, access)
+        if isinstance(details, TmaDetails):
+            written = access.bytes if "from local" in kind else 0
+            read = access.bytes - written
+            return Demand(
+                issue=2 / self._warps,
+                lsu=access.bytes / LINE,
+                read=read,
+                written=written,
+                latency=timing.l2,
+            )
+        if kind == "copy to local":
+            return self._global(step, access)
+        if isinstance(details, SharedDetails):
+            lsu = details.instructions * details.wavefronts_per_instruction * self._warps
+            is_read = kind == "local load"
+            return Demand(
+                issue=details.instructions,
+                lsu=lsu,
+                latency=timing.shared if is_read else 0,
+                barriers=0 if is_read else 1,
+            )
+        if isinstance(details, IndexedDetails):
+            each = 32 if "atom" in details.instruction or "red" in details.instruction else 2
+            return Demand(
+                issue=2 * details.instructions,
+                lsu=each * details.instructions * self._warps,
+                latency=timing.shared,
+                barriers=1,
+            )
+        if isinstance(details, ConversionDetails):
+            return self._conversion(details)
+        if isinstance(details, ExchangeDetails):
+            return self._exchange(step, details)
+        return NOTHING
+
+    def _global(self, step: Step, access: Access) -> Demand:
+        details, constants = access.details, self._constants
+        count: float = getattr(details, "instructions", 0) or max(
+            1.0, access.bytes / (LINE * self._warps)
+        )
+        lanes = 1 if isinstance(details, SingleAtomicDetails) or not step.registers else self._warps
+        asked = access.sector_bytes if access.sector_bytes is not None else access.bytes
+        asked = max(asked, SECTOR)
+        lsu = access.wavefronts if access.wavefronts is not None else count * lanes
+        if isinstance(details, GlobalDetails) and details.entry is not None:
+            lsu = max(lsu, details.entry.wavefronts or 0)
+        issue = count * (1 + 2 * constants.index)
+        if access.kind == "global atomic":
+            return Demand(
+                issue=2 * count,
+                lsu=lsu,
+                sectors=asked / SECTOR,
+                latency=self._timing.atomic if step.results else 0,
+            )
+        if access.kind in ("global store", "copy from local"):
+            return Demand(issue=issue, lsu=lsu, written=asked)
+        return Demand(issue=issue, lsu=lsu, read=asked, latency=self._timing.l2)
+
+    def _conversion(self, details: ConversionDetails) -> Demand:
+        timing, compiled = self._timing, details.compiled
+        if details.wavefronts:
+            steps = (compiled.store, compiled.load) if compiled is not None else ()
+            count = sum(one.instructions for one in steps if one is not None) or 2
+            return Demand(
+                issue=count, lsu=details.wavefronts, latency=timing.shared, hops=1, barriers=1
+            )
+        shuffles = details.shuffles_per_warp or 0
+        if not shuffles:
+            return NOTHING
+        return Demand(issue=2 * shuffles, lsu=shuffles * self._warps, latency=timing.shuffle)
+
+    def _exchange(self, step: Step, details: ExchangeDetails) -> Demand:
+        timing, count = self._timing, max(1, step.inputs)
+        each = sum(2 if "cmp" in one or "select" in one or "max" in one else 1 for one in step.combines)
+        each = max(1, each) * (2 if step.name == "tt.scan" else 1)
+        shuffles, results = details.shuffles_per_warp, max(1, step.registers)
+        hops = min(5.0, max(1.0, shuffles / results)) if shuffles else 0.0
+        chain = timing.alu * min(6.0, max(1, count.bit_length() - 1))
+        wavefronts = details.wavefronts or 0
+        return Demand(
+            issue=each * count + 2 * shuffles,
+            lsu=shuffles * self._warps + wavefronts,
+            latency=chain
+            + hops * (timing.shuffle + timing.alu)
+            + (2 * timing.shared + 3 * timing.shuffle if wavefronts else 0),
+            barriers=2 if wavefronts else 0,
+        )
+
+    # -- matrices -------------------------------------------------------------------------------
+
+    def _product(self, step: Step) -> Demand:
+        product, timing = step.product, self._timing
+        assert product is not None
+        name = product.instruction
+        if name is None:
+            return Demand(issue=product.fma or step.registers, latency=timing.alu)
+        rate = self._rates.tensor_rate(name, product.element)
+        m, n, k = product.shape
+        if "wgmma" in name:
+            count = product.flops / (2.0 * m * n * k)
+            groups = max(1, self._warps // 4)
+            busy = 2.0 * m * n * k / (rate or 4096)
+            lsu = (0 if product.a_in_registers else 16) + n / 4
+            taken = max(busy, lsu) + (5 if groups == 1 else 0)
+            return Demand(
+                issue=2 * count / groups,
+                lsu=count * lsu,
+                tensor=count * taken,
+                latency=self._constants.wait,
+            )
+        if "tcgen05" in name:
+            return Demand(issue=1 / self._warps, tensor=product.flops / (rate or 8192), latency=100)
+        use = min(1.0, self._warps / timing.schedulers)
+        return Demand(
+            issue=product.flops / 4096 / self._warps,
+            tensor=product.flops / (rate or 2048) / use,
+            latency=timing.matrix,
+        )
+
+
+def _cast(name: str, operand: str, element: str, integer: float) -> float:
+    """Return the cycles of an element that is cast."""
+    small = "f8" in operand or "f8" in element
+    if small:
+        return 1.1 if "f8" in operand else 2.1
+    if "fptosi" in name or "fptoui" in name:
+        return 8
+    if name in ("arith.truncf", "tt.fp_to_fp") and element in _HALVES:
+        return 1
+    if name == "arith.extf" and operand in _HALVES:
+        return 1
+    if element.startswith("i") and operand.startswith("i"):
+        return 0.5
+    return integer
+
+
+def index_values(steps: Iterable[Step]) -> frozenset[str]:
+    """Return the names of integers that only addresses, masks and bounds are computed from.
+
+    The assembler folds most of what computes them: constants are added to an address once.
+    """
+    everything = list(steps)
+    data: set[str] = set()
+    for step in reversed(everything):
+        is_integer = step.element.startswith(("i", "!tt.ptr")) or not step.results
+        is_address = "ptr" in step.element and step.name == "tt.addptr"
+        if step.name in ("scf.yield", "scf.for", "scf.while", "scf.if", "scf.condition"):
+            continue
+        if is_address or step.name.startswith("arith.cmp"):
+            continue
+        if step.access is not None and step.access.kind.startswith(("global", "copy")):
+            if not step.results and len(step.operands) > 1:
+                data.add(step.operands[1])  # what is stored
+            continue
+        if is_integer and step.results and not any(name in data for name in step.results):
+            continue
+        data.update(step.operands)
+    integers = {n for s in everything if s.element.startswith("i") for n in s.results}
+    return frozenset(integers - data)

@@ -1,0 +1,260 @@
+"""The time of a launch: waves of programs, what they share, memory, spills.
+
+    time = launch + N(waves / clock, bytes / bandwidth, programs * start of one)
+    wave of c programs on a multiprocessor = N(c * issue, c * special functions, c * LSU, c * L2,
+        c * tensor cores, c * atomics, c * spills, latency of one program)
+    N(x, ..) = (x^p + ..)^(1/p), with p of about 4: what is busy at the same time hides the rest.
+
+Read next:    `tt_layout.audit.time.walk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tt_layout.audit.occupancy import occupancy
+from tt_layout.audit.time.constants import FITTED, Constants
+from tt_layout.audit.time.demands import Demand, Pricing, index_values
+from tt_layout.audit.time.steps import Program, Step
+from tt_layout.audit.time.walk import Walked, prices, walk
+from tt_layout.hardware import Target
+from tt_layout.hardware.product import Product as Rates
+from tt_layout.hardware.timing import Timing
+
+LATENCY = "exposed latency"
+SPILLS = "spills"
+DRAM = "DRAM"
+PROGRAMS = "starts of programs"
+LAUNCH = "launch"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchTime:
+    """The time of a launch, and what it is made of.
+
+    Attributes:
+        seconds: of the launch.
+        terms: what is busy, or waited for -> the seconds that it would take alone.
+        programs: of the launch.
+        resident: programs that a multiprocessor holds at once.
+        waves: of programs, the last perhaps not full.
+        latency: cycles of one program alone.
+        spilled: registers that are spilled.
+        walked: the program alone.
+    """
+
+    seconds: float
+    terms: Mapping[str, float]
+    programs: int
+    resident: int
+    waves: float
+    latency: float
+    spilled: float
+    walked: Walked
+
+    @property
+    def limit(self) -> str:
+        """What takes most of the time."""
+        return max(self.terms, key=lambda name: self.terms[name])
+
+
+def power_mean(numbers: Iterable[float], power: float) -> float:
+    """Return the length of a vector under a norm: a smooth maximum.
+
+    Example:
+        >>> power_mean([3, 4], 2), round(power_mean([3, 4], 4), 2)
+        (5.0, 4.28)
+    """
+    found = [number for number in numbers if number > 0]
+    most = max(found, default=0.0)
+    return float(most * sum((n / most) ** power for n in found) ** (1 / power)) if most else 0.0
+
+
+def launch_time(
+    program: Program, target: Target, rates: Rates, timing: Timing, constants: Constants = FITTED
+) -> LaunchTime:
+    """Return the time of a launch of a program.
+
+    Args:
+        program: the program.
+        target: the chip.
+        rates, timing: of the product.
+        constants: that were fitted.
+    """
+    spills = _Spills(program, constants)
+    resident = _resident(program, target, spills.needed)
+    programs = program.programs
+    if programs is None:
+        programs = rates.multiprocessors * resident
+    steps = list(program.walk())
+    pricing = Pricing(timing, rates, constants, program.warps, index_values(steps))
+    demands = prices(program, pricing)
+    total = _total(steps, demands, program, timing)
+    moved = _moved(program, programs, total)
+    share = timing.read_bytes / timing.clock_hz / max(1, min(rates.multiprocessors, programs))
+    walked = walk(
+        program,
+        timing,
+        constants,
+        demands,
+        dram=timing.l2 + (constants.dram - timing.l2) * moved.first**0.5,
+        per_byte=max(1 / timing.l2_bytes, moved.first / share),
+    )
+    alone = walked.cycles + constants.start
+    busy = dict(total)
+    del busy["read"], busy["written"]
+    spilled = spills.cycles(walked, timing)
+    if spilled:
+        busy[SPILLS] = spilled
+
+    def wave(count: float) -> float:
+        return power_mean([*(count * cycles for cycles in busy.values()), alone], constants.power)
+
+    slots = rates.multiprocessors * resident
+    full, rest = divmod(programs, slots)
+    cycles = full * wave(resident) + (wave(-(-rest // rates.multiprocessors)) if rest else 0)
+    if full:
+        cycles = min(cycles, (programs / slots + constants.tail) * wave(resident))
+    has_matrices = any(step.product is not None for step in steps)
+    clock = timing.matrix_clock_hz if has_matrices else timing.clock_hz
+    written = total["written"] * programs
+    speed = timing.read_bytes if written < 0.1 * moved.bytes else timing.mixed_bytes
+    ways = {DRAM: moved.bytes / speed, PROGRAMS: programs * timing.program_seconds}
+    seconds = power_mean([cycles / clock, *ways.values()], constants.power)
+    per = programs / rates.multiprocessors / clock
+    terms = {name: one * per for name, one in busy.items() if one}
+    terms[LATENCY] = -(-programs // slots) * alone / clock
+    terms |= {name: one for name, one in ways.items() if one}
+    terms[LAUNCH] = constants.launch * 1e-6
+    return LaunchTime(
+        seconds=seconds + constants.launch * 1e-6,
+        terms=terms,
+        programs=programs,
+        resident=resident,
+        waves=programs / slots,
+        latency=alone,
+        spilled=spills.number,
+        walked=walked,
+    )
+
+
+def _total(
+    steps: Iterable[Step], demands: Mapping[int, Demand], program: Program, timing: Timing
+) -> dict[str, float]:
+    """Return the cycles of a program on each resource, and the bytes that it moves."""
+    issue = special = lsu = read = written = sectors = tensor = 0.0
+    for step in steps:
+        demand, runs = demands[id(step)], step.runs
+        issue += demand.issue * runs
+        special += demand.special * runs
+        lsu += demand.lsu * runs
+        read += demand.read * runs
+        written += demand.written * runs
+        sectors += demand.sectors * runs
+        tensor += demand.tensor * runs
+    each = program.warps / timing.schedulers
+    return {
+        "issue": issue * each,
+        "special functions": special * each,
+        "LSU": lsu,
+        "L2": read / timing.l2_bytes + 1.7 * written / timing.l2_bytes,
+        "tensor cores": tensor,
+        "atomics": sectors / timing.atomic_sectors,
+        "read": read,
+        "written": written + sectors * 32,
+    }
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """What a launch moves from and to memory.
+
+    Attributes:
+        bytes: each once.
+        first: the part of what programs ask for that no other has asked for before.
+    """
+
+    bytes: float
+    first: float
+
+
+def _moved(program: Program, programs: int, total: Mapping[str, float]) -> _Moved:
+    asked = (total["read"] + total["written"]) * programs
+    touched = program.first_bytes * (1 if program.programs is not None else programs)
+    hidden = sum(
+        (step.access.sector_bytes or step.access.bytes) * step.runs * programs
+        for step in program.walk()
+        if step.access is not None
+        and step.access.kind.startswith(("global", "copy"))
+        and step.access.touched is None
+    )
+    moved = touched + hidden if program.programs is not None else touched
+    return _Moved(moved, min(1.0, moved / asked) if asked else 1.0)
+
+
+class _Spills:
+    """Registers that are spilled, and what that moves."""
+
+    def __init__(self, program: Program, constants: Constants) -> None:
+        self._program, self._constants = program, constants
+        copied = sum(
+            constants.pointers * float(getattr(step.access.details, "instructions", 0) or 0)
+            for step in program.walk()
+            if step.access is not None and step.access.kind == "copy to local" and step.runs > 1
+        )
+        hoisted = sum(
+            step.access.bytes / (4.0 * program.threads * program.warps)
+            for step in program.walk()
+            if step.access is not None and step.access.kind == "global load" and step.runs <= 1
+        )
+        self.needed: float = max(program.needed + copied, hoisted + constants.loads if hoisted else 0)
+        self.number, self._each = self._spilled()
+
+    def _spilled(self) -> tuple[float, float]:
+        """Return the registers that are spilled, and the times that each moves in a pass."""
+        program, constants = self._program, self._constants
+        if program.spilled is not None:
+            collapses = (program.used or 255) <= 64 and program.spilled > 200
+            return program.spilled, constants.spill * (constants.collapse if collapses else 1)
+        over = max(0.0, self.needed - program.limit)
+        if self._accumulator >= program.limit - 16:
+            return 0.65 * self.needed, constants.spill
+        if over > program.limit / 2 and not self._has_matrices:
+            return 2 * self.needed, constants.spill * constants.collapse
+        return over, constants.spill
+
+    @property
+    def _has_matrices(self) -> bool:
+        return any(step.product is not None for step in self._program.walk())
+
+    @property
+    def _accumulator(self) -> float:
+        """The largest tensor of floats that a loop carries, in registers."""
+        sizes: dict[str, int] = {}
+        for step in self._program.walk():
+            if step.element == "f32":
+                sizes.update(dict.fromkeys(step.results, step.registers))
+        loops = (step for step in self._program.walk() if step.traits.loop)
+        return max((sizes.get(name, 0) for loop in loops for name in loop.operands), default=0)
+
+    def cycles(self, walked: Walked, timing: Timing) -> float:
+        """Return the cycles in which a program moves what is spilled."""
+        if not self.number:
+            return 0
+        passes = max(1.0, walked.main.trips if walked.main is not None else 1)
+        moved = self.number * 4 * self._program.threads * self._program.warps
+        return self._each * moved * passes / timing.l2_written
+
+
+def _resident(program: Program, target: Target, needed: float) -> int:
+    """Return the programs that a multiprocessor holds at once."""
+    used = program.used if program.used is not None else min(program.limit, needed)
+    found = occupancy(
+        target,
+        program.warps,
+        registers=int(max(24, used)),
+        shared_bytes=program.shared_bytes,
+        tensor_columns=program.tensor_columns,
+    )
+    return max(1, found.ctas) if found is not None else 1

@@ -1,0 +1,169 @@
+"""A kernel as steps: what of its operations decides how long they take, and nothing else.
+
+Read next:    `tt_layout.audit.time.walk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tt_layout.audit.operations.details import Details
+from tt_layout.ir.traits import Traits, traits_of
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """A way into, between or out of the regions of a step.
+
+    Attributes:
+        begin: the region that it leaves; None at the beginning of the step.
+        end: the region that it enters; None behind the step.
+        passed, received: names of the values that are handed over, and what they become.
+    """
+
+    begin: int | None
+    end: int | None
+    passed: Names
+    received: Names
+
+
+@dataclass(frozen=True, kw_only=True)
+class Product:
+    """A multiplication of matrices in a step.
+
+    Attributes:
+        instruction: as the assembler spells it; None where there is none.
+        shape: M, N and K of an instruction.
+        flops: of one execution.
+        element: of A.
+        a_in_registers: whether A comes from registers.
+        fma: multiplications and additions of a thread, where there is no instruction.
+    """
+
+    instruction: str | None
+    shape: tuple[int, int, int]
+    flops: float
+    element: str
+    a_in_registers: bool
+    fma: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """What a step moves in one execution, in the mean over the programs.
+
+    Attributes:
+        kind: under which heading totals count it.
+        details: its cost; None where that is not known.
+        bytes: of its elements.
+        sector_bytes: that it asks of the second-level cache; None where that is not known.
+        wavefronts: in which the load-store unit passes it; None where that is not known.
+        touched: bytes that all programs touch by it; None where its addresses are not known.
+    """
+
+    kind: str
+    details: Details | None
+    bytes: float
+    sector_bytes: float | None = None
+    wavefronts: float | None = None
+    touched: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """An operation.
+
+    Attributes:
+        name: of the operation, with its dialect.
+        line: of the dump.
+        source: line of the program; None where the dump does not say.
+        operands, results: names of values.
+        registers: elements of its result that a thread holds; 0 of scalars and memory.
+        inputs: the same of its first operand.
+        element, input_element: their types.
+        number: of groups or products that it lets pending, for waits.
+        combines: operations in the region of a reduction or scan.
+        access: what it moves.
+        product: what it multiplies.
+        runs: how often it runs in a program, in the mean.
+        is_assumed: whether that is not known.
+        regions: the steps in each of its regions.
+        ways: how control takes its regions.
+        warps: of each region, where they differ.
+        root: the buffer that its first operand in memory is part of; empty without any.
+        slots: parts of that buffer.
+    """
+
+    name: str
+    line: int
+    source: int | None
+    operands: Names
+    results: Names
+    registers: int = 0
+    inputs: int = 0
+    element: str = ""
+    input_element: str = ""
+    number: int = 0
+    combines: Names = ()
+    access: Access | None = None
+    product: Product | None = None
+    runs: float = 1
+    is_assumed: bool = False
+    regions: tuple[tuple[Step, ...], ...] = ()
+    ways: tuple[Way, ...] = ()
+    warps: tuple[int, ...] = ()
+    root: str = ""
+    slots: int = 1
+
+    @property
+    def traits(self) -> Traits:
+        """The class of the operation."""
+        return traits_of(self.name)
+
+    def walk(self) -> Iterator[Step]:
+        """Yield the step and all within it."""
+        yield self
+        for region in self.regions:
+            for step in region:
+                yield from step.walk()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """A program of a kernel: its steps, and what all programs have in common.
+
+    Attributes:
+        steps: in their order.
+        warps: of a CTA.
+        threads: of a warp.
+        programs: of the launch; None where no grid is known.
+        first_bytes: of global memory that all programs touch, each once; without a grid that one
+            program touches.
+        needed: registers of a thread that the compiler is expected to need.
+        limit: the most that a thread may have.
+        used, spilled: registers as compiled; None where only the dump is known.
+        shared_bytes: of a CTA.
+        tensor_columns: of tensor memory.
+        unknown: what is not known that decides the time, in words.
+    """
+
+    steps: tuple[Step, ...]
+    warps: int
+    threads: int
+    programs: int | None
+    first_bytes: float
+    needed: int
+    limit: int
+    used: int | None
+    spilled: int | None
+    shared_bytes: int
+    tensor_columns: int = 0
+    unknown: tuple[str, ...] = ()
+
+    def walk(self) -> Iterator[Step]:
+        """Yield every step, in the order of the text."""
+        for step in self.steps:
+            yield from step.walk()

@@ -1,0 +1,442 @@
+"""The latency of one program: a walk over the dependences of its steps.
+
+A step begins when its operands are there, behind the last barrier that it waits for; the pipes of
+the multiprocessor serve one step behind the other.  Loops are followed for some iterations, from
+which the others go on at the pace of the last.  Partitions of warps run side by side, and hand
+each other what their barriers say.  Stages come out of that by themselves: a wait for copies lets
+pending what it says.
+
+Every moment knows the step that it comes from, so that what an iteration waits for is known, too.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tt_layout.audit.time.constants import Constants
+from tt_layout.audit.time.demands import NOTHING, Demand, Pricing
+from tt_layout.audit.time.steps import Program, Step, Way
+from tt_layout.hardware.timing import Timing
+
+FOLLOWED = 10
+"""Iterations of a loop that are followed."""
+
+
+class Moment(NamedTuple):
+    """A time at which something is done.
+
+    Attributes:
+        time: in cycles from the beginning of the program.
+        step: that ends there; None at the beginning.
+        before: the moment that it waited for.
+    """
+
+    time: float
+    step: Step | None = None
+    before: Moment | None = None
+
+
+START = Moment(0)
+
+
+class Wait(NamedTuple):
+    """A step on the critical path of an iteration.
+
+    Attributes:
+        step: that takes the time.
+        cycles: of the iteration.
+    """
+
+    step: Step
+    cycles: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iteration:
+    """An iteration of a loop, as it goes on and on.
+
+    Attributes:
+        loop: the step.
+        trips: how often its body runs, in the mean.
+        cycles: of one iteration.
+        critical: the steps that it waits for, the longest first.
+    """
+
+    loop: Step
+    trips: float
+    cycles: float
+    critical: tuple[Wait, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walked:
+    """The latency of a program that has a multiprocessor to itself.
+
+    Attributes:
+        cycles: of the program.
+        iterations: of its loops, inner ones first.
+        critical: the steps that the program waits for, the longest first.
+        unknown: steps that nobody knows the time of.
+    """
+
+    cycles: float
+    iterations: tuple[Iteration, ...]
+    critical: tuple[Wait, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def main(self) -> Iteration | None:
+        """The loop that takes most of the time; None without any."""
+        return max(self.iterations, key=lambda one: one.trips * one.cycles, default=None)
+
+
+@dataclass
+class _Warps:
+    """Warps that take the same way: those of a program, or of a partition of it.
+
+    Attributes:
+        number: of warps.
+        ready: names of values -> when they are there.
+        floor: before which nothing begins.
+        issued: when the schedulers are free.
+        copied: the last copy that no group has.
+        groups, products: what waits may let pending.
+        last: the latest of all.
+        extra: cycles of iterations that are not followed.
+        waits: the buffer of the barrier that they wait at.
+    """
+
+    number: int
+    ready: dict[str, Moment]
+    floor: Moment = START
+    issued: Moment = START
+    copied: Moment = START
+    groups: list[Moment] = field(default_factory=list)
+    products: list[Moment] = field(default_factory=list)
+    last: Moment = START
+    extra: float = 0
+    waits: tuple[str, int] = ("", 1)
+
+    @property
+    def now(self) -> Moment:
+        """When the next step may begin."""
+        return _later(self.floor, self.issued)
+
+
+Blocked = Iterator[None]
+"""A walk that stops where warps wait for others."""
+
+
+def walk(
+    program: Program,
+    timing: Timing,
+    constants: Constants,
+    demands: Mapping[int, Demand],
+    *,
+    dram: float,
+    per_byte: float,
+) -> Walked:
+    """Return the latency of a program.
+
+    Args:
+        program: the program.
+        timing: of the GPU.
+        constants: that were fitted.
+        demands: of the steps, by their identity.
+        dram: latency of a load of global memory, in the mean.
+        per_byte: cycles in which a byte of global memory comes.
+    """
+    found = _Walk(program, timing, constants, demands, dram, per_byte)
+    return found.result()
+
+
+def prices(program: Program, pricing: Pricing) -> dict[int, Demand]:
+    """Return the demands of all steps, by their identity."""
+    return {id(step): pricing.of(step) for step in program.walk()}
+
+
+class _Walk:
+    def __init__(
+        self,
+        program: Program,
+        timing: Timing,
+        constants: Constants,
+        demands: Mapping[int, Demand],
+        dram: float,
+        per_byte: float,
+    ) -> None:
+        self._program, self._timing, self._constants = program, timing, constants
+        self._demands, self._dram, self._per_byte = demands, dram, per_byte
+        self._pipes = dict.fromkeys(("special", "lsu", "memory", "tensor"), START)
+        self._barriers: dict[str, deque[Moment]] = {}
+        self._pending: dict[str, Moment] = {}
+        self._iterations: list[Iteration] = []
+        self._unknown: dict[str, None] = {}
+
+    def result(self) -> Walked:
+        warps = _Warps(self._program.warps, {})
+        self._together([(warps, self._region(self._program.steps, warps))])
+        end = _later(warps.now, warps.last)
+        return Walked(
+            cycles=end.time + warps.extra,
+            iterations=tuple(self._iterations),
+            critical=_critical(end, START),
+            unknown=tuple(self._unknown),
+        )
+
+    # -- control --------------------------------------------------------------------------------
+
+    def _region(self, steps: Sequence[Step], warps: _Warps) -> Blocked:
+        for step in steps:
+            if step.regions:
+                yield from self._regions(step, warps)
+            elif step.name.endswith("wait_barrier"):
+                yield from self._wait(step, warps)
+            else:
+                self._step(step, warps)
+
+    def _regions(self, step: Step, warps: _Warps) -> Blocked:
+        traits = step.traits
+        if traits.partitions:
+            yield from self._partitions(step, warps)
+        elif traits.loop:
+            yield from self._loop(step, warps)
+        else:
+            for number, region in enumerate(step.regions):
+                share = min(1.0, region[0].runs / step.runs) if region and step.runs else 0.0
+                if not region or not share:
+                    continue
+                before = warps.now.time + warps.extra
+                _hand(step.ways, None, number, warps)
+                yield from self._region(region, warps)
+                _hand(step.ways, number, None, warps)
+                warps.extra -= (1 - share) * (warps.now.time + warps.extra - before)
+
+    def _loop(self, step: Step, warps: _Warps) -> Blocked:
+        body = [one for region in step.regions for one in region]
+        trips = body[-1].runs / step.runs if body and step.runs else 0.0
+        followed = min(FOLLOWED, -(-trips // 1))
+        if followed < 1:
+            _hand(step.ways, None, None, warps)
+            return
+        _hand(step.ways, None, 0, warps)
+        barred = any(self._demands[id(one)].barriers for one in step.walk())
+        unroll = 1 if barred else max(1, int(self._constants.unroll))
+        begin = warps.now
+        ends = [begin.time + warps.extra]
+        previous = begin
+        for iteration in range(int(followed)):
+            previous = warps.now
+            for number, region in enumerate(step.regions):
+                yield from self._region(region, warps)
+                _hand(step.ways, number, number + 1, warps)
+            _hand(step.ways, len(step.regions) - 1, 0, warps)
+            if iteration % unroll == unroll - 1:
+                self._close(step, warps)
+            ends.append(warps.now.time + warps.extra)
+        half = max(1, len(ends) // 2)
+        per = (ends[-1] - ends[half - 1]) / (len(ends) - half)
+        warps.extra += per * (trips - followed)
+        _hand(step.ways, len(step.regions) - 1, None, warps)
+        critical = _critical(warps.now, previous)
+        self._iterations.append(
+            Iteration(loop=step, trips=trips, cycles=per, critical=critical)
+        )
+
+    def _close(self, loop: Step, warps: _Warps) -> None:
+        """Let the next iteration begin behind what this one computes: warps issue in order."""
+        for region in loop.regions:
+            for step in region:
+                is_late = step.access is not None and step.access.kind in ("global load", "copy to local")
+                if step.results and not is_late and not step.product:
+                    done = warps.ready.get(step.results[0], START)
+                    warps.floor = _later(warps.floor, done._replace(time=done.time - 10))
+
+    def _partitions(self, step: Step, warps: _Warps) -> Blocked:
+        """Follow warps that run side by side."""
+        yield from ()
+        groups: list[tuple[_Warps, Blocked]] = []
+        for number, region in enumerate(step.regions):
+            count = step.warps[number - 1] if 0 < number <= len(step.warps) else warps.number
+            own = _Warps(count, dict(warps.ready), warps.now, warps.now, last=warps.last)
+            _hand(step.ways, None, number, own)
+            groups.append((own, self._region(_flat(region), own)))
+        self._together(groups)
+        for own, _ in groups:
+            end = _later(own.now, own.last)
+            warps.floor = _later(warps.floor, end._replace(time=end.time + own.extra))
+            warps.ready.update(own.ready)
+        _hand(step.ways, 0, None, warps)
+
+    def _together(self, groups: list[tuple[_Warps, Blocked]]) -> None:
+        """Follow walks until all have ended; where all wait, a ring of buffers begins empty."""
+        while groups:
+            moved = []
+            for own, steps in groups:
+                before = own.now, own.waits
+                if next(steps, "end") != "end":
+                    moved.append((own, steps, (own.now, own.waits) != before))
+            stuck = len(moved) == len(groups) and not any(one[2] for one in moved)
+            groups = [one[:2] for one in moved]
+            if stuck:
+                own = min((one[0] for one in moved), key=lambda one: one.now.time)
+                root, slots = own.waits
+                self._barriers.setdefault(root, deque()).extend([own.floor] * slots)
+
+    def _wait(self, step: Step, warps: _Warps) -> Blocked:
+        """Wait at a barrier in memory until what arrives there has arrived."""
+        arrivals = self._barriers.setdefault(step.root, deque())
+        warps.waits = step.root, step.slots
+        while not arrivals:
+            yield
+        warps.waits = "", 1
+        reached = _later(arrivals.popleft(), warps.now)
+        warps.floor = Moment(reached.time + self._timing.shared, step, reached)
+
+    # -- steps ----------------------------------------------------------------------------------
+
+    def _step(self, step: Step, warps: _Warps) -> None:
+        traits, name = step.traits, step.name.rpartition(".")[2]
+        begin = warps.floor
+        for operand in step.operands:
+            begin = _later(begin, warps.ready.get(operand, START))
+        if name == "async_commit_group":
+            warps.groups.append(_later(begin, warps.copied))
+            warps.copied = START
+        elif name in ("async_wait", "async_tma_store_wait"):
+            done = _pending(warps.groups, step.number)
+            begin = self._barrier(step, warps, done)
+        elif name == "warp_group_dot_wait":
+            done = _pending(warps.products, step.number)
+            warps.floor = begin = _later(warps.floor, done)
+            warps.issued = _later(warps.issued, done)
+        elif name in ("arrive_barrier", "tc_gen5_commit", "async_copy_mbarrier_arrive"):
+            self._barriers.setdefault(step.root, deque()).append(_later(warps.now, warps.last))
+        elif traits.terminator or traits.call or not (step.results or step.access or step.product):
+            demand = self._demands[id(step)]
+            if demand.barriers:
+                self._barrier(step, warps, START)
+            if traits.call:
+                self._unknown[f"line {step.line}: a function that is called"] = None
+            return
+        else:
+            begin = self._execute(step, warps, begin)
+        warps.last = _later(warps.last, begin)
+        for result in step.results:
+            warps.ready[result] = begin
+
+    def _execute(self, step: Step, warps: _Warps, begin: Moment) -> Moment:
+        """Send a step through the pipes and return when its result is there."""
+        demand = self._demands[id(step)]
+        if demand is NOTHING:
+            return begin
+        each = max(1.0, warps.number / self._timing.schedulers)
+        issued = _later(warps.floor, warps.issued)
+        warps.issued = Moment(issued.time + demand.issue * each, step, issued)
+        done = Moment(begin.time + demand.issue * each, step, begin)
+        if demand.special:
+            done = _later(done, self._through("special", begin, demand.special * each, step))
+        if step.product is not None:
+            return self._multiply(step, warps, begin, done, demand)
+        if demand.lsu:
+            done = self._through("lsu", done, demand.lsu / (1 + demand.hops), step)
+        for _ in range(demand.hops):
+            done = self._barrier(step, warps, done)
+            done = self._through("lsu", done, demand.lsu / (1 + demand.hops), step)
+        moved = demand.read + 1.7 * demand.written + 192 * demand.sectors
+        latency = demand.latency
+        if moved:
+            sent = self._through("memory", done, moved * self._per_byte, step)
+            if demand.read:
+                done, latency = sent, self._loaded(step, warps)
+        done = Moment(done.time + latency, step, done)
+        if demand.barriers > demand.hops:
+            for _ in range(demand.barriers - demand.hops):
+                done = self._barrier(step, warps, done)
+        if step.access is not None and step.access.kind == "copy to local":
+            warps.copied = _later(warps.copied, done)
+            if step.root and "tma" in step.name:
+                self._barriers.setdefault(self._barrier_of(step), deque()).append(done)
+        return done
+
+    def _barrier_of(self, step: Step) -> str:
+        return step.root
+
+    def _loaded(self, step: Step, warps: _Warps) -> float:
+        """Return the latency of a load."""
+        access = step.access
+        assert access is not None
+        is_copy = access.kind == "copy to local"
+        held = access.bytes / (4.0 * self._program.threads * warps.number)
+        if is_copy or not self._constants.cap or step.runs <= 1:
+            return self._dram
+        return self._dram * max(1.0, min(8.0, held / self._constants.cap))
+
+    def _multiply(
+        self, step: Step, warps: _Warps, begin: Moment, issued: Moment, demand: Demand
+    ) -> Moment:
+        done = self._through("tensor", begin, demand.tensor, step) if demand.tensor else issued
+        done = Moment(done.time + demand.latency, step, done)
+        if "warp_group" in step.name:
+            warps.products.append(done)
+            warps.floor = _later(warps.floor, done)
+        return done
+
+    def _through(self, pipe: str, begin: Moment, cycles: float, step: Step) -> Moment:
+        free = _later(self._pipes[pipe], begin)
+        self._pipes[pipe] = Moment(free.time + cycles, step, free)
+        return self._pipes[pipe]
+
+    def _barrier(self, step: Step, warps: _Warps, done: Moment) -> Moment:
+        reached = _later(warps.now, done)
+        cycles = self._timing.barrier + self._timing.barrier_warp * warps.number
+        warps.floor = warps.issued = Moment(reached.time + cycles, step, reached)
+        return warps.floor
+
+
+def _later(first: Moment, second: Moment) -> Moment:
+    return second if second.time > first.time else first
+
+
+def _pending(groups: list[Moment], number: int) -> Moment:
+    """Return when all but the last of some groups are done."""
+    done = groups[: len(groups) - number]
+    latest = max(done, key=lambda one: one.time, default=START)
+    del groups[: max(0, len(groups) - number)]
+    return latest
+
+
+def _hand(ways: Sequence[Way], begin: int | None, end: int | None, warps: _Warps) -> None:
+    """Hand values over on a way."""
+    for way in ways:
+        if way.begin == begin and way.end == end:
+            found = [warps.ready.get(name, START) for name in way.passed]
+            warps.ready.update(zip(way.received, found))
+
+
+def _flat(region: Sequence[Step]) -> Iterator[Step]:
+    """Yield the steps of a partition, also where an operation holds all partitions."""
+    for step in region:
+        if step.traits.partitions:
+            for inner in step.regions:
+                yield from inner
+        else:
+            yield step
+
+
+def _critical(end: Moment, begin: Moment) -> tuple[Wait, ...]:
+    """Return the steps that a moment waited for since another one, the longest first."""
+    found: dict[int, list[float]] = {}
+    steps: dict[int, Step] = {}
+    at: Moment | None = end
+    while at is not None and at.before is not None and at.time > begin.time:
+        if at.step is not None:
+            cycles = at.time - max(at.before.time, begin.time)
+            found.setdefault(id(at.step), []).append(cycles)
+            steps[id(at.step)] = at.step
+        at = at.before
+    waits = [Wait(steps[key], sum(cycles)) for key, cycles in found.items()]
+    return tuple(sorted((one for one in waits if one.cycles > 0), key=lambda one: -one.cycles))

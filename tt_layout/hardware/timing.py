@@ -1,0 +1,77 @@
+"""How fast a product is in fact: latencies, prices of instructions, sustained rates.
+
+`tt_layout.hardware.product` has ceilings, which nothing beats; here is what kernels attain.  Of a
+chip that nobody measured the latencies are those of the nearest one that was, and its rates are of
+documents: `Timing.evidence` says so.
+
+Read next:    `tt_layout.audit.time`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """What a product attains; cycles are of a multiprocessor.
+
+    Attributes:
+        clock_hz: that it holds.
+        matrix_clock_hz: the same while its matrix instructions are busy.
+        read_bytes: of memory in a second, where nearly all of it is read.
+        mixed_bytes: the same where a part is written.
+        l2_bytes: that the second-level cache hands a multiprocessor in a cycle.
+        l2_written: the same of what it writes there.
+        copied_bytes: that one multiprocessor alone gets of it in a cycle.
+        l2_capacity: bytes of the second-level cache.
+        schedulers: of a multiprocessor, each of which issues an instruction in a cycle.
+        instruction: cycles for which a warp's instruction takes its scheduler, at least.
+        special: cycles of a scheduler's special functions for a warp's instruction.
+        integer: cycles for which an integer instruction other than an addition takes its pipe.
+        alu, special_latency, shared, shuffle, l1, l2, dram, matrix, atomic: latencies; of DRAM
+            without load.
+        barrier, barrier_warp: cycles of a barrier, and more for each warp.
+        atomic_sectors: sectors in which a multiprocessor adds to global memory in a cycle while
+            all do.
+        line_lanes: lanes that add to one line of 128 bytes in a cycle, from everywhere.
+        address_lanes: lanes that add floats to one address in a cycle, from everywhere.
+        program_seconds: that the start of a program takes, one behind the other.
+        evidence: ``measured``, or ``documented``: no such GPU was asked.
+        source: of the numbers.
+    """
+
+    clock_hz: float
+    matrix_clock_hz: float
+    read_bytes: float
+    mixed_bytes: float
+    l2_bytes: float = 68
+    l2_written: float = 20
+    copied_bytes: float = 118
+    l2_capacity: float = 50e6
+    schedulers: int = 4
+    instruction: float = 1
+    special: float = 8
+    integer: float = 2
+    alu: float = 4.65
+    special_latency: float = 17
+    shared: float = 23
+    shuffle: float = 24
+    l1: float = 34
+    l2: float = 274
+    dram: float = 560
+    matrix: float = 25
+    atomic: float = 399
+    barrier: float = 12.7
+    barrier_warp: float = 2
+    atomic_sectors: float = 0.352
+    line_lanes: float = 7.6
+    address_lanes: float = 0.29
+    program_seconds: float = 0.6e-9
+    evidence: str = "documented"
+    source: str
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether such a GPU was asked."""
+        return self.evidence == "measured"
