@@ -28,6 +28,7 @@ What they cost, and better ones:
 Kernels, from a dump or compiled:
     audit_ir                    what they do badly, and what to use instead
     features                    its numbers as one flat object, to prune by and to learn from
+    estimate                    how long a launch takes, with its range
     apply                       the dump with what is suggested carried out
     explore_ir                  the page of all their layouts
     parse_ir, read_functions, axis_info
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     )
     from tt_layout.analyses.layouts.properties import LayoutInfo, SharedInfo, TensorMemoryInfo
     from tt_layout.audit.axis import AxisInfo
+    from tt_layout.audit.time.estimate import Estimate
     from tt_layout.encodings import Encoding
     from tt_layout.enums import MemorySpace
     from tt_layout.hardware import Target
@@ -89,7 +91,7 @@ if TYPE_CHECKING:
     from tt_layout.kernels.compiling import compiling
     from tt_layout.library.autotuning import autotune_prune
     from tt_layout.library.dumps import apply, axis_info, explore_ir
-    from tt_layout.library.features import features
+    from tt_layout.library.features import estimate, features
     from tt_layout.library.inputs import place
     from tt_layout.library.layouts import (
         convert,
@@ -131,6 +133,7 @@ _HOMES = {
         "analyses.layouts.builders": "coalesced_blocked default_blocked default_nvmma",
         "analyses.layouts.properties": "LayoutInfo SharedInfo TensorMemoryInfo",
         "audit.axis": "AxisInfo",
+        "audit.time.estimate": "Estimate",
         "encodings": "Encoding",
         "hardware": "Target",
         "ir": "parse_ir",
@@ -139,7 +142,7 @@ _HOMES = {
         "kernels.compiling": "compiling",
         "library.autotuning": "autotune_prune",
         "library.dumps": "apply axis_info explore_ir",
-        "library.features": "features",
+        "library.features": "estimate features",
         "library.inputs": "place",
         "library.layouts": "diff convert elements_at info locations_of reduce translate",
         "library.memory": "conflicts swizzle operand_shared",
@@ -187,6 +190,7 @@ __all__ = [
     "DifferenceReport",
     "Drawing",
     "Encoding",
+    "Estimate",
     "InfoReport",
     "LayoutError",
     "LayoutInfo",
@@ -220,6 +224,7 @@ __all__ = [
     "default_nvmma",
     "diff",
     "elements_at",
+    "estimate",
     "explore",
     "explore_ir",
     "features",

@@ -8,7 +8,7 @@ from itertools import chain
 
 from tt_layout.audit.allocation import module_memory
 from tt_layout.audit.conclusions import Conclusions, MovementRow, Total, by_function
-from tt_layout.audit.findings import Finding, Note
+from tt_layout.audit.findings import Finding, Found, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.modules.layouts import layout_rows

@@ -26,6 +26,7 @@ from tt_layout.audit.rules import rules
 from tt_layout.audit.shares import Share, Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.audit.time.estimate import Estimate, NoEstimate, kernel_estimate
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 from tt_layout.audit.verdict import verdict_text
 from tt_layout.hardware import Target
@@ -266,6 +267,21 @@ class Kernel:
     def bounds(self) -> Bounds | None:
         """Lower bounds of its time; None if the GPU has no rates."""
         return self.adviser.shares.bounds(self.symbol)
+
+    @lazy
+    def estimate(self) -> Estimate | NoEstimate:
+        """The estimated time of its launch, of one full wave without a grid; or why there is none.
+
+        It is found when it is asked for.
+        """
+        return kernel_estimate(
+            self.audit,
+            self.symbol,
+            self.grid,
+            self.registers,
+            self.shared_bytes,
+            self.tensor_columns,
+        )
 
     # -- findings ---------------------------------------------------------------------------
 

@@ -113,9 +113,9 @@ _CDNA3_TIMING = Timing(
     matrix=32,
     atomic=800,
     source=(
-        "AMD CDNA 3 instruction set (an instruction of 64 lanes takes a SIMD four cycles) and white "
-        "paper; four fifths of the bandwidth of the data sheet; latencies of the order that public "
-        "measurements have, none of them ours"
+        "AMD CDNA 3 instruction set (an instruction of 64 lanes takes a SIMD four cycles) and "
+        "white paper; four fifths of the bandwidth of the data sheet; latencies of the order that "
+        "public measurements have, none of them ours"
     ),
 )
 MI300X = Product(

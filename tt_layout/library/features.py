@@ -1,4 +1,4 @@
-"""``tt_layout.features``: counts of a kernel for autotuners and models."""
+"""``tt_layout.features`` and ``tt_layout.estimate``: a kernel in numbers, and its time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tt_layout.audit.bounds.bounds import Grid
-from tt_layout.audit.kernel import kernels_of
+from tt_layout.audit.kernel import Kernel, kernels_of
+from tt_layout.audit.time.estimate import Estimate
 from tt_layout.errors import LayoutError, expect
 from tt_layout.reports.audit_ir import audit_ir
 from tt_layout.reports.features import Features, features_of
@@ -48,13 +49,88 @@ def features(
         >>> found["warps"], found["global_loads"], found["global_load_bytes"], found["gpu"]
         (4, 1, 512, None)
     """
+    return features_of(one_kernel(kernel, values, grid=grid, function=function, gpu=gpu))
+
+
+def estimate(
+    kernel: Any,
+    values: Mapping[str, int] | None = None,
+    *,
+    grid: Sequence[int] | None = None,
+    function: str | None = None,
+    gpu: str | None = None,
+) -> Estimate:
+    """Return how long a launch of a kernel takes, estimated from its dump: no GPU is needed.
+
+    Args:
+        kernel: MLIR text, the path of a dump, modules, or a compiled kernel, as for `audit_ir`;
+            beside a compiled kernel its registers and spills are used.
+        values: what arguments of the kernel are, by name.
+        grid: programs along x, y and z; without it the estimate is of one full wave.
+        function: the kernel, where the dump has several.
+        gpu: the product, such as ``h100``; by default the first of the chip.
+
+    Returns:
+        The estimate: ``seconds``, its ``range``, within which four of five kernels lie, and the
+        ``terms`` that it is made of.  It is no bound: about half of all launches take longer.
+
+    Raises:
+        LayoutError: the dump cannot be read, or does not have that one kernel; or there is no
+            estimate, and why.
+        TypeError: the kernel is not something that can be audited.
+
+    Example:
+        >>> found = estimate('''
+        ... #a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4],
+        ...                    order = [0]}>
+        ... module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+        ...   tt.func public @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+        ...     %b = tt.get_program_id x : i32
+        ...     %c = arith.constant 512 : i32
+        ...     %o = arith.muli %b, %c : i32
+        ...     %r = tt.addptr %p, %o : !tt.ptr<f32>, i32
+        ...     %i = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #a>
+        ...     %s = tt.splat %r : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #a>
+        ...     %q = tt.addptr %s, %i : tensor<512x!tt.ptr<f32>, #a>, tensor<512xi32, #a>
+        ...     %x = tt.load %q : tensor<512x!tt.ptr<f32>, #a>
+        ...     tt.store %q, %x : tensor<512x!tt.ptr<f32>, #a>
+        ...     tt.return
+        ...   }
+        ... }''', grid=(65536,))
+        >>> found.limit, found.launch.programs, 50e-6 < found.seconds < 100e-6
+        ('DRAM', 65536, True)
+    """
+    one = one_kernel(kernel, values, grid=grid, function=function, gpu=gpu)
+    found = one.estimate
+    if isinstance(found, Estimate):
+        return found
+    raise LayoutError(f"{one.name}: {found.text}")
+
+
+def one_kernel(
+    kernel: Any,
+    values: Mapping[str, int] | None = None,
+    *,
+    grid: Sequence[int] | None = None,
+    function: str | None = None,
+    gpu: str | None = None,
+) -> Kernel:
+    """Return the one kernel that is meant.
+
+    Args:
+        kernel, values, grid, function, gpu: as for `features`.
+
+    Raises:
+        LayoutError: the dump cannot be read, or does not have that one kernel.
+        TypeError: the kernel is not something that can be audited.
+    """
     expect("function", function, str, type(None))
     report = audit_ir(kernel, values, gpu=gpu)
     shape: Grid | None = tuple(grid) if grid is not None else None
     every = [facts for audit in report.audits for facts in kernels_of(audit, shape, report.file)]
     matching = [facts for facts in every if function is None or facts.symbol == function]
     if len(matching) == 1:
-        return features_of(matching[0])
+        return matching[0]
     told = ", ".join(f"@{facts.function}" for facts in every) or "none that moves data"
     which = f"@{function} once" if function is not None else "one kernel"
     way_out = "; choose one by function=" if function is None and every else ""

@@ -20,6 +20,7 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
+from tt_layout.reports.time_data import kernel_time
 
 JSON_VERSION = 1
 
@@ -122,6 +123,7 @@ def _summary(summary: Kernel) -> dict[str, Any]:
         "text": summary.text,
         "verdict": summary.verdict,
         "bounds": _bounds(summary),
+        "time": kernel_time(summary) if summary.grid is not None else None,
         "avoidable": share_data(summary.avoidable),
         "target": summary.target,
         "warps": summary.warps,

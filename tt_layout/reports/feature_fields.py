@@ -19,6 +19,8 @@ from tt_layout.audit.operations.details import (
     SharedDetails,
 )
 from tt_layout.audit.rules import kinds
+from tt_layout.audit.time.estimate import Estimate
+from tt_layout.audit.time.launch import TERMS
 from tt_layout.ir.data_movements import MovementKind
 
 FEATURES_VERSION = 1
@@ -235,6 +237,62 @@ def _costs() -> Iterator[Feature]:
     yield _row("is_assumed", TRUTH, "is_assumed", text)
 
 
+def _time() -> Iterator[Feature]:
+    missing = "null where there is none ([time.md](time.md))"
+    text = f"estimated time of the launch in us, of one full wave without a grid; {missing}"
+    yield Feature("estimate_us", NUMBER, text, partial(_estimated, lambda found: found.seconds))
+    for name, end in (("least", 0), ("most", 1)):
+        text = f"the {'shorter' if not end else 'longer'} end of its range, in us"
+        yield Feature(f"estimate_{name}_us", NUMBER, text, partial(_end, end))
+    text = "what takes most of it"
+    yield Feature("estimate_limit", TEXT, text, lambda kernel: _in_launch("limit", kernel))
+    for term in TERMS:
+        text = f"{term}: the us that it would take alone; null where it takes none"
+        yield Feature(f"estimate_{_name(term.lower())}_us", NUMBER, text, partial(_term, term))
+    text = "waves of programs, the last perhaps not full"
+    yield Feature("estimate_waves", NUMBER, text, partial(_in_launch, "waves"))
+    text = "programs that a multiprocessor holds at once, for the estimate"
+    yield Feature("estimate_resident", INTEGER, text, partial(_in_launch, "resident"))
+    text = "cycles of one program that has a multiprocessor to itself"
+    yield Feature("estimate_latency_cycles", NUMBER, text, partial(_in_launch, "latency"))
+    text = "registers that are spilled, as compiled or as estimated"
+    yield Feature("estimate_spilled", NUMBER, text, partial(_in_launch, "spilled"))
+    text = "of the loop that takes most of the time: how often it runs"
+    yield Feature("estimate_loop_trips", NUMBER, text, partial(_in_loop, "trips"))
+    text = "of that loop: cycles of an iteration of a program alone"
+    yield Feature("estimate_loop_cycles", NUMBER, text, partial(_in_loop, "cycles"))
+
+
+def _estimate(kernel: Kernel) -> Estimate | None:
+    return kernel.estimate if isinstance(kernel.estimate, Estimate) else None
+
+
+def _estimated(seconds: Callable[[Estimate], float], kernel: Kernel) -> float | None:
+    found = _estimate(kernel)
+    return seconds(found) * 1e6 if found is not None else None
+
+
+def _end(number: int, kernel: Kernel) -> float | None:
+    return _estimated(lambda found: found.range[number], kernel)
+
+
+def _term(term: str, kernel: Kernel) -> float | None:
+    found = _estimate(kernel)
+    seconds = found.terms.get(term) if found is not None else None
+    return seconds * 1e6 if seconds is not None else None
+
+
+def _in_launch(name: str, kernel: Kernel) -> Any:
+    found = _estimate(kernel)
+    return getattr(found.launch, name) if found is not None else None
+
+
+def _in_loop(name: str, kernel: Kernel) -> Any:
+    found = _estimate(kernel)
+    loop = found.launch.walked.main if found is not None else None
+    return getattr(loop, name) if loop is not None else None
+
+
 def _findings() -> Iterator[Feature]:
     yield _row("errors", INTEGER, "errors", "findings for which the compiler refuses it")
     for kind in kinds():
@@ -251,5 +309,5 @@ def _findings_of(kind: str, kernel: Kernel) -> int:
 
 def fields() -> tuple[Feature, ...]:
     """Return every field, in the order of the object."""
-    groups = _identity(), _shape(), _moved(), _resources(), _costs(), _findings()
+    groups = _identity(), _shape(), _moved(), _resources(), _costs(), _time(), _findings()
     return tuple(feature for group in groups for feature in group)

@@ -16,7 +16,7 @@ class Constants(NamedTuple):
         dram: cycles of a load that misses the caches while all multiprocessors load.
         cap: registers of loads in flight that the assembler keeps where a loop uses them up.
         unroll: iterations of a loop without barriers that overlap.
-        index: instructions for each element of a tensor of indices, masks or pointers.
+        indexing: instructions for each element of a tensor of indices, masks or pointers.
         power: of the mean by which what is busy at the same time adds up.
         launch: microseconds of a launch, as benchmarks measure it.
         start: cycles in which a program begins and ends.
@@ -31,7 +31,7 @@ class Constants(NamedTuple):
     dram: float = 1000
     cap: float = 20
     unroll: float = 1
-    index: float = 0.3
+    indexing: float = 0.3
     power: float = 4
     launch: float = 3
     start: float = 300

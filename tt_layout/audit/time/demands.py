@@ -78,9 +78,8 @@ _SPECIAL = {
 }
 """Operation -> its instructions for an element, and those of them for special functions."""
 
-_WIDE = {"arith.divsi": 20, "arith.divui": 20, "arith.remsi": 20, "arith.remui": 20} | dict.fromkeys(
-    ("arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"), 24
-)
+_WIDE = dict.fromkeys(("arith.divsi", "arith.divui", "arith.remsi", "arith.remui"), 20)
+_WIDE |= dict.fromkeys(("arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"), 24)
 """Operations on integers -> cycles of an element, where the divisor is no constant."""
 
 _SUMS = ("arith.addi", "arith.subi")
@@ -135,7 +134,7 @@ class Pricing:
         traits, name = step.traits, step.name
         integer, element, operand = self._timing.integer, step.element, step.input_element
         if "ptr" in element or element in ("i1", "index") or self._is_index(step):
-            return self._constants.index
+            return self._constants.indexing
         if traits.cast:
             return _cast(name, operand, element, integer)
         if name == "arith.bitcast" or name == "tt.bitcast":
@@ -147,7 +146,9 @@ class Pricing:
         if element == "f64":
             return 2
         if element.startswith("i"):
-            return _WIDE.get(name, 1.5 if name in _SUMS else integer) * (2 if element == "i64" else 1)
+            return _WIDE.get(name, 1.5 if name in _SUMS else integer) * (
+                2 if element == "i64" else 1
+            )
         return 1
 
     def _is_index(self, step: Step) -> bool:
@@ -211,7 +212,7 @@ class Pricing:
         lsu = access.wavefronts if access.wavefronts is not None else count * lanes
         if isinstance(details, GlobalDetails) and details.entry is not None:
             lsu = max(lsu, details.entry.wavefronts or 0)
-        issue = count * (1 + 2 * constants.index)
+        issue = count * (1 + 2 * constants.indexing)
         if access.kind == "global atomic":
             return Demand(
                 issue=2 * count,
@@ -238,7 +239,9 @@ class Pricing:
 
     def _exchange(self, step: Step, details: ExchangeDetails) -> Demand:
         timing, count = self._timing, max(1, step.inputs)
-        each = sum(2 if "cmp" in one or "select" in one or "max" in one else 1 for one in step.combines)
+        each = sum(
+            2 if "cmp" in one or "select" in one or "max" in one else 1 for one in step.combines
+        )
         each = max(1, each) * (2 if step.name == "tt.scan" else 1)
         shuffles, results = details.shuffles_per_warp, max(1, step.registers)
         hops = min(5.0, max(1.0, shuffles / results)) if shuffles else 0.0

@@ -17,6 +17,8 @@ from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.time.launch import LaunchTime, launch_time
 from tt_layout.audit.time.program import read_program
 from tt_layout.audit.time.steps import Program
+from tt_layout.ir.data_movements import GLOBAL_KINDS
+from tt_layout.wording import count, duration
 
 ERROR = 1.4
 """Factor up and down within which four of five kernels lay that were held out."""
@@ -64,6 +66,19 @@ class Estimate:
         """What takes most of the time."""
         return self.launch.limit
 
+    @property
+    def text(self) -> str:
+        """The estimate in a few words."""
+        low, high = (duration(seconds) for seconds in self.range)
+        launch = self.launch
+        of = "" if self.is_of_grid else f" for one full wave of {count(launch.programs, 'program')}"
+        made = "" if self.is_measured else ", rates not measured"
+        about = f"about {duration(self.seconds)} on {self.product}{of}"
+        return f"{about} ({low} to {high}), an estimate{made}"
+
+    def __str__(self) -> str:
+        return self.text
+
 
 @dataclass(frozen=True, kw_only=True)
 class NoEstimate:
@@ -74,6 +89,11 @@ class NoEstimate:
     """
 
     reason: str
+
+    @property
+    def text(self) -> str:
+        """The reason in a few words."""
+        return f"no estimate of its time: {self.reason}"
 
 
 def kernel_estimate(
@@ -134,14 +154,16 @@ def _doubts(program: Program, *, is_measured: bool) -> Iterator[str]:
         yield "without a grid it is of one full wave"
     if not is_measured:
         yield "latencies and rates of the GPU were not measured"
-    places = [
-        step.line
+    unknown = [
+        (step.line, getattr(step.access.details, "unknown", ()))
         for step in program.walk()
         if step.access is not None
-        and step.access.kind.startswith("global")
+        and step.access.kind in GLOBAL_KINDS
         and step.access.touched is None
     ]
-    if places:
-        yield f"the addresses at line {places[0]} are not known"
+    if unknown:
+        line, inputs = unknown[0]
+        why = f"depend on {', '.join(inputs[:3])}" if inputs else "are not known"
+        yield f"the addresses at line {line} {why}"
     if program.spilled is None and program.needed > program.limit:
         yield "how much is spilled is not known before it is compiled"

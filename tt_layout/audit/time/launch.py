@@ -27,6 +27,9 @@ SPILLS = "spills"
 DRAM = "DRAM"
 PROGRAMS = "starts of programs"
 LAUNCH = "launch"
+BUSY = ("issue", "special functions", "LSU", "L2", "tensor cores", "atomics")
+TERMS = (LATENCY, *BUSY, SPILLS, DRAM, PROGRAMS, LAUNCH)
+"""What takes time: of a program alone, of all on a multiprocessor, of the launch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +211,8 @@ class _Spills:
             for step in program.walk()
             if step.access is not None and step.access.kind == "global load" and step.runs <= 1
         )
-        self.needed: float = max(program.needed + copied, hoisted + constants.loads if hoisted else 0)
+        hoisted += constants.loads if hoisted else 0
+        self.needed: float = max(program.needed + copied, hoisted)
         self.number, self._each = self._spilled()
 
     def _spilled(self) -> tuple[float, float]:

@@ -242,16 +242,18 @@ class _Walk:
         warps.extra += per * (trips - followed)
         _hand(step.ways, len(step.regions) - 1, None, warps)
         critical = _critical(warps.now, previous)
-        self._iterations.append(
-            Iteration(loop=step, trips=trips, cycles=per, critical=critical)
-        )
+        self._iterations.append(Iteration(loop=step, trips=trips, cycles=per, critical=critical))
 
     def _close(self, loop: Step, warps: _Warps) -> None:
-        """Let the next iteration begin behind what this one computes: warps issue in order."""
+        """Let the next iteration begin behind what this one computes: warps issue in order.
+
+        What streams, loads and copies, is waited for where it is used.
+        """
         for region in loop.regions:
             for step in region:
-                is_late = step.access is not None and step.access.kind in ("global load", "copy to local")
-                if step.results and not is_late and not step.product:
+                is_copy = step.access is not None and step.access.kind == "copy to local"
+                is_late = step.traits.streams or is_copy or step.product is not None
+                if step.results and not is_late:
                     done = warps.ready.get(step.results[0], START)
                     warps.floor = _later(warps.floor, done._replace(time=done.time - 10))
 
@@ -341,29 +343,34 @@ class _Walk:
             done = _later(done, self._through("special", begin, demand.special * each, step))
         if step.product is not None:
             return self._multiply(step, warps, begin, done, demand)
-        if demand.lsu:
-            done = self._through("lsu", done, demand.lsu / (1 + demand.hops), step)
-        for _ in range(demand.hops):
+        done = self._exchanged(step, warps, done, demand)
+        done = self._moved(step, warps, done, demand)
+        for _ in range(demand.barriers - demand.hops):
             done = self._barrier(step, warps, done)
-            done = self._through("lsu", done, demand.lsu / (1 + demand.hops), step)
-        moved = demand.read + 1.7 * demand.written + 192 * demand.sectors
+        if step.access is not None and step.access.kind == "copy to local":
+            warps.copied = _later(warps.copied, done)
+            if step.root and "tma" in step.name:
+                self._barriers.setdefault(step.root, deque()).append(done)
+        return done
+
+    def _exchanged(self, step: Step, warps: _Warps, done: Moment, demand: Demand) -> Moment:
+        """Send a step through the load-store unit, with barriers between its parts."""
+        part = demand.lsu / (1 + demand.hops)
+        if part:
+            done = self._through("lsu", done, part, step)
+        for _ in range(demand.hops):
+            done = self._through("lsu", self._barrier(step, warps, done), part, step)
+        return done
+
+    def _moved(self, step: Step, warps: _Warps, done: Moment, demand: Demand) -> Moment:
+        """Return when what a step reads is there; nothing waits for what it writes."""
         latency = demand.latency
+        moved = demand.read + 1.7 * demand.written + 192 * demand.sectors
         if moved:
             sent = self._through("memory", done, moved * self._per_byte, step)
             if demand.read:
                 done, latency = sent, self._loaded(step, warps)
-        done = Moment(done.time + latency, step, done)
-        if demand.barriers > demand.hops:
-            for _ in range(demand.barriers - demand.hops):
-                done = self._barrier(step, warps, done)
-        if step.access is not None and step.access.kind == "copy to local":
-            warps.copied = _later(warps.copied, done)
-            if step.root and "tma" in step.name:
-                self._barriers.setdefault(self._barrier_of(step), deque()).append(done)
-        return done
-
-    def _barrier_of(self, step: Step) -> str:
-        return step.root
+        return Moment(done.time + latency, step, done)
 
     def _loaded(self, step: Step, warps: _Warps) -> float:
         """Return the latency of a load."""
@@ -417,14 +424,15 @@ def _hand(ways: Sequence[Way], begin: int | None, end: int | None, warps: _Warps
             warps.ready.update(zip(way.received, found))
 
 
-def _flat(region: Sequence[Step]) -> Iterator[Step]:
-    """Yield the steps of a partition, also where an operation holds all partitions."""
+def _flat(region: Sequence[Step]) -> Sequence[Step]:
+    """Return the steps of a partition, also where an operation holds all partitions."""
+    steps: list[Step] = []
     for step in region:
         if step.traits.partitions:
-            for inner in step.regions:
-                yield from inner
+            steps += [inner for part in step.regions for inner in part]
         else:
-            yield step
+            steps.append(step)
+    return steps
 
 
 def _critical(end: Moment, begin: Moment) -> tuple[Wait, ...]:

@@ -1,0 +1,235 @@
+"""How long a kernel takes: the walk over a program, the launch, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+
+import tt_layout
+from tt_layout.audit.time.estimate import Estimate
+from tt_layout.errors import LayoutError
+
+ROOT = Path(__file__).parent.parent
+MATMUL = ROOT / "tests" / "data" / "h200-matmul.ttgir"
+
+HEAD = """
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#m = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90",
+                   "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %block = arith.constant 512 : i32
+    %id = tt.get_program_id x : i32
+    %at = arith.muli %id, %block : i32
+    %base = tt.addptr %p, %at : !tt.ptr<f32>, i32
+    %range = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #b>
+    %first = tt.splat %base : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+    %q = tt.addptr %first, %range : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+    %x = tt.load %q : tensor<512x!tt.ptr<f32>, #b>
+"""
+TAIL = """
+    tt.return
+  }
+}
+"""
+
+
+def kernel(body: str) -> str:
+    """Return a kernel that loads a tensor and does something with it."""
+    return HEAD + body + TAIL
+
+
+def chain(length: int) -> str:
+    """Return additions each of which waits for the last, and a store."""
+    lines = ["%y0 = arith.addf %x, %x : tensor<512xf32, #b>"]
+    lines += [f"%y{k} = arith.addf %y{k - 1}, %x : tensor<512xf32, #b>" for k in range(1, length)]
+    return "\n".join([*lines, f"tt.store %q, %y{length - 1} : tensor<512x!tt.ptr<f32>, #b>"])
+
+
+def loop(body: str, bound: str = "%n") -> str:
+    return f"""
+    %r = scf.for %i = %zero to {bound} step %one iter_args(%a = %x) -> (tensor<512xf32, #b>) : i32 {{
+      {body}
+      scf.yield %c : tensor<512xf32, #b>
+    }}
+    tt.store %q, %r : tensor<512x!tt.ptr<f32>, #b>
+    """
+
+
+ADD = "%c = arith.addf %a, %a : tensor<512xf32, #b>"
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capsysbinary, monkeypatch)
+
+
+def estimated(text: str, n: int | None = None, grid: tuple[int, ...] | None = (132,)) -> Estimate:
+    return tt_layout.estimate(text, {"n": n} if n is not None else None, grid=grid)
+
+
+class TestProgram:
+    def test_dependences_add_up(self) -> None:
+        short, long = (estimated(kernel(chain(length))) for length in (4, 104))
+        grown = long.launch.latency - short.launch.latency
+        assert grown == pytest.approx(100 * (4 + 4.65), rel=0.05)
+
+    def test_a_loop_takes_its_trips(self) -> None:
+        few, many = (estimated(kernel(loop(ADD)), n) for n in (20, 120))
+        [iteration] = many.launch.walked.iterations
+        assert (iteration.trips, iteration.loop.name) == (120, "scf.for")
+        grown = many.launch.latency - few.launch.latency
+        assert grown == pytest.approx(100 * iteration.cycles, rel=0.01)
+
+    def test_an_iteration_names_what_it_waits_for(self) -> None:
+        body = """
+        %e = math.exp2 %a : tensor<512xf32, #b>
+        %c = arith.addf %e, %a : tensor<512xf32, #b>
+        """
+        [iteration] = estimated(kernel(loop(body)), 64).launch.walked.iterations
+        assert iteration.critical[0].step.name == "math.exp2"
+        assert sum(one.cycles for one in iteration.critical) <= iteration.cycles * 1.01
+
+    def test_a_loop_that_never_runs_hands_on_what_it_began_with(self) -> None:
+        assert estimated(kernel(loop(ADD)), 0).launch.walked.iterations == ()
+
+    def test_loops_in_loops(self) -> None:
+        inner = """
+        %c = scf.for %j = %zero to %n step %one iter_args(%d = %a) -> (tensor<512xf32, #b>) : i32 {
+          %f = arith.addf %d, %d : tensor<512xf32, #b>
+          scf.yield %f : tensor<512xf32, #b>
+        }
+        """
+        text = kernel(loop(inner))
+        small, large = (estimated(text, n).launch.latency for n in (20, 80))
+        assert 10 < large / small < 18
+
+    def test_a_branch_that_some_programs_take_counts_in_part(self) -> None:
+        body = """
+        %is = arith.cmpi eq, %id, %zero : i32
+        scf.if %is {
+        """
+        text = kernel(body + chain(400) + "}")
+        whole = estimated(text, grid=(1,)).launch.latency
+        part = estimated(text, grid=(132,)).launch.latency
+        assert part < 0.7 * whole
+
+    def test_partitions_run_side_by_side(self) -> None:
+        arguments = "%v: tensor<512xf32, #b>"
+        work = "\n".join(
+            ["%y0 = arith.addf %v, %v : tensor<512xf32, #b>"]
+            + [f"%y{k} = arith.addf %y{k - 1}, %v : tensor<512xf32, #b>" for k in range(1, 200)]
+        )
+        both = f"""
+        ttg.warp_specialize(%x) attributes {{partitionNumWarps = array<i32: 4>}}
+        default {{
+          {work.replace("%v", "%x")}
+          ttg.warp_yield
+        }}
+        partition0({arguments}) num_warps(4) {{
+          {work}
+          ttg.warp_return
+        }} : (tensor<512xf32, #b>) -> ()
+        """
+        alone = estimated(kernel(chain(200))).launch.latency
+        beside = estimated(kernel(both)).launch.latency
+        assert beside < 1.2 * alone
+
+
+class TestLaunch:
+    def test_memory_takes_the_time_of_what_moves_much(self) -> None:
+        found = estimated(kernel(chain(1)), grid=(1 << 18,))
+        assert found.limit == "DRAM"
+        moved = 2 * 4 * 512 * (1 << 18)
+        assert moved / 4.6e12 < found.seconds < 1.6 * moved / 4.05e12
+
+    def test_waves_follow_from_the_grid(self) -> None:
+        found = estimated(kernel(chain(4)), grid=(132 * 16 * 3,))
+        assert found.launch.waves == pytest.approx(132 * 48 / 132 / found.launch.resident)
+
+    def test_without_a_grid_it_is_of_one_full_wave(self) -> None:
+        found = estimated(kernel(chain(4)), grid=None)
+        assert found.launch.programs == 132 * found.launch.resident
+        assert "for one full wave of" in found.text and not found.is_of_grid
+        assert any("grid" in doubt for doubt in found.doubts)
+
+    def test_another_product_has_its_own_memory(self) -> None:
+        text = kernel(chain(1))
+        h200, h100 = (
+            tt_layout.estimate(text, grid=(1 << 18,), gpu=gpu).seconds for gpu in ("h200", "h100")
+        )
+        assert 1.3 < h100 / h200 < 1.6
+
+    def test_a_product_that_was_not_measured_says_so(self) -> None:
+        text = kernel(chain(1)).replace("cuda:90", "cuda:80")
+        found = tt_layout.estimate(text, grid=(1024,))
+        assert not found.is_measured and "rates not measured" in found.text
+
+    def test_more_doubts_widen_the_range(self) -> None:
+        text = kernel(chain(4))
+        known, unknown = estimated(text), estimated(text, grid=None)
+        width = known.range[1] / known.range[0]
+        assert width <= 2 and unknown.range[1] / unknown.range[0] > width
+
+
+class TestNoEstimate:
+    def test_unknown_trips_are_named(self) -> None:
+        with pytest.raises(LayoutError, match="how often the loop at line 19 runs"):
+            estimated(kernel(loop(ADD)))
+
+    def test_a_chip_without_rates(self) -> None:
+        text = kernel(chain(4)).replace("cuda:90", "cuda:75")
+        with pytest.raises(LayoutError, match="no rates of its GPU are known"):
+            estimated(text)
+
+
+    def test_addresses_that_depend_on_an_argument_name_it(self) -> None:
+        found = tt_layout.estimate(MATMUL.read_text(encoding="utf-8"), {"K": 4096}, grid=(32, 32))
+        assert found.doubts == ("the addresses at line 65 depend on N",)
+
+
+class TestReports:
+    def test_the_report_says_it_beside_the_bound(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "k.ttgir"
+        path.write_text(kernel(chain(4)))
+        out = run("audit", str(path), "--grid", "65536").out
+        assert "about " in out and "an estimate; at least " in out and " by DRAM" in out
+        assert "an estimate" not in run("audit", str(path)).out
+
+    def test_json_has_the_terms_and_the_critical_path(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "k.ttgir"
+        path.write_text(kernel(loop(ADD)))
+        out = run("audit", str(path), "--grid", "65536", "--value", "n=64", "--format", "json").out
+        [summary] = json.loads(out)["modules"][0]["summary"]
+        found = summary["time"]
+        assert found["range"][0] < found["seconds"] < found["range"][1]
+        assert found["loops"][0]["trips"] == 64 and found["loops"][0]["critical"]
+
+    def test_json_has_the_reason_where_there_is_none(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "k.ttgir"
+        path.write_text(kernel(loop(ADD)))
+        out = run("audit", str(path), "--grid", "65536", "--format", "json").out
+        [summary] = json.loads(out)["modules"][0]["summary"]
+        assert summary["time"]["seconds"] is None and "runs" in summary["time"]["reason"]
+
+    def test_features_have_it(self) -> None:
+        row = tt_layout.features(kernel(chain(4)), grid=(65536,))
+        assert row["estimate_least_us"] < row["estimate_us"] < row["estimate_most_us"]
+        assert row["estimate_limit"] == "DRAM" and row["estimate_waves"] > 1
+
+
+def test_the_estimate_of_a_matrix_product_knows_its_stages() -> None:
+    values = {"K": 4096, "N": 4096}
+    text = MATMUL.read_text(encoding="utf-8")
+    found = tt_layout.estimate(text, values, grid=(32, 32))
+    assert {one.loop.name for one in found.launch.walked.iterations} == {"scf.for"}
+    waits = text.replace("{num = 2 : i32}", "{num = 0 : i32}")
+    assert waits != text
+    slower = tt_layout.estimate(waits, values, grid=(32, 32))
+    assert slower.launch.latency > 1.2 * found.launch.latency

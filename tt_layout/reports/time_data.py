@@ -1,0 +1,65 @@
+"""The estimate of a kernel's time as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tt_layout.audit.kernel import Kernel
+from tt_layout.audit.time.estimate import Estimate, NoEstimate
+from tt_layout.audit.time.walk import Iteration, Wait
+
+SHOWN_WAITS = 8
+"""Steps on the critical path that are listed, the longest of them."""
+
+
+def kernel_time(kernel: Kernel) -> dict[str, Any]:
+    """Return the estimate of a kernel; documented in ``docs/time.md``."""
+    return estimate_data(kernel.estimate)
+
+
+def estimate_data(found: Estimate | NoEstimate) -> dict[str, Any]:
+    """Return an estimate; with its reason where there is none."""
+    if isinstance(found, NoEstimate):
+        return {"seconds": None, "reason": found.reason}
+    launch = found.launch
+    return {
+        "seconds": found.seconds,
+        "range": list(found.range),
+        "reason": None,
+        "text": found.text,
+        "rates_of": found.product,
+        "is_measured": found.is_measured,
+        "is_of_grid": found.is_of_grid,
+        "doubts": list(found.doubts),
+        "limit": found.limit,
+        "terms": dict(found.terms),
+        "programs": launch.programs,
+        "resident": launch.resident,
+        "waves": launch.waves,
+        "latency_cycles": launch.latency,
+        "spilled": launch.spilled,
+        "critical": _waits(launch.walked.critical),
+        "loops": [_iteration(one) for one in launch.walked.iterations],
+    }
+
+
+def _iteration(found: Iteration) -> dict[str, Any]:
+    return {
+        "line": found.loop.line,
+        "source_line": found.loop.source,
+        "trips": found.trips,
+        "cycles": found.cycles,
+        "critical": _waits(found.critical),
+    }
+
+
+def _waits(waits: tuple[Wait, ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            "operation": one.step.name,
+            "line": one.step.line,
+            "source_line": one.step.source,
+            "cycles": one.cycles,
+        }
+        for one in waits[:SHOWN_WAITS]
+    ]
