@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import Run, runner
@@ -54,7 +55,8 @@ def chain(length: int) -> str:
 
 def loop(body: str, bound: str = "%n") -> str:
     return f"""
-    %r = scf.for %i = %zero to {bound} step %one iter_args(%a = %x) -> (tensor<512xf32, #b>) : i32 {{
+    %r = scf.for %i = %zero to {bound} step %one
+        iter_args(%a = %x) -> (tensor<512xf32, #b>) : i32 {{
       {body}
       scf.yield %c : tensor<512xf32, #b>
     }}
@@ -156,7 +158,8 @@ class TestLaunch:
     def test_without_a_grid_it_is_of_one_full_wave(self) -> None:
         found = estimated(kernel(chain(4)), grid=None)
         assert found.launch.programs == 132 * found.launch.resident
-        assert "for one full wave of" in found.text and not found.is_of_grid
+        assert "for one full wave of" in found.text
+        assert not found.is_of_grid
         assert any("grid" in doubt for doubt in found.doubts)
 
     def test_another_product_has_its_own_memory(self) -> None:
@@ -169,13 +172,15 @@ class TestLaunch:
     def test_a_product_that_was_not_measured_says_so(self) -> None:
         text = kernel(chain(1)).replace("cuda:90", "cuda:80")
         found = tt_layout.estimate(text, grid=(1024,))
-        assert not found.is_measured and "rates not measured" in found.text
+        assert not found.is_measured
+        assert "rates not measured" in found.text
 
     def test_more_doubts_widen_the_range(self) -> None:
         text = kernel(chain(4))
         known, unknown = estimated(text), estimated(text, grid=None)
         width = known.range[1] / known.range[0]
-        assert width <= 2 and unknown.range[1] / unknown.range[0] > width
+        assert width <= 2
+        assert unknown.range[1] / unknown.range[0] > width
 
 
 class TestNoEstimate:
@@ -188,7 +193,6 @@ class TestNoEstimate:
         with pytest.raises(LayoutError, match="no rates of its GPU are known"):
             estimated(text)
 
-
     def test_addresses_that_depend_on_an_argument_name_it(self) -> None:
         found = tt_layout.estimate(MATMUL.read_text(encoding="utf-8"), {"K": 4096}, grid=(32, 32))
         assert found.doubts == ("the addresses at line 65 depend on N",)
@@ -199,7 +203,9 @@ class TestReports:
         path = tmp_path / "k.ttgir"
         path.write_text(kernel(chain(4)))
         out = run("audit", str(path), "--grid", "65536").out
-        assert "about " in out and "an estimate; at least " in out and " by DRAM" in out
+        assert "about " in out
+        assert "an estimate; at least " in out
+        assert " by DRAM" in out
         assert "an estimate" not in run("audit", str(path)).out
 
     def test_json_has_the_terms_and_the_critical_path(self, run: Run, tmp_path: Path) -> None:
@@ -209,19 +215,22 @@ class TestReports:
         [summary] = json.loads(out)["modules"][0]["summary"]
         found = summary["time"]
         assert found["range"][0] < found["seconds"] < found["range"][1]
-        assert found["loops"][0]["trips"] == 64 and found["loops"][0]["critical"]
+        assert found["loops"][0]["trips"] == 64
+        assert found["loops"][0]["critical"]
 
     def test_json_has_the_reason_where_there_is_none(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "k.ttgir"
         path.write_text(kernel(loop(ADD)))
         out = run("audit", str(path), "--grid", "65536", "--format", "json").out
         [summary] = json.loads(out)["modules"][0]["summary"]
-        assert summary["time"]["seconds"] is None and "runs" in summary["time"]["reason"]
+        assert summary["time"]["seconds"] is None
+        assert "runs" in summary["time"]["reason"]
 
     def test_features_have_it(self) -> None:
-        row = tt_layout.features(kernel(chain(4)), grid=(65536,))
+        row: dict[str, Any] = tt_layout.features(kernel(chain(4)), grid=(65536,))
         assert row["estimate_least_us"] < row["estimate_us"] < row["estimate_most_us"]
-        assert row["estimate_limit"] == "DRAM" and row["estimate_waves"] > 1
+        assert row["estimate_limit"] == "DRAM"
+        assert row["estimate_waves"] > 1
 
 
 def test_the_estimate_of_a_matrix_product_knows_its_stages() -> None:
