@@ -26,6 +26,7 @@ RANKS = {
     "wording": -1,
     "folding": -1,
     "lazy": -1,
+    "surface": -1,
     "errors": 0,
     "version": 0,
     "enums": 0,

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from command import Run, runner
-from tiers import slow
+from tiers import sampled, slow
 
 import tt_layout
 from tt_layout import LayoutError
@@ -353,3 +353,61 @@ def test_old_names_are_those_of_the_commands_and_say_so() -> None:
             assert getattr(tt_layout, old) is getattr(tt_layout, new)
         assert new in SUMMARIES
         assert old not in dir(tt_layout)
+
+
+OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*|tt-layout \w+")
+MESSAGES: dict[str, Callable[[], object]] = {
+    "no shape": lambda: tt_layout.translate("(4,8):(8,1)", to="linear"),
+    "a type": lambda: tt_layout.translate(ROWS, to="cute"),
+    "a view": lambda: tt_layout.plot(ROWS, ROWS, [64, 64], view="tensor"),
+    "no axis": lambda: tt_layout.plot(ROWS, [64, 64], view="reduce"),
+    "colours": lambda: tt_layout.plot(ROWS, [64, 64], color_by="bank"),
+    "a swizzle": lambda: tt_layout.plot(ROWS, [64, 64], view="swizzle"),
+    "lanes": lambda: tt_layout.conflicts(ROWS, SWIZZLED, TYPE, target="gfx942"),
+    "a search": lambda: tt_layout.swizzle(ROWS, ROWS, TYPE, max_candidates=2),
+    "threads": lambda: tt_layout.elements_at(ROWS, TYPE, thread=3, lane=3),
+    "a key": lambda: tt_layout.parse_layout(
+        "#ttg.padded_shared<[4:+1] {order = [0]}>", release="3.4"
+    ),
+    "an alias": lambda: tt_layout.parse_layout("#ttg.slice<{dim = 0, parent = #other}>"),
+    "Volta": lambda: tt_layout.place(
+        "#ttg.nvidia_mma<{versionMajor = 1, versionMinor = 0, warpsPerCTA = [1, 1], "
+        "instrShape = [16, 8]}>",
+        TYPE,
+        release="3.9",
+    ),
+    "a value": lambda: tt_layout.audit_ir("examples/narrow/softmax.ttgir", {"nothing": 1}),
+    "a GPU": lambda: tt_layout.audit_ir("examples/narrow/softmax.ttgir", gpu="mi300x"),
+    "a finding": lambda: tt_layout.watch(fail_on="typo").__enter__(),
+    "no fix": lambda: tt_layout.apply("examples/narrow/softmax.ttgir", 99),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_an_error_names_arguments_of_python(name: str) -> None:
+    with pytest.raises(LayoutError) as raised:
+        MESSAGES[name]()
+    assert OPTION.findall(str(raised.value)) == []
+
+
+@pytest.mark.parametrize(
+    "path", sampled([*Path("examples").glob("*/*.ttgir"), *Path("examples").glob("*/*.mlir")], 9)
+)
+def test_an_audit_names_no_option(path: Path) -> None:
+    report = tt_layout.audit_ir(path)
+    assert OPTION.findall(f"{report}\n{report.whole}") == []
+    assert len(str(report.whole).splitlines()) > len(str(report).splitlines())
+
+
+def test_a_command_names_its_options(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run: Run = runner(capfdbinary, monkeypatch)
+    assert "--view reduce needs --axis" in run("plot", ROWS, "-t", TYPE, "--view", "reduce").err
+    assert "such as -t 'tensor<16x16xf16>'" in run("translate", ROWS, "--to", "cute").err
+    script = "import tt_layout.worker as w; w.begin_worker(); import tt_layout.surface as s; "
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}print(s.argument('view'))"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "--view\n"

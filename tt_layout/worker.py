@@ -8,6 +8,8 @@ import sys
 import threading
 from functools import cached_property
 
+from tt_layout.surface import begin_command_line
+
 
 def begin_worker() -> None:
     """Initialize a worker process; the first call in it.
@@ -15,6 +17,7 @@ def begin_worker() -> None:
     Interrupts are left to the process that started it.  However that one ends, this one ends with
     it, rather than wait for work for ever, or fail to hand over what it has.
     """
+    begin_command_line()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)

@@ -32,6 +32,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.safe_text import shortened
+from tt_layout.surface import argument
 
 SORTS = ("line", "cost", "bytes")
 """Orders that data movements can be shown in."""
@@ -104,7 +105,7 @@ def check_product(given: GivenValues, chips: Iterable[Target | None]) -> None:
     if asked is None or asked.product is None or asked in chips:
         return
     names = ", ".join(dict.fromkeys(chip.name for chip in chips if chip is not None))
-    message = f"--gpu {asked.product.name} is of {asked.name}"
+    message = f"{argument('gpu', asked.product.name)} is of {asked.name}"
     raise LayoutError(f"{message}: the dump is for {names or 'no GPU that is known'}")
 
 

@@ -31,6 +31,7 @@ from tt_layout.cli.streams import standard_streams
 from tt_layout.cli.summaries import GROUPS, SUMMARIES
 from tt_layout.colour import GROUPINGS
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.surface import command_line
 from tt_layout.version import __version__
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     with standard_streams():
-        status = _status(given)
+        with command_line():
+            status = _status(given)
         for stream in (sys.stdout, sys.stderr):
             status = _flushed(stream, status)
     sys.exit(status)

@@ -37,6 +37,7 @@ from tt_layout.encodings.rules import violation_of
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.mlir.syntax import IntegerNode, Node
 from tt_layout.releases import Release
+from tt_layout.surface import argument
 
 _MAJOR = Key("versionMajor", INTEGER, field="version_major", silent_default=0)
 _MINOR = Key("versionMinor", INTEGER, field="version_minor", default=0)
@@ -149,7 +150,8 @@ class NvidiaMma(DistributedEncoding):
         yield from super().violations()
         if self.version_major == 1:
             key = self.key("version_major")
-            message = f"Volta ({key} = 1) is refused since Triton 3.9; --triton 3.8 reads it"
+            reading = argument("release", "3.8")
+            message = f"Volta ({key} = 1) is refused since Triton 3.9; {reading} reads it"
             yield Violation(message, ("version_major",), Release.V3_9, has_meaning=True)
         elif self.version_major not in (2, 3):
             key = self.key("version_major")

@@ -22,6 +22,7 @@ from tt_layout.encodings.registry import FORMS
 from tt_layout.errors import LayoutError, PlaceholderError, UnknownKeyError, nearest
 from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
 from tt_layout.releases import Release, in_words
+from tt_layout.surface import argument
 
 
 def read_encoding(
@@ -292,7 +293,7 @@ def _unknown_key(
     releases = _releases_of_key(attribute_name, entry.key)
     if release is not None and releases:
         message = f"{subject} in Triton {release}; {in_words(releases)} has it"
-        return UnknownKeyError(f"{message} (--triton {releases[-1]})", entry.span)
+        return UnknownKeyError(f"{message} ({argument('release', str(releases[-1]))})", entry.span)
     near = nearest(entry.key, keys)
     hint = f"did you mean {near!r}? it" if near else "it"
     takes = ", ".join(name for name in keys if name != PADDINGS)

@@ -24,6 +24,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, element_labels, lane_legend
 from tt_layout.figures.model import NOTHING, Figure, Grid, check_cells, legend_of_nothing, table
 from tt_layout.hardware import find_target
+from tt_layout.surface import argument
 from tt_layout.views.shared import memory_of
 
 MAX_COLUMNS = 16  # of tensor memory that are drawn
@@ -61,7 +62,9 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
     if isinstance(shared, TensorMemoryBase) and isinstance(held, DistributedEncoding):
         return _tensor_memory_figure(memory, registers, is_store)
     if not isinstance(shared, SharedEncoding) or not isinstance(held, DistributedEncoding):
-        raise LayoutError("--view copy needs a layout of memory and one of registers")
+        raise LayoutError(
+            f"{argument('view', 'copy')} needs a layout of memory and one of registers"
+        )
     hardware, size = find_target(target), memory.placed.element_bytes
     places = map_access(held, shared, memory.placed.shape, size)
     check_lanes(places, hardware)

@@ -7,6 +7,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.model import Figure
 from tt_layout.hardware import DEFAULT_TARGET
+from tt_layout.surface import argument
 from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 
 OF_ONE = (*KINDS, "matrix", "mma", "swizzle", "sectors", "reduce")
@@ -56,7 +57,7 @@ def draw(
     """
     view = view or _default(drawn, other)
     if view in OF_ONE and other is not None:
-        raise LayoutError(f"--view {view} is of one layout, got two")
+        raise LayoutError(f"{argument('view', view)} is of one layout, got two")
     if view == "mma":
         from tt_layout.figures.mma import mma_figure
 
@@ -65,7 +66,7 @@ def draw(
         return _reduction(drawn, color_by, target, axis)
     if view == "compare":
         if other is None:
-            raise LayoutError("--view compare needs two layouts")
+            raise LayoutError(f"{argument('view', view)} needs two layouts")
         from tt_layout.figures.compare import compare_figure
 
         return compare_figure(drawn, other, color_by)
@@ -74,14 +75,19 @@ def draw(
     return _single(drawn, view, color_by)
 
 
+def _own_colours(view: str) -> str:
+    return f"{argument('view', view)} has colours of its own; leave {argument('color_by')} out"
+
+
 def _reduction(drawn: DrawnLayout, color_by: str | None, target: str, axis: int | None) -> Figure:
     """Return the figure of a sum along an axis."""
     from tt_layout.figures.reduction import reduction_figure
 
     if axis is None:
-        raise LayoutError("--view reduce needs --axis, the dimension that is reduced")
+        message = f"{argument('view', 'reduce')} needs {argument('axis')}"
+        raise LayoutError(f"{message}, the dimension that is reduced")
     if color_by is not None:
-        raise LayoutError("--view reduce has colours of its own; leave --color-by out")
+        raise LayoutError(_own_colours("reduce"))
     return reduction_figure(drawn, axis, None if target == DEFAULT_TARGET else target)
 
 
@@ -109,7 +115,7 @@ def _access(
     if other is None:
         if view in ("cycles", "copy"):
             message = "needs a layout of registers and one of shared memory"
-            raise LayoutError(f"--view {view} {message}")
+            raise LayoutError(f"{argument('view', view)} {message}")
         return banks_figure(drawn, color_by)
     if color_by not in (None, "lane"):
         raise LayoutError("the figure of an access is coloured by lane")
@@ -131,7 +137,7 @@ def _single(drawn: DrawnLayout, view: str, color_by: str | None) -> Figure:
         from tt_layout.figures.swizzle import swizzle_figure
 
         if color_by is not None:
-            raise LayoutError(f"--view {view} has colours of its own; leave --color-by out")
+            raise LayoutError(_own_colours(view))
         return swizzle_figure(drawn) if view == "swizzle" else sectors_figure(drawn)
     if view == TENSOR:
         from tt_layout.figures.tensor import tensor_figure

@@ -32,6 +32,7 @@ from tt_layout.figures.model import PLAIN, Figure, Grid
 from tt_layout.figures.tensor import element_groups, tensor_grid
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import PlacedLayout, place
+from tt_layout.surface import argument
 from tt_layout.views.groups import group_count
 from tt_layout.views.selection import Range, Selection
 
@@ -194,7 +195,7 @@ def product_of(placed: PlacedLayout, element: str | None = None) -> Product:
         LayoutError: it is the result of no instruction, or not of rank 2.
     """
     if len(placed.shape) != 2:
-        raise LayoutError(f"--view mma is of matrices, got rank {len(placed.shape)}")
+        raise LayoutError(f"{argument('view', 'mma')} is of matrices, got rank {len(placed.shape)}")
     a, b, d, k = operands_of(placed.encoding, placed.shape, placed.tensor.element_type, element)
     m, n = placed.shape
     name = instruction_title(d, k)
@@ -228,7 +229,9 @@ def product_figure(product: Product, color_by: str | None) -> Figure:
         LayoutError: it cannot be coloured so.
     """
     if color_by not in (None, *COLOUR_BY):
-        raise LayoutError(f"--view mma is coloured by {', '.join(COLOUR_BY)}, not {color_by}")
+        raise LayoutError(
+            f"{argument('view', 'mma')} is coloured by {', '.join(COLOUR_BY)}, not {color_by}"
+        )
     parts, places = zip(*product.placed_parts)
     name = color_by or product.usual_colouring
     groups = [_groups(part, name) for part in parts]

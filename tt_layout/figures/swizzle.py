@@ -12,6 +12,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import Colouring, DrawnLayout
 from tt_layout.figures.model import Figure, Grid, table
 from tt_layout.placement import PlacedLayout
+from tt_layout.surface import argument
 from tt_layout.views.cells import Cells, Mask
 from tt_layout.views.groups import BANKED, chunk_bytes, fast_axis
 from tt_layout.views.shared import memory_of
@@ -28,9 +29,11 @@ def swizzle_figure(drawn: DrawnLayout) -> Figure:
     placed = drawn.placed
     if not placed.is_shared:
         message = f"#{drawn.encoding.name} lives in {placed.memory_space}"
-        raise LayoutError(f"--view swizzle is of shared memory, but {message}")
+        raise LayoutError(f"{argument('view', 'swizzle')} is of shared memory, but {message}")
     if placed.padding:
-        raise LayoutError(f"#{drawn.encoding.name} has padding; --view banks shows where it is")
+        raise LayoutError(
+            f"#{drawn.encoding.name} has padding; {argument('view', 'banks')} shows where it is"
+        )
     drawn.selection.check_options("a figure of a swizzle")
     plain = replace(drawn, placed=replace(placed, layout=without_swizzle(drawn)))
     colouring = Colouring(placed, "chunk")

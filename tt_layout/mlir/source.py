@@ -184,7 +184,7 @@ def read_source(path: str, most: int | None = None, *, is_dump: bool = True) -> 
     from tt_layout.mlir.wrappers import unwrapped
 
     if not path:
-        raise LayoutError("-i needs the name of a file, got ''")
+        raise LayoutError("expected the name of a file, got ''")
     name = "<stdin>" if path == "-" else path
     try:
         if path == "-":

@@ -22,6 +22,7 @@ from typing import NamedTuple, TypeVar
 
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import STRING, Source, Span
+from tt_layout.surface import is_command_line
 
 T = TypeVar("T")
 
@@ -445,7 +446,11 @@ class Aliases:
             raise LayoutError(f"the alias #{name} is defined by itself: {chain}", alias.span)
         if name not in self.definitions:
             defined = ", ".join(f"#{n}" for n in list(self.definitions)[:8])
-            hint = f"defined are {defined}" if defined else "only a file (-i) can define aliases"
+            hint = (
+                f"defined are {defined}"
+                if defined
+                else f"only a file{' (-i)' * is_command_line()} can define aliases"
+            )
             raise LayoutError(f"the alias #{name} is not defined; {hint}", alias.span)
         if len(within) >= MAX_DEPTH:
             message = f"aliases may nest {MAX_DEPTH} deep at most; here they nest deeper"

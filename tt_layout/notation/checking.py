@@ -11,6 +11,7 @@ from tt_layout.encodings.base import Shape
 from tt_layout.errors import LayoutError
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec
+from tt_layout.surface import argument
 
 REPEATING_SIZE = 1 << 12  # a size at which every tile repeats
 SIZES = (256, 512)
@@ -103,7 +104,7 @@ def known_shape(encoding: Encoding, tensor: TensorSpec, use: str) -> Shape:
     """
     shape = tensor.shape or own_shape(encoding)
     if shape is None:
-        message = f"{use}; give one with -t, such as -t 'tensor<16x16xf16>'"
+        message = f"{use}; give one, such as {argument('shape_or_type', 'tensor<16x16xf16>')}"
         raise refused(Reason.NEEDS_TYPE, message)
     return shape
 

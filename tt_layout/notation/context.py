@@ -10,6 +10,7 @@ from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
 from tt_layout.releases import Release
+from tt_layout.surface import argument
 
 WARP_LANES = 32
 
@@ -59,7 +60,8 @@ class Context(NamedTuple):
         """
         if self.shape is None:
             message = f"{notation} does not determine the shape of the tensor"
-            raise LayoutError(f"{message}: give its type, such as -t 'tensor<64x64xf16>'")
+            example = argument("shape_or_type", "tensor<64x64xf16>")
+            raise LayoutError(f"{message}: give its type, such as {example}")
         if not all(map(is_power_of_two, self.shape)):
             raise LayoutError(f"every dimension must be a power of two, got {list(self.shape)}")
         return self.shape

@@ -27,6 +27,7 @@ from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
+from tt_layout.surface import command_line
 from tt_layout.wording import count
 
 MAX_NAME = 64
@@ -36,6 +37,7 @@ _Key = tuple["str | None", "Encoding | LayoutError | None", str]
 """A layout as written and as read, and the type that it is placed over: an entry of the page."""
 
 
+@command_line()
 def page_of(
     named: dict[str, PlacedLayout],
     target: str | None = None,
@@ -81,11 +83,13 @@ class DumpPage(NamedTuple):
     target: str | None
 
     @property
+    @command_line()
     def html(self) -> str:
-        """The page."""
+        """The page; it is read beside a shell, wherever it was made."""
         return build(self.layouts, title=self.dump.name, dump=self.dump, target=self.target)
 
 
+@command_line()
 def page_of_dump(
     source: Source,
     names: list[str],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -100,6 +100,11 @@ class AuditReport(Printed):
         given = audited.given if audited is not None else GivenValues()
         given = GivenValues(dict(given.values), given.product)
         return _audit_again, (self.file, audits[0].module.source, lines, given, audits[0].known)
+
+    @property
+    def whole(self) -> AuditReport:
+        """The report that shows everything: each finding, all tables, index and mask types."""
+        return replace(self, is_whole=True)
 
     def lines(self) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of every module, or of the worst of many."""

@@ -48,8 +48,9 @@ def audit_ir(
             by default the first of the dump's chip.
 
     Returns:
-        The report: ``str()`` of it is what ``tt-layout audit`` prints, ``audits`` has an audit
-        for each module, ``data()`` is the report as plain data.
+        The report: ``str()`` of it is what ``tt-layout audit`` prints, ``whole`` the report with
+        every finding and all tables, ``audits`` has an audit for each module, ``data()`` is the
+        report as plain data.
 
     Raises:
         LayoutError: the dump cannot be read, a value is of an argument that no kernel has, or the

@@ -25,6 +25,7 @@ from tt_layout.reports.kernel_head import resources, state, summary_colour
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe, shortened
+from tt_layout.surface import everything
 from tt_layout.wording import count
 
 SCREEN = 20
@@ -212,7 +213,7 @@ def _left_out(groups: SortedGroups, parts: Sequence[Part], shown: Sequence[Part]
     if not texts:
         return ""
     them = "it" if len(findings) + cured + lost == 1 else "them"
-    return f"{'and ' * bool(numbers)}{' and '.join(texts)}: --all lists {them}"
+    return f"{'and ' * bool(numbers)}{' and '.join(texts)}: {everything()} lists {them}"
 
 
 def _kinds(findings: Sequence[Finding]) -> str:

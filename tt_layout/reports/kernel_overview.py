@@ -25,6 +25,7 @@ from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.opened import OpenedDump, audit_with, open_dumps
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
+from tt_layout.surface import is_command_line
 from tt_layout.wording import size
 
 MAX_OPTIONS = 6
@@ -166,7 +167,8 @@ class KernelOverview:
             hidden += ["verdict"] * (not any(map(_verdict, shown)))
             yield table.without(*hidden)
         if len(shown) < len(self.kernels):
-            yield Line(f"  and {len(self.kernels) - len(shown)} more kernels: --top shows more")
+            more = f"  and {len(self.kernels) - len(shown)} more kernels"
+            yield Line(more + ": --top shows more" * is_command_line())
         for one in self.passed_over:
             yield Paragraph(f"{safe(one.file)} skipped: {safe(one.reason)}", indent=2)
 

@@ -17,6 +17,7 @@ from tt_layout.ir.short_names import short_layout, short_operation, short_type
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import GAP, Line
 from tt_layout.safe_text import safe
+from tt_layout.surface import values_of
 from tt_layout.wording import count, plural
 
 _BESIDE_LOOPS = {
@@ -130,7 +131,7 @@ def _times(executions: Executions) -> str:
     times = f"{text}{equals} {plural('time', text in ('1', 'at most 1'))}"
     if number is None or not executions.programs:
         return times
-    options = " ".join(f"--value {name}=..." for name in executions.programs)
+    options = values_of(executions.programs)
     return f"{times} in program 0; another with {options}"
 
 

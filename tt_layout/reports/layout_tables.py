@@ -12,6 +12,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
+from tt_layout.surface import everything
 from tt_layout.wording import count
 
 SPARE = ("kind", "warps", "uses")
@@ -35,7 +36,9 @@ def layout_lines(audit: Audit, *, is_whole: bool) -> Iterator[Line | Fitted]:
     folded = len(audit.layouts) - len(shown)
     if folded:
         types = f"{count(folded, 'type')} of indices, pointers and masks"
-        yield Paragraph(f"and {types}: --all lists {'them' if folded != 1 else 'it'}", "  ", 2)
+        yield Paragraph(
+            f"and {types}: {everything()} lists {'them' if folded != 1 else 'it'}", "  ", 2
+        )
 
 
 def _values(operation: Operation) -> Iterator[IRType]:

@@ -15,6 +15,7 @@ from tt_layout.reports.pass_tables import change_table, history_data
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
+from tt_layout.surface import is_command_line
 from tt_layout.wording import count
 
 ALL = "*"
@@ -73,7 +74,8 @@ class PassesReport(Printed):
             yield Line(safe(f"  {end.before.line}  {end.name} {why} and ends the table"))
         passes = count(len(history.changes), "pass")
         text = f"{len(changed)} of {passes} changed the cost"
-        hint = "; --pass NAME shows one, --passes all" if self.shown is None else ""
+        is_asked = self.shown is None and is_command_line()
+        hint = "; --pass NAME shows one, --passes all" * is_asked
         yield Paragraph(text + hint)
 
     def _details(self) -> Iterator[PassChange]:

@@ -10,6 +10,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.notation.result import Translation
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
+from tt_layout.surface import argument
 
 JSON_VERSION = 1
 
@@ -41,7 +42,9 @@ class TranslationReport(Printed):
         notes = list(self.translation.notes)
         if not has_shape:
             shapes = ", ".join("x".join(map(str, shape)) for shape in self.translation.shapes)
-            notes.append(f"checked over {shapes}; -t checks it over one tensor")
+            notes.append(
+                f"checked over {shapes}; {argument('shape_or_type')} checks it over one tensor"
+            )
         return notes
 
     def data(self) -> dict[str, Any]:

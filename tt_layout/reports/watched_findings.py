@@ -10,6 +10,7 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding, FindingLine
 from tt_layout.audit.rules import kinds
 from tt_layout.errors import LayoutError
+from tt_layout.surface import argument
 
 ALL = "all"
 
@@ -41,10 +42,12 @@ def read_limits(texts: Sequence[str]) -> dict[str, float]:
     for part in ",".join(texts).split(","):
         name, equals, cycles = part.strip().partition("=")
         if name not in (*kinds(), ALL):
-            raise LayoutError(f"--fail-on takes {', '.join(kinds())} or {ALL}, got {name!r}")
+            raise LayoutError(
+                f"{argument('fail_on')} takes {', '.join(kinds())} or {ALL}, got {name!r}"
+            )
         if equals and not (cycles.isdecimal() and len(cycles) < 16):
             message = f"the threshold of {name} is a number of cycles"
-            raise LayoutError(f"--fail-on: {message}, got {cycles!r}")
+            raise LayoutError(f"{argument('fail_on')}: {message}, got {cycles!r}")
         limits |= dict.fromkeys(kinds() if name == ALL else [name], float(cycles or 0))
     return limits
 

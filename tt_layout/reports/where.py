@@ -19,6 +19,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.placement import PlacedLayout
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
+from tt_layout.surface import argument
 from tt_layout.wording import count
 
 JSON_VERSION = 1
@@ -63,7 +64,7 @@ class WhereReport(Printed):
         yield from (Line(f"  {location}") for location in self.locations)
         if self.count > len(self.locations):
             rest = self.count - len(self.locations)
-            yield Line(f"  and {rest} more; --limit shows more of them")
+            yield Line(f"  and {rest} more; {argument('limit')} shows more of them")
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; documented in ``docs/analyses.md``."""
@@ -129,7 +130,9 @@ def _location(placed: PlacedLayout, query: Mapping[str, int]) -> dict[str, int]:
     location = {_DIMENSIONS.get(n, n): value for n, value in query.items() if n != "thread"}
     if "thread" in query:
         if "lane" in location or "warp" in location:
-            raise LayoutError("--thread counts lanes over all warps; leave out --lane and --warp")
+            thread, lane, warp = map(argument, ("thread", "lane", "warp"))
+            message = f"{thread} counts lanes over all warps; leave out {lane} and {warp}"
+            raise LayoutError(message)
         lanes = layout.get_in_dim_size("lane")
         threads = lanes * layout.get_in_dim_size("warp")
         if "lane" in layout.get_in_dim_names() and query["thread"] >= threads:

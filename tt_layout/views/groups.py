@@ -13,6 +13,7 @@ from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 from tt_layout.placement import PlacedLayout
+from tt_layout.surface import argument
 from tt_layout.views.cells import Cells
 
 Grouping = Callable[[Cells], Ints]
@@ -52,7 +53,7 @@ def check_grouping(placed: PlacedLayout, name: str) -> None:
     """
     groups = _GROUPS[placed.memory_space] + _COORDINATES
     if name not in groups:
-        message = f"--color-by {name} does not suit {placed.memory_space}"
+        message = f"{argument('color_by', name)} does not suit {placed.memory_space}"
         raise LayoutError(f"{message}; it has {', '.join(groups)}")
 
 

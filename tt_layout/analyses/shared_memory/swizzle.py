@@ -27,6 +27,7 @@ from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError, TooLargeError
 from tt_layout.hardware import Target, find_target
+from tt_layout.surface import argument
 
 FAMILIES = ("swizzled", "nvmma", "padded")
 """The families in order of simplicity; ``all`` stands for all of them."""
@@ -187,7 +188,7 @@ def _check_count(
     if count > most:
         raise TooLargeError(
             f"the search would try {count} layouts, more than the limit of {most}; "
-            f"--max-search {count} tries them all"
+            f"{argument('max_candidates', count)} tries them all"
         )
 
 

@@ -41,6 +41,7 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.releases import Release
+from tt_layout.surface import values_of
 from tt_layout.wording import count
 
 AMD_SECTOR_BYTES = 64
@@ -368,5 +369,5 @@ def _way_out(sectors: Sectors) -> str:
         return ""
     if sectors.unknown.reasons:
         return f"; it depends on {', '.join(sorted(sectors.unknown.reasons)[:2])}"
-    options = " ".join(f"--value {name}=..." for name in sorted(sectors.unknown.names))
+    options = values_of(sorted(sectors.unknown.names))
     return f"; exact with {options}"

@@ -24,6 +24,7 @@ from tt_layout.notation.releases.eras import in_release
 from tt_layout.notation.result import TensorSpec, Translation
 from tt_layout.notation.shortest import shortest
 from tt_layout.releases import LATEST, Release
+from tt_layout.surface import argument
 
 PREFIX = "gl."
 WRAPPERS = {"constexpr"}
@@ -76,7 +77,8 @@ def _constructor_of(encoding: Encoding) -> Constructor:
         if type(encoding) is encoding_class and constructor.applies(encoding):
             return constructor
     message = f"Gluon has no class for #{encoding.name}"
-    raise refused(Reason.NO_FORM, f"{message}; --to linear may help, if it is not padded")
+    way_out = f"{argument('to', 'linear')} may help, if it is not padded"
+    raise refused(Reason.NO_FORM, f"{message}; {way_out}")
 
 
 def _shown(value: Any) -> str:

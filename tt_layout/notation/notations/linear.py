@@ -12,6 +12,7 @@ from tt_layout.notation.notation import Notation
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
 from tt_layout.placement import alignment_of
+from tt_layout.surface import argument
 
 
 def read(text: str, context: Context) -> Encoding:
@@ -25,7 +26,8 @@ def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
     Raises:
         RefusedError: there is no shape, or no such attribute can express the layout.
     """
-    shape, layout = over_shape(encoding, tensor, "; --to cute can express it as strides")
+    way_out = f"; {argument('to', 'cute')} can express it as strides"
+    shape, layout = over_shape(encoding, tensor, way_out)
     try:
         after = encoding_of_layout(layout, alignment_of(encoding))
     except LayoutError as error:
