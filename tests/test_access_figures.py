@@ -34,7 +34,7 @@ def test_sectors_are_those_that_are_counted(layout: str, element: str) -> None:
     drawn = held(layout, f"tensor<64x64x{element}>")
     figure = draw(drawn, view="sectors")
     grid, size = figure.grids[0], drawn.placed.element_bytes
-    vector = int(figure.notes[0].split(": ")[1].split(" bytes")[0]) // size
+    vector = int(figure.notes[0].split(": ")[1].split(" byte")[0]) // size
     starts = lanes_of(drawn.layout, vector).elements[:1, :1]
     count = count_sectors(starts * size, np.ones(starts.shape, bool), vector * size)
     per_sector = 32 // size

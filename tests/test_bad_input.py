@@ -611,7 +611,7 @@ OPTIONS: dict[str, tuple[list[str], str]] = {
         ["-l", BLOCKED, "-t", TYPE, "-o", ""],
         "error: -o needs the name of a file, got ''",
     ),
-    "no name of an input file": (["-i", "", "-t", TYPE], "error: -i needs the name of a file"),
+    "no name of an input file": (["-i", "", "-t", TYPE], "error: expected the name of a file"),
     "output in a missing directory": (
         ["-l", BLOCKED, "-t", TYPE, "-o", "no/such/place"],
         "no/such/place: error: cannot write: No such file or directory",

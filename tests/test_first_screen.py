@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,7 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.ir import parse_ir
 from tt_layout.ir.operations import Location
 from tt_layout.kernels.binaries import CompiledRegisters
+from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit import AuditReport, page_command
 from tt_layout.reports.report import plain_text
 from tt_layout.reports.terminal_text import terminal_text
@@ -65,7 +67,7 @@ def test_nothing_is_removed_without_a_way_out(path: Path) -> None:
 @pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
 def test_a_first_screen_has_the_whole_fix_and_its_command(path: Path) -> None:
     """A screen once said "--all says how" in every terminal."""
-    report = AuditReport(path.name, audits(path), argument=path.name)
+    report = AuditReport(path.name, audits(path), argument=DumpArgument(path.name))
     text = " ".join(plain_text(report).split())
     [audit] = audits(path)
     for number, group in numbered(audit.findings):
@@ -82,15 +84,17 @@ def test_a_first_screen_has_the_whole_fix_and_its_command(path: Path) -> None:
 def test_a_terminal_says_what_a_pipe_says(path: Path, width: int) -> None:
     """The command of the page is the only line that a pipe lacks."""
     hint = page_command(path.name)
-    shown = AuditReport(path.name, audits(path), argument=path.name, hint=hint)
-    piped = AuditReport(path.name, audits(path), argument=path.name)
+    shown = AuditReport(path.name, audits(path), argument=DumpArgument(path.name), hint=hint)
+    piped = AuditReport(path.name, audits(path), argument=DumpArgument(path.name))
     text = terminal_text(shown, has_colours=False, width=width)
     assert text.split() == [*plain_text(piped).split(), *hint.split()]
 
 
 def test_the_order_of_a_screen_is_that_of_questions() -> None:
     path = EXAMPLES / "workloads" / "int8_matmul-gfx942.ttgir"
-    text = " ".join(plain_text(AuditReport(path.name, audits(path), argument="k.ttgir")).split())
+    text = " ".join(
+        plain_text(AuditReport(path.name, audits(path), argument=DumpArgument("k.ttgir"))).split()
+    )
     parts = [
         "@int8_matmul, gfx942 (MI300X), 4 warps: bound by DRAM; 1 fix found",
         "1. make.py:97:17, lines 74, 96: ttg.local_load of #shared1 has bank conflicts",
@@ -100,7 +104,7 @@ def test_the_order_of_a_screen_is_that_of_questions() -> None:
         "cannot be set in Triton; it depends on",
         "8 KiB of 64 KiB of shared memory",
         "about 63 of 512 registers per thread",
-        "and 1 more finding (1 store of 8 bytes per thread): --all lists it",
+        "and 1 more finding (1 store of 8 bytes per thread): .whole lists it",
     ]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
@@ -268,3 +272,24 @@ def test_findings_are_in_the_order_in_which_a_reader_acts(seed: int) -> None:
             share = shares.of(group[0].function, sum(one.weight for one in group))
             found.append((group[0].urgency, -(share.part or 0)))
         assert found == sorted(found)
+
+
+def test_the_command_of_a_fix_reads_the_dump_as_the_audit_did(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run: Run = runner(capfdbinary, monkeypatch)
+    path = EXAMPLES / "workloads" / "int8_matmul-gfx942.ttgir"
+    (tmp_path / "two words.ttgir").write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "values.yaml").write_text("K: 512\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    options = ["--values", "values.yaml", "--grid", "64,8", "--gpu", "mi300x", "--triton", "3.9"]
+    told = run("audit", "two words.ttgir", *options)
+    assert told.status == 0, told.err
+    words = " ".join(told.out.split())
+    wanted = f"run: tt-layout apply 'two words.ttgir' {' '.join(options)} --finding 1 -o new.ttgir"
+    assert wanted in words
+    done = run(*shlex.split(wanted.removeprefix("run: tt-layout ")))
+    assert done.status == 0, done.err
+    [removed] = re.findall(r"removes [\d,]+ of [\d,]+ \S+", words)[:1]
+    assert removed in done.out
+    assert Path("new.ttgir").exists()

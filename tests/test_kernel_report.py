@@ -128,6 +128,6 @@ def test_a_loop_of_the_first_program_alone_is_ranked_as_one_of_unknown_length() 
     report = replace(audit_ir(CAUSAL), has_tables=True)
     lines = [finding.line for finding in next(iter(report.audits)).findings]
     assert lines == [13, 11]  # though it runs 0 times in program 0
-    assert "= 0 times in program 0; another with --value program_id_x=..." in str(report)
+    assert "= 0 times in program 0; another with values={'program_id_x': ...}" in str(report)
     given = replace(audit_ir(CAUSAL, {"program_id_x": 7}), has_tables=True)
     assert "= 7 times\n" in str(given)

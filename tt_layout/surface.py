@@ -60,7 +60,7 @@ def argument(name: str, value: object = None) -> str:
 
 def everything() -> str:
     """Return what shows all of an audit."""
-    return "--all" if is_command_line() else "whole"
+    return "--all" if is_command_line() else ".whole"
 
 
 def values_of(names: Iterable[str]) -> str:

@@ -104,7 +104,8 @@ def known_shape(encoding: Encoding, tensor: TensorSpec, use: str) -> Shape:
     """
     shape = tensor.shape or own_shape(encoding)
     if shape is None:
-        message = f"{use}; give one, such as {argument('shape_or_type', 'tensor<16x16xf16>')}"
+        example = argument("shape_or_type", "tensor<16x16xf16>")
+        message = f"{use}; give one with {argument('shape_or_type')}, such as {example}"
         raise refused(Reason.NEEDS_TYPE, message)
     return shape
 

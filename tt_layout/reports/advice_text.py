@@ -91,16 +91,28 @@ def fix_text(suggestion: Suggestion, label: str = "fix") -> str:
     return f"{label}: drop the conversion; compute {what} in {new} instead of {old}"
 
 
-def command_text(file: str, number: int) -> str:
-    """Return the command that carries a fix out.
+class DumpArgument(NamedTuple):
+    """A dump as a command line names it, and how it was read.
 
-    Example:
-        >>> command_text("k.ttgir", 1)
-        'run: tt-layout apply k.ttgir --finding 1 -o new.ttgir'
+    Attributes:
+        file: with a module or a line, as ``tt-layout apply`` takes it.
+        options: words that give the values, the grid, the GPU and the release of the audit.
     """
-    from shlex import quote
 
-    return f"run: tt-layout apply {quote(file)} --finding {number} -o new.ttgir"
+    file: str
+    options: tuple[str, ...] = ()
+
+    def command(self, number: int) -> str:
+        """Return the command that carries the fix of a finding out.
+
+        Example:
+            >>> DumpArgument("k.ttgir", ("--value", "K=4096")).command(1)
+            'run: tt-layout apply k.ttgir --value K=4096 --finding 1 -o new.ttgir'
+        """
+        from shlex import join
+
+        words = (self.file, *self.options, "--finding", str(number), "-o", "new.ttgir")
+        return f"run: tt-layout apply {join(words)}"
 
 
 def in_triton(suggestion: Suggestion, target: Target | None) -> str:

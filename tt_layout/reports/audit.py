@@ -25,6 +25,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.mlir.source import Source
+from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.findings_report import whole_kernels
@@ -64,7 +65,8 @@ class AuditReport(Printed):
         by_line: whether data movements stand in the order of the text.
         program: where the lines of the user's program are found.
         measured: what Nsight Compute counted; None without it.
-        argument: what names the dump on a command line; None where ``tt-layout apply`` takes none.
+        argument: the dump as a command line names and reads it; None where ``tt-layout apply``
+            takes none.
     """
 
     file: str
@@ -79,7 +81,7 @@ class AuditReport(Printed):
     hint: str | None = None
     top: int | None = None
     brief: ManyModules | None = None
-    argument: str | None = None
+    argument: DumpArgument | None = None
 
     def __eq__(self, other: object) -> bool:
         """Tell whether another report says the same."""
@@ -142,13 +144,14 @@ class AuditReport(Printed):
         """Yield the lines and tables of modules, an empty line between them."""
         waiting = iter(audits)
         first = [*islice(waiting, 2)]
-        path = self.argument
+        dump = self.argument
         for number, audit in enumerate(chain(first, waiting)):
             if number:
                 yield Line()
             is_one = len(first) == 1
-            place = path if is_one or path is None else f"{self.file}:{audit.module.line}"
-            yield from self._module_lines(audit, place)
+            if dump is not None and not is_one:
+                dump = dump._replace(file=f"{self.file}:{audit.module.line}")
+            yield from self._module_lines(audit, dump)
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
@@ -183,18 +186,18 @@ class AuditReport(Printed):
         """The lines that a hint takes, which a pipe does not have: it says the same otherwise."""
         return _height(page_command(self.file))
 
-    def _module_lines(self, audit: Audit, file: str | None) -> Iterator[Line | Fitted]:
-        """Yield the lines and tables of one module, which ``tt-layout apply`` takes as a file."""
+    def _module_lines(self, audit: Audit, dump: DumpArgument | None) -> Iterator[Line | Fitted]:
+        """Yield the lines and tables of one module, which ``tt-layout apply`` takes as a dump."""
         audit = explained(audit)
         adviser = Adviser(audit, self._shares(audit))
         found = kernels_of(adviser)
         yield from (top := [*heading(audit.module, self.file, *audit.notes_above)])
         if self.is_whole:
-            yield from whole_kernels(found, adviser, self.program, file)
+            yield from whole_kernels(found, adviser, self.program, dump)
         else:
             used = sum(_height(line.text) for line in top) + self._hint_lines
             room = SCREEN * max(1, len(found)) - used
-            yield from first_screen(found, adviser, self.program, room, file)
+            yield from first_screen(found, adviser, self.program, room, dump)
         if self.measured is not None:
             from tt_layout.reports.measured import measured_lines
 

@@ -13,8 +13,8 @@ from tt_layout.audit.finding_groups import Group, grouped
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.suggestions.adviser import Adviser, cure_of
 from tt_layout.reports.advice_text import (
+    DumpArgument,
     advice_lines,
-    command_text,
     gain_text,
     note_text,
     remedy,
@@ -46,7 +46,10 @@ USUAL = Listed(places=2, lines=6)
 
 
 def all_findings(
-    adviser: Adviser, program: ProgramSource, groups: Sequence[Group], file: str | None = None
+    adviser: Adviser,
+    program: ProgramSource,
+    groups: Sequence[Group],
+    dump: DumpArgument | None = None,
 ) -> Iterator[Paragraph]:
     """Yield findings with all that is known of them.
 
@@ -54,7 +57,7 @@ def all_findings(
         adviser: answers for the audit.
         program: where the text of the user's program is found.
         groups: the findings.
-        file: as ``tt-layout apply`` takes it; None where it takes none.
+        dump: as ``tt-layout apply`` takes it; None where it takes none.
     """
     fixed: dict[object, int] = {}
     for number, findings in groups:
@@ -67,20 +70,24 @@ def all_findings(
         else:
             texts = [*filter(None, advice_lines(adviser, findings[0]))]
             texts += [gain_text(adviser, findings)] * (best is None)
-            if best is not None and file is not None:
-                texts.append(command_text(file, number))
+            if best is not None and dump is not None:
+                texts.append(dump.command(number))
         yield from (*what(number, findings, program), *paragraphs(number, texts))
 
 
 def finding_in_brief(
-    group: Group, adviser: Adviser, program: ProgramSource, listed: Listed, file: str | None
+    group: Group,
+    adviser: Adviser,
+    program: ProgramSource,
+    listed: Listed,
+    dump: DumpArgument | None,
 ) -> tuple[list[Paragraph], list[Paragraph]]:
     """Return what a first screen says of findings alike, and what it adds where there is room."""
     number, findings = group
     found = remedy(adviser, findings)
     texts = [found.ways, found.gain]
-    if found.is_fix and file is not None:
-        texts.append(command_text(file, number))
+    if found.is_fix and dump is not None:
+        texts.append(dump.command(number))
     texts.append(found.triton)
     shown = [*what(number, findings, program, listed), *paragraphs(number, texts)]
     return shown, paragraphs(number, [found.why])

@@ -11,6 +11,7 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.finding_groups import numbered
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_text import all_findings, notes
 from tt_layout.reports.fitted import Fitted, Paragraph
@@ -58,7 +59,10 @@ class FindingsReport:
 
 
 def whole_kernels(
-    found: Sequence[Kernel], adviser: Adviser, program: ProgramSource, file: str | None = None
+    found: Sequence[Kernel],
+    adviser: Adviser,
+    program: ProgramSource,
+    dump: DumpArgument | None = None,
 ) -> Iterator[Paragraph]:
     """Yield each kernel of a module: the verdict, all findings, memory and registers; then notes.
 
@@ -66,13 +70,13 @@ def whole_kernels(
         found: the kernels.
         adviser: answers for the audit.
         program: where the text of the user's program is found.
-        file: as ``tt-layout apply`` takes it; None where it takes none.
+        dump: as ``tt-layout apply`` takes it; None where it takes none.
     """
     groups = numbered(adviser.audit.findings)
     for summary in found:
         own = {id(finding) for finding in summary.findings}
         yield verdict_paragraph(summary)
         mine = [group for group in groups if id(group.findings[0]) in own]
-        yield from all_findings(adviser, program, mine, file)
+        yield from all_findings(adviser, program, mine, dump)
         yield from state(summary)
     yield from notes(adviser)

@@ -19,6 +19,7 @@ from tt_layout.audit.finding_groups import Group, SortedGroups, sorted_groups
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.kernel import Kernel, kinds_texts
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.finding_text import USUAL, Listed, finding_in_brief, notes
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.kernel_head import resources, state, summary_colour
@@ -77,7 +78,7 @@ def first_screen(
     adviser: Adviser,
     program: ProgramSource,
     room: int,
-    file: str | None = None,
+    dump: DumpArgument | None = None,
 ) -> Iterator[Paragraph]:
     """Yield the kernels of a module with the findings that matter, and what is left out.
 
@@ -86,10 +87,10 @@ def first_screen(
         adviser: answers for the audit.
         program: where the text of the user's program is found.
         room: lines of `WIDTH` characters that there are.
-        file: as ``tt-layout apply`` takes it; None where it takes none.
+        dump: as ``tt-layout apply`` takes it; None where it takes none.
     """
     groups = sorted_groups(adviser)
-    parts = [*_parts(found, groups, adviser, program, file)]
+    parts = [*_parts(found, groups, adviser, program, dump)]
     for reserved in range(MAX_LEFT_OUT + 1):
         chosen = _grown(parts, room - reserved)
         shown = [part for part, form in zip(parts, chosen) if form]
@@ -134,7 +135,7 @@ def _parts(
     groups: SortedGroups,
     adviser: Adviser,
     program: ProgramSource,
-    file: str | None,
+    dump: DumpArgument | None,
 ) -> Iterator[Part]:
     """Yield the parts of a screen in the order of its lines."""
     for summary in found:
@@ -142,7 +143,7 @@ def _parts(
         yield _verdict(summary)
         for group in groups.large:
             if id(group.findings[0]) in own:
-                forms = _forms(group, adviser, program, file)
+                forms = _forms(group, adviser, program, dump)
                 is_worst = group is groups.large[0]
                 turn = Turn.WORST if is_worst else Turn.FINDING
                 yield Part(turn, forms if is_worst else [*forms, ()], group)
@@ -176,10 +177,12 @@ def _paragraph(text: str) -> Paragraph:
     return Paragraph(text, GAP, 2 * len(GAP))
 
 
-def _forms(group: Group, adviser: Adviser, program: ProgramSource, file: str | None) -> list[Form]:
+def _forms(
+    group: Group, adviser: Adviser, program: ProgramSource, dump: DumpArgument | None
+) -> list[Form]:
     """Return findings with less about them each time: never less than a fix."""
-    usual, why = finding_in_brief(group, adviser, program, USUAL, file)
-    few, _ = finding_in_brief(group, adviser, program, FEW, file)
+    usual, why = finding_in_brief(group, adviser, program, USUAL, dump)
+    few, _ = finding_in_brief(group, adviser, program, FEW, dump)
     forms = [[*usual, *why], _bare([*usual, *why]), usual, _bare(usual), _bare(few)]
     return [*(form for form in forms if not _breaks(form)), forms[-1]]
 

@@ -10,7 +10,13 @@ from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.dump_modules import open_dump
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import FileParameter, chosen_release, format_option, release_option
-from tt_layout.cli.values import gpu_option, read_values, value_option, values_option
+from tt_layout.cli.values import (
+    gpu_option,
+    grid_option,
+    read_values,
+    value_option,
+    values_option,
+)
 from tt_layout.errors import LayoutError
 from tt_layout.files import make_folder
 from tt_layout.ir.file_aliases import split_module
@@ -55,6 +61,7 @@ from tt_layout.rewriting.report import AppliedReport, override_path
 @compile_options
 @value_option
 @values_option
+@grid_option
 @gpu_option
 @release_option
 @format_option
@@ -66,6 +73,7 @@ def command(
     override: str | None,
     values: tuple[str, ...],
     values_file: str | None,
+    grid: str | None,
     gpu: str | None,
     is_exit_code: bool,
     output_format: str,
@@ -79,14 +87,14 @@ def command(
     target = output
     if override is not None:
         target = override_path(split_module(file).path, override)
-    has_values = values or values_file is not None or gpu is not None
+    has_values = values or (values_file, grid, gpu) != (None, None, None)
     cured = cure(
         dump.source,
         numbers,
         is_all=is_all,
         module=dump.number,
         release=chosen_release(),
-        given=read_values(values, values_file, gpu=gpu) if has_values else None,
+        given=read_values(values, values_file, grid, gpu) if has_values else None,
         watch=watched,
     )
     if target is not None:

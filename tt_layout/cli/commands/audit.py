@@ -40,6 +40,7 @@ from tt_layout.ir import Module
 from tt_layout.ir.passes import chosen_modules, has_passes
 from tt_layout.kernels.metadata import given_metadata
 from tt_layout.mlir.source import read_source
+from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit import FEW, AuditReport, page_command
 from tt_layout.reports.kernel_overview import MAX_KNOWN
 from tt_layout.reports.opened import OpenedDump, audit_with, is_log, open_dumps
@@ -92,6 +93,19 @@ class Options(NamedTuple):
     def watcher(self) -> Watcher:
         """What keeps the findings that the audit is to fail on."""
         return Watcher(read_limits(self.fail_on) if self.fail_on else {})
+
+    @property
+    def reading(self) -> tuple[str, ...]:
+        """The words with which another command reads a dump as this one does."""
+        release = chosen_release()
+        options = [
+            *(("--value", value) for value in self.values),
+            ("--values", self.values_file),
+            ("--grid", self.grid),
+            ("--gpu", self.gpu),
+            ("--triton", str(release) if release is not None else None),
+        ]
+        return tuple(word for name, value in options if value for word in (name, value))
 
     @property
     def given(self) -> GivenValues | None:
@@ -352,7 +366,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         hint=page_command(file) if sys.stdout.isatty() else None,
         top=chosen.top,
         brief=_large_in_brief(dump, chosen) if dump.pieces else None,
-        argument=file if file != "-" else None,
+        argument=DumpArgument(file, chosen.reading) if file != "-" else None,
     )
     emit(report, output_format)
     return tell_failures(watcher)
