@@ -6,16 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tt_layout.algebra.linear_layout import log2
 from tt_layout.algebra.span import F2Span
 
-Ints = npt.NDArray[np.int64]
-Indices = npt.NDArray[np.intp]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Ints = npt.NDArray[np.int64]
+    Indices = npt.NDArray[np.intp]
+else:  # numpy.typing costs more to import than most modules of this package
+    Ints = Indices = np.ndarray
 
 LOOKUP_BITS = 11  # a table of 2**11 values of 8 bytes stays in the first-level cache
 

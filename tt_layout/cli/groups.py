@@ -6,12 +6,13 @@ import os
 
 import click
 
-from tt_layout.cli.examples import examples_of
 from tt_layout.errors import LayoutError, nearest
 
 
 def show_examples(command: click.Command, name: str) -> click.Command:
     """Return a command whose help ends with its examples."""
+    from tt_layout.cli.examples import examples_of
+
     command.epilog = examples_of(name)
     return command
 

@@ -14,7 +14,6 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from tt_layout.cli.examples import examples_of
 from tt_layout.cli.groups import HelpfulGroup, show_examples
 from tt_layout.cli.parameters import (
     FileParameter,
@@ -28,7 +27,6 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.cli.selection import ViewName, read_selection, selection_options, view_kind
 from tt_layout.cli.streams import standard_streams
-from tt_layout.cli.summaries import GROUPS, SUMMARIES
 from tt_layout.colour import GROUPINGS
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.surface import command_line
@@ -152,6 +150,22 @@ class LazyGroup(HelpfulGroup):
                 args = ["-l", *args]
         return super().parse_args(context, args)
 
+    def make_parser(self, context: click.Context) -> Any:
+        """Return the parser of the options.
+
+        click looks for ``-l`` among the long options first, and imports difflib in order to say
+        what was meant by it.  So the short ones are there, too.
+        """
+        parser: Any = super().make_parser(context)
+        long, short = (getattr(parser, name, {}) for name in ("_long_opt", "_short_opt"))
+        long.update(short)
+        return parser
+
+    def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        show_examples(self, "")
+        super().format_epilog(context, formatter)
+
     def list_commands(self, context: click.Context) -> list[str]:
         """Return the names of all subcommands."""
         from pkgutil import iter_modules
@@ -164,6 +178,8 @@ class LazyGroup(HelpfulGroup):
         """Return a subcommand, importing its module."""
         if name not in self.list_commands(context):
             return None
+        from tt_layout.cli.summaries import SUMMARIES
+
         command = import_module(f"tt_layout.cli.commands.{name}").command
         assert isinstance(command, click.Command)
         command.short_help = SUMMARIES.get(name, command.short_help)
@@ -171,6 +187,8 @@ class LazyGroup(HelpfulGroup):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the subcommands do, in groups."""
+        from tt_layout.cli.summaries import GROUPS, SUMMARIES
+
         others = [name for name in self.list_commands(context) if name not in SUMMARIES]
         groups = {heading: list(names) for heading, names in GROUPS.items()}
         groups |= {"Others": others} if others else {}
@@ -190,6 +208,8 @@ class LazyGroup(HelpfulGroup):
 
     def _summary(self, context: click.Context, name: str) -> str:
         """Return what a subcommand does; only one that is not in the table is imported."""
+        from tt_layout.cli.summaries import SUMMARIES
+
         if name in SUMMARIES:
             return SUMMARIES[name]
         command = self.get_command(context, name)
@@ -242,7 +262,6 @@ def _display_options(function: Any) -> Any:
     tt-layout -i FILE             the same, over the types that the file has
     tt-layout FILE                what is slow in a dump: tt-layout audit FILE
     """,
-    epilog=examples_of(""),
 )
 @click.option("-l", "layout", type=NotationParameter(), help="The layout, in any notation.")
 @tensor_option("The tensor type, such as tensor<16x16xf16>.")

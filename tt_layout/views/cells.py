@@ -12,15 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from tt_layout.algebra.arrays import F2Map, Ints, Preimages, all_values
 from tt_layout.algebra.padding import Padding, padded, unpadded
 
-Mask = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+else:
+    Mask = np.ndarray
 
 Sizes = tuple[tuple[str, int], ...]
 """The input dimensions of a layout with their sizes, the fastest first."""

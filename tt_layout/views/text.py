@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
 
-Bytes = npt.NDArray[np.uint8]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Bytes = npt.NDArray[np.uint8]
+else:
+    Bytes = np.ndarray
 
 FILLER = 0  # a byte that stands for no text at all; a bitwise or leaves the other byte
 
