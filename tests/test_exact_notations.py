@@ -57,6 +57,18 @@ CLASSES = {
     "tlx.padded_shared_layout_encoding.with_identity_for([(64, 16)], [64, 64], order=[0, 1])": (
         "gl.PaddedSharedLayout.with_identity_for([[64, 16]], [64, 64], [0, 1])"
     ),
+    "tlx.padded_shared_layout_encoding.with_bases([(4, 2)], [[0, 1], [1, 0], [0, 2]], [2, 4])": (
+        "gl.PaddedSharedLayout([[4, 2]], [[0, 1], [1, 0], [0, 2]], [], [2, 4])"
+    ),
+    "tlx.shared_linear_layout_encoding([[0, 1], [1, 1], [0, 2]], alignment=32)": (
+        "gl.SharedLinearLayout([[0, 1], [1, 1], [0, 2]], [], 32)"
+    ),
+    "tlx.tensor_memory_layout_encoding(128, 64, 1, CTASplitM=1, CTASplitN=1)": (
+        "gl.nvidia.blackwell.TensorMemoryLayout([128, 64], 1)"
+    ),
+    "tlx.tensor_memory_layout_encoding.make_default([64, 32])": (
+        "gl.nvidia.blackwell.TensorMemoryLayout([64, 32], 1)"
+    ),
     "tlx.nv_mma_shared_layout_encoding.make_default([64, 64], tl.float16)": (
         "gl.NVMMASharedLayout.get_default_for([64, 64], gl.float16)"
     ),
@@ -78,6 +90,8 @@ def test_classes_of_tlx_take_their_own_arguments() -> None:
     for text, message in {
         head.format([1, 0], [2, 1]): "numCTASplit must be all ones",
         head.format([1, 1], [1, 1]): "order must be",
+        "tlx.tensor_memory_layout_encoding(128, 64, 1, 2, 1)": "must be all ones",
+        "tlx.padded_shared_layout_encoding.with_bases([(4, 2)], [[0, 1]])": "cannot be called so",
         "tlx.dot_operand_layout(0)": "cannot be called so",
         "tlx.amd_mfma_layout(4, [16, 16, 32], True)": "needs warps_per_cta",
     }.items():

@@ -63,6 +63,33 @@ def _padded(interval_padding_pairs: Any, shape: Any, order: Any = None) -> Gluon
     return with_identity_for(interval_padding_pairs, shape, order)
 
 
+def _padded_bases(
+    interval_padding_pairs: Any, offset_bases: Any, shape: Any, block_bases: Any = None
+) -> GluonCall:
+    blocks = () if block_bases is None else block_bases
+    return GluonCall("PaddedSharedLayout", (interval_padding_pairs, offset_bases, blocks, shape))
+
+
+def _shared_linear(offset_bases: Any, block_bases: Any = None, alignment: Any = 16) -> GluonCall:
+    blocks = () if block_bases is None else block_bases
+    return GluonCall("SharedLinearLayout", (offset_bases, blocks, alignment))
+
+
+def _tensor_memory(
+    blockM: Any,  # noqa: N803
+    blockN: Any,  # noqa: N803
+    colStride: Any,  # noqa: N803
+    CTASplitM: Any,  # noqa: N803
+    CTASplitN: Any,  # noqa: N803
+) -> GluonCall:
+    check_one_cta("CTASplitM and CTASplitN", (CTASplitM, CTASplitN))
+    return GluonCall("TensorMemoryLayout", ((blockM, blockN), colStride))
+
+
+def _tensor_memory_of(shape: Any) -> GluonCall:
+    return GluonCall("TensorMemoryLayout", (integers("shape", shape), 1))
+
+
 def _default(shape: Any, elemType: Any, fp4Padded: Any = False) -> GluonCall:  # noqa: N803
     return default_for(shape, elemType, fp4_padded=fp4Padded)
 
@@ -93,6 +120,10 @@ CLASSES: Mapping[str, Callable[..., GluonCall]] = {
     "slice_layout": _slice,
     "dot_operand_layout": _operand,
     "padded_shared_layout_encoding.with_identity_for": _padded,
+    "padded_shared_layout_encoding.with_bases": _padded_bases,
+    "shared_linear_layout_encoding": _shared_linear,
+    "tensor_memory_layout_encoding.make_default": _tensor_memory_of,
+    "tensor_memory_layout_encoding": _tensor_memory,
     "nv_mma_shared_layout_encoding.make_default": _default,
     "nv_mma_shared_layout_encoding": _nv_mma,
 }
