@@ -43,6 +43,7 @@ class Verdict(TextEnum):
     APPLY = "apply"
     MAY_PAY = "may pay"
     SMALL = "small"
+    REFUSED = "refused"
     UNKNOWN = "unknown"
 
 
@@ -62,12 +63,15 @@ class Share(NamedTuple):
         basis: what it is a part of.
         is_doubtful: whether something else may take the time: spilled registers, global memory
             of which the sectors are not known, DRAM where no grid tells what programs share, or
-            more accesses to global memory by fewer programs than multiprocessors.
+            more accesses to global memory by fewer programs than multiprocessors, or fewer CTAs
+            on a multiprocessor.
+        is_refused: whether the kernel does not compile or start with the change either.
     """
 
     part: float | None
     basis: Basis = Basis.BOUND
     is_doubtful: bool = False
+    is_refused: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -79,6 +83,8 @@ class Share(NamedTuple):
             >>> str(Share(0.12, Basis.TIME).verdict), str(Share(0.2, is_doubtful=True).verdict)
             ('apply', 'may pay')
         """
+        if self.is_refused:
+            return Verdict.REFUSED
         if self.part is None:
             return Verdict.UNKNOWN
         if self.part < MAY_PAY:

@@ -15,6 +15,7 @@ from tt_layout.editing.piece import Piece
 from tt_layout.encodings import Encoding
 from tt_layout.ir.short_names import short_layout
 from tt_layout.mlir.source import Source
+from tt_layout.reports.advice_text import drawback_texts
 from tt_layout.rewriting.apply import cure
 from tt_layout.safe_text import shortened
 
@@ -71,7 +72,9 @@ def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
             if best.where != EVERYWHERE:
                 what = f"Drop the conversion: {new} instead of {old}"
             removed = gain(audit, chosen.function, removed_by(best)).text()
-            yield Action(f"{what} ({removed})", chosen.line, module, number)
+            drawbacks = drawback_texts(adviser, chosen, best)
+            said = "; ".join([removed, *drawbacks])
+            yield Action(f"{what} ({said})", chosen.line, module, number)
 
 
 def _name(audit: Audit, encoding: Encoding) -> str:

@@ -36,6 +36,7 @@ class Remedy(NamedTuple):
         triton: what a program in Triton can do about the layout.
         why: the operations that make a conversion necessary.
         is_fix: whether ``tt-layout apply`` carries it out.
+        drawbacks: what a fix makes worse.
     """
 
     ways: str
@@ -43,6 +44,7 @@ class Remedy(NamedTuple):
     triton: str
     why: str
     is_fix: bool
+    drawbacks: tuple[str, ...] = ()
 
 
 def remedy(adviser: Adviser, group: Sequence[Finding]) -> Remedy:
@@ -51,7 +53,32 @@ def remedy(adviser: Adviser, group: Sequence[Finding]) -> Remedy:
     triton = in_triton(best, adviser.target) if best is not None else ""
     ways = fix_text(best) if best is not None else way_out(finding)
     why = why_text(adviser, finding)
-    return Remedy(ways, gain_text(adviser, group), triton, why, best is not None)
+    drawbacks = dict.fromkeys(
+        text
+        for alike in group
+        if (own := adviser.best(alike)) is not None
+        for text in drawback_texts(adviser, alike, own)
+    )
+    return Remedy(ways, gain_text(adviser, group), triton, why, best is not None, tuple(drawbacks))
+
+
+def drawback_texts(adviser: Adviser, finding: Finding, suggestion: Suggestion) -> Iterator[str]:
+    """Yield that a multiprocessor holds fewer CTAs, and that the result is refused, too."""
+    yield from fewer_ctas(*adviser.needs(finding, suggestion))
+    refusal = adviser.refusal(finding, suggestion)
+    if refusal is not None:
+        yield refused_text(refusal)
+
+
+def fewer_ctas(before: Needs, after: Needs) -> Iterator[str]:
+    """Yield that a multiprocessor holds fewer CTAs after a change, if it does."""
+    if before.ctas and after.ctas is not None and after.ctas < before.ctas:
+        yield f"but: a multiprocessor holds {count(after.ctas, 'CTA')} instead of {before.ctas}"
+
+
+def refused_text(refusal: str) -> str:
+    """Return that a kernel is refused with a fix as well."""
+    return f"but: the result is refused, too: {refusal}"
 
 
 def way_out(finding: Finding) -> str:
@@ -163,9 +190,7 @@ def _details(
     if suggestion.unknown:
         places = lines([one.operation.line for one in suggestion.unknown])
         yield f"not counted: how the copies of {places} enter shared memory"
-    before, after = adviser.needs(finding, suggestion)
-    if before.ctas and after.ctas and after.ctas < before.ctas:
-        yield f"but: a multiprocessor holds {count(after.ctas, 'CTA')} instead of {before.ctas}"
+    yield from drawback_texts(adviser, finding, suggestion)
     yield in_triton(suggestion, adviser.target)
 
 

@@ -85,7 +85,7 @@ def finding_in_brief(
     """Return what a first screen says of findings alike, and what it adds where there is room."""
     number, findings = group
     found = remedy(adviser, findings)
-    texts = [found.ways, found.gain]
+    texts = [found.ways, found.gain, *found.drawbacks]
     if found.is_fix and dump is not None:
         texts.append(dump.command(number))
     texts.append(found.triton)

@@ -16,7 +16,7 @@ from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.gains import Gain, gain, removed_by
-from tt_layout.audit.suggestions.needs import Needs
+from tt_layout.audit.suggestions.needs import Needs, needs_of
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import FileLocation, LayoutError
@@ -43,7 +43,7 @@ class Step(NamedTuple):
         suggestion: what was done.
         share: the part of a program's time that it saves.
         gain: the cycles that it removes.
-        needs: what a program takes before and after.
+        needs: what a program takes before and after, as both texts are audited.
     """
 
     number: int
@@ -171,9 +171,13 @@ def _cured_group(
         share = adviser.share(finding, suggestion) if suggestion is not None else None
         if suggestion is None or share is None or (takes_large and share.is_small):
             continue
-        needs = adviser.needs(finding, suggestion)
         removed = gain(audit, finding.function, removed_by(suggestion))
-        audit = _carried_out(audit, finding, suggestion, release, given)
+        before, audit = audit, _carried_out(audit, finding, suggestion, release, given)
+        name = finding.function
+        needs = (
+            needs_of(before, before.audited, name),
+            needs_of(audit, audit.audited, name),
+        )
         yield Step(number, finding, suggestion, share, removed, needs), audit
         if suggestion.where == EVERYWHERE:
             return

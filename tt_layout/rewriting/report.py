@@ -12,7 +12,7 @@ from typing import Any
 
 from tt_layout.audit.findings import IN_PROGRAM
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.reports.advice_text import fix_text, suggestion_data
+from tt_layout.reports.advice_text import fewer_ctas, fix_text, refused_text, suggestion_data
 from tt_layout.reports.comparison import Comparison, ComparisonReport, compared
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.printed import Printed
@@ -56,6 +56,11 @@ class AppliedReport(Printed):
         return sum(step.suggestion.saved for step in self.cured.steps)
 
     @property
+    def refusals(self) -> list[str]:
+        """Why the new module does not compile or start; empty where it does."""
+        return [finding.problem for finding in self.cured.after.findings if finding.is_error]
+
+    @property
     def comparison(self) -> Comparison:
         """What changed."""
         names = self.file, self.output or NEW
@@ -70,6 +75,10 @@ class AppliedReport(Printed):
             label = f"finding {step.number}, line {step.finding.line}"
             yield Paragraph(safe(fix_text(step.suggestion, label)), "", len(GAP))
             yield Paragraph(safe(step.gain.text()), GAP, len(GAP))
+            for text in fewer_ctas(*step.needs):
+                yield Paragraph(text, GAP, len(GAP), "red")
+        for refusal in self.refusals:
+            yield Paragraph(safe(refused_text(refusal)), "", len(GAP), "red")
         yield Line()
         if self.output is None:
             yield from map(Line, self.difference)
@@ -131,6 +140,7 @@ class AppliedReport(Printed):
             "output": self.output,
             "override": self.override,
             "saved": self.saved,
+            "refusals": self.refusals,
             "applied": steps,
             "comparison": comparison,
         }

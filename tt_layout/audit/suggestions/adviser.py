@@ -69,7 +69,29 @@ class Adviser:
         """
         share = self.shares.of(finding.function, suggestion.saved)
         waits = suggestion.asked_more > 0 and self.shares.leaves_some_idle(finding.function)
-        return share._replace(is_doubtful=share.is_doubtful or waits)
+        before, after = self.needs(finding, suggestion)
+        holds_fewer = (after.ctas or 0) < (before.ctas or 0)
+        return share._replace(
+            is_doubtful=share.is_doubtful or waits or holds_fewer,
+            is_refused=self.refusal(finding, suggestion) is not None,
+        )
+
+    def refusal(self, finding: Finding, suggestion: Suggestion) -> str | None:
+        """Return why a kernel does not compile or start with a suggestion either; None if it does.
+
+        An error stays, unless it is of shared memory and the suggestion takes less.
+        """
+        memory = self.audit.memory_of(finding.function)
+        refused = memory.refusal if memory is not None else None
+        _, after = self.needs(finding, suggestion)
+        for error in self.audit.findings:
+            if not error.is_error or error.function not in (None, finding.function):
+                continue
+            if refused is None or refused not in error.problem:
+                return error.problem
+            if after.memory is not None and after.memory.refusal is not None:
+                return f"{error.name} {after.memory.refusal}"
+        return None
 
     def share_of(self, group: Sequence[Finding]) -> Share | None:
         """Return the part that findings alike are: what is saved where that was costed.

@@ -6,16 +6,20 @@ multiprocessor holds fewer CTAs, registers are spilled, or the kernel does not s
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
+from tt_layout.audit.allocation.shared_memory import AddedScratch
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.occupancy import kernel_occupancy
+from tt_layout.audit.operations.details import ConversionDetails
 from tt_layout.audit.registers import RegisterPressure, module_registers, worst
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.suggestions.trial import exchanged
 from tt_layout.encodings import SharedEncoding
+from tt_layout.ir.ssa import SsaFunction
 
 
 class Needs(NamedTuple):
@@ -93,5 +97,21 @@ def needs_with(
     names, changed = suggestion.values, None
     if names is not None:
         changed = frozenset(value for name, value in function.values.items() if name in names)
-    pressures = module_registers(audited, [exchanged(function, exchange, changed)])
-    return _needs(conclusions, audited, worst(pressures), before.memory)
+    new = exchanged(function, exchange, changed)
+    pressures = module_registers(audited, [new])
+    changed_functions: list[SsaFunction] = [
+        new if candidate is function else candidate for candidate in audited.functions
+    ]
+    memories = module_memory(audited, changed_functions, [*_added(suggestion, function.name)])
+    memory = next((candidate for candidate in memories if candidate.function == name), None)
+    memory = memory._replace(stated=None) if memory is not None else None
+    return _needs(conclusions, audited, worst(pressures), memory)
+
+
+def _added(suggestion: Suggestion, name: str) -> Iterator[AddedScratch]:
+    """Yield the scratch of the conversions that a suggestion adds to a function."""
+    for recost in suggestion.adds:
+        details = recost.after.details if recost.after is not None else None
+        size = details.scratch_bytes if isinstance(details, ConversionDetails) else None
+        if size:
+            yield name, recost.operation.line, size
