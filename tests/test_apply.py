@@ -12,8 +12,15 @@ from tiers import sampled
 
 import tt_layout
 from tt_layout import LayoutError
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.finding_groups import grouped
+from tt_layout.audit.findings import Finding
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.needs import Needs, needs_of
+from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.mlir.source import Source
 from tt_layout.rewriting.apply import cure
+from tt_layout.rewriting.carried_out import carried_out
 from tt_layout.rewriting.report import override_path
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -214,3 +221,73 @@ def test_the_library_takes_text_and_a_kernel() -> None:
     assert tt_layout.apply(clean).text == clean
     with pytest.raises(LayoutError, match="there is no finding 9"):
         tt_layout.apply(text, 9)
+
+
+def refused(path: Path) -> str:
+    """Return a dump with a buffer that no CTA can have."""
+    text = DUMP.read_text(encoding="utf-8")
+    start = text.index("{\n", text.index("tt.func")) + 2
+    layout = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>"
+    buffer = f"!ttg.memdesc<1048576xi8, {layout}, #smem, mutable>"
+    path.write_text(f"{text[:start]}    %huge = ttg.local_alloc : () -> {buffer}\n{text[start:]}")
+    return str(path)
+
+
+def test_a_fix_of_a_refused_kernel_says_that_its_result_is_refused(
+    run: Run, tmp_path: Path
+) -> None:
+    path = refused(tmp_path / "k.ttgir")
+    word = "but: the result is refused, too: @"
+    applied = run("apply", path)
+    assert word in applied.out
+    assert "bytes of shared memory" in applied.out.partition(word)[2].partition("---")[0]
+    assert word in run("audit", path, "--all").out
+    data = json.loads(run("apply", path, "--format", "json").out)
+    assert len(data["refusals"]) == 1
+    [module] = json.loads(run("audit", path, "--format", "json").out)["modules"]
+    verdicts = {one["verdict"] for finding in module["findings"] for one in finding["suggestions"]}
+    assert verdicts == {"refused"}
+    assert word not in run("apply", str(DUMP)).out
+
+
+@pytest.mark.parametrize("path", sampled(DUMPS, 8), ids=lambda path: path.stem)
+def test_what_a_suggestion_needs_is_what_the_audit_of_the_new_text_says(path: Path) -> None:
+    audit = tt_layout.audit_ir(str(path)).audits[0]
+    adviser = Adviser(audit)
+    for group in grouped(audit.findings)[:6]:
+        done = next(iter(adviser.suggestions(group[0])), None)
+        if done is None:
+            continue
+        _, foretold = adviser.needs(group[0], done)
+        try:
+            after = carried_out_audit(audit, group[0], done)
+        except LayoutError:
+            continue  # the way that it is written is not followed
+        real = needs_of(after, after.audited, group[0].function)
+        sizes = [one.memory.bytes if one.memory is not None else 0 for one in (foretold, real)]
+        assert sizes[0] == sizes[1]
+        assert foretold.ctas == real.ctas
+
+
+def carried_out_audit(audit: Audit, finding: Finding, suggestion: Suggestion) -> Audit:
+    """Return the audit of the text with a suggestion."""
+    assert audit.audited is not None
+    assert finding.movement is not None
+    full = audit.audited.in_full(finding.movement.operation)
+    assert full is not None
+    [module] = tt_layout.parse_ir(carried_out(audit, full, suggestion))
+    return audit_module(module)
+
+
+def test_a_fix_that_lowers_the_ctas_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Adviser.needs
+
+    def needs(self: Adviser, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
+        before, after = real(self, finding, suggestion)
+        return before._replace(ctas=4), after._replace(ctas=3)
+
+    monkeypatch.setattr(Adviser, "needs", needs)
+    assert "but: a multiprocessor holds 3 CTAs instead of 4" in run("audit", str(DUMP)).out
+    [module] = json.loads(run("audit", str(DUMP), "--format", "json").out)["modules"]
+    verdicts = {one["verdict"] for finding in module["findings"] for one in finding["suggestions"]}
+    assert "apply" not in verdicts
