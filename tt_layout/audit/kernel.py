@@ -515,11 +515,14 @@ def kernels_of(
         >>> from tt_layout.audit.audit import audit_module
         >>> from tt_layout.ir import parse_ir
         >>> [module] = parse_ir('''module {
-        ...   tt.func @f() { %0 = ttg.local_alloc : () -> !ttg.memdesc<64xi8, #s, #m> }
+        ...   tt.func @f(%p: !tt.ptr<f32>) {
+        ...     %x = tt.load %p : !tt.ptr<f32>
+        ...     tt.return
+        ...   }
         ... }''')
         >>> [kernel] = kernels_of(audit_module(module), grid=(64, 2))
-        >>> kernel.name, kernel.programs, kernel.verdict
-        ('@f', 128, 'no findings')
+        >>> kernel.name, kernel.programs
+        ('@f', 128)
     """
     adviser = audit if isinstance(audit, Adviser) else Adviser(audit, Shares(audit, grid=grid))
     names = kernel_names(adviser.audit)
