@@ -252,7 +252,7 @@ def test_a_fix_of_a_refused_kernel_says_that_its_result_is_refused(
 
 @pytest.mark.parametrize("path", sampled(DUMPS, 8), ids=lambda path: path.stem)
 def test_what_a_suggestion_needs_is_what_the_audit_of_the_new_text_says(path: Path) -> None:
-    audit = tt_layout.audit_ir(str(path)).audits[0]
+    audit = next(iter(tt_layout.audit_ir(str(path)).audits))
     adviser = Adviser(audit)
     for group in grouped(audit.findings)[:6]:
         done = next(iter(adviser.suggestions(group[0])), None)
