@@ -78,8 +78,11 @@ def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
     (tmp_path / "layouts.yaml").write_text(MANIFEST, encoding="utf-8")
     assert run("check", "--update").status == 0
     golden = (tmp_path / "kernel.audit.txt").read_text(encoding="utf-8")
-    verdict = "bound by DRAM; 1 change of the program to try"
-    assert golden.startswith(f"@matmul, sm90 (H200), 4 warps: {verdict}\n")
+    verdict = (
+        "bound by LSU (assuming 1056 programs, 8 on each of 132); 1 change of the program to try"
+    )
+    head = " ".join(golden.partition("\n  1. ")[0].split())
+    assert head == f"@matmul, sm90 (H200), 4 warps: {verdict}"
     assert "\n  1. make.py:54:24, line 83: tt.load loads 2 bytes per instruction" in golden
     assert run("check").status == 0
     dump = tmp_path / "matmul.ttgir"
@@ -87,10 +90,7 @@ def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
     dump.write_text(text.replace('"ttg.num-warps" = 4', '"ttg.num-warps" = 8'), encoding="utf-8")
     outcome = run("check")
     assert outcome.status == 1
-    assert (
-        "@matmul: was bound by DRAM; 1 change of the program to try; 1 conversion through"
-        in outcome.out
-    )
+    assert f"@matmul: was {verdict}; 1 conversion through" in " ".join(outcome.out.split())
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,7 @@ def cycles(found: Bounds) -> dict[str, float]:
 def test_each_resource_is_counted_by_its_rate() -> None:
     found = bounds()
     assert found.programs == 1320
-    assert found.footprint is not None
-    assert found.footprint.bytes == 1320 * 2 * 2048
+    assert found.memory.bytes == 1320 * 2 * 2048
     seconds = found.seconds(found.bounds[0])
     assert found.bounds[0].resource == "DRAM"
     assert seconds == pytest.approx(1320 * 4096 / 4.6e12)
@@ -68,8 +67,7 @@ def test_each_resource_is_counted_by_its_rate() -> None:
 
 def test_what_programs_share_is_read_once() -> None:
     found = bounds("%r")
-    assert found.footprint is not None
-    assert found.footprint.bytes == 2048 + 1320 * 2048
+    assert found.memory.bytes == 2048 + 1320 * 2048
     assert cycles(found)["LSU"] == cycles(bounds())["LSU"]
 
 
@@ -78,8 +76,7 @@ def touched(text: str, **values: int) -> float:
     [module] = parse_ir(text.replace("READ", "%i"))
     found = kernel_bounds(audit_module(module, None, GivenValues(values)), "f", (1320,))
     assert found is not None
-    assert found.footprint is not None
-    return found.footprint.bytes
+    return found.memory.bytes
 
 
 def test_programs_behind_the_last_row_touch_nothing() -> None:
@@ -117,7 +114,7 @@ def test_the_busiest_multiprocessor_counts() -> None:
 
 def test_without_a_grid_it_is_one_program() -> None:
     found = bounds(grid=None)
-    assert (found.programs, found.footprint) == (None, None)
+    assert found.programs is None
     assert cycles(found)["LSU"] == 32
     assert cycles(found)["DRAM"] == pytest.approx(4096 * 132 / (4.6e12 / 1.98e9))
 
@@ -131,7 +128,77 @@ def test_without_a_grid_memory_moves_each_byte_once() -> None:
     found = kernel_bounds(audit_module(module, None, GivenValues({"p": 4})), "f")
     assert found is not None
     assert found.work.l2_bytes == 2048 + 4 * (3 * 16 + 17) * 32
-    assert found.work.dram_bytes == 2048 + 2048
+    assert found.wave is not None
+    assert found.memory.bytes == (2048 + 2048) * found.wave.programs
+
+
+def test_without_a_grid_programs_share_what_no_address_of_theirs_tells_apart() -> None:
+    """All of a wave read the same 2,048 bytes, and write 2,048 of their own each."""
+    found = bounds("%r", grid=None)
+    assert found.wave is not None
+    programs = found.wave.programs
+    assert (programs, found.wave.ctas) == (132 * 16, 16)
+    assert found.memory.bytes == 2048 + programs * 2048
+    assert found.memory.unshared == programs * 4096
+    assert found.binding == found.largest == found.of("DRAM")
+    assert found.assumption == "assuming 2112 programs, 16 on each of 132"
+
+
+DIVIDED = """%d = arith.divsi %x, %n : i32
+    %b = arith.muli %d, %c : i32"""
+REST = """%d = arith.divsi %x, %n : i32
+    %o = arith.remsi %x, %n : i32
+    %e = arith.addi %d, %o : i32
+    %b = arith.muli %e, %c : i32"""
+OF_FOUR = """%k = arith.constant 4 : i32
+    %d = arith.divsi %x, %k : i32
+    %b = arith.muli %d, %c : i32"""
+
+
+@pytest.mark.parametrize(
+    ("begin", "fewest", "most"),
+    [
+        (DIVIDED, 1, 1),
+        (REST, 2112, 2112),
+        (OF_FOUR, 528, 528),
+        (DIVIDED.replace("divsi", "remsi"), 1, 1),
+        (OF_FOUR.replace("divsi", "remsi"), 1, 4),
+    ],
+)
+def test_what_a_divided_id_tells_of_sharing(begin: str, fewest: int, most: int) -> None:
+    """Of a count that is not known nothing; a quotient and its remainder are the whole id."""
+    text = COPY.replace("%b = arith.muli %x, %c : i32", begin).replace("READ", "%i")
+    [module] = parse_ir(text)
+    found = kernel_bounds(audit_module(module), "f")
+    assert found is not None
+    assert found.memory.fewest == fewest * 4096
+    if most > 1:
+        assert found.memory.bytes == most * 4096
+    assert (found.binding is None) is (most == 1)
+    assert found.within is not None
+    assert found.within.resource in ("LSU", "special functions")
+
+
+def test_with_a_grid_unknown_addresses_are_shared_by_what_they_depend_on() -> None:
+    """Rows at a stride that is not known: DRAM moves those of each program all the same."""
+    text = COPY.replace("%b = arith.muli %x, %c : i32", "%b = arith.muli %x, %n : i32")
+    [module] = parse_ir(text.replace("READ", "%i"))
+    found = kernel_bounds(audit_module(module), "f", (1320,))
+    assert found is not None
+    assert found.memory.footprint.bytes == 0
+    assert found.memory.bytes == 1320 * 2 * 2048
+
+
+def test_needed_are_the_bytes_that_lanes_ask_for() -> None:
+    """Elements of 4 bytes, 64 bytes apart: an eighth of their sectors."""
+    far = """%e = arith.constant dense<16> : tensor<512xi32, #a>
+    %k = arith.muli %i, %e : tensor<512xi32, #a>
+    %pa ="""
+    [module] = parse_ir(COPY.replace("%pa =", far, 1).replace("READ", "%k"))
+    found = kernel_bounds(audit_module(module, None, GivenValues()), "f", (1320,))
+    assert found is not None
+    assert found.memory.bytes == 1320 * (512 * 32 + 2048)
+    assert found.memory.used == 1320 * (512 * 4 + 2048)
 
 
 def test_no_bound_of_a_gpu_without_rates() -> None:

@@ -201,8 +201,8 @@ class Shares:
         # Accesses at unknown addresses have a price that is more than what bounds count of them.
         whole = time or max(bounds.cycles, self.cycles(function) * programs)
         part = saved * programs / whole
-        if bounds.programs is not None and (floor := bounds.of("DRAM")) is not None:
-            part = min(part, 1 - floor.cycles / whole)
+        if bounds.programs is not None:
+            part = min(part, 1 - bounds.needed / whole)
         largest = bounds.largest
         is_alone = bounds.programs is None and largest is not None and largest.resource == "DRAM"
         is_open = not time and not self._knows_memory(function)

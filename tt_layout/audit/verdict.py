@@ -55,13 +55,24 @@ def _bound_text(bounds: Bounds, measured: float | None) -> str:
         if largest.cycles < BUSY * measured:
             return f"{largest.resource}, the busiest that is counted, takes {of}"
         return f"bound by {largest.resource}: {of}"
-    is_launch = bounds.programs is not None
+    if bounds.programs is None:
+        return _wave_text(bounds)
     least = (
         f"about {took} if loops run {ASSUMED_TRIPS} times"
         if bounds.is_assumed
         else f"at least {took}"
     )
-    return f"bound by {largest.resource}" + f": {least}" * is_launch
+    return f"bound by {largest.resource}: {least}"
+
+
+def _wave_text(bounds: Bounds) -> str:
+    """Return the resource that binds without a grid, and what is assumed of one."""
+    binding, within = bounds.binding, bounds.within
+    if binding is not None:
+        return f"bound by {binding.resource}" + f" ({bounds.assumption})" * bool(bounds.assumption)
+    if within is None:
+        return "whether DRAM binds it depends on the grid"
+    return f"bound by {within.resource} within a multiprocessor (DRAM depends on the grid)"
 
 
 def _gain_text(findings: Sequence[Finding], adviser: Adviser) -> str:

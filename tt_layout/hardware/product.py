@@ -56,6 +56,11 @@ class Product:
     timing: Timing | None = None
 
     @property
+    def dram_per_cycle(self) -> float:
+        """Bytes that memory moves in a cycle of a multiprocessor."""
+        return self.dram_bytes / self.clock_hz
+
+    @property
     def key(self) -> str:
         """The name as ``--gpu`` takes it.
 

@@ -23,7 +23,10 @@ from tt_layout.wording import count, lines
 MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
 MAX_ANCHORS = 4  # operations that are named on one side of a conversion
 
-_STORES = frozenset({"tt.store", "tt.atomic_rmw", "amdg.buffer_store", "tt.descriptor_store"})
+_STORES = frozenset({"tt.store", "amdg.buffer_store", "tt.descriptor_store"})
+_ATOMICS = frozenset(
+    {"tt.atomic_rmw", "tt.atomic_cas", "amdg.buffer_atomic_rmw", "amdg.buffer_atomic_cas"}
+)
 
 
 class Remedy(NamedTuple):
@@ -213,8 +216,9 @@ def note_message(adviser: Adviser, note: Note) -> str:
     before, after = note.cycles, note.otherwise
     reason = adviser.reason(note.finding)
     ends = {one.operation for one in reason.consumers} if reason is not None else set()
-    is_stored = ends and all(name in _STORES for name in ends)
-    way = "a direct store" if is_stored else "the cheapest other way"
+    way = "the cheapest other way"
+    if ends and ends <= _STORES | _ATOMICS:
+        way = "a direct atomic" if ends & _ATOMICS else "a direct store"
     compared = f"{after:g} cycles instead of {before:g}" if after > before else f"{after:g}, too"
     return f"{short_operation(note.finding.name)} is worth keeping: {way} would take {compared}"
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.bounds import Wave
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding, Note
@@ -159,6 +160,8 @@ def _bounds(summary: Kernel) -> dict[str, Any] | None:
         return None
     return {
         "programs": found.programs,
+        "binds": found.binding.resource if found.binding is not None else None,
+        "wave": _wave(found.wave),
         "is_assumed": found.is_assumed,
         "measured_cycles": summary.measured,
         "clock_hz": found.rates.clock_hz,
@@ -166,6 +169,11 @@ def _bounds(summary: Kernel) -> dict[str, Any] | None:
         "rates_evidence": found.rates.evidence,
         "by_resource": [one._asdict() for one in found.bounds],
     }
+
+
+def _wave(wave: Wave | None) -> dict[str, Any] | None:
+    """Return the programs that are assumed without a grid."""
+    return {"programs": wave.programs, **wave._asdict()} if wave is not None else None
 
 
 def _occupancy(found: Occupancy | None) -> dict[str, Any] | None:

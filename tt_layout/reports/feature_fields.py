@@ -23,7 +23,7 @@ from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.time.launch import TERMS
 from tt_layout.ir.data_movements import MovementKind
 
-FEATURES_VERSION = 1
+FEATURES_VERSION = 2
 """Changes when a name changes its meaning or goes."""
 
 Value = int | float | str | bool | None
@@ -122,9 +122,9 @@ def _bound(resource: str, kernel: Kernel) -> float | None:
     return bound.cycles if bound is not None else None
 
 
-def _largest(kernel: Kernel) -> str | None:
+def _binding(kernel: Kernel) -> str | None:
     bounds = kernel.bounds
-    return bounds.largest.resource if bounds is not None and bounds.largest is not None else None
+    return bounds.binding.resource if bounds is not None and bounds.binding is not None else None
 
 
 def _of(path: str, kernel: Kernel) -> Any:
@@ -220,7 +220,7 @@ def _costs() -> Iterator[Feature]:
         text = f"{resource}: cycles that a launch takes at least ([bounds.md](bounds.md))"
         yield Feature(name, NUMBER, text, partial(_bound, resource))
     yield _row("bound_cycles", NUMBER, "bounds.cycles", "the largest of these")
-    yield Feature("bound_by", TEXT, "the resource of the largest", _largest)
+    yield Feature("bound_by", TEXT, "the resource that binds; null where a grid decides", _binding)
     yield _row("cycles", NUMBER, "cycles", "of all data movements, as findings count them")
     families = {
         "conversions": ConversionDetails,

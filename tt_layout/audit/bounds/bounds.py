@@ -2,8 +2,9 @@
 
 A resource of a multiprocessor is busy for what the programs on it ask for.  The busiest has at
 least ``ceil(programs / multiprocessors)`` of them.  Memory and the second-level cache serve all
-together.  Without a number of programs a bound is that of one program, in cycles of a
-multiprocessor that has its share of memory to itself.
+together.  Without a number of programs a bound is that of one program of a full wave, in cycles
+of a multiprocessor that has its share of memory to itself.  What the programs of a wave share is
+in the addresses; where they do not say, or another grid would share more, memory may bind or not.
 
 Read next:    `tt_layout.audit.bounds.work`, `tt_layout.hardware.product`.
 """
@@ -15,13 +16,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds.footprint import Footprint, footprint
+from tt_layout.audit.bounds.memory import Memory, launch_memory, wave_memory
+from tt_layout.audit.bounds.sharing import Wave
 from tt_layout.audit.bounds.work import Work, program_work
 from tt_layout.audit.measured.launch import Launch
 from tt_layout.audit.measured.programs import Programs
+from tt_layout.audit.occupancy import kernel_occupancy
+from tt_layout.audit.registers import worst
 from tt_layout.hardware.product import Product
 
 Grid = tuple[int, ...]
+
+DRAM, L2 = "DRAM", "L2"
+"""Resources that all multiprocessors share."""
 
 
 class Bound(NamedTuple):
@@ -49,8 +56,9 @@ class Bounds:
         programs: of the grid; None where it is not known.
         bounds: the largest first.
         work: what one program asks for.
-        footprint: what all programs touch of memory; None without a grid.
+        memory: what DRAM moves for all programs of the grid, or of the wave.
         is_voided: whether spills are likely, which cost more than anything that is counted.
+        wave: the programs that are assumed without a grid.
     """
 
     function: str | None
@@ -58,8 +66,9 @@ class Bounds:
     programs: int | None
     bounds: tuple[Bound, ...]
     work: Work
-    footprint: Footprint | None = None
+    memory: Memory
     is_voided: bool = False
+    wave: Wave | None = None
 
     @property
     def largest(self) -> Bound | None:
@@ -70,6 +79,39 @@ class Bounds:
     def cycles(self) -> float:
         """The largest bound, in cycles; 0 where there is none."""
         return self.largest.cycles if self.largest is not None else 0
+
+    @property
+    def binding(self) -> Bound | None:
+        """The resource that binds, whatever the grid is; None where that depends on the grid."""
+        largest = self.largest
+        if largest is None or self.wave is None or largest.resource != DRAM:
+            return largest
+        others = (bound.cycles for bound in self.bounds if bound.resource != DRAM)
+        return largest if self._dram(self.memory.fewest) > max(others, default=0) else None
+
+    def _dram(self, moved: float) -> float:
+        """Return the cycles in which DRAM moves bytes of all programs; in a wave those of one."""
+        share = self.wave.ctas if self.wave is not None else 1
+        return moved / share / self.rates.dram_per_cycle
+
+    @property
+    def needed(self) -> float:
+        """Cycles in which DRAM moves what some lane asks for: no change makes it fewer."""
+        return self._dram(self.memory.used)
+
+    @property
+    def within(self) -> Bound | None:
+        """The resource of a multiprocessor that binds a program; None where none is counted."""
+        own = (bound for bound in self.bounds if bound.resource not in (DRAM, L2))
+        return next((bound for bound in own if bound.cycles > 0), None)
+
+    @property
+    def assumption(self) -> str:
+        """The wave in words, where another number of programs may bind otherwise; else empty."""
+        found = self.binding
+        if self.wave is None or found is None:
+            return ""
+        return self.wave.text if self._dram(self.memory.unshared) >= found.cycles else ""
 
     @property
     def programs_per_multiprocessor(self) -> float:
@@ -116,18 +158,36 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
         ... }''')
         >>> found = kernel_bounds(audit_module(module), "f")
         >>> [(bound.resource, round(bound.cycles)) for bound in found.bounds if bound.cycles]
-        [('DRAM', 233), ('L2', 60), ('LSU', 32)]
+        [('L2', 60), ('LSU', 32), ('DRAM', 0)]
     """
     audited = audit.audited
-    rates = audited.target.product if audited is not None and audited.target is not None else None
-    if rates is None:
+    if audited is None or audited.target is None or audited.target.product is None:
         return None
-    programs = _product(grid) if grid is not None else None
-    work = program_work(audit, function, rates, programs_of(audit, function, grid))
-    touched = footprint(audit, function, grid) if grid is not None else None
-    ordered = sorted(_bounds(work, touched, programs, rates), key=lambda one: -one.cycles)
+    rates = audited.target.product
     spills = any(pressure.spills for pressure in audit.registers_of(function))
-    return Bounds(function, rates, programs, tuple(ordered), work, touched, spills)
+    work = program_work(audit, function, rates, programs_of(audit, function, grid))
+    if grid is not None:
+        memory = launch_memory(audit, function, work, grid)
+        programs, wave = _product(grid), None
+    else:
+        wave = Wave(rates.multiprocessors, _resident(audit, function))
+        memory = wave_memory(audit, function, work, wave)
+        programs = None
+    bounds = sorted(_bounds(work, memory, programs, rates, wave), key=lambda one: -one.cycles)
+    return Bounds(function, rates, programs, tuple(bounds), work, memory, spills, wave)
+
+
+def _resident(audit: Audit, function: str | None) -> int:
+    """Return the CTAs that a multiprocessor holds at once; 1 where that is not known."""
+    pressure = worst(audit.registers_of(function))
+    if pressure is None or audit.audited is None:
+        return 1
+    memory = audit.memory_of(function)
+    shared = audit.known.shared_bytes
+    if shared is None and memory is not None:
+        shared = memory.stated if memory.stated is not None else memory.bytes
+    found = kernel_occupancy(audit, audit.audited, pressure, shared, audit.known)
+    return max(1, found.ctas) if found is not None else 1
 
 
 def programs_of(audit: Audit, function: str | None, grid: Grid | None) -> Programs | None:
@@ -146,19 +206,18 @@ def _product(grid: Grid) -> int:
 
 
 def _bounds(
-    work: Work, touched: Footprint | None, programs: int | None, rates: Product
+    work: Work, memory: Memory, programs: int | None, rates: Product, wave: Wave | None
 ) -> Iterator[Bound]:
     sms = rates.multiprocessors
     count = programs if programs is not None else sms
     rounds = -(-count // sms)
-    moved = touched.bytes if touched is not None else work.dram_bytes * count
-    per_cycle = rates.dram_bytes / rates.clock_hz
+    moved = memory.bytes / (wave.ctas if wave is not None else 1)
     reason = f"{moved:.3g} bytes at {rates.dram_bytes / 1e12:.3g} TB/s"
-    yield Bound("DRAM", moved / per_cycle, reason)
+    yield Bound(DRAM, moved / rates.dram_per_cycle, reason)
     if rates.l2_bytes is not None:
         asked = work.l2_bytes * count
         speed = f"{rates.l2_bytes:.3g} bytes a cycle and SM"
-        yield Bound("L2", asked / (rates.l2_bytes * sms), f"{asked:.3g} bytes at {speed}")
+        yield Bound(L2, asked / (rates.l2_bytes * sms), f"{asked:.3g} bytes at {speed}")
     for resource, cycles, unit in (
         ("LSU", work.lsu_cycles / rates.lsu_cycles, "wavefronts"),
         ("tensor cores", work.tensor_cycles, "cycles of matrix instructions"),

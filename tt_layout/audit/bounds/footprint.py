@@ -18,6 +18,7 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.bounds.sharing import NOBODY, Sharing, is_place, places
 from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
 from tt_layout.audit.global_memory.cost import PlacedAccess, placed_access
 from tt_layout.audit.global_memory.operands import FORMS
@@ -26,33 +27,60 @@ from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import agreed
-from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Known, Unknown, UnknownError, unknowns
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.ir.ssa import SsaFunction, Value
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
 
 Program = tuple[int, ...]
-_WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
+WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
+"""Accesses whose bytes go to memory."""
+
+
+class Part(NamedTuple):
+    """Bytes of global memory that accesses through one pointer touch.
+
+    Attributes:
+        most: in sectors, where accesses whose addresses are not known touch none twice.
+        fewest: where they touch the same.
+        used: that some lane asks for; where addresses are not known, where they ask for the same.
+        sharing: how programs share them.
+    """
+
+    most: float
+    fewest: float
+    used: float
+    sharing: Sharing = NOBODY
 
 
 class Footprint(NamedTuple):
     """Bytes of global memory that a launch, or a program, touches.
 
     Attributes:
-        bytes: read, and written, each once.
+        parts: by pointer, by whether they are read or written, and by how programs share them.
         lines: of the accesses that are counted, each with the bytes that it touches alone; of the
             others addresses are not known.
     """
 
-    bytes: float
+    parts: tuple[Part, ...]
     lines: Mapping[int, float]
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of the sectors that are read, and written, each once."""
+        return sum(part.most for part in self.parts)
+
+    @property
+    def used(self) -> float:
+        """Bytes of them that some lane asks for."""
+        return sum(part.used for part in self.parts)
 
 
 class _Reach(NamedTuple):
-    """Footprint of an access in one program: bytes, and their range."""
+    """Footprint of an access in one program: bytes of sectors, used ones, and their range."""
 
     bytes: float
+    used: float
     first: int
     last: int
 
@@ -65,6 +93,7 @@ def footprint(
     audit: Audit,
     function: str | None,
     grid: Sequence[int] | None = None,
+    sharing: Callable[[SsaOperation], Sharing] | None = None,
     *,
     is_sampled: bool = False,
 ) -> Footprint:
@@ -74,12 +103,13 @@ def footprint(
         audit: of the module.
         function: the kernel.
         grid: programs along x, y and z; None for one program.
+        sharing: how programs share what an access touches; None where that is not asked.
         is_sampled: whether a loop whose first executions move on by the same distance is taken to
             do so to its end: faster, and too much where masks end it.
     """
     audited = audit.audited
     assert audited is not None
-    groups: dict[tuple[str, bool], list[_Launch]] = {}
+    groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
     lines: dict[int, float] = {}
     programs = _Programs(audited, grid, is_sampled)
     for row in audit.movements_of(function):
@@ -89,8 +119,11 @@ def footprint(
         found = programs.launch(full)
         if found is not None:
             lines[row.operation.line] = found.bytes
-            groups.setdefault((found.pointer, row.operation.group in _WRITES), []).append(found)
-    return Footprint(sum(map(_together, groups.values())), lines)
+            shared = sharing(full.operation) if sharing is not None else NOBODY
+            key = found.pointer, row.operation.group in WRITES, shared
+            groups.setdefault(key, []).append(found)
+    parts = tuple(_together(group, shared) for (_, _, shared), group in groups.items())
+    return Footprint(parts, lines)
 
 
 class _Launch(NamedTuple):
@@ -98,18 +131,21 @@ class _Launch(NamedTuple):
 
     Attributes:
         pointer: the argument that the addresses count from.
+        used: of these bytes, those that some lane asks for.
     """
 
     pointer: str
     bytes: float
+    used: float
     first: int
     last: int
 
 
-def _together(found: Sequence[_Launch]) -> float:
+def _together(launches: Sequence[_Launch], sharing: Sharing) -> Part:
     """Return the joint footprint of accesses through one pointer."""
-    extent = max(one.last for one in found) - min(one.first for one in found)
-    return min(sum(one.bytes for one in found), extent)
+    extent = max(one.last for one in launches) - min(one.first for one in launches)
+    touched = min(sum(one.bytes for one in launches), extent)
+    return Part(touched, touched, min(sum(one.used for one in launches), touched), sharing)
 
 
 class _Programs:
@@ -132,7 +168,7 @@ class _Programs:
             access = placed_access(kernel, full.operation) if kernel is not None else None
         except LayoutError:
             return None
-        pointer = _pointer(full.function, access.addresses.pointer) if access is not None else None
+        pointer = pointer_of(self._audited, full) if access is not None else None
         if access is None or pointer is None or access.shape.too_large is not None:
             return None
         find = partial(self._reach, full, access)
@@ -142,8 +178,11 @@ class _Programs:
         if len(reaches) < len(known):
             return None
         own = max(reach.bytes for reach in reaches.values())
+        asked = max(reach.used for reach in reaches.values())
         first, last = min(r.first for r in reaches.values()), max(r.last for r in reaches.values())
-        return _Launch(pointer, min(own * _distinct(reaches, sizes), last - first), first, last)
+        programs, extent = _distinct(reaches, sizes), last - first
+        touched, used = min(own * programs, extent), min(asked * programs, extent)
+        return _Launch(pointer, touched, used, first, last)
 
     def _touching(self, find: Callable[[Program], _Reach | None]) -> Program:
         """Return the programs along each axis up to the last that touches something."""
@@ -163,7 +202,7 @@ class _Programs:
         self, full: FullOperation, access: PlacedAccess, at: tuple[int, ...]
     ) -> _Reach | None:
         evaluator, lanes = self._evaluator(full, at), shape_lanes(access.shape)
-        total, first, last = 0.0, 1 << 62, 0
+        total, used, first, last = 0.0, 0.0, 1 << 62, 0
         rest, before = self._rest(evaluator, full), np.empty(0, np.int64)
         try:
             # Branches that loaded values decide are taken, as they are for the other resources.
@@ -179,17 +218,20 @@ class _Programs:
                 if begins.size:
                     first, last = min(first, int(begins.min())), max(last, int(begins.max()))
                     total += _sector_bytes(begins, access.shape)
+                    used += int(np.unique(begins).size) * access.shape.width_bytes
                 if rest and number == SAMPLED and (step := _step(before, begins)) is not None:
                     total += rest * _sector_bytes(begins, access.shape)
+                    used += rest * int(np.unique(begins).size) * access.shape.width_bytes
                     first, last = min(first, first + rest * step), max(last, last + rest * step)
                     break
                 before = begins
         except UnknownError:
             return None
         if total == 0:
-            return _Reach(0, 0, 0)
+            return _Reach(0, 0, 0, 0)
         last += access.shape.width_bytes
-        return _Reach(min(total, last - first + access.shape.sector_bytes), first, last)
+        total = min(total, last - first + access.shape.sector_bytes)
+        return _Reach(total, min(used, last - first), first, last)
 
     def _rest(self, evaluator: Evaluator, full: FullOperation) -> int:
         """Return how often an access runs beyond what is looked at; 0 where all are looked at."""
@@ -236,8 +278,9 @@ def _sector_bytes(begins: Ints, shape: AccessShape) -> int:
     return int(np.unique(begins // shape.sector_bytes).size) * shape.sector_bytes * each
 
 
-def _pointer(function: SsaFunction, value: Value) -> str | None:
-    """Return the argument that a pointer counts from; None where several may be."""
-    structure, arguments = Structure(function), frozenset(function.arguments)
-    pointers = {v for v in structure.values(value) if v in arguments and v.type.pointee is not None}
-    return pointers.pop().name if len(pointers) == 1 else None
+def pointer_of(audited: AuditedModule, full: FullOperation) -> str | None:
+    """Return the argument that an access counts its addresses from; None where several may be."""
+    structure, arguments = audited.evaluator(full.function).structure, full.function.arguments
+    reached = frozenset(structure.values(*places(full.operation)))
+    pointers = [value for value in arguments if value in reached and is_place(value)]
+    return pointers[0].name if len(pointers) == 1 else None

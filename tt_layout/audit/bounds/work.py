@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds.footprint import footprint
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.measured.programs import Amount, Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
@@ -30,9 +29,7 @@ class Work(NamedTuple):
 
     Attributes:
         lsu_cycles: wavefronts of shared memory, and of global memory.
-        l2_bytes: sectors of global memory, each access by itself.
-        dram_bytes: of a program by itself each byte once where the addresses are known, else as
-            ``l2_bytes``; 0 in a launch, of which programs share what they read.
+        asked: of global memory: each access with the bytes of its sectors.
         tensor_cycles: of matrix instructions.
         fma: additions and multiplications of 32-bit floats that may not be one instruction less.
         special: exponentials, logarithms, roots.
@@ -42,13 +39,17 @@ class Work(NamedTuple):
     """
 
     lsu_cycles: float = 0
-    l2_bytes: float = 0
-    dram_bytes: float = 0
+    asked: tuple[tuple[MovementRow, float], ...] = ()
     tensor_cycles: float = 0
     fma: float = 0
     special: float = 0
     unknown: tuple[str, ...] = ()
     assumed: bool = False
+
+    @property
+    def l2_bytes(self) -> float:
+        """Bytes of sectors of global memory, each access by itself."""
+        return sum(size for _, size in self.asked)
 
 
 class Runs(NamedTuple):
@@ -122,22 +123,15 @@ def program_work(
     assert audited is not None
     own = audit.movements_of(function)
     counts = Counts(audited, programs)
-    asked = [(row.operation.line, l2_bytes(row, counts)) for row in own]
     return Work(
         lsu_cycles=sum(lsu_cycles(row, counts) for row in own),
-        l2_bytes=sum(size for _, size in asked),
-        dram_bytes=_moved_bytes(audit, function, asked) if programs is None else 0,
+        asked=tuple((row, l2_bytes(row, counts)) for row in own),
         tensor_cycles=sum(_tensor_cycles(audit, function, rates, counts)),
         fma=sum(_elements(audited, function, counts, lambda t: t.float_instruction)) / 2,
         special=sum(_elements(audited, function, counts, lambda t: t.special_function)),
         unknown=tuple(_unknown(own, counts)),
         assumed=any(counts.runs(row).is_assumed for row in own if row.cost is not None),
     )
-
-
-def _moved_bytes(audit: Audit, function: str | None, asked: Iterable[tuple[int, float]]) -> float:
-    touched = footprint(audit, function)
-    return touched.bytes + sum(size for line, size in asked if line not in touched.lines)
 
 
 def lsu_cycles(row: MovementRow, counts: Counts) -> float:

@@ -1,0 +1,204 @@
+"""Sharing of global memory between the programs of a grid, as the addresses tell it.
+
+Programs that differ along an axis that no address of an access depends on touch the same bytes.
+Where the id of a program is divided by a count that is not known, an address tells neither how
+many programs share it nor that they do.
+
+Read next:    `tt_layout.audit.bounds.bounds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+from typing import NamedTuple
+
+from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
+from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.unknown import Unknown
+from tt_layout.ir.ssa import Block, SsaOperation, Value
+from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.dataflow import reach
+
+_QUOTIENTS = frozenset({"arith.divsi", "arith.divui", "arith.floordivsi"})
+_REMAINDERS = frozenset({"arith.remsi", "arith.remui"})
+
+
+class Wave(NamedTuple):
+    """A full wave of programs, each multiprocessor with all that it holds at once.
+
+    Attributes:
+        multiprocessors: of the GPU.
+        ctas: on each of them.
+    """
+
+    multiprocessors: int
+    ctas: int
+
+    @property
+    def programs(self) -> int:
+        """The number of programs."""
+        return self.multiprocessors * self.ctas
+
+    @property
+    def text(self) -> str:
+        """The assumption in words.
+
+        Example:
+            >>> Wave(132, 2).text
+            'assuming 264 programs, 2 on each of 132'
+        """
+        return f"assuming {self.programs} programs, {self.ctas} on each of {self.multiprocessors}"
+
+
+class Sharing(NamedTuple):
+    """Programs that touch the same bytes.
+
+    Attributes:
+        axes: of the grid, those that the addresses depend on.
+        quotient: what the id is divided by where only the quotient is an address.
+        remainder: the count whose remainder alone is an address; None where none is.
+        is_open: whether the id is divided by a count that is not known, or the variable of a loop,
+            of which iterations may touch the same.
+    """
+
+    axes: frozenset[int] = frozenset()
+    quotient: int = 1
+    remainder: int | None = None
+    is_open: bool = False
+
+    def most(self, programs: float, axes: int) -> float:
+        """Return how many of some programs touch bytes of their own, at most.
+
+        Args:
+            programs: of the wave; it is as long along each axis.
+            axes: of the grid.
+
+        Example:
+            >>> Sharing(frozenset({0})).most(256, 2), Sharing(frozenset({0})).most(256, 1)
+            (16.0, 256.0)
+        """
+        if not self.axes:
+            return 1
+        found: float = max(1, programs ** (len(self.axes) / max(axes, 1)) / self.quotient)
+        return min(found, self.remainder) if self.remainder is not None else found
+
+    def in_grid(self, sizes: Sequence[int]) -> float:
+        """Return how many programs of a grid touch bytes of their own, at least.
+
+        Example:
+            >>> Sharing(frozenset({0})).in_grid((32, 64, 1))
+            32.0
+        """
+        if self.is_open:
+            return 1
+        found = max(1, prod(sizes[axis] for axis in self.axes) / self.quotient)
+        return min(found, self.remainder) if self.remainder is not None else found
+
+    def fewest(self, programs: float, axes: int) -> float:
+        """Return how many do in any grid: all, or as few as in one that is long elsewhere.
+
+        Example:
+            >>> Sharing(frozenset({0})).fewest(256, 2), Sharing(frozenset({0})).fewest(256, 1)
+            (1, 256.0)
+        """
+        is_whole = len(self.axes) == axes and not self.is_open and self.remainder is None
+        return self.most(programs, axes) if is_whole else 1
+
+
+NOBODY = Sharing()
+"""Of what does not depend on the program."""
+
+
+class ProgramSharing:
+    """Dependence of a function's values on the program."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._flow = ControlFlow(evaluator.function)
+        self._known: dict[tuple[Value, ...], Sharing] = {}
+
+    @property
+    def axes(self) -> int:
+        """The axes of the grid that the function asks for."""
+        return len({*map(_axis, filter(_is_program, self._evaluator.function.walk()))})
+
+    def of(self, operation: SsaOperation) -> Sharing:
+        """Return how programs share what an access touches."""
+        roots = tuple(places(operation))
+        if roots not in self._known:
+            self._known[roots] = self._sharing(roots)
+        return self._known[roots]
+
+    def _sharing(self, roots: Iterable[Value]) -> Sharing:
+        """Follow addresses back to the ids of programs."""
+        found = {value.definition for value in reach(roots, self._sources)} - {None}
+        operations = [one for one in found if one is not None]
+        axes = frozenset(map(_axis, filter(_is_program, operations)))
+        divisions = [one for one in operations if one.name in _QUOTIENTS | _REMAINDERS]
+        if not axes or not divisions:
+            return Sharing(axes)
+        parts: dict[tuple[Value, ...], set[bool]] = {}
+        for one in divisions:
+            parts.setdefault(one.operands, set()).add(one.name in _QUOTIENTS)
+        sharing = Sharing(axes)
+        for (dividend, divisor), kinds in parts.items():
+            reached = frozenset(reach([dividend], self._sources))
+            if any(map(_is_variable, reached)):
+                sharing = sharing._replace(is_open=True)
+            # A quotient and a remainder of the same division are the whole id.
+            elif len(kinds) == 1 and any(map(_is_program_id, reached)):
+                sharing = self._divided(sharing, divisor, is_quotient=True in kinds)
+        return sharing
+
+    def _divided(self, sharing: Sharing, divisor: Value, *, is_quotient: bool) -> Sharing:
+        count = self._evaluator.scalar(divisor) if divisor.type.is_scalar else None
+        if count is None or isinstance(count, Unknown) or count <= 0:
+            return sharing._replace(is_open=True)
+        if is_quotient:
+            return sharing._replace(quotient=sharing.quotient * count)
+        return sharing._replace(remainder=min(count, sharing.remainder or count))
+
+    def _sources(self, value: Value) -> Iterator[Value]:
+        for edge in self._flow.into(value):
+            yield edge.source
+        first = self._flow.first_value(value)
+        if first is not None:
+            yield first
+        if value.definition is not None:
+            yield from value.definition.operands
+
+
+def places(operation: SsaOperation) -> Iterator[Value]:
+    """Yield what says where an access is: pointers and offsets, or a descriptor and coordinates."""
+    if operation.name in FORMS:
+        roles = operands(in_todays_form(operation))
+        yield from (roles[name] for name in ("pointer", "offsets") if name in roles)
+    else:
+        types = ((value, value.type) for value in operation.operands)
+        yield from (value for value, own in types if not own.is_memory and not own.is_tensor)
+
+
+def is_place(value: Value) -> bool:
+    """Tell whether a value says where memory is: a pointer, or the descriptor of a tensor."""
+    own = value.type
+    return own.pointee is not None or "tensordesc" in own.element
+
+
+def _is_program(operation: SsaOperation) -> bool:
+    return operation.traits.by_program and operation.name.endswith("program_id")
+
+
+def _is_program_id(value: Value) -> bool:
+    return value.definition is not None and _is_program(value.definition)
+
+
+def _is_variable(value: Value) -> bool:
+    """Tell whether a value is the variable of a loop."""
+    owner = value.owner
+    loop = owner.region.owner if isinstance(owner, Block) else None
+    return loop is not None and loop.traits.counted and loop.regions[0][0].arguments[0] is value
+
+
+def _axis(operation: SsaOperation) -> int:
+    return (operation.integer("axis") or 0) % 3
