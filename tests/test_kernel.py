@@ -231,3 +231,50 @@ def test_a_planted_verdict_is_in_every_report_with_one(
         "JSON of watch": json.dumps(watched().data()),
     }
     assert [name for name, text in texts.items() if "planted verdict" not in plain(text)] == []
+
+
+NO_TENSORS = """module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @nothing(%x: !tt.ptr<f32>, %n: i32) {
+    tt.return
+  }
+}
+"""
+NO_LAYOUTS = """module {
+  tt.func public @early(%x: !tt.ptr<f32>) {
+    %r = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32>
+    %p = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+    %q = tt.addptr %p, %r : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+    %v = tt.load %q : tensor<1024x!tt.ptr<f32>>
+    tt.store %q, %v : tensor<1024x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "said"),
+    [
+        (NO_TENSORS, "nothing", "nothing in it moves or multiplies tensors"),
+        (NO_LAYOUTS, "early", "this is TTIR, before layouts are chosen: give the .ttgir"),
+    ],
+)
+def test_a_kernel_without_layouts_is_one_everywhere(
+    run: Run, tmp_path: Path, text: str, name: str, said: str
+) -> None:
+    dump, page = tmp_path / "k.ttgir", tmp_path / "page.html"
+    dump.write_text(text)
+    audited = run("audit", str(dump))
+    assert (audited.status, audited.err) == (0, "")
+    assert said in plain(audited.out)
+    assert said in plain(str(tt_layout.audit_ir(str(dump))))
+    assert run("page", str(dump), "-o", str(page)).status == 0
+    assert said in plain(page.read_text(encoding="utf-8"))
+    [row] = map(json.loads, run("audit", str(dump), "--format", "features").out.splitlines())
+    assert row == features(str(dump))
+    assert row["kernel"] == name
+    assert f"@{name}" in run("audit", str(dump), str(dump)).out
+    same = run("audit", "--diff", str(dump), str(dump))
+    assert same.status == 0
+    line = text.split("\n").index(next(one for one in text.split("\n") if "tt.func" in one)) + 1
+    assert said in plain(AgentTools().explain(text, line))

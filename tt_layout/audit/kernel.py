@@ -28,9 +28,11 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.time.estimate import Estimate, NoEstimate, kernel_estimate
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
-from tt_layout.audit.verdict import verdict_text
+from tt_layout.audit.verdict import BEFORE_LAYOUTS, EMPTY, verdict_text
 from tt_layout.hardware import Target
 from tt_layout.ir.operations import layout_of
+from tt_layout.ir.passes import Stage, stage_of
+from tt_layout.ir.ssa.control_flow import not_called
 from tt_layout.lazy import lazy
 from tt_layout.version import __version__
 from tt_layout.wording import count, size
@@ -334,7 +336,24 @@ class Kernel:
     @lazy
     def verdict(self) -> str:
         """Whether it compiles and fits, what binds it, and what there is to gain."""
+        if not self.findings and self.is_before_layouts:
+            return BEFORE_LAYOUTS
+        if not self.findings and self.is_empty:
+            return EMPTY
         return verdict_text(self.findings, self.bounds, self.measured, self.adviser)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing in it moves or multiplies tensors."""
+        return not self.rows and not self.products
+
+    @property
+    def is_before_layouts(self) -> bool:
+        """Whether its module is TTIR: tensors, and no layouts yet."""
+        module = self.audit.module
+        if self.warps is not None or module.is_intel:
+            return False
+        return not self.is_empty and stage_of(module) is Stage.NO_LAYOUTS
 
     @lazy
     def finding_lines(self) -> tuple[FindingLine, ...]:
@@ -452,12 +471,14 @@ class Kernel:
         """What was found, each kind with its number, and the shared memory."""
         texts = [", ".join(kinds_texts(self.findings))] * bool(self.findings)
         texts += [f"worth keeping: {', '.join(kinds_texts(self.needed))}"] * bool(self.needed)
-        texts = texts or [self.absences]
+        texts = texts or [*filter(None, [self.absences])]
         return "; ".join([*texts, *filter(None, [self.memory])])
 
     @property
     def absences(self) -> str:
         """What is said of a kernel without findings: only what the known costs rule out."""
+        if self.is_empty:
+            return ""
         if self.unknown_costs:
             some = f"{self.unknown_costs} of {count(self.movements, 'data movement')}"
             return f"no findings, but the cost of {some} is not known"
@@ -494,10 +515,15 @@ SETTLED: Mapping[str, Any] = {
 
 
 def kernel_names(audit: Audit) -> tuple[str | None, ...]:
-    """Return the functions that move data or have findings; None of what is outside of any."""
+    """Return the functions that move data or have findings; None of what is outside of any.
+
+    Where there are none, these are the functions that no other calls.
+    """
     names: list[str | None] = [row.operation.function for row in audit.movements]
     names += [product.function for product in audit.multiplications]
     names += [finding.function for finding in audit.findings]
+    if not names and audit.audited is not None:  # kernels without tensors are kernels, too
+        names += [function.name for function in not_called(audit.audited.functions)]
     return tuple(dict.fromkeys(names))
 
 

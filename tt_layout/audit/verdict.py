@@ -15,6 +15,15 @@ from tt_layout.wording import count, duration
 NOTHING = "nothing is worth a change"
 """The verdict on a kernel whose fixes all remove too little."""
 
+EMPTY = "nothing in it moves or multiplies tensors"
+"""The verdict on a kernel without tensors."""
+
+BEFORE_LAYOUTS = (
+    "this is TTIR, before layouts are chosen: give the .ttgir of the same compilation, which is in"
+    " Triton's cache, and which TRITON_KERNEL_DUMP=1 writes"
+)
+"""The verdict on a kernel without layouts."""
+
 NO_FIX = "no fix was found"
 
 BUSY = 0.5

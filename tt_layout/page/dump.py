@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from tt_layout.audit.audit import audit_module
+from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import pass_history
 from tt_layout.encodings import Encoding
@@ -25,6 +25,8 @@ from tt_layout.page.kernel_report import module_data, programs
 from tt_layout.page.multiplications import check_multiplication
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
+from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.html import to_page
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
 from tt_layout.surface import command_line
@@ -76,16 +78,20 @@ class DumpPage(NamedTuple):
         layouts: of the dump, each over the types that it is used with.
         dump: what the page shows besides.
         target: its GPU; None where it names none.
+        audits: of its modules.
     """
 
     layouts: Sequence[PageLayout]
     dump: EmbeddedDump
     target: str | None
+    audits: Sequence[Audit] = ()
 
     @property
     @command_line()
     def html(self) -> str:
-        """The page; it is read beside a shell, wherever it was made."""
+        """The page, read beside a shell; of a dump without any layout the report of its audit."""
+        if not self.layouts:
+            return to_page(self.dump.name, AuditReport(self.dump.name, self.audits))
         return build(self.layouts, title=self.dump.name, dump=self.dump, target=self.target)
 
 
@@ -136,7 +142,7 @@ def page_of_dump(
     if missing:
         raise LayoutError(unknown_alias(next(iter(missing)), others), FileLocation(source.name))
     layouts, numbers = _placed(found)
-    if not layouts:
+    if not layouts and (found or names or not pages):
         message = "no layout of the file is used with a type that it fits"
         raise LayoutError(message, FileLocation(source.name))
 
@@ -154,7 +160,7 @@ def page_of_dump(
         for one in _passes(run, shared)
     ]
     dump = EmbeddedDump(name, source.text, modules, texts, line, passes)
-    return DumpPage(layouts, dump, target)
+    return DumpPage(layouts, dump, target, [audit for _, audit in pages])
 
 
 def _check_line(source: Source, line: int | None) -> None:

@@ -19,6 +19,7 @@ from tt_layout.audit.finding_groups import Group, SortedGroups, sorted_groups
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.kernel import Kernel, kinds_texts
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.verdict import EMPTY
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.finding_text import USUAL, Listed, finding_in_brief, notes
 from tt_layout.reports.fitted import Paragraph
@@ -101,7 +102,7 @@ def first_screen(
     for form in (*chosen, last):
         yield from form
     if not found:
-        yield _paragraph("nothing in it moves or multiplies tensors")
+        yield _paragraph(EMPTY)
 
 
 def heights(*forms: Form) -> int:

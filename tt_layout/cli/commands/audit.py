@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tt_layout.audit.audit import SORTS, Audit, check_product, sort_movements
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import Compilations
 from tt_layout.audit.shares import grid_of
 from tt_layout.audit.values.given import GivenValues, check_names
+from tt_layout.audit.verdict import BEFORE_LAYOUTS
 from tt_layout.cli.baseline import (
     FORMATS,
     baseline_option,
@@ -409,6 +411,8 @@ def _features(files: Sequence[str], chosen: Options) -> int:
                 deque(watcher.pass_on(name, [audit]), maxlen=0)
                 arguments.update(dict.fromkeys(audit.arguments))
                 lines += (json.dumps(one) for one in found)
+                if any(kernel.is_before_layouts for kernel in kernels_of(audit)):
+                    note(f"{name}: {BEFORE_LAYOUTS}")
         except LayoutError as error:
             unread.append(error)
             if len(unread) == len(names):
