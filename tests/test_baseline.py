@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,42 @@ def test_wrong_usage_is_refused(
     assert outcome.status == 2
     assert message in " ".join(outcome.err.split())
     assert "Traceback" not in outcome.err
+
+
+def compiled(folder: Path, name: str, text: str, **options: int) -> None:
+    """Write a dump with what Triton writes beside it."""
+    own = folder / name
+    own.mkdir(parents=True)
+    (own / "k.ttgir").write_text(text)
+    metadata = {"name": "k", "hash": name, "num_warps": 4, "shared": 0, "target": {}, **options}
+    (own / "k.json").write_text(json.dumps(metadata))
+
+
+def test_kernels_of_one_name_are_told_apart(run: Run, tmp_path: Path) -> None:
+    compiled(tmp_path, "aaaa", dump("k", size=1024), num_stages=2)
+    compiled(tmp_path, "bbbb", dump("k", size=2048), num_stages=2)
+    compiled(tmp_path, "cccc", dump("k", size=1024), num_stages=3)
+    table = run("audit", str(tmp_path)).out
+    for words in ("num_stages=2 tile=1024", "num_stages=2 tile=2048", "num_stages=3 tile=1024"):
+        assert f"@k {words} " in table
+    assert "num_warps=" not in table, "it is the same for all"
+    rows = re.findall(
+        r"@k num_stages=\d tile=\d+ .*?(aaaa|bbbb|cccc)/k.ttgir:8$", table, re.M | re.S
+    )
+    assert sorted(rows) == ["aaaa", "bbbb", "cccc"], "the hash comes last"
+    [first, *_] = json.loads(run("audit", str(tmp_path), "--format", "json").out)["kernels"]
+    assert first["config"]["num_stages"] == "2"
+    compared = run("audit", "--baseline", str(tmp_path / "cccc"), str(tmp_path))
+    assert "2 new" in compared.out
+    assert "1 the same" in compared.out, "the one of the same options"
+    assert "@k num_stages=2 tile=1024" not in compared.out.splitlines()[0]
+
+
+def test_kernels_of_the_same_options_are_told_apart_by_what_they_take(
+    run: Run, tmp_path: Path
+) -> None:
+    for name, most in (("aaaa", 255), ("bbbb", 24)):
+        compiled(tmp_path, name, dump("k"), maxnreg=64, shared=most)
+    table = run("audit", str(tmp_path)).out
+    assert "@k shared=24 " in table
+    assert "@k shared=255 " in table

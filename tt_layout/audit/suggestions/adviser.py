@@ -70,7 +70,8 @@ class Adviser:
         share = self.shares.of(finding.function, suggestion.saved)
         waits = suggestion.asked_more > 0 and self.shares.leaves_some_idle(finding.function)
         before, after = self.needs(finding, suggestion)
-        holds_fewer = (after.ctas or 0) < (before.ctas or 0)
+        are_known = None not in (before.ctas, after.ctas)
+        holds_fewer = are_known and (after.ctas or 0) < (before.ctas or 0)
         return share._replace(
             is_doubtful=share.is_doubtful or waits or holds_fewer,
             is_refused=self.refusal(finding, suggestion) is not None,

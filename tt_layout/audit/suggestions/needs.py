@@ -67,7 +67,7 @@ def _needs(
 ) -> Needs:
     if registers is None or audited is None:
         return Needs(registers, memory, None)
-    bytes_ = memory.bytes if memory is not None else None
+    bytes_ = memory.bytes if memory is not None else 0
     occupancy = kernel_occupancy(conclusions, audited, registers, bytes_)
     return Needs(registers, memory, occupancy.ctas if occupancy is not None else None)
 
