@@ -421,6 +421,7 @@ def test_the_guide_has_every_notation() -> None:
 
 @pytest.mark.parametrize("name", NOTATIONS)
 def test_a_text_is_in_one_notation(name: str) -> None:
-    rows = read_layout("gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])")
-    text = translate(rows, name, [16, 32], element_bits=16).text
+    # Each notation has an accumulator of wgmma.
+    wgmma = read_layout("gl.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16])")
+    text = translate(wgmma, name, [64, 64], element_bits=16).text
     assert [other for other in NOTATIONS if NOTATIONS[other].recognises(text)] == [name]

@@ -171,5 +171,6 @@ READ_BACK: dict[str, Callable[[Given, Translation, str], None]] = {
     "cute": check_cute_both_ways,
     "linear-layout": check_notation,
     "bases": check_notation,
+    "mosaic": check_notation,
     "tlx": check_notation,
 }

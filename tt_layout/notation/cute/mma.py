@@ -21,6 +21,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.notation.cute import algebra
 from tt_layout.notation.cute.algebra import Layout, Tiler, joined
 from tt_layout.notation.cute.values import ThreadValue
+from tt_layout.wording import count
 
 _BITS = {
     "F64": 64, "C64": 64, "GC64": 64, "C32": 32, "F32": 32, "TF32": 32, "S32": 32, "BF16": 16,
@@ -66,8 +67,7 @@ class Atom:
 
     def __str__(self) -> str:
         sizes = "x".join(map(str, self.sizes))
-        threads = self.threads.size
-        head = f"{self.name}: {sizes} by {threads} thread{'s' if threads > 1 else ''}"
+        head = f"{self.name}: {sizes} by {count(self.threads.size, 'thread')}"
         return "\n".join([head, f"A {self.a}", f"B {self.b}", f"C {self.c}"])
 
 
@@ -95,10 +95,9 @@ class TiledProduct:
 
     def __post_init__(self) -> None:
         counts = [mode.size for mode in self.layout.modes]
-        for name, size, own, count in zip("MNK", self.tile, self.atom.sizes, counts):
-            if size % (own * count):
-                atoms = f"{count} x {own}" if count > 1 else str(own)
-                raise LayoutError(f"the atoms, {atoms} along {name}, do not divide {size}")
+        for name, size, own, atoms in zip("MNK", self.tile, self.atom.sizes, counts):
+            if size % (own * atoms):
+                raise LayoutError(f"the atoms, {atoms} x {own} along {name}, do not divide {size}")
 
     def __str__(self) -> str:
         tile = "x".join(str(size) for size in self.tile)
@@ -119,7 +118,7 @@ class TiledProduct:
     @property
     def _permuted(self) -> list[int | Layout | tuple[Tiler, ...]]:
         atoms = [mode.size for mode in self.layout.modes]
-        whole = [size * count for size, count in zip(self.atom.sizes, atoms)]
+        whole = [size * times for size, times in zip(self.atom.sizes, atoms)]
         return [one if own is None else own for own, one in zip(self.permutations, whole)]
 
     def operand(self, name: str) -> ThreadValue:

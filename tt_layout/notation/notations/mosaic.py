@@ -33,6 +33,7 @@ from tt_layout.notation.gluon.text import read_call
 from tt_layout.notation.notation import Notation
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
+from tt_layout.wording import count
 
 WARPS = 4  # of a warp group
 LANES = 32
@@ -273,10 +274,10 @@ def _of_tiled(tiled: Tiled, shape: Shape) -> LinearLayout:
         raise LayoutError(f"the tiling makes {len(axes)} axes, got axis {min(used)}")
     places = {"warp": _places(axes, tiled.warps, len(shape))}
     places["lane"] = _places(axes, tiled.lanes, len(shape))
-    for name, count in (("warp", WARPS), ("lane", LANES)):
-        if 1 << len(places[name]) != count:
+    for name, size in (("warp", WARPS), ("lane", LANES)):
+        if 1 << len(places[name]) != size:
             message = f"{name}_dims have {1 << len(places[name])} {name}s"
-            raise LayoutError(f"{message}, a warp group has {count}")
+            raise LayoutError(f"{message}, a warp group has {size}")
     rest = [k for k in range(-1, -len(axes) - 1, -1) if k not in used]
     registers = [step for k in (tiled.vector, *rest) for step in axes[k]]
     return _layout(registers, places["lane"], places["warp"], len(shape))
@@ -299,7 +300,7 @@ def _strided(shape: Shape, vector: Any) -> LinearLayout:
     if not isinstance(vector, int) or not is_power_of_two(vector):
         raise LayoutError(f"vec_size is a power of two, got {quoted(str(vector))}")
     if 1 << bits < vector * WARPS * LANES:
-        elements = f"{1 << bits} element{'s' if bits else ''}"
+        elements = count(1 << bits, "element")
         raise LayoutError(f"{elements} do not suffice for {WARPS * LANES} threads of {vector}")
     rows = tiled_axes(shape, [])
     steps = [step for axis in reversed(rows) for step in axis]
@@ -347,11 +348,11 @@ def _swizzled(offsets: Steps, swizzle: Any, element_bits: int | None) -> Steps:
     if element_bits is None:
         raise LayoutError("a swizzle in bytes needs the width of an element")
     low = log2(max(1, _CHUNK_BITS // element_bits))
-    count = log2(swizzle * 8 // _CHUNK_BITS)
+    chunk_bits = log2(swizzle * 8 // _CHUNK_BITS)
     # 128 bytes have their chunk from their number; narrower swizzles repeat it for several rows.
     row = low + 3
     swizzled = list(offsets)
-    for bit in range(count):
+    for bit in range(chunk_bits):
         if row + bit < len(offsets):
             pairs = zip(offsets[row + bit], offsets[low + bit])
             swizzled[row + bit] = tuple(a ^ b for a, b in pairs)
