@@ -14,6 +14,7 @@ from tt_layout.audit.shares import Basis, Launched, Shares, Verdict
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir import parse_ir
+from tt_layout.reports.audit_data import audit_data
 
 KERNELS = Path(__file__).parent.parent / "examples" / "kernels"
 GRID = {"num_programs_x": 64, "num_programs_y": 64, "num_programs_z": 1}
@@ -109,3 +110,40 @@ def test_more_accesses_may_take_longer_where_multiprocessors_have_one_program(
     assert [one.asked_more for one in found] == [0, 8], "the side that asks for no more first"
     assert found[0].saved == found[1].saved
     assert [adviser.share(finding, one).verdict for one in found] == verdicts
+
+
+TRIPS = """#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4],
+                   order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%x: tensor<512x!tt.ptr<f32>, #a>) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %c = arith.constant 1024 : i32
+    %p = tt.get_program_id x : i32
+    %n = arith.muli %p, %c : i32
+    BEGIN {
+      %v = tt.load %x : tensor<512x!tt.ptr<f32>, #a>
+    }
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("begin", "text"),
+    [
+        ("scf.for %i = %zero to %n step %one : i32", "program_id_x * 1024"),
+        ("%b = arith.cmpi sgt, %p, %one : i32\n    scf.if %b", "at most 1"),
+    ],
+)
+def test_a_number_in_which_programs_differ_is_not_that_of_the_first(begin: str, text: str) -> None:
+    [module] = parse_ir(TRIPS.replace("BEGIN", begin))
+    data = audit_data(audit_module(module))
+    [movement], [total] = data["data_movements"], data["totals"]
+    assert (movement["executions"], movement["executions_text"]) == (None, text)
+    assert (total["executions"], total["executed_bytes"]) == (None, None)
+    [movement] = audit_data(audit_module(module, given=GivenValues({"program_id_x": 3})))[
+        "data_movements"
+    ]
+    assert movement["executions"] in (3072, 1)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.expressions import ATOM, PRODUCT, Expression, trip_count_text
-from tt_layout.audit.values.given import PROGRAM_IDS
+from tt_layout.audit.values.given import PROGRAM_AXES, PROGRAM_IDS
 from tt_layout.audit.values.paths import is_optional, is_repeated
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.structure import LoopPart
@@ -24,12 +24,13 @@ class Executions(NamedTuple):
     """Number of executions of an operation in one program.
 
     Attributes:
-        number: of times; None where it is not known.
+        number: of times; None where it is not known, or programs differ in it.
         text: the number, or an expression over the arguments.
         loop: whether the operation is inside, before or after a loop of the kernel.
-        programs: the ids of programs that the number depends on and that are not given: it is
-            that of the first program, where a causal loop may run least.
+        programs: the ids of programs in the text that are not given.
         binding: how tightly the last operation of the text binds, as of an `Expression`.
+        first: of times in the first program, where a causal loop may run least; None where that
+            is not known, or is that of all.
     """
 
     number: int | None
@@ -37,6 +38,7 @@ class Executions(NamedTuple):
     loop: LoopPart | None
     programs: tuple[str, ...] = ()
     binding: int = ATOM
+    first: int | None = None
 
     @property
     def is_once(self) -> bool:
@@ -76,8 +78,9 @@ def assumed_runs(executions: Executions) -> int:
         >>> assumed_runs(Executions(7, "7", None)), assumed_runs(Executions(None, "%n", None))
         (7, 1)
     """
-    if executions.number is not None and not (executions.programs and is_in_loop(executions)):
-        return executions.number
+    known = executions.number if executions.number is not None else executions.first
+    if known is not None and not (executions.programs and is_in_loop(executions)):
+        return known
     return ASSUMED_TRIPS if is_in_loop(executions) else 1
 
 
@@ -134,7 +137,23 @@ def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
     text, given = _text(factors), evaluator.given.values
     programs = tuple(name for name in PROGRAM_IDS if name in text.text and name not in given)
     part = evaluator.structure.loop_part(operation)
-    return Executions(number, text.text, part, programs, text.binding)
+    if number is None or not (programs or _differs(evaluator, operation)):
+        return Executions(number, text.text, part, programs, text.binding)
+    return Executions(None, text.text, part, programs, text.binding, number)
+
+
+def _differs(evaluator: Evaluator, operation: SsaOperation) -> bool:
+    """Tell whether a branch around an operation depends on the id of the program."""
+    owners = (region.owner for region in operation.around)
+    branches = [one for one in owners if one is not None and one.traits.conditional]
+    conditions = [value for one in branches for value in one.operands[:1]]
+    sources = evaluator.structure.sources(conditions) if conditions else ()
+    return any(source.traits.by_program and not _is_given(evaluator, source) for source in sources)
+
+
+def _is_given(evaluator: Evaluator, source: SsaOperation) -> bool:
+    kind = source.name.rpartition("get_")[2]
+    return f"{kind}_{PROGRAM_AXES[(source.integer('axis') or 0) % 3]}" in evaluator.given.values
 
 
 def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
