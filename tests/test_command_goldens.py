@@ -54,6 +54,7 @@ COMMANDS = {
     "lsp": ["lsp", "--help"],
     "mcp": ["mcp", "--help"],
     "page": ["page", "--help"],
+    "rank": ["rank", "--help"],
     "plot": ["plot", SMALL, "-t", "tensor<2x4xf16>", "-o", f"{OUTPUT}.svg"],
     "info-blocked": ["info", ROW, *TYPE],
     "info-mma-json": ["info", MMA, *TYPE, "--format", "json"],

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -242,3 +244,92 @@ def test_the_estimate_of_a_matrix_product_knows_its_stages() -> None:
     assert waits != text
     slower = tt_layout.estimate(waits, values, grid=(32, 32))
     assert slower.launch.latency > 1.2 * found.launch.latency
+
+
+class TestRanking:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        for length in (400, 4, 100):
+            (tmp_path / f"{length}.ttgir").write_text(kernel(chain(length)))
+        (tmp_path / "loop.ttgir").write_text(kernel(loop(ADD)))
+        (tmp_path / "empty.ttgir").write_text("nothing")
+        return tmp_path
+
+    def test_configurations_are_ordered_by_time(self, run: Run, folder: Path) -> None:
+        done = run("rank", str(folder), "--grid", "1320")
+        head, *rows = done.out.splitlines()
+        assert head.split()[:3] == ["time", "range", "registers"]
+        assert [Path(row.split()[-1]).stem for row in rows[:3]] == ["4", "100", "400"]
+        assert "it is not known how often the loop at line 19 runs" in rows[3]
+        assert len(rows) == 4
+
+    def test_top_leaves_out_the_slow_ones(self, run: Run, folder: Path) -> None:
+        lines = run("rank", str(folder), "--grid", "1320", "--top", "1").out.splitlines()
+        assert lines[2] == "and 2 configurations: without --top all are listed"
+
+    def test_json_has_the_terms(self, run: Run, folder: Path) -> None:
+        out = run("rank", str(folder), "--grid", "1320", "--format", "json").out
+        found = json.loads(out)
+        assert [one["place"] for one in found["configurations"]] == [1, 2, 3]
+        assert all(one["terms"]["exposed latency"] > 0 for one in found["configurations"])
+        assert len(found["without_estimate"]) == 1
+
+    def test_without_a_grid_as_much_is_stored(self, run: Run, folder: Path) -> None:
+        found = json.loads(run("rank", str(folder), "--format", "json").out)
+        assert not found["has_grid"]
+        assert len({one["programs"] for one in found["configurations"]}) == 1
+        assert "as many programs as store the same bytes" in run("rank", str(folder)).out
+
+    def test_many_dumps_are_read_by_several_processes(self, run: Run, tmp_path: Path) -> None:
+        for length in range(1, 30):
+            (tmp_path / f"{length}.ttgir").write_text(kernel(chain(length)))
+        rows = run("rank", str(tmp_path), "--grid", "1320").out.splitlines()[1:]
+        times = [int(Path(row.split()[-1]).stem) for row in rows]
+        assert len(times) == 29
+        assert times[0] < times[-1]
+
+    def test_a_value_that_no_kernel_has_is_refused(self, run: Run, folder: Path) -> None:
+        done = run("rank", str(folder), "--value", "m=4")
+        assert (done.status, done.out) == (2, "")
+        assert "no kernel has an argument 'm'" in done.err
+
+
+class TestPerfModel:
+    def test_a_configuration_is_compiled_once(self) -> None:
+        calls = []
+
+        def compiled(**arguments: Any) -> str:
+            calls.append(arguments["LENGTH"])
+            return kernel(chain(arguments["LENGTH"]))
+
+        model = tt_layout.perf_model(compiled, lambda given: (given["n"] // 512,))
+        times = [model(n=1 << 20, LENGTH=length) for length in (4, 400, 4)]
+        assert times[0] == times[2] < times[1]
+        assert calls == [4, 400]
+
+    def test_what_does_not_compile_comes_last(self) -> None:
+        def refused(**arguments: Any) -> str:
+            raise RuntimeError("out of resources")
+
+        assert tt_layout.perf_model(refused, (1,))(n=4) == float("inf")
+
+    def test_triton_stops_behind_ttgir(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        runtime = SimpleNamespace(add_stages_inspection_hook=None)
+        module = SimpleNamespace(knobs=SimpleNamespace(runtime=runtime))
+        monkeypatch.setitem(sys.modules, "triton", module)
+        passed = []
+
+        def launch(**arguments: Any) -> None:
+            hook = runtime.add_stages_inspection_hook
+            assert hook is not None
+            assert hook() == hook()
+            stages = {"ttgir": lambda source, metadata: kernel(chain(4))}
+            hook(None, stages, None, None, None)
+            passed.append("ttgir")
+            stages["ttgir"]("", {})
+            passed.append("llir")
+
+        jit = SimpleNamespace(run=launch)
+        assert 0 < tt_layout.perf_model(jit, (132,))(n=4) < 100
+        assert passed == ["ttgir"]
+        assert runtime.add_stages_inspection_hook is None

@@ -33,6 +33,7 @@ Kernels, from a dump or compiled:
     explore_ir                  the page of all their layouts
     parse_ir, read_functions, axis_info
                                 their types, values and addresses as data
+    perf_model                  a model of their time for triton.autotune
     autotune_prune              the configurations of an autotuned kernel that fit
     compiling                   hand dumps to an installed Triton inside a block: exact registers
     watch                       audit every kernel that the program compiles or launches
@@ -89,7 +90,7 @@ if TYPE_CHECKING:
     from tt_layout.ir.module import Module
     from tt_layout.ir.ssa import SsaFunction, read_functions
     from tt_layout.kernels.compiling import compiling
-    from tt_layout.library.autotuning import autotune_prune
+    from tt_layout.library.autotuning import autotune_prune, perf_model
     from tt_layout.library.dumps import apply, axis_info, explore_ir
     from tt_layout.library.features import estimate, features
     from tt_layout.library.inputs import place
@@ -140,7 +141,7 @@ _HOMES = {
         "ir.module": "Module",
         "ir.ssa": "SsaFunction read_functions",
         "kernels.compiling": "compiling",
-        "library.autotuning": "autotune_prune",
+        "library.autotuning": "autotune_prune perf_model",
         "library.dumps": "apply axis_info explore_ir",
         "library.features": "estimate features",
         "library.inputs": "place",
@@ -233,6 +234,7 @@ __all__ = [
     "operand_shared",
     "parse_ir",
     "parse_layout",
+    "perf_model",
     "place",
     "playground",
     "plot",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "Your kernel": {
         "audit": "Report costly data movements in a dump.",
+        "rank": "List configurations of a kernel by their estimated time.",
         "apply": "Write a dump with a suggestion carried out.",
         "page": "Make a page of a dump, of layouts, or to type them in.",
     },

@@ -1,8 +1,9 @@
-"""Pruning of autotuner configurations that cannot be launched."""
+"""Pruning of autotuner configurations: those that cannot be launched, those that take longer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple, TypeVar
 
 from tt_layout.audit.fits import KernelFit, kernel_fits
@@ -11,7 +12,9 @@ from tt_layout.audit.registers import compiled_metadata, compiled_registers, mod
 from tt_layout.audit.stages import PIPELINED
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
+from tt_layout.ir.ssa import read_functions
 from tt_layout.kernels.metadata import metadata_of_kernel
+from tt_layout.kernels.until_ttgir import ReachedError, stopping_at_ttgir
 
 Config = TypeVar("Config")
 
@@ -76,6 +79,100 @@ def autotune_prune(
         if match.fits_with(stages) and not (spills and match.is_spilling):
             kept.append(config)
     return kept or list(configs)
+
+
+def perf_model(
+    kernel: Any, grid: Sequence[int] | Callable[[Any], Sequence[int]], *, gpu: str | None = None
+) -> Callable[..., float]:
+    """Return a model of the time of a kernel's configurations, for ``triton.autotune``.
+
+        matmul = triton.autotune(configs, key=["M", "N", "K"], prune_configs_by={
+            "perf_model": tt_layout.perf_model(matmul_kernel, grid), "top_k": 5})(matmul_kernel)
+
+    Each configuration is compiled to TTGIR alone, where Triton can stop there (3.5 and later), and
+    once for the same arguments.
+
+    Args:
+        kernel: the function of ``triton.jit``; or what returns the kernel of a configuration,
+            compiled or as the text of its dump, called with the arguments by name.
+        grid: programs along x, y and z, or what returns them from the arguments, as at a launch.
+        gpu: the product, such as ``h100``; by default the first of the chip.
+
+    Returns:
+        A function of the arguments by name, a configuration's among them: microseconds; infinity
+        where it does not compile, or where there is no estimate.
+
+    Example:
+        >>> dump = '''
+        ... #a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4],
+        ...                    order = [0]}>
+        ... module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+        ...   tt.func public @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}) {
+        ...     %i = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #a>
+        ...     %s = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #a>
+        ...     %q = tt.addptr %s, %i : tensor<512x!tt.ptr<f32>, #a>, tensor<512xi32, #a>
+        ...     %x = tt.load %q : tensor<512x!tt.ptr<f32>, #a>
+        ...     tt.store %q, %x : tensor<512x!tt.ptr<f32>, #a>
+        ...     tt.return
+        ...   }
+        ... }'''
+        >>> model = perf_model(lambda **arguments: dump, lambda given: (given["n"] // 512,))
+        >>> model(n=512, num_warps=4) < model(n=1 << 24, num_warps=4) < 1000
+        True
+    """
+    known: dict[str, float] = {}
+
+    def microseconds(**arguments: Any) -> float:
+        shape = tuple(grid(arguments)) if callable(grid) else tuple(grid)
+        key = repr((shape, sorted((name, _described(one)) for name, one in arguments.items())))
+        if key not in known:
+            known[key] = _microseconds(kernel, arguments, shape, gpu)
+        return known[key]
+
+    return microseconds
+
+
+def _described(value: Any) -> object:
+    """Return what of an argument decides how a kernel is compiled, and how long it takes."""
+    return value if isinstance(value, (int, float, str)) else (type(value), str(_dtype(value)))
+
+
+def _dtype(value: Any) -> object:
+    return getattr(value, "dtype", value)
+
+
+def _microseconds(
+    kernel: Any, arguments: Mapping[str, Any], grid: tuple[int, ...], gpu: str | None
+) -> float:
+    from tt_layout.library.features import estimate
+
+    try:
+        found = _built(kernel, arguments, grid)
+        text = found if isinstance(found, str) else found.asm["ttgir"]
+        modules = parse_ir(text)
+        functions = read_functions(modules[-1]) if modules else []
+        names = {value.name.removeprefix("%") for one in functions for value in one.arguments}
+        values = {
+            name: int(value)
+            for name, value in arguments.items()
+            if name in names and isinstance(value, int)
+        }
+        return estimate(found, values, grid=grid, gpu=gpu).seconds * 1e6
+    except Exception:  # the compiler's, of any kind: such a configuration is not launched
+        return inf
+
+
+def _built(kernel: Any, arguments: Mapping[str, Any], grid: tuple[int, ...]) -> Any:
+    """Return the kernel of a configuration, compiled or as the text of its dump."""
+    if not hasattr(kernel, "run"):
+        return kernel(**arguments)
+    while hasattr(kernel, "configs"):  # the autotuner itself
+        kernel = kernel.fn
+    try:
+        with stopping_at_ttgir():
+            return kernel.run(**arguments, grid=grid, warmup=True)
+    except ReachedError as reached:
+        return reached.text
 
 
 def _compiler(compile: Any) -> Callable[..., Any]:

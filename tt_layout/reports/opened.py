@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_module
@@ -130,6 +131,8 @@ def audit_with(
     launch: Launch | None,
     given: GivenValues | None = None,
     known: KernelMetadata = NO_METADATA,
+    *,
+    is_judged: bool = True,
 ) -> AuditWithValues:
     """Return the audit of a module with the values of a launch, if they fit.
 
@@ -139,14 +142,15 @@ def audit_with(
         launch: of the kernel; None where that is not known.
         given: values that go before those of the launch.
         known: what is known of the kernel as compiled.
+        is_judged: whether findings are looked for.
 
     Raises:
         LayoutError: a given value does not fit its argument.
     """
+    audit = partial(audit_module, module, shared, known=known, is_judged=is_judged)
     if launch is None:
-        return AuditWithValues(audit_module(module, shared, given, known))
+        return AuditWithValues(audit(given=given))
     try:
-        values = values_of(module, launch, given)
-        return AuditWithValues(audit_module(module, shared, values, known))
+        return AuditWithValues(audit(given=values_of(module, launch, given)))
     except LayoutError as error:
-        return AuditWithValues(audit_module(module, shared, given, known), error.message)
+        return AuditWithValues(audit(given=given), error.message)

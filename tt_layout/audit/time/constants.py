@@ -15,7 +15,7 @@ class Constants(NamedTuple):
     Attributes:
         dram: cycles of a load that misses the caches while all multiprocessors load.
         cap: registers of loads in flight that the assembler keeps where a loop uses them up.
-        unroll: iterations of a loop without barriers that overlap.
+        unroll: issue cycles up to which iterations of a loop without barriers are made one.
         indexing: instructions for each element of a tensor of indices, masks or pointers.
         power: of the mean by which what is busy at the same time adds up.
         launch: microseconds of a launch, as benchmarks measure it.
@@ -30,7 +30,7 @@ class Constants(NamedTuple):
 
     dram: float = 1000
     cap: float = 20
-    unroll: float = 1
+    unroll: float = 36
     indexing: float = 0.3
     power: float = 4
     launch: float = 3

@@ -9,14 +9,16 @@ Read next:    `tt_layout.audit.time.launch`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.registers import RegisterPressure
-from tt_layout.audit.time.launch import LaunchTime, launch_time
+from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.program import read_program
 from tt_layout.audit.time.steps import Program
+from tt_layout.hardware import Target
+from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.wording import count, duration
 
@@ -37,9 +39,13 @@ class Estimate:
         is_measured: whether such a GPU was asked for its latencies and rates.
         is_of_grid: whether the grid is known; else it is of one full wave.
         doubts: what is not known, and widens the range.
+        program: that is launched.
+        chip: that it is launched on.
     """
 
     launch: LaunchTime
+    program: Program = field(repr=False)
+    chip: Target = field(repr=False)
     product: str
     is_measured: bool
     is_of_grid: bool
@@ -60,6 +66,14 @@ class Estimate:
     def terms(self) -> Mapping[str, float]:
         """What is busy, or waited for -> the seconds that it would take alone."""
         return self.launch.terms
+
+    def storing(self, stored: float) -> Estimate:
+        """Return the estimate of as many programs as store some bytes; the same with a grid."""
+        rates = self.chip.product
+        if self.is_of_grid or not self.program.stored or rates is None or rates.timing is None:
+            return self
+        program = self.program.launched(max(1, round(stored / self.program.stored)))
+        return replace(self, launch=launch_time(program, self.chip, rates, rates.timing))
 
     @property
     def limit(self) -> str:
@@ -122,9 +136,13 @@ def kernel_estimate(
         return NoEstimate(reason="it is in no function")
     if (audit.module.number("num-ctas") or 1) > 1:
         return NoEstimate(reason="programs of several CTAs were not measured")
-    program = read_program(audit, symbol, grid, registers, shared_bytes, tensor_columns)
+    # Without a grid the programs of a wave are along x: what they share is what those share.
+    along = (*(grid or (rates.multiprocessors,)), 1, 1)[:3]
+    program = read_program(audit, symbol, along, registers, shared_bytes, tensor_columns)
     if program is None:
         return NoEstimate(reason="the dump does not have it whole")
+    if grid is None:
+        program = program.launched(full_wave(program, target, rates))
     unknown = next(_unknown_runs(program), None)
     if unknown is not None:
         return NoEstimate(reason=unknown)
@@ -133,10 +151,12 @@ def kernel_estimate(
         return NoEstimate(reason=launch.walked.unknown[0])
     return Estimate(
         launch=launch,
+        program=program,
+        chip=target,
         product=rates.name,
         is_measured=rates.timing.is_measured,
         is_of_grid=grid is not None,
-        doubts=tuple(_doubts(program, is_measured=rates.timing.is_measured)),
+        doubts=tuple(_doubts(program, has_grid=grid is not None, timing=rates.timing)),
     )
 
 
@@ -149,10 +169,10 @@ def _unknown_runs(program: Program) -> Iterator[str]:
             yield f"it is not known how often the loop at line {step.line} runs"
 
 
-def _doubts(program: Program, *, is_measured: bool) -> Iterator[str]:
-    if program.programs is None:
+def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str]:
+    if not has_grid:
         yield "without a grid it is of one full wave"
-    if not is_measured:
+    if not timing.is_measured:
         yield "latencies and rates of the GPU were not measured"
     unknown = [
         (step.line, getattr(step.access.details, "unknown", ()))

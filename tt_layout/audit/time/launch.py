@@ -22,6 +22,9 @@ from tt_layout.hardware import Target
 from tt_layout.hardware.product import Product as Rates
 from tt_layout.hardware.timing import Timing
 
+SMALL_BYTES = 65536
+"""What all programs touch at most of what the first-level cache keeps."""
+
 LATENCY = "exposed latency"
 SPILLS = "spills"
 DRAM = "DRAM"
@@ -75,7 +78,11 @@ def power_mean(numbers: Iterable[float], power: float) -> float:
 
 
 def launch_time(
-    program: Program, target: Target, rates: Rates, timing: Timing, constants: Constants = FITTED
+    program: Program,
+    target: Target,
+    rates: Rates,
+    timing: Timing,
+    constants: Constants = FITTED,
 ) -> LaunchTime:
     """Return the time of a launch of a program.
 
@@ -88,11 +95,9 @@ def launch_time(
     spills = _Spills(program, constants)
     resident = _resident(program, target, spills.needed)
     programs = program.programs
-    if programs is None:
-        programs = rates.multiprocessors * resident
     steps = list(program.walk())
     pricing = Pricing(timing, rates, constants, program.warps, index_values(steps))
-    demands = prices(program, pricing)
+    demands = _cached(program, prices(program, pricing))
     total = _total(steps, demands, program, timing)
     moved = _moved(program, programs, total)
     share = timing.read_bytes / timing.clock_hz / max(1, min(rates.multiprocessors, programs))
@@ -142,6 +147,32 @@ def launch_time(
     )
 
 
+def _cached(program: Program, demands: Mapping[int, Demand]) -> dict[int, Demand]:
+    """Return the demands without what the first-level cache holds.
+
+    It holds what is small over the whole launch, and what loads of one program read again.
+    """
+    loads = [
+        step
+        for step in program.walk()
+        if step.access is not None and step.access.kind == "global load"
+    ]
+    touched = sum(step.access.touched or 0 for step in loads if step.access is not None)
+    written = sum(
+        step.access.touched or 0
+        for step in program.walk()
+        if step.access is not None and step.access.kind in ("global store", "global atomic")
+    )
+    again = min(1.0, max(0.0, program.first_bytes - written) / touched) if touched else 1.0
+    found = dict(demands)
+    for step in loads:
+        own = step.access.touched if step.access is not None else None
+        if own is not None:
+            part = 0.0 if own <= SMALL_BYTES else again
+            found[id(step)] = demands[id(step)]._replace(read=demands[id(step)].read * part)
+    return found
+
+
 def _total(
     steps: Iterable[Step], demands: Mapping[int, Demand], program: Program, timing: Timing
 ) -> dict[str, float]:
@@ -184,7 +215,6 @@ class _Moved:
 
 def _moved(program: Program, programs: int, total: Mapping[str, float]) -> _Moved:
     asked = (total["read"] + total["written"]) * programs
-    touched = program.first_bytes * (1 if program.programs is not None else programs)
     hidden = sum(
         (step.access.sector_bytes or step.access.bytes) * step.runs * programs
         for step in program.walk()
@@ -192,7 +222,7 @@ def _moved(program: Program, programs: int, total: Mapping[str, float]) -> _Move
         and step.access.kind.startswith(("global", "copy"))
         and step.access.touched is None
     )
-    moved = touched + hidden if program.programs is not None else touched
+    moved = program.first_bytes + hidden
     return _Moved(moved, min(1.0, moved / asked) if asked else 1.0)
 
 
@@ -248,7 +278,14 @@ class _Spills:
             return 0
         passes = max(1.0, walked.main.trips if walked.main is not None else 1)
         moved = self.number * 4 * self._program.threads * self._program.warps
-        return self._each * moved * passes / timing.l2_written
+        each = min(self._each, self._constants.spill) if passes > 1 else self._each
+        return each * moved * passes / timing.l2_written
+
+
+def full_wave(program: Program, target: Target, rates: Rates, constants: Constants = FITTED) -> int:
+    """Return how many programs all multiprocessors hold at once."""
+    needed = _Spills(program, constants).needed
+    return rates.multiprocessors * _resident(program, target, needed)
 
 
 def _resident(program: Program, target: Target, needed: float) -> int:

@@ -27,7 +27,7 @@ _PENDING = ("num", "pendings", "count")
 def read_program(
     audit: Audit,
     symbol: str,
-    grid: Grid | None,
+    grid: Grid,
     registers: RegisterPressure | None,
     shared_bytes: int | None,
     tensor_columns: int = 0,
@@ -37,7 +37,7 @@ def read_program(
     Args:
         audit: of its module.
         symbol: the kernel, as the module calls it.
-        grid: programs along x, y and z; None where it is not known.
+        grid: programs along x, y and z.
         registers: where it comes closest to its limit; None where the GPU has no registers.
         shared_bytes: of a CTA.
         tensor_columns: of tensor memory.
@@ -57,7 +57,7 @@ def read_program(
         steps=reader.region(function.body),
         warps=warps,
         threads=audit.module.number("threads-per-warp") or 32,
-        programs=prod((*grid, 1, 1, 1)[:3]) if grid is not None else None,
+        programs=prod(grid),
         first_bytes=touched.bytes,
         needed=registers.needed if registers is not None else 0,
         limit=registers.limit if registers is not None else 255,

@@ -6,7 +6,7 @@ Read next:    `tt_layout.audit.time.walk`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tt_layout.audit.operations.details import Details
 from tt_layout.ir.traits import Traits, traits_of
@@ -139,9 +139,8 @@ class Program:
         steps: in their order.
         warps: of a CTA.
         threads: of a warp.
-        programs: of the launch; None where no grid is known.
-        first_bytes: of global memory that all programs touch, each once; without a grid that one
-            program touches.
+        programs: of the launch.
+        first_bytes: of global memory that all programs touch, each once.
         needed: registers of a thread that the compiler is expected to need.
         limit: the most that a thread may have.
         used, spilled: registers as compiled; None where only the dump is known.
@@ -153,7 +152,7 @@ class Program:
     steps: tuple[Step, ...]
     warps: int
     threads: int
-    programs: int | None
+    programs: int
     first_bytes: float
     needed: int
     limit: int
@@ -162,6 +161,18 @@ class Program:
     shared_bytes: int
     tensor_columns: int = 0
     unknown: tuple[str, ...] = ()
+
+    @property
+    def stored(self) -> float:
+        """Bytes that a program stores in global memory, or adds to it."""
+        stores = ("global store", "global atomic", "copy from local")
+        found = ((step.access, step.runs) for step in self.walk())
+        return sum(one.bytes * runs for one, runs in found if one and one.kind in stores)
+
+    def launched(self, programs: int) -> Program:
+        """Return the same in a launch of another number of programs, which touch as much each."""
+        touched = self.first_bytes * programs / max(1, self.programs)
+        return replace(self, programs=programs, first_bytes=touched)
 
     def walk(self) -> Iterator[Step]:
         """Yield every step, in the order of the text."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from tt_layout.audit.time.constants import Constants
@@ -21,7 +22,10 @@ from tt_layout.audit.time.demands import NOTHING, Demand, Pricing
 from tt_layout.audit.time.steps import Program, Step, Way
 from tt_layout.hardware.timing import Timing
 
-FOLLOWED = 10
+MOST_UNROLLED = 4
+"""Iterations that the assembler makes one at most."""
+
+FOLLOWED = 12
 """Iterations of a loop that are followed."""
 
 
@@ -125,6 +129,11 @@ class _Warps:
         """When the next step may begin."""
         return _later(self.floor, self.issued)
 
+    @property
+    def end(self) -> Moment:
+        """When all that has begun is done."""
+        return _later(self.now, self.last)
+
 
 Blocked = Iterator[None]
 """A walk that stops where warps wait for others."""
@@ -175,11 +184,12 @@ class _Walk:
         self._pending: dict[str, Moment] = {}
         self._iterations: list[Iteration] = []
         self._unknown: dict[str, None] = {}
+        self._held = 0.0
 
     def result(self) -> Walked:
         warps = _Warps(self._program.warps, {})
         self._together([(warps, self._region(self._program.steps, warps))])
-        end = _later(warps.now, warps.last)
+        end = warps.end
         return Walked(
             cycles=end.time + warps.extra,
             iterations=tuple(self._iterations),
@@ -209,11 +219,11 @@ class _Walk:
                 share = min(1.0, region[0].runs / step.runs) if region and step.runs else 0.0
                 if not region or not share:
                     continue
-                before = warps.now.time + warps.extra
+                before = warps.end.time + warps.extra
                 _hand(step.ways, None, number, warps)
                 yield from self._region(region, warps)
                 _hand(step.ways, number, None, warps)
-                warps.extra -= (1 - share) * (warps.now.time + warps.extra - before)
+                warps.extra -= (1 - share) * (warps.end.time + warps.extra - before)
 
     def _loop(self, step: Step, warps: _Warps) -> Blocked:
         body = [one for region in step.regions for one in region]
@@ -224,25 +234,33 @@ class _Walk:
             return
         _hand(step.ways, None, 0, warps)
         barred = any(self._demands[id(one)].barriers for one in step.walk())
-        unroll = 1 if barred else max(1, int(self._constants.unroll))
+        unroll = 1 if barred else self._unrolled(step)
         begin = warps.now
         ends = [begin.time + warps.extra]
-        previous = begin
+        previous, since = begin, 0
         for iteration in range(int(followed)):
-            previous = warps.now
+            if iteration % unroll == 0:
+                previous, since = warps.now, iteration
             for number, region in enumerate(step.regions):
                 yield from self._region(region, warps)
                 _hand(step.ways, number, number + 1, warps)
             _hand(step.ways, len(step.regions) - 1, 0, warps)
-            if iteration % unroll == unroll - 1:
+            if iteration % unroll == unroll - 1 or iteration + 1 == followed:
                 self._close(step, warps)
             ends.append(warps.now.time + warps.extra)
         half = max(1, len(ends) // 2)
         per = (ends[-1] - ends[half - 1]) / (len(ends) - half)
         warps.extra += per * (trips - followed)
         _hand(step.ways, len(step.regions) - 1, None, warps)
-        critical = _critical(warps.now, previous)
+        together = followed - since
+        waits = _critical(warps.now, previous)
+        critical = tuple(one._replace(cycles=one.cycles / together) for one in waits)
         self._iterations.append(Iteration(loop=step, trips=trips, cycles=per, critical=critical))
+
+    def _unrolled(self, loop: Step) -> int:
+        """Return how many iterations of a loop without barriers the assembler makes one."""
+        issued = sum(self._demands[id(one)].issue for one in loop.walk())
+        return max(1, min(MOST_UNROLLED, int(self._constants.unroll / max(1, issued))))
 
     def _close(self, loop: Step, warps: _Warps) -> None:
         """Let the next iteration begin behind what this one computes: warps issue in order.
@@ -268,7 +286,7 @@ class _Walk:
             groups.append((own, self._region(_flat(region), own)))
         self._together(groups)
         for own, _ in groups:
-            end = _later(own.now, own.last)
+            end = own.end
             warps.floor = _later(warps.floor, end._replace(time=end.time + own.extra))
             warps.ready.update(own.ready)
         _hand(step.ways, 0, None, warps)
@@ -378,9 +396,25 @@ class _Walk:
         assert access is not None
         is_copy = access.kind == "copy to local"
         held = access.bytes / (4.0 * self._program.threads * warps.number)
-        if is_copy or not self._constants.cap or step.runs <= 1:
+        if is_copy:
             return self._dram
+        if step.runs <= 1:
+            return self._dram * self._rounds(held)
         return self._dram * max(1.0, min(8.0, held / self._constants.cap))
+
+    def _rounds(self, held: float) -> float:
+        """Return how many times loads of a straight block wait for registers.
+
+        The first are in flight at once; others as far as what is computed leaves room.
+        """
+        before, self._held = self._held, self._held + held
+        return max(1.0, before / max(self._constants.cap, self._room)) if before else 1.0
+
+    @cached_property
+    def _room(self) -> float:
+        program = self._program
+        floats = (one.registers for one in program.walk() if one.element == "f32")
+        return (program.used or min(program.limit, program.needed)) - max(floats, default=0)
 
     def _multiply(
         self, step: Step, warps: _Warps, begin: Moment, issued: Moment, demand: Demand

@@ -1,0 +1,192 @@
+"""Report of ``tt-layout rank``: configurations of a kernel by their estimated time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tt_layout.audit.kernel import Kernel, kernels_of
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.time.estimate import Estimate, NoEstimate
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.errors import LayoutError
+from tt_layout.ir.file_aliases import whole_modules
+from tt_layout.ir.passes import chosen_modules
+from tt_layout.releases import Release
+from tt_layout.reports.kernel_overview import PassedOver
+from tt_layout.reports.opened import audit_with, open_dumps
+from tt_layout.reports.report import GAP, Line
+from tt_layout.reports.time_data import estimate_data
+from tt_layout.safe_text import safe
+from tt_layout.wording import count, duration, size
+
+MAX_KNOWN = 1 << 24
+"""Characters of dumps of which is kept what they have in common."""
+
+WAVES = 4
+"""Full waves of the kernel that stores most, of which as much is stored by the others."""
+
+HEAD = ("time", "range", "registers", "shared", "CTAs", "limit", "kernel", "file")
+
+
+class Configuration(NamedTuple):
+    """A kernel of a dump, with the estimate of its time.
+
+    Attributes:
+        file: the dump.
+        function: the kernel; None for what is in none.
+        warps: of a CTA.
+        registers: of a thread; None where the GPU is not known.
+        shared_bytes: of a CTA.
+        arguments: of the kernels of its module.
+        estimate: of its launch, or why there is none.
+    """
+
+    file: str
+    function: str | None
+    warps: int | None
+    registers: int | None
+    shared_bytes: int | None
+    arguments: tuple[str, ...]
+    estimate: Estimate | NoEstimate
+
+    @staticmethod
+    def of(kernel: Kernel) -> Configuration:
+        """Return what is ranked of a kernel."""
+        registers = kernel.registers
+        return Configuration(
+            file=kernel.file,
+            function=kernel.function,
+            warps=kernel.warps,
+            registers=registers.taken if registers is not None else None,
+            shared_bytes=kernel.shared_bytes,
+            arguments=kernel.audit.arguments,
+            estimate=kernel.estimate,
+        )
+
+    @property
+    def name(self) -> str:
+        """The kernel."""
+        return f"@{self.function}" if self.function is not None else "outside of functions"
+
+
+class Reader:
+    """Reads configurations, dump by dump, with what it knows of earlier ones.
+
+    Args:
+        given: what the arguments of kernels are.
+        release: whose rules hold; None for those that fit.
+    """
+
+    def __init__(self, given: GivenValues | None = None, release: Release | None = None) -> None:
+        self._given, self._release = given, release
+        self._shared, self._known = SharedWork(explains=False), 0
+
+    def read(self, file: str) -> list[Configuration] | PassedOver:
+        """Return the configurations of a dump, or why there are none.
+
+        In a log of tritonparse launches give values and grids.
+        """
+        if self._known > MAX_KNOWN:
+            self._shared, self._known = SharedWork(explains=False), 0
+        try:
+            return [Configuration.of(one) for one in self._kernels(file)]
+        except LayoutError as error:
+            return PassedOver(file, error.message)
+
+    def _kernels(self, file: str) -> Iterator[Kernel]:
+        for dump in open_dumps(file).dumps:
+            self._known += len(dump.source.text)
+            modules = whole_modules(dump.source, self._release, dump.number)
+            for module in chosen_modules(modules) if dump.number is None else modules:
+                audit = audit_with(
+                    module, self._shared, dump.launch, self._given, dump.known, is_judged=False
+                ).audit
+                yield from kernels_of(audit, file=file)
+
+
+class Ranking:
+    """Kernels by their estimated time.
+
+    Attributes:
+        rows: the fastest first.
+        without: kernels of which there is no estimate, and why.
+        has_grid: whether the grid is known; else as many programs are launched of each as store
+            the same number of bytes.
+        top: rows that are shown; None for all.
+    """
+
+    def __init__(self, configurations: Sequence[Configuration], top: int | None = None) -> None:
+        estimates = [(one, one.estimate) for one in configurations]
+        known = [(one, found) for one, found in estimates if isinstance(found, Estimate)]
+        self.has_grid = all(found.is_of_grid for _, found in known)
+        if not self.has_grid:
+            stored = max(WAVES * _stored(found) for _, found in known)
+            known = [(one, found.storing(stored)) for one, found in known]
+        self.rows = sorted(known, key=lambda row: row[1].seconds)
+        self.without = [(one, found) for one, found in estimates if not isinstance(found, Estimate)]
+        self.top = top
+
+    @property
+    def shown(self) -> list[tuple[Configuration, Estimate]]:
+        """The rows that are shown."""
+        return self.rows[: self.top]
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the text for people."""
+        rows = [HEAD, *(_cells(*row) for row in self.shown)]
+        widths = [max(len(row[at]) for row in rows) for at in range(len(HEAD))]
+        for row in rows if self.shown else ():
+            cells = (cell.ljust(width) for cell, width in zip(row, widths))
+            yield Line(safe(GAP.join(cells).rstrip()))
+        more = len(self.rows) - len(self.shown)
+        if more:
+            yield Line(f"and {count(more, 'configuration')}: without --top all are listed")
+        for one, found in self.without:
+            yield Line(safe(f"{one.name} of {one.file}: {found.text}"))
+        if self.rows and not self.has_grid:
+            yield Line("without a grid each is of as many programs as store the same bytes")
+
+    def data(self) -> dict[str, Any]:
+        """Return the data for programs."""
+        return {
+            "version": 1,
+            "has_grid": self.has_grid,
+            "configurations": [_row(place, *row) for place, row in enumerate(self.shown, 1)],
+            "without_estimate": [
+                {"file": one.file, "kernel": one.function, "reason": found.reason}
+                for one, found in self.without
+            ],
+        }
+
+
+def _stored(found: Estimate) -> float:
+    """Return the bytes that a full wave stores; 1 where that is nothing."""
+    return found.program.stored * found.launch.programs or 1.0
+
+
+def _cells(one: Configuration, estimate: Estimate) -> tuple[str, ...]:
+    low, high = estimate.range
+    return (
+        duration(estimate.seconds),
+        f"{duration(low)} to {duration(high)}",
+        str(one.registers) if one.registers is not None else "-",
+        size(one.shared_bytes) if one.shared_bytes else "none",
+        str(estimate.launch.resident),
+        estimate.limit,
+        one.name,
+        one.file,
+    )
+
+
+def _row(place: int, one: Configuration, estimate: Estimate) -> dict[str, Any]:
+    return {
+        "place": place,
+        "file": one.file,
+        "kernel": one.function,
+        "warps": one.warps,
+        "registers": one.registers,
+        "shared_bytes": one.shared_bytes,
+        "ctas": estimate.launch.resident,
+        **estimate_data(estimate),
+    }
