@@ -12,7 +12,8 @@ from terminals import ESCAPE, on_terminal
 from test_command_goldens import COMMANDS, GOLDENS, ROW
 from tiers import sampled
 
-from tt_layout.reports.fitted import Table
+from tt_layout.audit.rules import rules
+from tt_layout.reports.fitted import Paragraph, Table
 from tt_layout.reports.report import Line
 from tt_layout.reports.terminal_text import terminal_text
 
@@ -31,7 +32,12 @@ REPORTS = {
     "audit-diff": ["audit", "--diff", DUMP, OTHER],
     "audit-fits": ["audit", "--fits", DUMP],
     "audit-axis-info": ["audit", "--axis-info", DUMP],
-    "audit-folder": ["audit", DUMP, OTHER, str(KERNELS / "attention-gfx942.ttgir")],
+    "audit-folder": ["audit", DUMP, OTHER, str(KERNELS / "attention-gfx942.ttgir"), "--top", "9"],
+    "audit-baseline": ["audit", DUMP, "--baseline", OTHER],
+    "apply-dump": ["apply", str(KERNELS / "attention-gfx942.ttgir")],
+    "translate": ["translate", ROW, "-t", "64x64xf16", "--to", "cute"],
+    "info-copies": ["info", ROW, "-t", "16x16xf16"],
+    "cute-table": ["cute", "zipped_divide((8,6):(1,8), (4, 3))", "--table"],
 }
 WIDE = ROW.replace("[1, 4], threads", "[1, 8], threads").replace("[4, 8]", "[8, 4]")
 HINT = "as a page: tt-layout page"
@@ -61,7 +67,9 @@ def test_a_report_fits_and_cuts_no_word(name: str, columns: int, run: Run) -> No
     assert status == plain.status
     assert max(map(len, text.splitlines()), default=0) <= columns
     assert words(text) <= words(plain.out)
-    if not name.startswith("audit"):  # of which columns and findings that have no room are left out
+    if not name.startswith(
+        ("audit", "apply")
+    ):  # of which columns and findings that have no room are left out
         assert words(text) == words(plain.out)
 
 
@@ -115,3 +123,52 @@ def test_what_has_no_room_stands_below_its_row_with_its_name() -> None:
         "          narrow stores 3, where",
         "          a_file_of_a_program.py",
     ]
+
+
+EXAMPLES = KERNELS.parent
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_a_folder_fills_at_most_a_screen(columns: int, run: Run) -> None:
+    files = [
+        *map(str, sorted(KERNELS.glob("*-sm*.ttgir"))),
+        *map(str, sorted((EXAMPLES / "narrow").glob("*.ttgir"))),
+    ]
+    plain = run("audit", *files)
+    kernels = [line for line in plain.out.splitlines()[1:] if "@" in line]
+    _, shown, _ = on_terminal("audit", *files, columns=columns)
+    text = ESCAPE.sub(b"", shown).decode().rpartition("\x1b")[2]
+    lines = text[text.index("cycles  kernel") :].splitlines()
+    assert len(lines) <= 22
+    told = " ".join(" ".join(lines).split())
+    listed = sum("@" in line for line in lines)
+    left, clean = (int(number) for number in re.findall(r"(\d+) (?:more )?kernels? with", told))
+    assert listed + left + clean == len(kernels)
+    assert ": --top N lists more" in told
+    all_of_them = run("audit", *files, "--top", "99").out
+    assert all_of_them == plain.out
+
+
+def test_a_folder_without_findings_is_counted(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "a").mkdir()
+    for name in ("b", "c"):
+        shutil.copy(KERNELS / "softmax-sm90.ttgir", tmp_path / "a" / f"{name}.ttgir")
+    (tmp_path / "a" / "broken.ttgir").write_text("module {", encoding="utf-8")
+    _, shown, _ = on_terminal("audit", str(tmp_path / "a"), columns=100)
+    text = ESCAPE.sub(b"", shown).decode()
+    assert "  2 kernels without findings\n" in text
+    assert "broken.ttgir skipped: " in " ".join(text.split())
+
+
+def test_a_heading_that_fits_is_not_folded() -> None:
+    heading = "h" * 40 + " " + "i" * 36
+    assert [line.text for line in Paragraph(heading, "", 4).fold(80)] == [heading]
+    assert [line.text for line in Paragraph("one two", "- ", 4).fold(12)] == ["- one two"]
+    folded = [line.text for line in Paragraph("aaaa bbbb cccc dddd", "", 4).fold(14)]
+    assert folded == ["aaaa bbbb cccc", "    dddd"]
+
+
+def test_no_two_columns_of_findings_look_alike() -> None:
+    headings = [rule.heading for rule in rules()]
+    assert len({heading.split()[-1] for heading in headings}) == len(headings)
+    assert not any(one.startswith(f"{other} ") for one in headings for other in headings)

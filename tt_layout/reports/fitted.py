@@ -58,12 +58,10 @@ class Paragraph(NamedTuple):
 
     def fold(self, width: int) -> Iterator[FoldedLine]:
         """Yield the lines."""
-        lines = _wrapped(
-            safe(self.text), max(MIN_COLUMN, width - max(self.indent, len(self.first)))
-        )
-        for number, line in enumerate(lines):
-            start = " " * self.indent if number else self.first
-            yield FoldedLine(f"{start}{line}".rstrip(), self.colour)
+        text, further = safe(self.text), " " * self.indent
+        least = max(self.indent, len(self.first)) + MIN_COLUMN
+        for line in _wrapped(text, max(width, least), self.first, further):
+            yield FoldedLine(line.rstrip(), self.colour)
 
 
 class Table(NamedTuple):
@@ -215,8 +213,18 @@ def _form(widths: Sequence[int], are_right: Sequence[bool]) -> str:
     return "".join(f"{' ' * GAP}%{left}{size}s" for left, size in zip(flush, widths))
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """Return the lines of a text; words that are longer than a line are broken."""
-    if len(text) <= width and text.isprintable():
-        return [text.rstrip()]
-    return wrap(text, width, break_on_hyphens=False) or [""]
+def _wrapped(text: str, width: int, first: str = "", further: str = "") -> list[str]:
+    """Return the lines of a text; words that are longer than a line are broken.
+
+    Args:
+        text: on one line.
+        width: the characters of a line, with what stands before it.
+        first: what stands before the first line.
+        further: what stands before the others.
+    """
+    if len(first) + len(text) <= width and text.isprintable():
+        return [f"{first}{text.rstrip()}"]
+    lines = wrap(
+        text, width, initial_indent=first, subsequent_indent=further, break_on_hyphens=False
+    )
+    return lines or [first]

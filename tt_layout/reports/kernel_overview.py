@@ -21,12 +21,18 @@ from tt_layout.ir.scope import Interner
 from tt_layout.mlir.languages import no_mlir
 from tt_layout.releases import Release
 from tt_layout.reports.audit_data import JSON_VERSION
-from tt_layout.reports.fitted import Fitted, Paragraph, Table
+from tt_layout.reports.fitted import Fitted, FoldedLine, Paragraph, Table
 from tt_layout.reports.opened import OpenedDump, audit_with, open_dumps
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
 from tt_layout.surface import is_command_line
-from tt_layout.wording import size
+from tt_layout.wording import count, size
+
+PROMPT = 2
+"""Lines of a screen in which the command and the next prompt stand."""
+
+MAX_PASSED = 3
+"""Files without an audit that a screen names."""
 
 MAX_OPTIONS = 6
 """Options that tell kernels of one name apart, at most."""
@@ -136,17 +142,28 @@ class KernelOverview:
         kernels: sorted.
         passed_over: the files without an audit.
         top: how many kernels are listed as text; None for all.
+        screen: lines of a terminal, which the text fills at most: those of the worst kernels, and
+            how many others there are; None for no bound.
     """
 
     kernels: Sequence[Kernel]
     passed_over: Sequence[PassedOver]
     top: int | None = None
+    screen: int | None = None
 
     def lines(self) -> Iterator[Line | Fitted]:
         """Yield a line for each kernel, and then one for each file without any."""
-        shown = self.kernels[: self.top]
+        if self.screen is not None:
+            yield Screenful(self)
+            return
+        yield from self._listed(self.kernels[: self.top], names_apart(self.kernels))
+        for one in self.passed_over:
+            yield Paragraph(f"{safe(one.file)} skipped: {safe(one.reason)}", indent=2)
+
+    def _listed(self, shown: Sequence[Kernel], names: Sequence[str]) -> Iterator[Line | Fitted]:
+        """Yield a line for each of some kernels, and how many there are besides."""
         if shown:
-            rows = [_cells(*one) for one in zip(shown, names_apart(self.kernels))]
+            rows = [_cells(*one) for one in zip(shown, names)]
             colours = {
                 at: "red" if kernel.errors else "yellow" if kernel.finding_lines else "green"
                 for at, kernel in enumerate(shown)
@@ -166,11 +183,25 @@ class KernelOverview:
             hidden = ["programs"] * (not are_launched)
             hidden += ["verdict"] * (not any(map(_verdict, shown)))
             yield table.without(*hidden)
-        if len(shown) < len(self.kernels):
+        if len(shown) < len(self.kernels) and self.screen is None:
             more = f"  and {len(self.kernels) - len(shown)} more kernels"
             yield Line(more + ": --top shows more" * is_command_line())
-        for one in self.passed_over:
+
+    def on_screen(self, number: int) -> Iterator[Line | Fitted]:
+        """Yield lines of so many of the kernels with findings, and what there is besides."""
+        found = [kernel for kernel in self.kernels if kernel.finding_lines]
+        yield from self._listed(found[:number], [*map(_name, found[:number])])
+        left, clean = len(found) - number, len(self.kernels) - len(found)
+        texts = [count(left, f"{'more ' * bool(number)}kernel") + " with findings"] * (left > 0)
+        texts += [f"{count(clean, 'kernel')} without findings"] * bool(clean)
+        more = ": --top N lists more" if left > 0 else ""
+        if texts:
+            yield Paragraph(f"{' and '.join(texts)}{more}", "  ", 2)
+        for one in self.passed_over[:MAX_PASSED]:
             yield Paragraph(f"{safe(one.file)} skipped: {safe(one.reason)}", indent=2)
+        if len(self.passed_over) > MAX_PASSED:
+            rest = len(self.passed_over) - MAX_PASSED
+            yield Paragraph(f"{count(rest, 'more file')} skipped; a pipe lists them", "", 2)
 
     def data(self) -> dict[str, Any]:
         """Return the overview as plain data; the schema is in ``docs/audit-json.md``."""
@@ -181,8 +212,37 @@ class KernelOverview:
         }
 
 
+class Screenful(NamedTuple):
+    """As many of the worst kernels as a screen has room for.
+
+    Attributes:
+        overview: of all kernels; it says how many lines a screen has.
+    """
+
+    overview: KernelOverview
+
+    def fold(self, width: int) -> Iterator[FoldedLine]:
+        """Yield the lines of the largest number of kernels that fits."""
+        most = (self.overview.screen or 0) - PROMPT
+        number = min(len(self.overview.kernels), max(1, most))
+        while len(lines := [*self._folded(number, width)]) > most and number > 1:
+            number -= 1
+        yield from lines
+
+    def _folded(self, number: int, width: int) -> Iterator[FoldedLine]:
+        for element in self.overview.on_screen(number):
+            if isinstance(element, Line):
+                yield FoldedLine(element.text, element.colour)
+            else:
+                yield from element.fold(width)
+
+
 def _has(kernels: Sequence[Kernel], kind: str) -> bool:
     return any(kernel.kinds.get(kind) for kernel in kernels)
+
+
+def _name(kernel: Kernel) -> str:
+    return f"@{kernel.function}" if kernel.function is not None else "-"
 
 
 def names_apart(kernels: Sequence[Kernel]) -> list[str]:
@@ -190,7 +250,7 @@ def names_apart(kernels: Sequence[Kernel]) -> list[str]:
 
     These are options, then registers and shared memory where options leave some alike.
     """
-    names = [f"@{one.function}" if one.function is not None else "-" for one in kernels]
+    names = [*map(_name, kernels)]
     for words in (lambda one: one.config, _taken):
         alike: dict[str, list[int]] = {}
         for at, name in enumerate(names):

@@ -48,7 +48,7 @@ class NarrowAccess(Occurrence):
 
     kind: ClassVar[str] = "narrow-loads"
     order: ClassVar[int] = 30
-    heading: ClassVar[str] = "narrow"
+    heading: ClassVar[str] = "narrow global"
     absence: ClassVar[tuple[str, str] | None] = "narrow", "accesses"
 
     access: str

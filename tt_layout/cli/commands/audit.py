@@ -6,6 +6,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -48,6 +49,7 @@ from tt_layout.reports.kernel_overview import MAX_KNOWN
 from tt_layout.reports.opened import OpenedDump, audit_with, is_log, open_dumps
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
+from tt_layout.reports.writing import terminal_size
 
 if TYPE_CHECKING:
     from tt_layout.reports.features import Features
@@ -327,6 +329,9 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
         cache=chosen.cache,
         explains=output_format != "text" or bool(chosen.fail_on),
     )
+    screen = terminal_size(sys.stdout) if chosen.top is None else None
+    if screen is not None and output_format == "text":
+        found = replace(found, screen=screen.lines)
     for kernel in found.kernels:
         watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.finding_lines]
     if output_format == "github":
