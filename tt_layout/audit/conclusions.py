@@ -131,6 +131,22 @@ class Conclusions:
         """Return the registers of a function, and of the partitions of its warps."""
         return self._registers.get(function, ())
 
+    def totals_of(self, function: str | None) -> Sequence[Total]:
+        """Return the totals of a function by operation, in the order of first appearance."""
+        return self._totals.get(function, ())
+
+    def intensity_of(self, function: str | None) -> Intensity | None:
+        """Return the intensity of a function; None where it multiplies no matrices."""
+        return next((one for one in self._intensities.get(function, ())), None)
+
+    @cached_property
+    def _totals(self) -> Mapping[str | None, Sequence[Total]]:
+        return by_function(self.totals, lambda total: total.function)
+
+    @cached_property
+    def _intensities(self) -> Mapping[str | None, Sequence[Intensity]]:
+        return by_function(self.intensities, lambda intensity: intensity.function)
+
     @cached_property
     def _by_function(self) -> Mapping[str | None, Sequence[MovementRow]]:
         return by_function(self.movements, lambda row: row.operation.function)

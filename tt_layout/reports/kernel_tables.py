@@ -52,12 +52,12 @@ def _section(title: str, element: Fitted) -> Iterator[Line | Fitted]:
 
 
 def _intensity(audit: Audit, function: str | None) -> Iterator[Fitted]:
-    for intensity in audit.intensities:
-        if intensity.function == function and intensity.flops_per_byte is not None:
-            flops, size = count(intensity.flops or 0, "FLOP"), intensity.global_bytes or 0
-            counts = f"{flops} for {count(size, 'byte')} of global memory"
-            per_byte = f"{intensity.flops_per_byte:.1f} FLOPs per byte"
-            yield Paragraph(f"{counts} in one program: {per_byte}", GAP, len(GAP))
+    intensity = audit.intensity_of(function)
+    if intensity is not None and intensity.flops_per_byte is not None:
+        flops, size = count(intensity.flops or 0, "FLOP"), intensity.global_bytes or 0
+        counts = f"{flops} for {count(size, 'byte')} of global memory"
+        per_byte = f"{intensity.flops_per_byte:.1f} FLOPs per byte"
+        yield Paragraph(f"{counts} in one program: {per_byte}", GAP, len(GAP))
 
 
 # -- data movements ---------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def _multiplication_cells(product: Multiplication, place: str) -> list[str]:
 
 def _totals(audit: Audit, function: str | None) -> Table:
     """Return the cycles of one program by operation, the most first, and their share of all."""
-    totals = [total for total in audit.totals if total.function == function]
+    totals = audit.totals_of(function)
     cycles = sum(total.cycles for total in totals)
     rows = [
         [

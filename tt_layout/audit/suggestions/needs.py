@@ -6,7 +6,7 @@ multiprocessor holds fewer CTAs, registers are spilled, or the kernel does not s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
@@ -86,12 +86,7 @@ def needs_with(
     exchange = suggestion.exchange
     if isinstance(suggestion.encoding, SharedEncoding):
         functions = [exchanged(candidate, exchange) for candidate in audited.functions]
-        memories = [
-            candidate
-            for candidate in module_memory(audited, functions)
-            if candidate.function == name
-        ]
-        memory = memories[0]._replace(stated=None) if memories else None
+        memory = _memory_of(module_memory(audited, functions), name)
         return _needs(conclusions, audited, before.registers, memory)
     [function] = [candidate for candidate in audited.functions if candidate.name == name]
     names, changed = suggestion.values, None
@@ -103,9 +98,14 @@ def needs_with(
         new if candidate is function else candidate for candidate in audited.functions
     ]
     memories = module_memory(audited, changed_functions, [*_added(suggestion, function.name)])
-    memory = next((candidate for candidate in memories if candidate.function == name), None)
-    memory = memory._replace(stated=None) if memory is not None else None
+    memory = _memory_of(memories, name)
     return _needs(conclusions, audited, worst(pressures), memory)
+
+
+def _memory_of(memories: Sequence[SharedMemory], name: str | None) -> SharedMemory | None:
+    """Return the shared memory of a changed function, of which the module states nothing."""
+    changed = {memory.function: memory for memory in memories}.get(name or "")
+    return changed._replace(stated=None) if changed is not None else None
 
 
 def _added(suggestion: Suggestion, name: str) -> Iterator[AddedScratch]:
