@@ -25,6 +25,7 @@ from tt_layout.editing.piece import Knowledge, Piece
 from tt_layout.kernels.seen import CompiledKernel, SeenKernel
 from tt_layout.lazy import lazy
 from tt_layout.library.features import features
+from tt_layout.reports.kernel_head import bound_texts
 from tt_layout.servers.agent_tools import AgentTools
 from tt_layout.watching.report import WatchReport, report_of
 
@@ -278,3 +279,13 @@ def test_a_kernel_without_layouts_is_one_everywhere(
     assert same.status == 0
     line = text.split("\n").index(next(one for one in text.split("\n") if "tt.func" in one)) + 1
     assert said in plain(AgentTools().explain(text, line))
+
+
+@pytest.mark.parametrize("name", ["convolution-sm90", "matmul-sm80", "attention-gfx950"])
+def test_surfaces_name_the_bound_of_the_verdict(name: str) -> None:
+    [audit] = tt_layout.audit_ir(str(ROOT / f"examples/kernels/{name}.ttgir")).audits
+    [kernel] = kernels_of(audit)
+    assert kernel.bound is not None
+    assert kernel.verdict.startswith(f"bound by {kernel.bound.resource}")
+    assert kernel.facts.bound_by == kernel.bound.resource
+    assert f"cycles of {kernel.bound.resource}" in "; ".join(bound_texts(kernel))

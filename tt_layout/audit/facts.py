@@ -22,9 +22,9 @@ class Facts(NamedTuple):
         spilled: registers per thread that the compiled kernel spills.
         without_instruction: multiplications that no matrix instruction computes.
         cycles: of all data movements in one program, as far as their costs are known.
-        bound_cycles: the largest lower bound of a launch, or of one program without a grid.
+        bound_cycles: the lower bound that the verdict names, of a launch or of one program.
         ctas: that a multiprocessor holds.
-        bound_by: the resource of the largest lower bound.
+        bound_by: the resource of that bound.
         limited_by: the resources that allow no more CTAs, joined by ``+``.
         registers: per thread, compiled or estimated.
         shared_bytes: of a CTA.

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds import Bounds
+from tt_layout.audit.bounds import Bound, Bounds
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.conclusions import MovementRow, by_function
 from tt_layout.audit.facts import Facts
@@ -270,6 +270,15 @@ class Kernel:
         """Lower bounds of its time; None if the GPU has no rates."""
         return self.adviser.shares.bounds(self.symbol)
 
+    @property
+    def bound(self) -> Bound | None:
+        """The bound that the verdict names; None where none binds, or no rates are known.
+
+        Without a grid it is one within a multiprocessor where DRAM depends on the grid.
+        """
+        bounds = self.bounds
+        return (bounds.binding or bounds.within) if bounds is not None else None
+
     @lazy
     def estimate(self) -> Estimate | NoEstimate:
         """The estimated time of its launch, of one full wave without a grid; or why there is none.
@@ -373,18 +382,16 @@ class Kernel:
         return self._facts()
 
     def _facts(self, *, has_bounds: bool = True) -> Facts:
-        registers, largest = self.registers, None
-        if has_bounds and self.bounds is not None:
-            largest = self.bounds.largest
+        registers, bound = self.registers, self.bound if has_bounds else None
         return Facts(
             errors=self.errors,
             spills=registers.spills_word if registers is not None else None,
             spilled=registers.spilled if registers is not None else None,
             without_instruction=sum(one.instruction is None for one in self.products),
             cycles=self.cycles,
-            bound_cycles=largest.cycles if largest is not None else None,
+            bound_cycles=bound.cycles if bound is not None else None,
             ctas=self.occupancy.ctas if self.occupancy is not None else None,
-            bound_by=largest.resource if largest is not None else None,
+            bound_by=bound.resource if bound is not None else None,
             limited_by=self.limited_by,
             registers=registers.taken if registers is not None else None,
             shared_bytes=self.shared_bytes,

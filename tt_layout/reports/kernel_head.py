@@ -41,10 +41,10 @@ def head_texts(summary: Kernel) -> Iterator[str]:
 
 
 def bound_texts(summary: Kernel) -> Iterator[str]:
-    """Yield what the verdict rests on and does not say: the largest bound, matrix instructions."""
-    largest = summary.bounds.largest if summary.bounds is not None else None
-    if largest is not None:
-        yield f"lower bound: {largest.cycles:.0f} cycles of {largest.resource}"
+    """Yield the cycles of the bound that the verdict names, and the matrix instructions."""
+    bound = summary.bound
+    if bound is not None:
+        yield f"lower bound: {bound.cycles:.0f} cycles of {bound.resource}"
     if summary.instructions:
         yield f"matrix instructions: {summary.instructions}"
 
