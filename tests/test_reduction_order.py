@@ -194,7 +194,7 @@ def test_figure_has_a_row_for_each_step() -> None:
     for number, row in enumerate(grid.labels):
         done |= tree.steps[number - 1].bits if number else 0
         assert row == [str(element & ~done) for element in range(64)]
-    with pytest.raises(LayoutError, match="needs --axis"):
+    with pytest.raises(LayoutError, match="needs axis"):
         tt_layout.plot(ROWS, "4x64xf32", view="reduce")
 
 

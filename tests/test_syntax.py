@@ -214,7 +214,7 @@ def test_brackets_count_through_aliases_whichever_is_expanded_first() -> None:
 @pytest.mark.parametrize(
     ("definitions", "message"),
     [
-        ({}, "the alias #a is not defined; only a file (-i) can define aliases"),
+        ({}, "the alias #a is not defined; only a file can define aliases"),
         ({"b": "1"}, "the alias #a is not defined; defined are #b"),
         ({"a": "#a"}, "the alias #a is defined by itself: #a -> #a"),
         ({"a": "[#b]", "b": "#a"}, "the alias #a is defined by itself: #a -> #b -> #a"),
