@@ -26,6 +26,7 @@ from tt_layout.ir.used_types import UsedTypes, used_types
 from tt_layout.mlir.source import WHAT_DUMPS_ARE, dumps_below
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
+from tt_layout.reports.progress import watched
 from tt_layout.safe_text import safe
 from tt_layout.wording import count as counted
 
@@ -243,7 +244,7 @@ def manifest_text(
     lines += [f"  views: [{', '.join(of_layouts)}]", "", "cases:"]
     types = _Types(aliases, tensor, UsedTypes({}, None) if tensor is not None else used)
     unique = _unique([*names, _stem(file)])
-    for name, alias in zip(unique, names):
+    for name, alias in watched([*zip(unique, names)]):
         lines += _case(name, alias, types.of(alias))
     if AUDIT in views:
         lines += [f"  - name: {_quoted(unique[-1])}", f"    views: [{AUDIT}]"]

@@ -1,0 +1,155 @@
+"""The first minute at a terminal: help of one width, errors of one style, poor terminals."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Run, runner
+from terminals import ESCAPE, on_terminal
+from test_command_goldens import ROW
+
+import tt_layout.reports.progress
+from tt_layout.cli.summaries import SUMMARIES
+
+ROOT = Path(__file__).parent.parent
+DUMP = str(ROOT / "examples" / "kernels" / "matmul-sm90.ttgir")
+VIEW = ("-l", ROW, "-t", "tensor<16x16xf16>")
+ERROR = re.compile(r"(\S.*: )?error: [^\s]")
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+@pytest.mark.parametrize("command", ["", *SUMMARIES])
+def test_help_has_one_width(command: str) -> None:
+    shown = {
+        on_terminal(*filter(None, [command]), "--help", columns=columns)[1]
+        for columns in (80, 100, 200)
+    }
+    [text] = shown
+    assert 70 < max(map(len, text.decode().splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-l", "#ttg.blocked<{", "-t", "64x64xf16"),
+        ("-l", ROW),
+        ("--vew", "tensor"),
+        ("infos",),
+        ("info", "--formt", "x"),
+        ("info",),
+        ("audit", "missing.ttgir"),
+        ("missing.ttgir",),
+        ("page", "missing.ttgir"),
+        ("plot", ROW, "-t", "64x64xf16", "--view", "none"),
+        ("translate", ROW, "--to", "nothing"),
+        ("check", "missing.yaml"),
+        ("conflicts", ROW, ROW, "-t", "64x64xf16"),
+        ("where", ROW, "-t", "64x64xf16", "--thread", "x"),
+        ("apply", DUMP, "--finding", "0"),
+        ("cute", "(("),
+        ("suggest", "nothing"),
+    ],
+)
+def test_errors_have_one_style(arguments: tuple[str, ...], run: Run) -> None:
+    done = run(*arguments)
+    assert done.status == 2
+    assert done.out == ""
+    first, *rest = done.err.splitlines()
+    assert ERROR.match(first), first
+    assert not any(re.match(r"(Error|Usage|Try)\b", line) for line in rest)
+
+
+POOR: dict[str, dict[str, Any]] = {
+    "dumb": {"TERM": "dumb"},
+    "no name": {"TERM": ""},
+    "C": {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "no colour": {"NO_COLOR": "1"},
+}
+
+
+@pytest.mark.parametrize("kind", POOR)
+@pytest.mark.parametrize("arguments", [VIEW, ("audit", DUMP), ("info", *VIEW[1:])])
+def test_a_poor_terminal_shows_readable_text(kind: str, arguments: tuple[str, ...]) -> None:
+    status, shown, errors = on_terminal(*arguments, columns=80, shows_errors=False, **POOR[kind])
+    usual = ESCAPE.sub(b"", on_terminal(*arguments, columns=80)[1])
+    assert status == 0, errors
+    text = ESCAPE.sub(b"", shown)
+    has_legend = arguments == VIEW and kind in ("dumb", "no colour")  # which is of colours
+    assert usual.startswith(text) if has_legend else text == usual
+    assert text.count(b"\n") > 6
+    if kind == "no colour":
+        assert b"\x1b[3" not in shown
+
+
+@pytest.mark.parametrize("columns", [20, 0])
+@pytest.mark.parametrize("arguments", [VIEW, ("audit", DUMP), ("info", *VIEW[1:])])
+def test_a_narrow_terminal_and_one_of_unknown_size(
+    columns: int, arguments: tuple[str, ...]
+) -> None:
+    status, shown, errors = on_terminal(*arguments, columns=columns, PAGER="cat")
+    text = ESCAPE.sub(b"", shown).decode()
+    assert status == 0, errors
+    assert "Traceback" not in text + errors
+    assert text.strip()
+    if columns and arguments[0] != "-l":
+        assert max(map(len, text.splitlines())) <= columns
+
+
+LARGE = ("-l", ROW, "-t", "tensor<128x128xf16>")
+
+
+@pytest.mark.parametrize("pager", ["no-such-pager", "true", "head -n 1", "false"])
+def test_a_pager_that_is_missing_or_quits_early_is_no_error(pager: str) -> None:
+    status, shown, errors = on_terminal(*LARGE, columns=80, shows_errors=True, PAGER=pager)
+    text = shown.decode() + errors
+    assert status == 0, text
+    assert "Traceback" not in text
+    assert "rror" not in text
+    if pager == "no-such-pager":  # nothing is lost: all of it is printed
+        assert text.count("T0:") > 10
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX")
+def test_a_page_in_a_read_only_folder_is_one_message(tmp_path: Path) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    folder.chmod(0o500)
+    prefix = []
+    if os.geteuid() == 0:  # the superuser may write everywhere
+        if shutil.which("setpriv") is None:
+            pytest.skip("no setpriv")
+        prefix = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]
+    arguments = ["-m", "tt_layout", "page", DUMP, "-o", str(folder / "k.html")]
+    done = subprocess.run(
+        [*prefix, sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    folder.chmod(0o700)
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "k.html" in done.stderr
+    assert "Permission denied" in done.stderr
+    assert not list(folder.iterdir())
+
+
+def test_init_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tt_layout.reports.progress, "PATIENCE", -1.0)
+    (tmp_path / "k.mlir").write_text(f"#a = {ROW}\n#b = {ROW}\n#c = {ROW}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    arguments = ("init", "k.mlir", "--view", "info", "-o", "layouts.yaml")
+    status, shown, errors = on_terminal(*arguments, shows_errors=True)
+    assert status == 0, (shown, errors)
+    assert "/3" in ESCAPE.sub(b"", shown).decode()
