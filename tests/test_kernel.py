@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from command import Run, runner
+from terminals import ESCAPE, on_terminal
 
 import tt_layout
 from tt_layout.audit.audit import Audit
@@ -149,6 +150,7 @@ def test_planted_facts_are_in_every_report_of_a_kernel(
     run: Run, planted: None, other: str, tmp_path: Path
 ) -> None:
     texts = {
+        "terminal": ESCAPE.sub(b"", on_terminal("audit", DUMP)[1]).decode(),
         "pipe": run("audit", DUMP).out,
         "all": run("audit", "--all", DUMP).out,
         "library": str(tt_layout.audit_ir(DUMP)),
