@@ -433,3 +433,43 @@ def test_bases_stay_where_nothing_shorter_is_the_same() -> None:
     odd = "#ttg.shared_linear<{offset = [[0, 1], [1, 1], [2, 2], [0, 2]]}, alignment = 16>"
     text = translate(tt_layout.parse_layout(odd), "gluon", [4, 4]).text
     assert text.startswith("gl.SharedLinearLayout(offset_bases=[[0, 1], [1, 1], [2, 2], [0, 2]]")
+
+
+WAVES = (
+    "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [16, 16, 16], "
+    "isTransposed = true}>"
+)
+WAVES_CALL = (
+    "gl.amd.AMDMFMALayout(version=3, instr_shape=[16, 16, 16], transposed=True, "
+    "warps_per_cta=[2, 2])"
+)
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "bits", "start"),
+    [
+        (WAVES, [64, 64], 32, WAVES_CALL),
+        (
+            f"#ttg.dot_op<{{opIdx = 1, parent = {WAVES}, kWidth = 4}}>",
+            [64, 64],
+            16,
+            "gl.DotOperandLayout(operand_index=1, parent=gl.amd.AMDMFMALayout(",
+        ),
+        (
+            "#ttg.slice<{dim = 0, parent = #ttg.blocked<{sizePerThread = [1, 4], "
+            "threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>}>",
+            [64],
+            16,
+            "gl.SliceLayout(dim=1, parent=gl.BlockedLayout(",
+        ),
+    ],
+)
+def test_the_shortest_constructor_of_waves_and_slices(
+    layout: str, shape: list[int], bits: int, start: str
+) -> None:
+    encoding = tt_layout.parse_layout(layout)
+    bases = tt_layout.parse_layout(translate(encoding, "linear", shape, element_bits=bits).text)
+    call = translate(bases, "gluon", shape, element_bits=bits).text
+    assert call.startswith(start)
+    again = tt_layout.to_linear_layout(call, shape)
+    assert again == encoding.to_linear_layout(shape, element_bits=bits)

@@ -7,18 +7,21 @@ from itertools import permutations
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.base import Shape
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.shared_linear import SharedLinear
+from tt_layout.encodings.slice import Slice
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.notation.checking import differing
 
 MAX_RANK = 3  # dimensions of which every order is tried
 WARP_LANES = 32  # of a warp that works on an nvidia_mma
+WAVE_LANES = 64  # of one that works on an amd_mfma
 
 
 def shortest(encoding: Encoding, shape: Shape, element_bits: int | None = None) -> Encoding:
@@ -83,6 +86,14 @@ def _distributed(wanted: LinearLayout, element_bits: int | None) -> Iterator[Enc
             warps_per_cta=tuple(ctas),
             order=order,
         )
+    yield from _slices(wanted, sizes, threads, ctas)
+    if rank == 2 and 1 << len(lanes) == WAVE_LANES:
+        for accumulator in _wave_accumulators(1 << len(warps)):
+            yield accumulator
+            for operand in (0, 1):
+                yield from (
+                    DotOperand(op_idx=operand, parent=accumulator, k_width=k) for k in (4, 8, 16)
+                )
     if rank != 2 or 1 << len(lanes) != WARP_LANES:
         return
     for parent in _accumulators(1 << len(warps)):
@@ -90,6 +101,41 @@ def _distributed(wanted: LinearLayout, element_bits: int | None) -> Iterator[Enc
         for operand in (0, 1):
             widths = [32 // element_bits] if element_bits in (8, 16, 32) else [1, 2, 4]
             yield from (DotOperand(op_idx=operand, parent=parent, k_width=k) for k in widths)
+
+
+def _slices(
+    wanted: LinearLayout, sizes: list[int], threads: list[int], ctas: list[int]
+) -> Iterator[Encoding]:
+    """Yield slices of blocked layouts, along whose lost dimension lanes and warps repeat."""
+    rank = wanted.num_out_dims + 1
+    lanes, warps = (
+        1 << sum(not any(vector) for vector in wanted.vectors(name)) for name in ("lane", "warp")
+    )
+    if lanes * warps == 1 or rank > MAX_RANK:
+        return
+    for dim in reversed(range(rank)):
+        size, thread, cta = (
+            (*counts[:dim], lost, *counts[dim:])
+            for counts, lost in ((sizes, 1), (threads, lanes), (ctas, warps))
+        )
+        for order in permutations(reversed(range(rank))):
+            parent = Blocked(
+                size_per_thread=size, threads_per_warp=thread, warps_per_cta=cta, order=order
+            )
+            yield Slice(dim=dim, parent=parent)
+
+
+def _wave_accumulators(warps: int) -> Iterator[AmdMfma]:
+    """Yield the layouts of the accumulators of ``mfma``."""
+    for rows in reversed(_powers(warps)):
+        for shape in ((32, 32, 8), (16, 16, 16)):
+            for is_transposed in (False, True):
+                yield AmdMfma(
+                    version=3,
+                    warps_per_cta=(rows, warps // rows),
+                    instr_shape=shape,
+                    is_transposed=is_transposed,
+                )
 
 
 def _accumulators(warps: int) -> Iterator[NvidiaMma]:
