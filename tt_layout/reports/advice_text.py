@@ -100,14 +100,15 @@ def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
     first = group[0]
     if adviser.best(first) is not None:
         return adviser.gain(group).text("removes")
-    if first.program_change:
+    is_promised = any(one.is_avoidable for one in first.occurrences)
+    if first.program_change and is_promised:
         return adviser.gain(group).text("removes up to")
     text = adviser.gain(group).text("costs")
     if not text and first.cost and first.runs is not None:
         where = " an iteration" * is_in_loop(first.runs)
         each = ", each" * (len(group) > 1)
         text = f"costs {count(round(first.cost, 1), 'cycle')}{where}{each}"
-    if first.urgency != Urgency.CYCLES:
+    if first.urgency != Urgency.CYCLES or first.program_change:
         return text
     return "; ".join(filter(None, [text, no_way_out(first)]))
 

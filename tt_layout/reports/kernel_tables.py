@@ -125,6 +125,7 @@ def _loop_heading(executions: Executions) -> str:
 def _times(executions: Executions) -> str:
     """Return how often an operation runs, and where that is so."""
     text, number = executions.text, executions.number
+    number = executions.first if number is None else number
     if executions.is_unknown:
         return executions.times
     equals = f" = {number}" if number is not None and text != str(number) else ""

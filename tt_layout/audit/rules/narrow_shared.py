@@ -1,20 +1,27 @@
 """``narrow-shared``: an access to shared memory in pieces of less than a bank, without conflicts.
 
 What: loads and stores of shared memory that move less than four bytes a thread, without bank
-    conflicts, where a usual swizzle takes fewer cycles over all accesses to the buffer
+    conflicts, where a usual swizzle takes fewer cycles over all accesses to the buffer; and loads
+    of a dot's operand of 8 bits or less whose buffer is contiguous along the other dimension than
+    the products are summed over
 
-Cost: what this swizzle saves in this access, of all warps
+Cost: what this swizzle saves in this access, of all warps; of such an operand what it takes more
+    than in whole words
 
 Why: a bank serves a word of four bytes in a cycle, whether an instruction asks for all of it or
     not: two bytes a thread take as long as four, and twice as many instructions.
 
 How to fix: a layout in which the elements of a thread lie next to each other in the buffer: an
     order that is the registers', a larger ``vec`` or ``interval``; the report names the best of
-    each family, over every access to the buffers of that layout.
+    each family, over every access to the buffers of that layout.  No layout of the buffer does it
+    for such an operand: a matrix instruction takes neighbours along the summed dimension, and what
+    transposes in loads is for 16 bits.  Have the operand in memory so that this dimension is
+    contiguous, or widen it to 16 bits before it is stored to shared memory.
 
 When it does not pay: what is gained in this access may be lost where the buffer is written; only
-    layouts that are cheaper over all accesses are named, and without one, or where the pieces
-    take less than a twentieth of the kernel's data movements, nothing is said.
+    layouts that are cheaper over all accesses are named.  What another order in memory, or another
+    type, costs elsewhere is not counted.  Where the pieces take less than a twentieth of the
+    kernel's data movements, nothing is said.
 """
 
 from __future__ import annotations
@@ -30,9 +37,14 @@ from tt_layout.audit.operations.details import SharedDetails
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.values.executions import assumed_runs
+from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.hardware import BANK_BYTES, DEFAULT_TARGET, find_target
 from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.mlir.types import element_bits
 from tt_layout.wording import count
+
+WIDEST_BITS = 8
+"""Elements of more are transposed by loads of matrices."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,9 @@ class NarrowShared(Occurrence):
         buffer: the layout of the buffer, as the dump writes it.
         width_bytes: that a thread moves at a time.
         counts: instructions and cycles, in words.
-        cycles: that a usual swizzle saves in it, of all warps.
+        cycles: that a usual swizzle saves in it, of all warps; or words, without one.
+        summed: the dimension of a dot's operand that is not contiguous in the buffer; None of
+            accesses that another layout of the buffer makes cheaper.
     """
 
     kind: ClassVar[str] = "narrow-shared"
@@ -56,6 +70,7 @@ class NarrowShared(Occurrence):
     width_bytes: int
     counts: str
     cycles: float
+    summed: int | None = None
 
     @classmethod
     def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
@@ -73,16 +88,34 @@ class NarrowShared(Occurrence):
                 key = one.group, one.source, one.target
                 if key not in known:
                     known[key] = usual_buffer(found, audited, one)
-                saved = _saved(one, known[key])
+                saved, summed = _saved(one, known[key]), None
+                if saved <= 0:
+                    summed = _far_dimension(one, audited)
+                    saved = _excess(row, audited) if summed is not None else 0
                 if saved > 0:
                     width = cost.details.width_bytes
-                    facts = row.access, layout_of(one.memory), width, cost.text, saved
+                    facts = row.access, layout_of(one.memory), width, cost.text, saved, summed
                     yield Finding.of_movement(row, cls(*facts))
 
     @property
     def words(self) -> str:
         """Of which layout, and what the access takes."""
         return f"of {self.buffer} moves {count(self.width_bytes, 'byte')} at a time: {self.counts}"
+
+    @property
+    def program_change(self) -> str:
+        """How to have neighbours along the summed dimension; empty where a layout of it does it."""
+        if self.summed is None:
+            return ""
+        return (
+            f"have dimension {self.summed} of the operand contiguous in memory (store it"
+            " transposed), or widen it to 16 bits before it is stored to shared memory"
+        )
+
+    @property
+    def is_avoidable(self) -> bool:
+        """Whether a change of the program avoids what it costs: nobody costed those."""
+        return False
 
     @property
     def counted(self) -> Counted:
@@ -104,9 +137,31 @@ class NarrowShared(Occurrence):
 
 def _may_pay(row: MovementRow, whole: float, audited: AuditedModule) -> bool:
     """Tell whether an access in words would save enough of the cycles of its kernel."""
+    return _excess(row, audited) * assumed_runs(row.executions) >= MAY_PAY * whole
+
+
+def _excess(row: MovementRow, audited: AuditedModule) -> float:
+    """Return the cycles that an access takes more than in words."""
     assert row.cost is not None
     words = (row.operation.bytes or 0) / find_target(audited.gpu or DEFAULT_TARGET).row_bytes
-    return (row.cost.cycles - words) * assumed_runs(row.executions) >= MAY_PAY * whole
+    return row.cost.cycles - words
+
+
+def _far_dimension(operation: Operation, audited: AuditedModule) -> int | None:
+    """Return the summed dimension of a dot's narrow operand that is not contiguous in its buffer.
+
+    None of any other access.
+    """
+    memory, target = operation.source, operation.target
+    if memory is None or target is None or not isinstance(target.encoding, DotOperand):
+        return None
+    bits, buffer = element_bits(target.element_type), audited.layouts.linear(memory)
+    places = dict(buffer.bases).get("offset") if buffer is not None else None
+    if bits is None or bits > WIDEST_BITS or not places:
+        return None
+    rank = len(target.shape)
+    summed = rank - 1 - target.encoding.op_idx
+    return None if places[0][-rank:][summed] else summed
 
 
 def _saved(operation: Operation, better: Suggestion | None) -> float:
