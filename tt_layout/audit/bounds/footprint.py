@@ -25,9 +25,10 @@ from tt_layout.audit.global_memory.operands import FORMS
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
+from tt_layout.audit.values.kinds import kinds_of_runs
 from tt_layout.audit.values.runs import each_run
-from tt_layout.audit.values.spread import agreed
-from tt_layout.audit.values.unknown import Known, Unknown, UnknownError, unknowns
+from tt_layout.audit.values.spread import Shared, Spread, agreed, agreed_number, sum_of
+from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
@@ -201,9 +202,37 @@ class _Programs:
     def _reach(
         self, full: FullOperation, access: PlacedAccess, at: tuple[int, ...]
     ) -> _Reach | None:
-        evaluator, lanes = self._evaluator(full, at), shape_lanes(access.shape)
+        evaluator = self._evaluator(full, at)
+        rest = self._rest(evaluator, full)
+        if rest:
+            return self._sampled(full, access, evaluator, rest)
+        try:
+            # Branches that loaded values decide are taken, as they are for the other resources.
+            kinds = kinds_of_runs(
+                evaluator, full.operation, access.addresses.all, partial(_reach_of, access), []
+            )
+        except UnknownError:
+            return None
+        reaches = [(number, reach) for number, reach in kinds if reach is None or reach.bytes]
+        if any(reach is None for _, reach in reaches):
+            return None
+        if not reaches:
+            return _Reach(0, 0, 0, 0)
+        total = sum(number * reach.bytes for number, reach in reaches if reach is not None)
+        used = sum(number * reach.used for number, reach in reaches if reach is not None)
+        first = min(reach.first for _, reach in reaches if reach is not None)
+        last = max(reach.last for _, reach in reaches if reach is not None)
+        last += access.shape.width_bytes
+        total = min(total, last - first + access.shape.sector_bytes)
+        return _Reach(total, min(used, last - first), first, last)
+
+    def _sampled(
+        self, full: FullOperation, access: PlacedAccess, evaluator: Evaluator, rest: int
+    ) -> _Reach | None:
+        """Return the footprint of an access in a loop, of which the first executions are looked at."""
+        lanes = shape_lanes(access.shape)
         total, used, first, last = 0.0, 0.0, 1 << 62, 0
-        rest, before = self._rest(evaluator, full), np.empty(0, np.int64)
+        before = np.empty(0, np.int64)
         try:
             # Branches that loaded values decide are taken, as they are for the other resources.
             runs = each_run(evaluator, full.operation, access.addresses.all, [])
@@ -219,7 +248,7 @@ class _Programs:
                     first, last = min(first, int(begins.min())), max(last, int(begins.max()))
                     total += _sector_bytes(begins, access.shape)
                     used += int(np.unique(begins).size) * access.shape.width_bytes
-                if rest and number == SAMPLED and (step := _step(before, begins)) is not None:
+                if number == SAMPLED and (step := _step(before, begins)) is not None:
                     total += rest * _sector_bytes(begins, access.shape)
                     used += rest * int(np.unique(begins).size) * access.shape.width_bytes
                     first, last = min(first, first + rest * step), max(last, last + rest * step)
@@ -249,6 +278,36 @@ class _Programs:
             given = GivenValues({**self._values, **dict(zip(PROGRAM_IDS, at))})
             self._evaluators[key] = Evaluator(full.function, given, self._audited.layouts)
         return self._evaluators[key]
+
+
+def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _Reach | None:
+    """Return the footprint of one of some runs alike, and the range of all; None if unknown.
+
+    Raises:
+        SplitError: they touch other parts of sectors, or do so in other lanes.
+    """
+    addresses, shape = access.addresses, access.shape
+    known = [value for value in values if not isinstance(value, Unknown)]
+    if len(known) < len(values):
+        return None
+    places: Shared = known[0]
+    if addresses.offsets is not None:
+        places = sum_of(places, known[1], addresses.element_bytes)
+    pattern = places.pattern if isinstance(places, Spread) else places
+    base = places.base if isinstance(places, Spread) else np.zeros(1, np.int64)
+    begin = agreed_number(base % shape.sector_bytes)
+    kept: list[Known] = [pattern + begin]
+    if addresses.mask is not None:
+        kept.append(agreed(known[-1]))
+    lanes = shape_lanes(shape)
+    found, chosen = lane_addresses(lanes, addresses._replace(offsets=None), kept)
+    begins = found[lanes.active & chosen]
+    if not begins.size:
+        return _Reach(0, 0, 0, 0)
+    low, high = int(begins.min()) - begin, int(begins.max()) - begin
+    used = int(np.unique(begins).size) * shape.width_bytes
+    first, last = int(base.min()) + low, int(base.max()) + high
+    return _Reach(_sector_bytes(begins, shape), used, first, last)
 
 
 def _distinct(known: Mapping[Program, _Reach], sizes: Program) -> int:

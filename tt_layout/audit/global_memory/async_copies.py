@@ -26,8 +26,8 @@ from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.audit.operations.buffer_parts import Place, place_of_part
 from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.values.evaluator import Evaluator
-from tt_layout.audit.values.runs import each_run
-from tt_layout.audit.values.unknown import Known, Unknown, unknowns
+from tt_layout.audit.values.kinds import kinds_of_runs
+from tt_layout.audit.values.unknown import Found, Known, unknowns
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.mlir.types import POINTER_BITS
@@ -151,17 +151,15 @@ def all_written(
     buffer = _buffer(evaluator, kernel, access[1], shape)
     if buffer is None:
         return None
-    total, seen = 0, dict[tuple[bytes, ...], int]()
-    for found in each_run(evaluator, access[0], addresses.all):
-        values = values_of_all(found, shape, addresses)
-        key = tuple(b"" if isinstance(one, Unknown) else one.tobytes() for one in values)
-        if key not in seen:
-            written = _written(values, shape, addresses, buffer)
-            if written is None:
-                return None
-            seen[key] = written.wavefronts
-        total += seen[key]
-    return total
+
+    def ask(found: Sequence[Found]) -> int | None:
+        written = _written(values_of_all(found, shape, addresses), shape, addresses, buffer)
+        return written.wavefronts if written is not None else None
+
+    kinds = kinds_of_runs(evaluator, access[0], addresses.all, ask)
+    if any(wavefronts is None for _, wavefronts in kinds):
+        return None
+    return sum(number * (wavefronts or 0) for number, wavefronts in kinds)
 
 
 class _Buffer(NamedTuple):

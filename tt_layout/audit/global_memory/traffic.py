@@ -14,8 +14,9 @@ from tt_layout.audit.global_memory.access_shape import (
     lane_addresses,
     shape_lanes,
 )
-from tt_layout.audit.values.evaluator import Evaluator
-from tt_layout.audit.values.runs import each_run
+from tt_layout.audit.values.evaluator import MAX_ITERATIONS, Evaluator
+from tt_layout.audit.values.kinds import kinds_of_runs
+from tt_layout.audit.values.runs import TooManyRunsError
 from tt_layout.audit.values.spread import agreed, agreed_modulo
 from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
 from tt_layout.errors import LayoutError
@@ -37,7 +38,7 @@ class SectorBounds(NamedTuple):
 
 
 class Traffic(NamedTuple):
-    """Traffic of all runs of an access, per program.
+    """Traffic of all runs of an access, of all programs together.
 
     Attributes:
         counts: requests, sectors, lines and wavefronts; None where they are not known.
@@ -75,11 +76,9 @@ def traffic(
         raise UnknownError(shape.too_large)
     assumed: list[Unknown] = []
     unknown: list[Unknown] = []
-    total, counted = [0, 0, 0, 0], 0
-    for values in each_run(evaluator, operation, addresses.all, assumed):
-        counted += shape_lanes(shape).elements.size
-        if counted > MAX_ADDRESSES:
-            raise UnknownError(Unknown.because(f"more than {MAX_ADDRESSES} addresses"))
+
+    def ask(values: Sequence[Found]) -> tuple[int, ...]:
+        """Return the counts of runs that agree: requests alone where there are no more."""
         answers = values_of_all(values, shape, addresses)
         placed = addresses
         if addresses.mask is not None and isinstance(mask := answers[-1], Unknown):
@@ -89,10 +88,20 @@ def traffic(
         count = count_run(shape, placed, answers)
         if isinstance(count, Unknown):
             unknown.append(count)
-            total[0] += _requests(shape, placed, answers)
-        else:
-            counts = count.requests, count.sectors, count.lines, count.wavefronts
-            total = [a + b for a, b in zip(total, counts)]
+            return _requests(shape, placed, answers), 0, 0, 0
+        return count.requests, count.sectors, count.lines, count.wavefronts
+
+    most = MAX_ADDRESSES // max(1, shape_lanes(shape).elements.size)
+    total = [0, 0, 0, 0]
+    try:
+        kinds = kinds_of_runs(evaluator, operation, addresses.all, ask, assumed, most)
+    except TooManyRunsError as error:
+        if error.most < MAX_ITERATIONS:
+            reason = f"more than {MAX_ADDRESSES} addresses"
+            raise UnknownError(Unknown.because(reason)) from None
+        raise
+    for number, counts in kinds:
+        total = [one + number * more for one, more in zip(total, counts)]
     requests, sectors, lines, wavefronts = total
     if not unknown:
         return Traffic((requests, sectors, lines, wavefronts), tuple(dict.fromkeys(assumed)), None)

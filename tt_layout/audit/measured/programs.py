@@ -172,11 +172,11 @@ class Programs:
             answers = list(self.grid.answers(lambda e: run_count(e, full.operation)))
         except UnknownError as error:
             return Amount(None, _because(error.unknown))
-        numbers = [(count, answer.number) for count, answer in answers]
-        if any(number is None for _, number in numbers):
+        numbers = [answer.number for _, answer in answers]
+        if None in numbers:
             return Amount(None, f"it runs {runs.times}")
         assumed = [unknown for _, answer in answers for unknown in answer.assumed]
-        total = sum(count * (number or 0) for count, number in numbers)
+        total = sum(number or 0 for number in numbers)
         return Amount(total, _reason(assumed), bool(assumed))
 
     def traffic(self, row: MovementRow) -> Mapping[str, Amount]:
@@ -192,13 +192,13 @@ class Programs:
             return dict.fromkeys(ASKED, Amount(None, _because(error.unknown)))
         amounts = {}
         for at, unit in enumerate(ASKED):
-            numbers = [(count, answer.counts[at]) for count, answer in answers]
+            numbers = [answer.counts[at] for _, answer in answers]
             unknown = [answer.unknown for _, answer in answers if answer.unknown is not None]
             assumed = [argument for _, answer in answers for argument in answer.assumed]
-            if any(number is None for _, number in numbers):
+            if None in numbers:
                 amounts[unit] = Amount(None, _reason(unknown))
             else:
-                total = sum(count * (number or 0) for count, number in numbers)
+                total = sum(number or 0 for number in numbers)
                 amounts[unit] = Amount(total, _reason(assumed), bool(assumed))
         return amounts
 
@@ -219,7 +219,7 @@ class Programs:
             return Amount(None, _because(error.unknown))
         if any(answer is None for _, answer in answers):
             return Amount(None, way_out(details))
-        return Amount(sum(count * (answer or 0) for count, answer in answers))
+        return Amount(sum(answer or 0 for _, answer in answers))
 
     def _of_first_program(self, row: MovementRow, programs: int) -> Mapping[str, Amount]:
         details = _details(row)

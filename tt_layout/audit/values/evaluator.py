@@ -21,17 +21,20 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.modules.layouts import PlacedLayouts
-from tt_layout.audit.values.arithmetic import UndefinedError
+from tt_layout.audit.values.arithmetic import UndefinedError, wrap
 from tt_layout.audit.values.given import PROGRAM_AXES, GivenValues
+from tt_layout.audit.values.instances import Instances, Iterations
 from tt_layout.audit.values.paths import Path, follow
 from tt_layout.audit.values.rules import RULES, Application, apply
 from tt_layout.audit.values.spread import (
     SplitError,
     Spread,
     advanced,
+    advanced_by,
     agreed,
     agreed_number,
     apply_to_programs,
+    fits,
     gathered,
     is_true,
     numbers,
@@ -44,6 +47,9 @@ from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Val
 MAX_ITERATIONS = 1 << 12
 """Iterations of a loop that are followed to its results, and executions that are looked at."""
 
+
+INTEGER_BITS = 64
+"""Width of the integers that values are evaluated in."""
 
 _BEGUN = Unknown()
 """What stands for a value that is being evaluated: where it is met, the value depends on itself."""
@@ -61,12 +67,14 @@ class Scope:
         loop: the loop.
         known: values evaluated so far.
         paths: those through regions of several blocks.
+        iterations: which iteration each of several instances is in; None where all are in one.
     """
 
     parent: Scope | None = None
     loop: SsaOperation | None = None
     known: dict[Value, Found] = field(default_factory=dict)
     paths: dict[Region, Path] = field(default_factory=dict)
+    iterations: Iterations | None = None
 
     def found(self, value: Value) -> Found | None:
         """Return the answer for a value; None if it is yet to be evaluated."""
@@ -126,8 +134,30 @@ class Evaluator:
         self.overflows: list[SsaOperation] = []
         self.given = given
         self._layouts = layouts or PlacedLayouts()
-        self._programs = programs
+        self.programs = programs
         self.top = Scope()
+
+    @property
+    def count(self) -> int:
+        """Number of programs."""
+        return 1 if self.programs is None else self.programs.shape[1]
+
+    def at(self, instances: Instances) -> tuple[Evaluator, Scope]:
+        """Return the evaluator of instances of loops' bodies, and the scope of the innermost."""
+        if not instances.loops and len(instances.program) == self.count:
+            return self, self.top
+        evaluator = Evaluator(
+            self.function, self.given, self._layouts, instances.ids, self.structure
+        )
+        evaluator.overflows = self.overflows
+        scope = evaluator.top
+        for iterations in instances.loops:
+            variable = iterations.loop.regions[0][0].arguments[0]
+            known: dict[Value, Found] = {
+                variable: gathered(iterations.variables, np.asarray(0, np.int64))
+            }
+            scope = Scope(scope, iterations.loop, known, iterations=iterations)
+        return evaluator, scope
 
     def value(self, value: Value) -> Known:
         """Return a value: an int64 array of the tensor's shape, or why it is unknown."""
@@ -243,8 +273,8 @@ class Evaluator:
 
     def _program(self, operation: SsaOperation) -> Found:
         kind, axis = operation.name.rpartition("get_")[2], (operation.integer("axis") or 0) % 3
-        if self._programs is not None and kind == "program_id":
-            return gathered(self._programs[axis], np.asarray(0, np.int64))
+        if self.programs is not None and kind == "program_id":
+            return gathered(self.programs[axis], np.asarray(0, np.int64))
         name = f"{kind}_{PROGRAM_AXES[axis]}"
         value = self.given.program(name)
         return Unknown(frozenset([name])) if value is None else np.asarray(value, np.int64)
@@ -255,6 +285,8 @@ class Evaluator:
         if not isinstance(block, Block) or block is self._entry:
             return self._parameter(value)
         region = block.region
+        if scope.iterations is not None and region.owner is scope.loop:
+            return (yield from self._iterated(scope, scope.iterations, value))
         if block is region[0]:
             source = self.structure.first_value(value)
             if source is None:
@@ -330,6 +362,33 @@ class Evaluator:
                 following[k] = yield inner, passed[k]
             state = following
         return state[index]
+
+    def _iterated(self, scope: Scope, iterations: Iterations, value: Value) -> Steps:
+        """Evaluate what a loop adds up, at the iterations that several instances are in."""
+        loop, at, _ = iterations
+        index = loop.regions[0][0].arguments.index(value) - 1
+        advance = self.structure.advance(loop, index)
+        assert scope.parent is not None
+        first = yield scope.parent, loop.operands[BOUNDS + index]
+        if advance is None or advance.step is None or not at.any():
+            return first
+        step = yield scope, advance.step
+        unknown = unknowns([first, step])
+        if unknown is not None:
+            if not isinstance(first, Unknown):
+                agreed_number((at > 0).astype(np.int64))  # the first iteration is known
+            return unknown
+        assert not isinstance(first, Unknown)
+        assert not isinstance(step, Unknown)
+        total = advanced_by(first, at, step, advance.unit)
+        bits = value.type.integer_bits
+        if bits is None or bits >= INTEGER_BITS or fits(total, bits):
+            return total
+        wrapped = wrap(agreed(total), bits)
+        addition = self.structure.again(value)
+        if addition is not None and addition.definition is not None:
+            self.overflows.append(addition.definition)
+        return wrapped
 
     def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
         """Return how often a loop with such bounds runs."""

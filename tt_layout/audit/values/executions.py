@@ -8,8 +8,9 @@ from typing import NamedTuple
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.expressions import ATOM, PRODUCT, Expression, trip_count_text
 from tt_layout.audit.values.given import PROGRAM_AXES, PROGRAM_IDS
+from tt_layout.audit.values.kinds import kinds_of_runs
 from tt_layout.audit.values.paths import is_optional, is_repeated
-from tt_layout.audit.values.runs import each_run
+from tt_layout.audit.values.spread import SplitError
 from tt_layout.audit.values.structure import LoopPart
 from tt_layout.audit.values.unknown import Unknown, UnknownError, place
 from tt_layout.ir.ssa.control_flow import BOUNDS
@@ -116,7 +117,7 @@ class _Factor(NamedTuple):
 
 
 class Count(NamedTuple):
-    """Number of runs of an operation in each of some programs.
+    """Number of runs of an operation in all of some programs.
 
     Attributes:
         number: of times; None where that is not known.
@@ -157,19 +158,31 @@ def _is_given(evaluator: Evaluator, source: SsaOperation) -> bool:
 
 
 def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
-    """Return how often an operation runs in each of the programs that are evaluated.
+    """Return how often an operation runs in all of the programs that are evaluated.
 
     Raises:
         UnknownError: nothing can be said about it.
         SplitError: not as often in each of them.
     """
-    factors = _factors(evaluator, operation)
+    try:
+        factors = _factors(evaluator, operation)
+    except SplitError as split:
+        try:
+            return _counted(evaluator, operation)
+        except UnknownError:
+            raise split from None  # those of programs alike may be known
     assumed = [factor.unknown for factor in factors if factor.unknown is not None]
     number = _product([1 if factor.unknown else factor.number for factor in factors])
     if number is None:
-        assumed = []
-        number = sum(1 for _ in each_run(evaluator, operation, (), assumed))
-    return Count(number, tuple(dict.fromkeys(assumed)))
+        return _counted(evaluator, operation)
+    return Count(number * evaluator.count, tuple(dict.fromkeys(assumed)))
+
+
+def _counted(evaluator: Evaluator, operation: SsaOperation) -> Count:
+    """Count the executions, where loops and branches differ between iterations or programs."""
+    assumed: list[Unknown] = []
+    kinds = kinds_of_runs(evaluator, operation, (), lambda found: None, assumed)
+    return Count(sum(count for count, _ in kinds), tuple(dict.fromkeys(assumed)))
 
 
 def _factors(evaluator: Evaluator, operation: SsaOperation) -> list[_Factor]:
@@ -190,9 +203,10 @@ def _product(numbers: list[int | None]) -> int | None:
 
 
 def _count(evaluator: Evaluator, operation: SsaOperation) -> int | None:
-    """Count the executions one by one, where loops and branches differ between iterations."""
+    """Count the executions, where loops and branches differ between iterations."""
     try:
-        return sum(1 for _ in each_run(evaluator, operation, ()))
+        kinds = kinds_of_runs(evaluator, operation, (), lambda found: None)
+        return sum(count for count, _ in kinds)
     except UnknownError:
         return None
 

@@ -12,6 +12,7 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import PROGRAM_COUNTS, GivenValues
+from tt_layout.audit.values.kinds import MAX_PARTS
 from tt_layout.audit.values.spread import SplitError, partition
 from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Unknown, UnknownError
@@ -19,9 +20,6 @@ from tt_layout.ir.ssa.model import SsaFunction
 
 MAX_PROGRAMS = 1 << 20
 """Programs of a launch that are looked at."""
-
-MAX_PARTS = 1 << 10
-"""Parts of them that are evaluated for one question."""
 
 Answer = TypeVar("Answer")
 

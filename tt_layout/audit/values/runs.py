@@ -43,9 +43,20 @@ def each_run(
     runs = _Runs(evaluator, operation, frozenset(wanted), assumed)
     for count, scope in enumerate(runs.scopes(evaluator.top, around)):
         if count == MAX_ITERATIONS:
-            reason = f"{place(operation)} runs more than {MAX_ITERATIONS} times"
-            raise UnknownError(Unknown.because(reason))
+            raise TooManyRunsError(operation, MAX_ITERATIONS)
         yield [evaluator.run(scope, value) for value in values]
+
+
+class TooManyRunsError(UnknownError):
+    """An operation runs more often than is looked at.
+
+    Attributes:
+        most: how often is looked at.
+    """
+
+    def __init__(self, operation: SsaOperation, most: int) -> None:
+        super().__init__(Unknown.because(f"{place(operation)} runs more than {most} times"))
+        self.most = most
 
 
 class _Runs(NamedTuple):

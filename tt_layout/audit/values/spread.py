@@ -136,6 +136,46 @@ def advanced(value: Shared, times: int, step: Ints) -> Shared:
     return value._replace(base=value.base + offset) if isinstance(value, Spread) else value + offset
 
 
+def advanced_by(value: Shared, times: Ints, step: Shared, unit: int) -> Shared:
+    """Return a value of each instance with a step added as often as it says.
+
+    Args:
+        value: before the first addition.
+        times: how often, of each instance.
+        step: what is added, in units.
+        unit: by how much 1 of it is.
+
+    Raises:
+        SplitError: elements advance by different steps, of instances at different numbers.
+    """
+    (base, pattern), (other, steps) = (_parts(one, len(times)) for one in (value, step))
+    if steps.size and steps.min() == steps.max():
+        further = times * (other + steps.reshape(-1)[0]) * unit
+        return gathered(base + further, pattern)
+    number = agreed_number(times)
+    return gathered(base + number * unit * other, pattern + number * unit * steps)
+
+
+def sum_of(value: Shared, other: Shared, unit: int) -> Shared:
+    """Return a value with another one added, in units."""
+    spread = [one for one in (value, other) if isinstance(one, Spread)]
+    if not spread:
+        total: Ints = np.asarray(value) + np.asarray(other) * unit
+        return total
+    (base, pattern), (offset, step) = (_parts(one, len(spread[0].base)) for one in (value, other))
+    return gathered(base + offset * unit, pattern + step * unit)
+
+
+def fits(value: Shared, bits: int) -> bool:
+    """Tell whether all elements of a value are signed integers of a width."""
+    low, high = (
+        value.bounds()
+        if isinstance(value, Spread)
+        else (int(value.min(initial=0)), int(value.max(initial=0)))
+    )
+    return -(1 << bits - 1) <= low and high < 1 << bits - 1
+
+
 def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Shared, bool]:
     """Return the result of an operation of which some operands differ between the programs.
 
@@ -274,8 +314,14 @@ def _remainder(a: Application, operands: Sequence[Shared]) -> Shared | None:
         return None
     least = int(value.pattern.min())
     base, pattern = value.base + least, value.pattern - least
-    first = agreed_number(base % number)
-    if a.operation.name.startswith("arith.rem"):
+    is_rest = a.operation.name.startswith("arith.rem")
+    firsts = base % number
+    passes = firsts + int(pattern.max()) >= number
+    if not passes.any():  # no program comes to a multiple of the divisor within its pattern
+        flat = np.zeros_like(pattern)
+        return gathered(firsts, pattern) if is_rest else gathered(base // number, flat)
+    first = agreed_number(np.where(passes, firsts, -1))
+    if is_rest:
         rest: Ints = (pattern + first) % number
         return rest
     return gathered(base // number, (pattern + first) // number)

@@ -38,6 +38,18 @@ class LoopPart(NamedTuple):
         return self.part is Part.BODY
 
 
+class Advance(NamedTuple):
+    """The addition that makes an iterated value of a loop that of the next iteration.
+
+    Attributes:
+        step: the value that is added, the same in all iterations; None where nothing is.
+        unit: by how much 1 of it is: the bytes of what a pointer points at.
+    """
+
+    step: Value | None
+    unit: int
+
+
 class Structure:
     """The nesting of a function's operations.
 
@@ -71,6 +83,10 @@ class Structure:
     def first_value(self, value: Value) -> Value | None:
         """Return the initial value of a region argument; None for other values."""
         return self._control.first_value(value)
+
+    def again(self, value: Value) -> Value | None:
+        """Return the value of a loop argument on the back edge; None of other values."""
+        return self._control.again(value)
 
     def loop_part(self, operation: SsaOperation) -> LoopPart | None:
         """Return how an operation relates to the loops; None outside of any.
@@ -130,6 +146,32 @@ class Structure:
         reached = (value for value in reach(roots, sources) if value in numbers)
         return sorted(numbers[v] for v in reached if self._control.again(v) is not None)
 
+    def advance(self, loop: SsaOperation, index: int) -> Advance | None:
+        """Return the addition that makes an iterated value of an ``scf.for`` the next one.
+
+        Args:
+            loop: the loop.
+            index: of the value among those that are iterated.
+
+        Returns:
+            The addition; None where the value changes in any other way.
+        """
+        argument = loop.regions[0][0].arguments[1 + index]
+        again = self._control.again(argument)
+        if again is argument:
+            return Advance(None, 0)
+        addition = again.definition if again is not None else None
+        if addition is None or argument not in addition.operands[:2]:
+            return None
+        step = 1 - addition.operands.index(argument)
+        if addition.name == "tt.addptr":
+            is_regular = step == 1 and argument.type.bits is not None
+        else:
+            is_regular = addition.name == "arith.addi" and len(addition.operands) == 2
+        if not is_regular or self.depends_on(addition.operands[step], loop):
+            return None
+        return Advance(addition.operands[step], _stride(addition, argument))
+
     def sources(self, values: Iterable[Value]) -> Iterator[SsaOperation]:
         """Yield the operations that values are computed with, each once, loops by their start."""
         for value in self.values(*values):
@@ -165,3 +207,8 @@ class Structure:
         else:
             sources = ()
         return (source for source in sources if self.is_within(source, loop))
+
+
+def _stride(addition: SsaOperation, argument: Value) -> int:
+    """Return by how much a step of 1 advances a value."""
+    return max(1, (argument.type.bits or 0) // 8) if addition.name == "tt.addptr" else 1

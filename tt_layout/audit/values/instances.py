@@ -1,0 +1,76 @@
+"""Instances of the bodies of loops in several programs, beside each other."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.ir.ssa.model import SsaOperation
+
+
+class Iterations(NamedTuple):
+    """The iteration of a loop that each instance is in.
+
+    Attributes:
+        loop: the loop.
+        numbers: of the iterations, from 0.
+        variables: values of the loop's variable.
+    """
+
+    loop: SsaOperation
+    numbers: Ints
+    variables: Ints
+
+
+class Instances(NamedTuple):
+    """Instances of the innermost of nested loops; of a function without any.
+
+    Attributes:
+        program: the number of the program that each instance is in.
+        ids: of these programs, of shape ``[3, instances]``; None where there is one program.
+        loops: the loops around, the outermost first.
+    """
+
+    program: Ints
+    ids: Ints | None
+    loops: tuple[Iterations, ...] = ()
+
+    @staticmethod
+    def of(programs: Ints | None) -> Instances:
+        """Return an instance of each program, given their ids."""
+        count = 1 if programs is None else programs.shape[1]
+        return Instances(np.arange(count), programs)
+
+    def take(self, places: npt.NDArray[np.intp]) -> Instances:
+        """Return some of the instances, or some of them again and again."""
+        return Instances(
+            self.program[places],
+            None if self.ids is None else self.ids[:, places],
+            tuple(
+                Iterations(loop, numbers[places], variables[places])
+                for loop, numbers, variables in self.loops
+            ),
+        )
+
+    def within(self, loop: SsaOperation, trips: Ints, first: Ints, step: Ints) -> Instances:
+        """Return the iterations of a loop that each instance runs.
+
+        Args:
+            loop: the loop.
+            trips: how many there are, of each instance.
+            first: the variable of the first one.
+            step: what the variable grows by.
+
+        Example:
+            >>> one = Instances.of(None).within(None, np.array([3]), np.array([8]), np.array([4]))
+            >>> one.loops[0].numbers.tolist(), one.loops[0].variables.tolist()
+            ([0, 1, 2], [8, 12, 16])
+        """
+        places = np.repeat(np.arange(len(trips)), trips)
+        numbers: Ints = np.arange(len(places)) - np.repeat(np.cumsum(trips) - trips, trips)
+        variables: Ints = first[places] + numbers * step[places]
+        around = self.take(places)
+        return around._replace(loops=(*around.loops, Iterations(loop, numbers, variables)))
