@@ -229,7 +229,7 @@ class _Programs:
     def _sampled(
         self, full: FullOperation, access: PlacedAccess, evaluator: Evaluator, rest: int
     ) -> _Reach | None:
-        """Return the footprint of an access in a loop, of which the first executions are looked at."""
+        """Return the footprint of an access in a loop by its first executions."""
         lanes = shape_lanes(access.shape)
         total, used, first, last = 0.0, 0.0, 1 << 62, 0
         before = np.empty(0, np.int64)
