@@ -67,6 +67,7 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
 def forget() -> None:
     for name in [name for name in FORMS._found if name.startswith("acme.")]:
         del FORMS._found[name]
+    FORMS._failed.clear()
     FORMS.__dict__.pop("third_parties", None)
     sys.modules.pop("acme_layouts", None)
 
@@ -205,6 +206,40 @@ def test_a_dump_with_a_broken_one_is_audited(install: Install, run: Run, tmp_pat
     outcome = run("audit", str(tmp_path / "dump.mlir"))
     assert "cannot be loaded, OSError: no disk" in outcome.out + outcome.err
     assert "Traceback" not in outcome.err
+
+
+HANGS = """
+import builtins, time
+builtins.tried = getattr(builtins, "tried", 0) + 1
+while True:
+    time.sleep(0.01)
+    if builtins.tried > 90:
+        break
+"""
+
+
+def test_a_package_that_hangs_is_waited_for_once(
+    install: Install, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of four dumps that have its layout, and of a name that a command has."""
+    import builtins
+
+    from tt_layout.encodings import third_parties
+
+    monkeypatch.setattr(third_parties, "MAX_SECONDS", 0.2)
+    monkeypatch.setattr(builtins, "tried", 0, raising=False)
+    install(HANGS)
+    for at in range(4):
+        (tmp_path / f"{at}.ttgir").write_text(DUMP)
+    outcome = run("audit", str(tmp_path))
+    told = "#acme.toy of acme 1.0 cannot be loaded, TimeoutError: its import takes more than"
+    assert told in run("-l", TOY, *TYPE).err
+    assert outcome.status in (0, 2)
+    assert "Traceback" not in outcome.err
+    assert "@f" in outcome.out
+    assert told in run("audit", str(tmp_path / "0.ttgir")).out
+    assert builtins.tried == 1
+    builtins.tried = 99  # so that its thread ends
 
 
 def test_two_packages_with_one_attribute_are_named(install: Install, run: Run) -> None:

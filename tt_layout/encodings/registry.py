@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from tt_layout.encodings.base import Encoding
 from tt_layout.encodings.forks import PLACEHOLDERS, WRAPPERS
 from tt_layout.encodings.forms import Form
+from tt_layout.errors import LayoutError
 
 if TYPE_CHECKING:
     from tt_layout.encodings.third_parties import Registered
@@ -78,6 +79,7 @@ class Registry(Mapping[str, Spellings]):
 
     def __init__(self) -> None:
         self._found: dict[str, Spellings] = {}
+        self._failed: dict[str, str] = {}
         self._unread = set(modules_in(os.path.dirname(__file__)))
 
     def _read(self, module: str) -> None:
@@ -121,7 +123,13 @@ class Registry(Mapping[str, Spellings]):
         """
         from tt_layout.encodings.third_parties import load
 
-        encoding_class = load(self.third_parties[name])
+        if name in self._failed:  # and is not tried again for each layout of each dump
+            raise LayoutError(self._failed[name])
+        try:
+            encoding_class = load(self.third_parties[name])
+        except LayoutError as error:
+            self._failed[name] = error.message
+            raise
         forms = [(form, encoding_class) for form in encoding_class.forms if form.name == name]
         self._found[name] = forms
 

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 GROUP = "tt_layout.encodings"
 """The group of entry points."""
 
+MAX_SECONDS = 10
+"""For which the import of a package is waited: it may never end."""
+
 Registered = Mapping[str, "tuple[EntryPoint, ...]"]
 
 
@@ -61,7 +64,7 @@ def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
         packages = " and of ".join(map(_distribution, rivals))
         raise LayoutError(f"{subject} is also that of {packages}; uninstall all but one")
     try:
-        candidate = point.load()
+        candidate = _loaded(point)
     except (Exception, SystemExit) as error:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise LayoutError(f"{subject} cannot be loaded, {reason}; mend or uninstall it") from error
@@ -70,6 +73,36 @@ def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
         raise LayoutError(f"{subject} is no encoding: {point.value} {problem}")
     encoding_class: type[Encoding] = candidate
     return encoding_class
+
+
+def _loaded(point: EntryPoint) -> object:
+    """Return what an entry point names; what it raises is raised here.
+
+    It is imported in a thread of its own, which ends with the process.
+
+    Raises:
+        TimeoutError: that takes too long.
+    """
+    from queue import Empty, SimpleQueue
+    from threading import Thread
+
+    ended: SimpleQueue[tuple[object, BaseException | None]] = SimpleQueue()
+
+    def load_it() -> None:
+        try:
+            ended.put((point.load(), None))
+        except BaseException as error:
+            ended.put((None, error))
+
+    Thread(target=load_it, daemon=True, name=f"import of {point.value}").start()
+    try:
+        candidate, error = ended.get(timeout=MAX_SECONDS)
+    except Empty:
+        message = f"its import takes more than {MAX_SECONDS} seconds"
+        raise TimeoutError(message) from None
+    if error is not None:
+        raise error
+    return candidate
 
 
 def _distribution(point: EntryPoint) -> str:
