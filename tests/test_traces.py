@@ -11,6 +11,7 @@ import pytest
 from command import Run, runner
 from test_watching import KERNEL
 
+from tt_layout.kernels import trace
 from tt_layout.kernels.trace import read_trace
 
 SOURCE = "/home/somebody/copy.py"
@@ -173,13 +174,40 @@ def test_a_kernel_that_is_not_there_is_refused(tmp_path: Path, run: Run) -> None
 def test_a_log_without_end_is_refused(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tt_layout.kernels import trace
-
     monkeypatch.setattr(trace, "MAX_BYTES", 1 << 20)
     path = tmp_path / "t.ndjson.gz"
     path.write_bytes(gzip.compress(b"\n" * 1000 + b" " * (2 << 20)))
     told = " ".join(run("audit", str(path)).err.split())
     assert "reading stops behind it: 0 GiB are read" in told
+
+
+@pytest.mark.parametrize(("of_line", "of_argument", "steps"), [(100, 0, 450), (0, 100, 650)])
+def test_a_log_that_takes_too_long_is_read_in_part(
+    of_line: int,
+    of_argument: int,
+    steps: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Steps of five lines, or of two arguments of each of four launches."""
+    monkeypatch.setattr(trace, "OF_LINE", of_line)
+    monkeypatch.setattr(trace, "OF_ARGUMENT", of_argument)
+    monkeypatch.setattr(trace, "BYTES_OF_VALUE", 1)  # there are fewer values than bytes
+    monkeypatch.setattr(trace, "MAX_WORK", steps)
+    path = tmp_path / "a.ndjson"
+    path.write_text(text(compilation(), *(launch(stride=stride) for stride in range(2, 12))))
+    read = trace.read_trace(str(path))
+    told = "reading stops behind it: it takes too long to read; tail -n +6 has the rest"
+    assert read.unread == (trace.Unread(5, told),)
+    assert sum(read.kernels[0].launches.values()) == 4
+
+
+def test_values_of_json_are_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "MAX_WORK", 5000)
+    path = tmp_path / "a.ndjson"
+    path.write_text(text(compilation(), *({"a": [0] * 3000},) * 9))
+    [stop] = trace.read_trace(str(path)).unread
+    assert (stop.line, "too long to read" in stop.reason) == (3, True)
 
 
 def test_some_of_the_lines_that_are_no_events_are_named(tmp_path: Path) -> None:

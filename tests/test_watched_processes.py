@@ -165,6 +165,50 @@ time.sleep(60)
     assert launched(report) == [4]
 
 
+DAMAGED = {
+    b"[" * 100_000: "is damaged (RecursionError)",
+    b"7": "is damaged (TypeError)",
+    b"[]": "is damaged (TypeError)",
+    b"{}": "is damaged (KeyError)",
+    b'{"version": 99}': "is damaged (ValueError)",
+    b'{"kernel": []}': "is damaged (ValueError)",
+    b'{"kernel": ["k", "f", null, "", {"registers": 7, "options": null}]}': "is damaged",
+    b'{"launch": [[1, 1, 1], []], "of": []}': "is damaged (TypeError)",
+    b'{"launch": 7, "of": "k"}': "is damaged (TypeError)",
+    b"\xff\xfe": "is damaged (UnicodeDecodeError)",
+    b"9" * 5000: "is damaged",
+    b"x" * 3000: "is longer than 2 kiB, the most that is read",
+}
+
+
+@pytest.mark.parametrize("line", DAMAGED)
+def test_a_damaged_journal_is_a_failure(
+    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read before it is kept, and what other processes saw."""
+    from tt_layout.watching import journal
+
+    if line.startswith(b"x"):
+        monkeypatch.setattr(journal, "MAX_BYTES", 2048)
+    Journal(str(tmp_path)).launched("k", Launch((1, 1, 1), ()))
+    [path] = tmp_path.iterdir()
+    path.rename(tmp_path / "7-a.journal")
+    (tmp_path / "8-a.journal").write_bytes((tmp_path / "7-a.journal").read_bytes() + line + b"\n")
+    (tmp_path / "x-a.journal").write_bytes(line)
+    whole, damaged = process_logs(str(tmp_path))
+    assert whole.failure is None
+    assert damaged.failure is not None
+    assert DAMAGED[line].removesuffix("kiB, the most that is read") in damaged.failure
+    assert "process 8" in damaged.failure
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_journal_that_is_no_file_is_a_failure(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "7-a.journal")
+    [log] = process_logs(str(tmp_path))
+    assert log.failure == "the journal of process 7 cannot be read: it is a pipe, not a file"
+
+
 def test_a_line_that_was_cut_off_is_said(tmp_path: Path) -> None:
     journal = Journal(str(tmp_path))
     record = Record(journal=journal)

@@ -78,7 +78,10 @@ GROWING: dict[str, tuple[str, Callable[[], Iterator[bytes]], str]] = {
         "a.ndjson.gz", lambda: one_line(b"[", b"[],", 900, b"0]"), "more than 16 MiB",
     ),
     "lists": ("a.ndjson", lambda: one_line(b'{"a": [', b"[],", 15, b"0]}"), "1048576 brackets"),
-    "launches": ("a.ndjson.gz", lambda: lines(LAUNCH, 30), ""),
+    "launches": ("a.ndjson.gz", lambda: lines(LAUNCH, 12), ""),
+    "numbers": (
+        "a.ndjson", lambda: lines(b'{"a": [%s0]}\n' % (b"0," * (1 << 22)), 120), "too long to read",
+    ),
     "texts": ("a.ndjson", lambda: one_line(b'{"a": [', b'"a\\u0101",', 15, b"0]}"), ""),
 }  # fmt: skip
 

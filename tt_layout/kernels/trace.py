@@ -41,6 +41,21 @@ MAX_LINE = 1 << 24
 MAX_BRACKETS = 1 << 20
 """Of a line: each may be a list or an object, which takes twenty times the memory of its text."""
 
+MAX_WORK = 1 << 25
+"""Steps of reading: a log within all other limits would take minutes of them.
+
+A step takes about a third of a microsecond.  There are a few for each line, and one for each value
+of JSON, of which a kernel with its texts has less than one in `BYTES_OF_VALUE` bytes.
+"""
+
+OF_LINE = 1 << 6
+"""Steps of a line."""
+
+OF_ARGUMENT = 1 << 2
+"""Steps of an argument of a launch, once it is read as JSON."""
+
+BYTES_OF_VALUE = 1 << 4
+
 MAX_UNREAD = 8
 """Lines that are named, of those that are no events."""
 
@@ -162,7 +177,7 @@ class _TraceReader:
         self.record = Record(max_launches=None)
         self.programs: dict[str, ProgramText] = {}
         self.unread: list[Unread] = []
-        self._others = self._bytes = self._characters = self._arguments = 0
+        self._others = self._bytes = self._characters = self._arguments = self._work = 0
         self._launches: set[tuple[str, Launch]] = set()
         self._is_inside = False
 
@@ -172,6 +187,8 @@ class _TraceReader:
             return f"{MAX_BYTES >> 30} GiB are read"
         if self.number >= MAX_LINES:
             return f"{MAX_LINES} lines are read"
+        if self._work > MAX_WORK:
+            return "it takes too long to read"
         if self._others > MAX_OTHER:
             return f"{MAX_OTHER} lines are no events"
         if self._characters > MAX_KEPT:
@@ -202,7 +219,10 @@ class _TraceReader:
         if len(line) >= MAX_LINE and self._is_inside:
             self.leave_out(f"it has more than {MAX_LINE >> 20} MiB")
             return
-        if line.count(b"[") + line.count(b"{") > MAX_BRACKETS:
+        brackets = line.count(b"[") + line.count(b"{")
+        values = brackets + line.count(b",")
+        self._work += OF_LINE + max(0, values - len(line) // BYTES_OF_VALUE)
+        if brackets > MAX_BRACKETS:
             self.leave_out(f"it has more than {MAX_BRACKETS} brackets")
             return
         try:
@@ -250,8 +270,9 @@ class _TraceReader:
         if not all(0 < size < MAX_SIZE for size in sizes):
             return  # it launches nothing
         across, down, deep = (*sizes, 1, 1, 1)[:3]
-        values = islice(_values(_object(event.get("extracted_args"))), MAX_OF_LAUNCH)
-        self._keep(key, Launch((across, down, deep), tuple(values)))
+        values = tuple(islice(_values(_object(event.get("extracted_args"))), MAX_OF_LAUNCH))
+        self._work += OF_ARGUMENT * len(values)
+        self._keep(key, Launch((across, down, deep), values))
 
     def _keep(self, key: str, launch: Launch) -> None:
         """Keep a launch, if it is as one before or there is room for another."""

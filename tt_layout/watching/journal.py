@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from tt_layout.errors import LayoutError
+from tt_layout.files import lines_of
 from tt_layout.kernels.seen import (
     CompiledKernel,
     Launch,
@@ -25,6 +27,12 @@ from tt_layout.kernels.seen import (
 
 VERSION = 1
 SUFFIX = ".journal"
+
+MAX_BYTES = 1 << 27
+"""Of a journal: what a process saw beyond that is not reported, and the table says so."""
+
+MAX_LINE = 1 << 26
+"""Bytes of what a process saw at once: a kernel with its text."""
 
 
 class Journal:
@@ -86,21 +94,25 @@ class ProcessLog(NamedTuple):
 def process_logs(folder: str) -> Iterator[ProcessLog]:
     """Yield the journals of a session in the order of their names."""
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
-            with open(entry.path, "rb") as file:
-                yield _log(int(entry.name.partition("-")[0]), file.read())
+        process = entry.name.partition("-")[0]
+        if entry.name.endswith(SUFFIX) and process.isdecimal():
+            yield _log(int(process), lines_of(entry.path, MAX_BYTES, MAX_LINE))
 
 
-def _log(process: int, content: bytes) -> ProcessLog:
-    """Read a journal; a line that the end of its process cut off is a failure, not an error."""
+def _log(process: int, lines: Iterable[bytes]) -> ProcessLog:
+    """Read a journal; what of it cannot be read is a failure, not an error."""
     record, failure = Record(None), None
-    *lines, rest = content.split(b"\n")
     try:
         for line in lines:
+            if not line.endswith(b"\n"):
+                failure = failure or f"process {process} ended while it wrote what it saw"
+                break
             failure = _read_entry(json.loads(line), record) or failure
-        if rest:
-            failure = failure or f"process {process} ended while it wrote what it saw"
-    except (ValueError, TypeError, KeyError, LookupError) as error:
+    except LayoutError as error:
+        failure = f"the journal of process {process} is {error.message}"
+    except OSError as error:
+        failure = f"the journal of process {process} cannot be read: {error}"
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         failure = f"the journal of process {process} is damaged ({type(error).__name__})"
     return ProcessLog(process, record.kernels, failure)
 
