@@ -17,6 +17,7 @@ import os
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
+from zlib import crc32
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
 from tt_layout.files import open_file
@@ -47,6 +48,7 @@ class Piece(NamedTuple):
         offset: the byte that it begins with.
         size: in bytes.
         first_line: the line that it begins with.
+        checksum: CRC-32 of its bytes.
         is_separate: whether no compilation goes on in it that began above.
     """
 
@@ -54,6 +56,7 @@ class Piece(NamedTuple):
     offset: int
     size: int
     first_line: int
+    checksum: int
     is_separate: bool = True
 
     def read(self) -> Source:
@@ -65,12 +68,12 @@ class Piece(NamedTuple):
         try:
             with open_file(self.file) as file:
                 file.seek(self.offset)
-                text = file.read(self.size).decode("utf-8")
+                data = file.read(self.size)
         except OSError as error:
             raise file_error("read", self.file, error) from None
-        except UnicodeDecodeError:
-            raise LayoutError("it changed while it was read", FileLocation(self.file)) from None
-        return Source(text.replace("\r\n", "\n"), self.file, self.first_line)
+        if crc32(data) != self.checksum:
+            raise LayoutError("it changed while it was read", FileLocation(self.file))
+        return Source(data.decode("utf-8").replace("\r\n", "\n"), self.file, self.first_line)
 
 
 def pieces_of(file: str, size: int = PIECE) -> tuple[Piece, ...]:
@@ -102,7 +105,7 @@ def _checked(file: str, size: int) -> Iterator[Piece]:
         if has_more or b"\0" in data or any(_is_used_above(name, data) for name in defined):
             raise ValueError
         has_passes = has_passes or _PASS in data
-        yield Piece(file, offset, len(data), line, is_separate)
+        yield Piece(file, offset, len(data), line, crc32(data), is_separate)
         offset, line = offset + len(data), line + data.count(b"\n")
         is_separate = is_next_separate
         defined.update(_DEFINITION.findall(b"\n" + data))

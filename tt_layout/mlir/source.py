@@ -262,10 +262,14 @@ def _read(file: BinaryIO, name: str, most: int | None = None) -> str:
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
     """Yield the pieces of a file, none of which ends between a carriage return and a line."""
+    held = b""
     while chunk := file.read(CHUNK):
-        while chunk.endswith(b"\r") and (more := file.read(1)):
-            chunk += more
-        yield chunk
+        whole = held + chunk
+        held = b"\r" if whole.endswith(b"\r") else b""
+        if piece := whole.removesuffix(held):
+            yield piece
+    if held:
+        yield held
 
 
 def _decoded(decoder: IncrementalDecoder, chunk: bytes, size: int, name: str) -> str:
