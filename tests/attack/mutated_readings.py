@@ -15,7 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -360,7 +360,9 @@ class _Agent:
         self.lines: asyncio.Queue[str] = asyncio.Queue()
         self.sent: list[dict[str, Any]] = []
         self.failed: list[str] = []
-        agent_tools._limit_memory = lambda: None  # type: ignore[assignment]  # as of `fuzz`
+        # The limits are those of `fuzz`.
+        agent_tools._limit_memory = lambda: None  # type: ignore[assignment]
+        agent_tools._limited_time = nullcontext  # type: ignore[assignment]
 
         async def in_this_process(
             question: Callable[..., object], *given: Any, **how: Any
@@ -373,6 +375,8 @@ class _Agent:
 
         to_process.run_sync = in_this_process  # type: ignore[assignment]
         self.server = agent_server.make_server(None)
+        logging.getLogger().handlers[:] = [_logged()]  # the server of agents adds one that prints
+        logging.getLogger().setLevel(logging.ERROR)
         self.loop.create_task(self._serve())
         client = {"name": "raw", "version": "1"}
         given = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
