@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tt_layout.encodings.base import (
     DistributedEncoding,
@@ -64,15 +64,14 @@ def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
         packages = " and of ".join(map(_distribution, rivals))
         raise LayoutError(f"{subject} is also that of {packages}; uninstall all but one")
     try:
-        candidate = _loaded(point)
+        candidate: object = _loaded(point)
     except (Exception, SystemExit) as error:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise LayoutError(f"{subject} cannot be loaded, {reason}; mend or uninstall it") from error
     problem = _problem(candidate, point.name)
     if problem is not None:
         raise LayoutError(f"{subject} is no encoding: {point.value} {problem}")
-    encoding_class: type[Encoding] = candidate
-    return encoding_class
+    return cast("type[Encoding]", candidate)
 
 
 def _loaded(point: EntryPoint) -> object:
