@@ -62,6 +62,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"tt-layout plot {ROWS} {MEMORY} -t 64x64xf16 -o banks.svg",
         "tt-layout plot kernel.ttgir:blocked -o blocked.svg",
     ),
+    "rank": (
+        "tt-layout rank kernel.ttgir --grid 128,128",
+        "tt-layout rank . --top 5",
+    ),
     "reduce": (f"tt-layout reduce {ROWS} -t 64x64xf32 --axis 1 --triton 3.6",),
     "suggest": (
         "tt-layout suggest nvmma -t 64x64xf16",
