@@ -3,10 +3,12 @@
 usage: sweep.py FOLDER [--only TEXT] [--minutes N] [--processes N] [--compile-only]
 
 Needs PyTorch and Triton (3.4 or later) and a GPU; tt-layout is not needed.  ``sweep_kernels.py``
-beside it has the kernels; FOLDER gets ``rows.jsonl``.  A row has ``name`` (the problem),
-``kernel``, ``grid``, ``constants``, ``warps``, ``stages``, ``values`` (integer arguments; pointers
-are 0), ``us`` (the median of several runs), ``n_regs``, ``n_spills`` (words), ``shared``, ``ttgir``,
-``gpu``; or ``error`` where a configuration was refused.  ``fit.py`` reads them.
+beside it has the kernels; FOLDER gets ``rows.jsonl``.
+
+A row has ``name`` (the problem), ``kernel``, ``grid``, ``constants``, ``warps``, ``stages``,
+``values`` (integer arguments; pointers are 0), ``us`` (the median of three runs), ``n_regs``,
+``n_spills`` (words), ``shared``, ``ttgir``, ``gpu``; or ``error`` where a configuration was
+refused.  ``fit.py`` reads them.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@
 where they are compiled only.
 """
 
+# ruff: noqa: N803
+
 from __future__ import annotations
 
 import itertools

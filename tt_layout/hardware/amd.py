@@ -94,8 +94,8 @@ def _holds(warps: int, simds: int, shared_kib: int) -> Residence:
 _CDNA3_TIMING = Timing(
     clock_hz=2.1e9,
     matrix_clock_hz=1.7e9,
-    read_bytes=4.3e12,
-    mixed_bytes=4.0e12,
+    dram_read=4.3e12,
+    dram_mixed=4.0e12,
     l2_bytes=64,
     l2_written=64,
     copied_bytes=64,
@@ -136,7 +136,7 @@ MI325X = replace(
     name="MI325X",
     dram_bytes=6e12,
     source="AMD Instinct MI325X data sheet (6 TB/s)",
-    timing=replace(_CDNA3_TIMING, read_bytes=4.9e12, mixed_bytes=4.5e12),
+    timing=replace(_CDNA3_TIMING, dram_read=4.9e12, dram_mixed=4.5e12),
 )
 MI355X = Product(
     name="MI355X",
@@ -153,8 +153,8 @@ MI355X = Product(
         _CDNA3_TIMING,
         clock_hz=2.4e9,
         matrix_clock_hz=2.0e9,
-        read_bytes=6.5e12,
-        mixed_bytes=6.0e12,
+        dram_read=6.5e12,
+        dram_mixed=6.0e12,
         source="CDNA 4 white paper; latencies as on the MI300X, four fifths of the bandwidth",
     ),
 )

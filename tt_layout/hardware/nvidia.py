@@ -126,8 +126,8 @@ H200 = Product(
     timing=Timing(
         clock_hz=1.95e9,
         matrix_clock_hz=1.78e9,
-        read_bytes=4.5e12,
-        mixed_bytes=4.05e12,
+        dram_read=4.5e12,
+        dram_mixed=4.05e12,
         evidence="measured",
         source="each latency, price and rate measured by itself (docs/time.md)",
     ),
@@ -141,8 +141,8 @@ H100 = replace(
     timing=Timing(
         clock_hz=1.95e9,
         matrix_clock_hz=1.78e9,
-        read_bytes=3.14e12,
-        mixed_bytes=2.83e12,
+        dram_read=3.14e12,
+        dram_mixed=2.83e12,
         source=(
             "multiprocessors as measured of the H200; of the bandwidth of the data sheet (3.35 of "
             "4.8 TB/s) the part that the H200 attains"
@@ -152,8 +152,8 @@ H100 = replace(
 _A100_TIMING = Timing(
     clock_hz=1.41e9,
     matrix_clock_hz=1.41e9,
-    read_bytes=1.83e12,
-    mixed_bytes=1.73e12,
+    dram_read=1.83e12,
+    dram_mixed=1.73e12,
     l2_bytes=48,
     l2_capacity=40e6,
     l2=261,
@@ -182,7 +182,7 @@ A100_40 = replace(
     name="A100 40 GB",
     dram_bytes=1.555e12,
     source="the same; data sheet of the 40 GB version (1,555 GB/s)",
-    timing=replace(_A100_TIMING, read_bytes=1.4e12, mixed_bytes=1.32e12),
+    timing=replace(_A100_TIMING, dram_read=1.4e12, dram_mixed=1.32e12),
 )
 B200 = Product(
     name="B200",
@@ -197,8 +197,8 @@ B200 = Product(
     timing=Timing(
         clock_hz=1.92e9,
         matrix_clock_hz=1.86e9,
-        read_bytes=7.2e12,
-        mixed_bytes=6.8e12,
+        dram_read=7.2e12,
+        dram_mixed=6.8e12,
         l2_capacity=126e6,
         dram=700,
         source="bandwidth of the data sheet, of which 90 % are attained; the rest as on the H200",

@@ -19,8 +19,8 @@ class Timing:
     Attributes:
         clock_hz: that it holds.
         matrix_clock_hz: the same while its matrix instructions are busy.
-        read_bytes: of memory in a second, where nearly all of it is read.
-        mixed_bytes: the same where a part is written.
+        dram_read: of memory in a second, where nearly all of it is read.
+        dram_mixed: the same where a part is written.
         l2_bytes: that the second-level cache hands a multiprocessor in a cycle.
         l2_written: the same of what it writes there.
         copied_bytes: that one multiprocessor alone gets of it in a cycle.
@@ -43,8 +43,8 @@ class Timing:
 
     clock_hz: float
     matrix_clock_hz: float
-    read_bytes: float
-    mixed_bytes: float
+    dram_read: float
+    dram_mixed: float
     l2_bytes: float = 68
     l2_written: float = 20
     copied_bytes: float = 118

@@ -214,11 +214,14 @@ class Pricing:
             lsu = max(lsu, details.entry.wavefronts or 0)
         issue = count * (1 + 2 * constants.indexing)
         if access.kind == "global atomic":
+            # One that orders memory waits until what was before it has arrived.
+            orders = "acq" in (getattr(details, "instruction", None) or "")
+            waits = count if orders else 1.0 if step.results else 0.0
             return Demand(
                 issue=2 * count,
                 lsu=lsu,
                 sectors=asked / SECTOR,
-                latency=self._timing.atomic if step.results else 0,
+                latency=self._timing.atomic * waits,
             )
         if access.kind in ("global store", "copy from local"):
             return Demand(issue=issue, lsu=lsu, written=asked)

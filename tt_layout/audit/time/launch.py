@@ -28,10 +28,14 @@ SMALL_BYTES = 65536
 LATENCY = "exposed latency"
 SPILLS = "spills"
 DRAM = "DRAM"
+CONTENDED = "contended atomics"
+SLICE_BYTES = 4096
+"""Bytes in a row that one part of the second-level cache serves, as contended atomics behave."""
+
 PROGRAMS = "starts of programs"
 LAUNCH = "launch"
 BUSY = ("issue", "special functions", "LSU", "L2", "tensor cores", "atomics")
-TERMS = (LATENCY, *BUSY, SPILLS, DRAM, PROGRAMS, LAUNCH)
+TERMS = (LATENCY, *BUSY, SPILLS, DRAM, CONTENDED, PROGRAMS, LAUNCH)
 """What takes time: of a program alone, of all on a multiprocessor, of the launch."""
 
 
@@ -100,7 +104,7 @@ def launch_time(
     demands = _cached(program, prices(program, pricing))
     total = _total(steps, demands, program, timing)
     moved = _moved(program, programs, total)
-    share = timing.read_bytes / timing.clock_hz / max(1, min(rates.multiprocessors, programs))
+    share = timing.dram_read / timing.clock_hz / max(1, min(rates.multiprocessors, programs))
     walked = walk(
         program,
         timing,
@@ -124,11 +128,18 @@ def launch_time(
     cycles = full * wave(resident) + (wave(-(-rest // rates.multiprocessors)) if rest else 0)
     if full:
         cycles = min(cycles, (programs / slots + constants.tail) * wave(resident))
+    # What is added at the end of programs overlaps with other programs, where there are any.
+    last = min(resident, -(-programs // rates.multiprocessors))
+    cycles += last * total["atomics"] * min(1.0, slots / max(1, programs))
     has_matrices = any(step.product is not None for step in steps)
     clock = timing.matrix_clock_hz if has_matrices else timing.clock_hz
     written = total["written"] * programs
-    speed = timing.read_bytes if written < 0.1 * moved.bytes else timing.mixed_bytes
-    ways = {DRAM: moved.bytes / speed, PROGRAMS: programs * timing.program_seconds}
+    speed = timing.dram_read if written < 0.1 * moved.bytes else timing.dram_mixed
+    ways = {
+        DRAM: moved.bytes / speed,
+        CONTENDED: _contended(program, timing) / clock,
+        PROGRAMS: programs * timing.program_seconds,
+    }
     seconds = power_mean([cycles / clock, *ways.values()], constants.power)
     per = programs / rates.multiprocessors / clock
     terms = {name: one * per for name, one in busy.items() if one}
@@ -198,6 +209,17 @@ def _total(
         "read": read,
         "written": written + sectors * 32,
     }
+
+
+def _contended(program: Program, timing: Timing) -> float:
+    """Return the cycles of the launch in which programs add to the same few addresses."""
+    cycles = 0.0
+    for step in program.walk():
+        access = step.access
+        if access is not None and access.kind == "global atomic" and access.touched:
+            lanes = max(1, access.bytes / 4) * step.runs * program.programs
+            cycles += lanes / (timing.line_lanes * max(1, access.touched / SLICE_BYTES))
+    return cycles
 
 
 @dataclass(frozen=True)

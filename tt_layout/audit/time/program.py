@@ -11,7 +11,7 @@ from tt_layout.audit.bounds.footprint import Footprint, footprint
 from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.operations.details import GlobalDetails
+from tt_layout.audit.operations.details import GlobalDetails, TmaDetails
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.time.steps import Access, Product, Program, Step, Way
@@ -52,13 +52,14 @@ def read_program(
     programs = programs_of(audit, symbol, grid)
     touched = footprint(audit, symbol, grid, is_sampled=True)
     reader = _Reader(audit, audited, function, Counts(audited, programs), touched)
+    steps = reader.region(function.body)
     compiled = registers.compiled if registers is not None else None
     return Program(
-        steps=reader.region(function.body),
+        steps=steps,
         warps=warps,
         threads=audit.module.number("threads-per-warp") or 32,
         programs=prod(grid),
-        first_bytes=touched.bytes,
+        first_bytes=touched.bytes + reader.described,
         needed=registers.needed if registers is not None else 0,
         limit=registers.limit if registers is not None else 255,
         used=compiled.used if compiled is not None else None,
@@ -84,6 +85,7 @@ class _Reader:
         self._rows = audit.by_place
         own = audited.operations_of(function.name)
         self._full: dict[SsaOperation, FullOperation] = {one.operation: one for one in own}
+        self._described: dict[tuple[Value, str], float] = {}
         self._products = {(one.line, one.column): one for one in audit.multiplications}
 
     def region(self, region: Region) -> tuple[Step, ...]:
@@ -110,7 +112,7 @@ class _Reader:
             input_element=_element(operation.operands, operand),
             number=next((n for key in _PENDING if (n := operation.integer(key)) is not None), 0),
             combines=tuple(_names(operation)) if combines else (),
-            access=self._access(row) if row is not None else None,
+            access=self._access(row, operation) if row is not None else None,
             product=_product(product) if product is not None else None,
             runs=runs.number,
             is_assumed=runs.is_assumed,
@@ -131,7 +133,32 @@ class _Reader:
             return 0
         return self._audited.layouts.distinct_registers(ir_type) or 1
 
-    def _access(self, row: MovementRow) -> Access:
+    @property
+    def described(self) -> float:
+        """Bytes of the tensors that descriptors describe, read and written, each once."""
+        return sum(self._described.values())
+
+    def _tensor_bytes(self, operation: SsaOperation, kind: str) -> float | None:
+        """Return the bytes of the tensor whose descriptor an operation takes, where it is made.
+
+        The sizes of its dimensions are behind those of the box, in ``ttng.tensormap_create``.
+        """
+        for value in operation.operands:
+            ir_type, made = self._function.type_of(value), value.definition
+            if ir_type is None or not ir_type.is_descriptor or made is None:
+                continue
+            rank, bits = len(ir_type.shape), ir_type.element_bits or 8
+            for maker in made.operands[0].users if made.operands else ():
+                if maker.name.endswith("tensormap_create") and maker.operands[0] in made.operands:
+                    sizes = maker.operands[2 + rank : 2 + 2 * rank]
+                    found = map(self._audited.evaluator(self._function).scalar, sizes)
+                    numbers = [one for one in found if isinstance(one, int)]
+                    if len(numbers) == rank:
+                        self._described[value, kind] = prod(numbers) * bits / 8
+                        return self._described[value, kind]
+        return None
+
+    def _access(self, row: MovementRow, operation: SsaOperation) -> Access:
         details = row.cost.details if row.cost is not None else None
         sectors = wavefronts = None
         if isinstance(details, GlobalDetails):
@@ -140,13 +167,17 @@ class _Reader:
                 details.total_lsu_wavefronts, row.executions.number, details.lsu_wavefronts
             )
             sectors = sectors * details.sector_bytes if sectors is not None else None
+        kind = str(row.operation.group)
+        touched = self._touched.get(row.operation.line)
+        if touched is None and isinstance(details, TmaDetails):
+            touched = self._tensor_bytes(operation, kind)
         return Access(
-            kind=str(row.operation.group),
+            kind=kind,
             details=details,
             bytes=row.operation.bytes or 0,
             sector_bytes=sectors,
             wavefronts=wavefronts,
-            touched=self._touched.get(row.operation.line),
+            touched=touched,
         )
 
     def _buffer(self, operation: SsaOperation) -> tuple[str, int]:
