@@ -6,16 +6,19 @@ from itertools import product
 
 import numpy as np
 import pytest
+from work import calls_of
 
 from tt_layout import parse_ir
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.global_memory.sectors import SectorCounts
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
-from tt_layout.audit.global_memory.traffic import traffic, values_of_all
+from tt_layout.audit.global_memory.traffic import count_run, traffic, values_of_all
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions, run_count
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.kinds import MAX_PARTS, kinds_of_runs
+from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.unknown import UnknownError
 from tt_layout.ir.ssa import SsaFunction, SsaReader
 
@@ -120,6 +123,19 @@ BODIES = {
   "test.store"(%q, %m) : (tensor<64x!tt.ptr<f16>>, tensor<64xi1>) -> ()
 """,
 }
+TILES = f"""
+  scf.for %tile = %x to %n step %c3 : i32 {{
+    %row = arith.divsi %tile, %c3 : i32
+    %end = arith.addi %row, %c1 : i32
+    scf.for %i = %c0 to %end step %c1 : i32 {{
+      %k = arith.muli %row, %c64 : i32
+      %o = arith.addi %k, %i : i32
+      {STORE}
+    }}
+  }}
+"""
+"""A persistent kernel: a loop over tiles, and one within it whose length differs by tile."""
+
 SHAPE = AccessShape(
     LinearLayout.from_bases([("lane", [[1], [2], [4], [8], [16]]), ("warp", [[32]])], ["dim0"]),
     1, 2, False, False,
@@ -212,3 +228,35 @@ def test_an_early_return_is_decided_by_what_is_given(flag: int, number: int) -> 
     [store] = [o for o in function.walk() if o.name == "test.store"]
     alone = Evaluator(function, GivenValues({"t": flag, "n": 64}))
     assert executions(alone, store)[:2] == (number, "at most 1")
+
+
+@pytest.mark.parametrize("body", [*BODIES.values(), TILES], ids=[*BODIES, "tiles"])
+def test_kinds_of_runs_are_the_runs_one_by_one(body: str) -> None:
+    function = function_of(body)
+    [store] = [o for o in function.walk() if o.name == "test.store"]
+    where = addresses(function)
+    for x, y in product((0, 2, 8), (0, 3)):
+        alone = Evaluator(function, GivenValues({"n": 47, "program_id_x": x, "program_id_y": y}))
+        totals, runs = np.zeros(4, np.int64), 0
+        for values in each_run(alone, store, where.all):
+            count = count_run(SHAPE, where, values_of_all(values, SHAPE, where))
+            assert isinstance(count, SectorCounts)
+            totals += [count.requests, count.sectors, count.lines, count.wavefronts]
+            runs += 1
+        assert traffic(alone, store, SHAPE, where).counts == tuple(totals.tolist())
+        assert run_count(alone, store).number == runs
+
+
+def test_work_of_a_persistent_kernel_is_that_of_its_kinds_of_runs() -> None:
+    function = function_of(TILES)
+    [store] = [o for o in function.walk() if o.name == "test.store"]
+
+    def work(n: int) -> int:
+        grid = Grid(function, GivenValues({"n": n}), (3, 1, 1))
+        return calls_of(
+            lambda: list(grid.answers(lambda e: traffic(e, store, SHAPE, addresses(function))))
+        )
+
+    work(48)  # what is cached for good
+    # Four times the tiles have sixteen times the runs, of as many kinds.
+    assert work(192) < 1.5 * work(48)
