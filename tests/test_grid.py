@@ -128,8 +128,8 @@ TILES = f"""
     %row = arith.divsi %tile, %c3 : i32
     %end = arith.addi %row, %c1 : i32
     scf.for %i = %c0 to %end step %c1 : i32 {{
-      %k = arith.muli %row, %c64 : i32
-      %o = arith.addi %k, %i : i32
+      %k = arith.addi %row, %i : i32
+      %o = arith.muli %k, %c64 : i32
       {STORE}
     }}
   }}

@@ -130,7 +130,9 @@ class _Kinds(Generic[Answer]):
                     continue
                 if not around:
                     found = [evaluator.run(scope, value) for value in self._values]
-                    yield self._noted(part.program), self._question(found)
+                    self._check(self._runs + self._per_program(part.program))
+                    answer = self._question(found)  # may split the part: then nothing is noted
+                    yield self._noted(part.program), answer
                     continue
                 if not self._values and len(around) == 1 and _is_loop(around[0]):
                     yield self._iterations_of(evaluator, scope, part, around[0]), self._question(())
@@ -146,11 +148,20 @@ class _Kinds(Generic[Answer]):
 
     def _noted(self, program: Ints, runs: Ints | None = None) -> int:
         """Return the number of runs of instances, one each by default, noted for each program."""
-        counted = np.bincount(program, runs, len(self._runs)).astype(np.int64)
+        counted = self._per_program(program, runs)
         self._runs += counted
-        if int(self._runs.max()) > self._limit:
-            raise TooManyRunsError(self._operation, self._limit)
+        self._check(self._runs)
         return int(counted.sum())
+
+    def _per_program(self, program: Ints, runs: Ints | None = None) -> Ints:
+        """Return the runs of instances, one each by default, summed for each program."""
+        counted: Ints = np.bincount(program, runs, len(self._runs)).astype(np.int64)
+        return counted
+
+    def _check(self, runs: Ints) -> None:
+        """Raise if a program has more runs than are looked at."""
+        if int(runs.max()) > self._limit:
+            raise TooManyRunsError(self._operation, self._limit)
 
     def _count_parts(self, more: int) -> None:
         self._parts += more
