@@ -14,6 +14,7 @@ import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from contextvars import copy_context
 from dataclasses import fields, replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -1324,10 +1325,10 @@ def test_nothing_is_collected_while_the_command_is_imported(
 def test_a_worker_leaves_interrupts_and_ends_with_its_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[int, Any] = {}
     monkeypatch.setattr(signal, "signal", told.__setitem__)
-    begin_worker()
+    copy_context().run(begin_worker)  # what it says of the command line stays there
     assert told == {signal.SIGINT: signal.SIG_IGN, signal.SIGPIPE: signal.SIG_DFL}
     monkeypatch.delattr(signal, "SIGPIPE")  # as on Windows
-    begin_worker()
+    copy_context().run(begin_worker)
 
 
 def test_a_module_that_is_watched_is_first_looked_for_where_one_is(
