@@ -24,7 +24,6 @@ from tt_layout.encodings.alias_table import alias_table
 from tt_layout.golden import runner as golden_runner
 from tt_layout.golden.facts import SAME_FACTS, differences
 from tt_layout.golden.manifest import read_manifest
-from tt_layout.golden.report import annotation
 from tt_layout.golden.runner import run_checks
 from tt_layout.golden.short_diff import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.mlir.source import read_source
@@ -706,13 +705,6 @@ def test_github_annotates_an_error_of_the_manifest(folder: Path, run: Run) -> No
     outcome = run("check", "--format", "github")
     assert outcome.status == 2
     assert outcome.out.startswith("::error file=layouts.yaml,line=11,title=manifest::a case has no")
-
-
-def test_annotations_cannot_be_broken_out_of() -> None:
-    text = annotation("a\r\n::stop::%0A", "f,x=1::y", 1, "t\n,")
-    assert "\n" not in text
-    assert "\r" not in text
-    assert text == "::error file=f%2Cx=1%3A%3Ay,line=1,title=t%0A%2C::a%0D%0A::stop::%250A"
 
 
 def test_a_diff_is_short_whatever_differs() -> None:

@@ -18,11 +18,12 @@ from tiers import sampled
 
 import tt_layout
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
 from tt_layout.kernels.metadata import metadata_beside
 from tt_layout.reports.feature_fields import FEATURES_VERSION, fields
-from tt_layout.reports.features import Features, module_features, schema
+from tt_layout.reports.features import Features, features_of, schema
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "features.md"
@@ -53,7 +54,8 @@ def rows_of(name: str) -> list[Features]:
     path = ROOT / name
     modules = parse_ir(path.read_text(encoding="utf-8"))
     known = metadata_beside(str(path))
-    return [row for one in modules for row in module_features(name, audit_module(one, known=known))]
+    audits = (audit_module(module, known=known) for module in modules)
+    return [features_of(kernel) for audit in audits for kernel in kernels_of(audit, file=name)]
 
 
 def kept(row: Features) -> list[Any]:

@@ -8,7 +8,7 @@ import runpy
 from pathlib import Path
 from typing import Any
 
-from tt_layout.reports.html import COLOURS
+from tt_layout.reports.formats.html import COLOURS
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FRAME = "<iframe srcdoc="

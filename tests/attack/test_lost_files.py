@@ -410,7 +410,8 @@ def test_a_report_of_tests_is_checked_at_the_start(tmp_path: Path) -> None:
 
 
 def test_control_characters_in_junit_are_none_of_xml(seed: int) -> None:
-    from tt_layout.reports.junit import Case, Problem, to_junit
+    from tt_layout.reports.formats.junit import to_junit
+    from tt_layout.reports.report import Case, Problem
 
     r = random.Random(seed)
     every = [chr(code) for code in (*range(0x300), *range(0xD7F0, 0xE010), 0xFFFE, 0x10FFFF)]

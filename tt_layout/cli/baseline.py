@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
 from tt_layout.audit.values.given import GivenValues
-from tt_layout.cli.output import emit, emit_text
+from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import FileParameter
 from tt_layout.errors import LayoutError
 from tt_layout.files import user_cache
 from tt_layout.releases import Release
-
-if TYPE_CHECKING:
-    from tt_layout.reports.baseline import BaselineReport
-
-FORMATS = ("markdown", "html")
-"""Formats beyond text and JSON."""
 
 baseline_option = click.option(
     "--baseline",
@@ -80,16 +73,5 @@ def compare_with_baseline(
     before, after = ((name, one.kernels) for name, one in zip((baseline, files[0]), found))
     changes = changes_between(before, after, tolerance / 100)
     report = BaselineReport(changes, tuple(one for two in found for one in two.passed_over))
-    _print(report, output_format)
+    emit(report, output_format)
     return 1 if report.is_worse else 0
-
-
-def _print(report: BaselineReport, output_format: str) -> None:
-    if output_format not in FORMATS:
-        emit(report, output_format)
-        return
-    from tt_layout.reports.baseline import to_markdown
-    from tt_layout.reports.html import to_page
-
-    text = to_markdown(report) if output_format == "markdown" else to_page("kernels", report)
-    emit_text(text)

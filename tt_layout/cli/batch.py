@@ -5,12 +5,19 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 
-from tt_layout.audit.kernel import Kernel
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.kernel import Kernel, kernels_of
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.shares import grid_of
 from tt_layout.audit.values.given import GivenValues, check_names
+from tt_layout.audit.verdict import BEFORE_LAYOUTS
+from tt_layout.cli.dump_modules import read_modules
+from tt_layout.cli.output import note
 from tt_layout.cli.processes import processes
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import WHAT_DUMPS_ARE, dumps_below
@@ -21,7 +28,9 @@ from tt_layout.reports.kernel_overview import (
     KernelOverview,
     PassedOver,
 )
+from tt_layout.reports.opened import audit_with, open_dumps
 from tt_layout.reports.progress import progress_bar
+from tt_layout.reports.watched_findings import Watcher
 from tt_layout.worker import processors
 
 FEW = 24
@@ -108,6 +117,60 @@ def overview(
     if given is not None:
         check_names(given, arguments)
     return KernelOverview(sorted(kernels, key=lambda k: k.rank), sorted(passed + unread), top)
+
+
+class EachKernel:
+    """Kernels of dumps one by one, audited in this process and let go when the next is asked for.
+
+    Args:
+        names: of dumps, and of folders with dumps.
+        is_partial: whether dumps may be cut off.
+        given: what the arguments of kernels are.
+        watcher: is given the findings.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        *,
+        is_partial: bool,
+        given: GivenValues | None,
+        watcher: Watcher,
+    ) -> None:
+        self._files = files_of(names)
+        self._is_partial, self._given, self._watcher = is_partial, given, watcher
+
+    def all_kernels(self) -> Iterator[Kernel]:
+        """Yield the kernels of every dump; one that cannot be read is skipped with a note.
+
+        Raises:
+            LayoutError: none can be read, or a value is given for an argument of no kernel.
+        """
+        shared, unread = SharedWork(), 0
+        arguments: dict[str, None] = {}
+        for file in self._files:
+            try:
+                for name, audit in self._audits(file, shared):
+                    deque(self._watcher.pass_on(file, [audit]), maxlen=0)
+                    arguments.update(dict.fromkeys(audit.arguments))
+                    kernels = kernels_of(audit, grid_of(audit), name)
+                    if any(kernel.is_before_layouts for kernel in kernels):
+                        note(f"{file}: {BEFORE_LAYOUTS}")
+                    yield from kernels
+            except LayoutError as error:
+                unread += 1
+                if unread == len(self._files):
+                    raise
+                note(f"{file} skipped: {error.message}")
+        if self._given is not None:
+            check_names(self._given, arguments)
+
+    def _audits(self, file: str, shared: SharedWork) -> Iterator[tuple[str, Audit]]:
+        """Yield the audit of each module of a file, with the name of its dump."""
+        for dump in open_dumps(file).dumps:
+            for module in read_modules(dump, self._is_partial):
+                found = audit_with(module, shared, dump.launch, self._given, dump.known)
+                yield dump.source.name, found.audit
 
 
 def _kept(

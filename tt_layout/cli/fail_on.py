@@ -1,16 +1,11 @@
-"""``--fail-on`` and annotations: what an audit says to CI."""
+"""``--fail-on``: the findings that an audit fails on."""
 
 from __future__ import annotations
-
-import os
-from collections.abc import Iterator
 
 import click
 
 from tt_layout.audit.rules import kinds
-from tt_layout.cli.output import emit_text
-from tt_layout.reports.program_source import ProgramSource
-from tt_layout.reports.watched_findings import ALL, NamedFinding, Watcher
+from tt_layout.reports.watched_findings import ALL, Watcher
 from tt_layout.safe_text import safe
 
 MAX_NAMED = 20  # findings that are named on standard error
@@ -37,28 +32,3 @@ def tell_failures(watcher: Watcher) -> int:
     if len(failures) > MAX_NAMED:
         click.echo(f"failed on {len(failures) - MAX_NAMED} more findings", err=True)
     return 1 if failures else 0
-
-
-def annotate(watcher: Watcher, program: ProgramSource) -> None:
-    """Print an annotation of GitHub Actions for each finding, at the line of the program."""
-    text = "".join(f"{line}\n" for line in _annotations(watcher, program))
-    emit_text(text)
-
-
-def _annotations(watcher: Watcher, program: ProgramSource) -> Iterator[str]:
-    from tt_layout.golden.report import annotation
-
-    for named in watcher.found:
-        path, line = _place(named, program)
-        level = "error" if watcher.is_failure(named.finding) else "warning"
-        yield annotation(named.finding.message, path, line, named.finding.kinds[0], level)
-
-
-def _place(named: NamedFinding, program: ProgramSource) -> tuple[str, int]:
-    """Return the file and line to annotate: of the program where it is there, else of the dump."""
-    location = named.finding.location
-    if location is None:
-        return named.file, named.finding.line
-    path = program.path(location[0]) or location[0]
-    relative = os.path.relpath(path) if os.path.isabs(path) else path
-    return path if relative.startswith("..") else relative, location[1]

@@ -1,27 +1,29 @@
-"""The one way out: a report as text or JSON, plain in a pipe and coloured on a terminal."""
+"""The one way out: a report in a format, plain in a pipe and coloured on a terminal."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
-if TYPE_CHECKING:
-    from tt_layout.reports.report import Report
+from tt_layout.errors import LayoutError
 
 KEPT = 1 << 22
 """Bytes of a report that are kept in memory until all of it has been made."""
 
 
-def emit(report: Report, output_format: str = "text") -> None:
+def emit(report: Any, output_format: str = "text") -> None:
     """Write a report to standard output, once all of it has been made.
 
     Args:
-        report: what to write.
-        output_format: ``text`` or ``json``.
+        report: offers what the format needs.
+        output_format: the name of one of `tt_layout.reports.formats`.
+
+    Raises:
+        LayoutError: the report does not offer it.
     """
     from tt_layout.reports.writing import write
 
@@ -29,19 +31,20 @@ def emit(report: Report, output_format: str = "text") -> None:
         write(chunks, None, size=size)
 
 
-def _texts(report: Report, output_format: str) -> Iterator[str]:
+def _texts(report: Any, output_format: str) -> Iterator[str]:
     """Yield the text of a report, as it is made."""
-    if output_format == "json":
-        yield from _json_chunks(report.data())
-    elif sys.stdout.isatty():
+    if output_format == "text" and sys.stdout.isatty():
         from tt_layout.reports.terminal_text import terminal_text
         from tt_layout.terminal.options import DisplayOptions
 
         yield terminal_text(report, has_colours=DisplayOptions().has_colours(on_terminal=True))
-    else:
-        from tt_layout.reports.report import plain_pieces
+        return
+    from tt_layout.reports.formats import format_named
 
-        yield from plain_pieces(report)
+    chosen = format_named(output_format)
+    if not isinstance(report, chosen.needs):
+        raise LayoutError(f"--format {output_format} is for {chosen.scope}")
+    yield from chosen.texts(report)
 
 
 @contextmanager
@@ -72,14 +75,6 @@ def _made(texts: Iterable[str]) -> Iterator[tuple[int, Iterable[bytes]]]:
         yield size, iter(lambda: file.read(KEPT), b"")
 
 
-def emit_text(text: str) -> None:
-    """Write text that is neither report nor JSON object to standard output."""
-    from tt_layout.reports.writing import write
-
-    data = text.encode("utf-8", "backslashreplace")
-    write([data], None, size=len(data))
-
-
 def note(text: str) -> None:
     """Print a note beside a report, on standard error."""
     click.echo(fitted(f"note: {text}", sys.stderr), err=True)
@@ -93,28 +88,3 @@ def fitted(text: str, stream: IO[str]) -> str:
     from tt_layout.reports.writing import terminal_columns
 
     return fold(text, terminal_columns(stream))
-
-
-def _json_chunks(data: dict[str, Any]) -> Iterator[str]:
-    """Yield the text of an object; a value that is an iterator is a list, made item by item."""
-    import json
-
-    separator = "{"
-    for key, value in data.items():
-        yield f"{separator}\n  {json.dumps(key)}: "
-        separator = ","
-        if isinstance(value, Iterator):
-            yield from _json_items(value)
-        else:
-            yield json.dumps(value, indent=2).replace("\n", "\n  ")
-    yield "\n}\n"
-
-
-def _json_items(items: Iterator[Any]) -> Iterator[str]:
-    import json
-
-    separator = "["
-    for item in items:
-        yield f"{separator}\n    " + json.dumps(item, indent=2).replace("\n", "\n    ")
-        separator = ","
-    yield "[]" if separator == "[" else "\n  ]"

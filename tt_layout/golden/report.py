@@ -1,23 +1,22 @@
-"""Formats of outcomes: for people, scripts, test dashboards and pull requests."""
+"""Outcomes as a report: for people, scripts, test dashboards and pull requests."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tt_layout.errors import LayoutError
 from tt_layout.golden.inputs import defined_at
 from tt_layout.golden.manifest import DEFAULT_PATH, Check
 from tt_layout.golden.runner import DIFFERENT, NEW_WORDS, Outcome, Results, State
 from tt_layout.golden.short_diff import cut_diff
-from tt_layout.safe_text import safe, safe_lines
+from tt_layout.reports.report import Annotation, Case, Line, Problem, Suite
+from tt_layout.safe_text import safe
 from tt_layout.wording import count as counted
-
-if TYPE_CHECKING:
-    from tt_layout.reports.junit import Case
 
 JSON_VERSION = 1
 
@@ -40,16 +39,55 @@ def findings(results: Results) -> Iterator[Outcome]:
     return (outcome for outcome in results.outcomes if outcome.state != State.PASSED)
 
 
-def as_text(results: Results) -> str:
-    """Format the differences, their meaning first, and the way to accept them."""
+@dataclass(frozen=True)
+class CheckReport:
+    """Outcomes as a report: all that the formats of ``tt-layout check`` need."""
+
+    results: Results
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the differences, their meaning first, and the way to accept them."""
+        return map(Line, _text(self.results).split("\n"))
+
+    def data(self) -> dict[str, Any]:
+        """Return the outcomes as plain data; the schema is in ``docs/check.md``."""
+        return {
+            "version": JSON_VERSION,
+            "manifest": self.results.manifest,
+            "status": self.results.status,
+            "counts": self.results.counts,
+            "outcomes": [_plain(outcome) for outcome in self.results.outcomes],
+        }
+
+    def suite(self) -> Suite:
+        """Return a test case for each outcome."""
+        return Suite(self.results.manifest, map(_junit_case, self.results.outcomes))
+
+    def annotations(self) -> Iterator[Annotation | Line]:
+        """Yield an annotation for each finding, and the counts."""
+        yield from _annotations(self.results)
+        yield Line(summary(self.results))
+
+
+class UnreadReport(CheckReport):
+    """Report on a manifest that cannot be read, as an outcome without a case."""
+
+    def annotations(self) -> Iterator[Annotation | Line]:
+        """Yield the annotation of the error."""
+        for outcome in self.results.outcomes:
+            if outcome.error is not None:
+                yield error_annotation(outcome.error)
+
+
+def _text(results: Results) -> str:
     states = {outcome.state for outcome in results.outcomes}
     if states == {State.MISSING}:
         count = counted(len(results.outcomes), "check")
-        return f"no golden files yet for {count}; write them with: {update_command(results)}\n"
+        return f"no golden files yet for {count}; write them with: {update_command(results)}"
     if states == {State.WRITTEN} and all(
         outcome.words == NEW_WORDS for outcome in results.outcomes
     ):
-        return f"{summary(results)}\n"
+        return summary(results)
     changes = list(by_change(findings(results)))
     parts = [describe(*outcomes) for outcomes in changes[:MAX_DESCRIBED]]
     left = sum(map(len, changes[MAX_DESCRIBED:]))
@@ -57,7 +95,7 @@ def as_text(results: Results) -> str:
         parts.append(f"{left} more; --format json has them all")
     if hint := accept_hint(results):
         parts.append(hint)
-    return safe_lines("\n\n".join([*parts, summary(results)])) + "\n"
+    return "\n\n".join([*parts, summary(results)])
 
 
 def by_change(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
@@ -164,20 +202,6 @@ def summary(results: Results) -> str:
     return ", ".join(parts) or "nothing was compared"
 
 
-def as_json(results: Results) -> str:
-    """Format the outcomes as JSON; see ``docs/check.md``."""
-    import json
-
-    report = {
-        "version": JSON_VERSION,
-        "manifest": results.manifest,
-        "status": results.status,
-        "counts": results.counts,
-        "outcomes": [_plain(outcome) for outcome in results.outcomes],
-    }
-    return json.dumps(report, indent=2) + "\n"
-
-
 def _plain(outcome: Outcome) -> dict[str, Any]:
     path, line = place(outcome)
     is_changed = outcome.state == State.CHANGED
@@ -195,16 +219,7 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def as_junit(results: Results) -> str:
-    """Format the outcomes as JUnit XML, one test case each."""
-    from tt_layout.reports.junit import to_junit
-
-    return to_junit(results.manifest, map(_junit_case, results.outcomes))
-
-
 def _junit_case(outcome: Outcome) -> Case:
-    from tt_layout.reports.junit import Case, Problem
-
     case = Case(outcome.id, *place(outcome), seconds=outcome.seconds)
     if outcome.state in (State.PASSED, State.WRITTEN):
         return case
@@ -220,17 +235,14 @@ def _message(outcome: Outcome) -> str:
     return "; ".join(outcome.words) or _TITLES[outcome.state]
 
 
-def as_github(results: Results) -> str:
-    """Format an annotation per finding, on the line of its case, and the counts."""
-    lines = []
+def _annotations(results: Results) -> Iterator[Annotation]:
+    """Yield an annotation for each finding, on the line of its case."""
     for outcome in findings(results):
         if outcome.state == State.WRITTEN:
             continue
-        title = f"{outcome.id}: {_TITLES[outcome.state]}"
         path, line = _defined(outcome)
         message = outcome.error.summary if outcome.error else _annotation(outcome)
-        lines.append(annotation(message, path, line, title))
-    return "\n".join([*lines, summary(results)]) + "\n"
+        yield Annotation(message, path, line, f"{outcome.id}: {_TITLES[outcome.state]}")
 
 
 def _annotation(outcome: Outcome) -> str:
@@ -240,43 +252,9 @@ def _annotation(outcome: Outcome) -> str:
     return "\n".join(lines)
 
 
-def annotation(message: str, path: str, line: int, title: str, level: str = "error") -> str:
-    """Format a workflow command of GitHub Actions that annotates a line.
-
-    Example:
-        >>> annotation("50% moved\\nsee below", "a,b.yaml", 3, "x: changed")
-        '::error file=a%2Cb.yaml,line=3,title=x%3A changed::50%25 moved%0Asee below'
-
-    Source:
-        GitHub, "Workflow commands for GitHub Actions"; actions/toolkit,
-        packages/core/src/command.ts, which escapes in this way.
-    """
-    values = {"file": path, "line": str(line) if line else "", "title": title}
-    options = ",".join(f"{key}={_property(value)}" for key, value in values.items() if value)
-    return f"::{level} {options}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    lines = text.replace("%", "%25").split("\n")
-    return "%0A".join("%0D".join(map(safe, line.split("\r"))) for line in lines)
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def error_annotation(error: LayoutError) -> str:
+def error_annotation(error: LayoutError) -> Annotation:
     """Return the annotation of an unreadable manifest."""
     where = error.location
     if where is None or where.line is None:
-        return f"::error::{_data(error.summary)}"
-    return annotation(error.message, _relative(where.file), where.line, "manifest")
-
-
-FORMATS: dict[str, Callable[[Results], str]] = {
-    "text": as_text,
-    "json": as_json,
-    "junit": as_junit,
-    "github": as_github,
-}
-"""Name of a format -> what makes it."""
+        return Annotation(error.summary)
+    return Annotation(error.message, _relative(where.file), where.line, "manifest")

@@ -26,7 +26,7 @@ from tt_layout.page.multiplications import check_multiplication
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 from tt_layout.reports.audit import AuditReport
-from tt_layout.reports.html import to_page
+from tt_layout.reports.formats.html import to_page
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
 from tt_layout.surface import command_line

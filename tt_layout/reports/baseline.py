@@ -15,7 +15,7 @@ from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
 from tt_layout.reports.kernel_overview import PassedOver, names_apart
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line
+from tt_layout.reports.report import Line, Summary
 from tt_layout.safe_text import safe
 from tt_layout.wording import count
 
@@ -212,6 +212,19 @@ class BaselineReport(Printed):
         names = names_apart([change.kernel for change in self.different])
         return [_cells(*one) for one in zip(self.different, names)]
 
+    def title(self) -> str:
+        """Return the title of the page."""
+        return "kernels"
+
+    def summarized(self) -> Summary:
+        """Return the counts, and a row for each kernel that is not the same.
+
+        Example:
+            >>> BaselineReport(()).summarized().text
+            '0 kernels: 0 more expensive, 0 new, 0 changed, 0 cheaper, 0 gone, 0 the same'
+        """
+        return Summary("Kernels", self.summary, HEADER, self.cells())
+
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/baseline.md``."""
         return {
@@ -278,35 +291,3 @@ def _data(change: KernelChange) -> dict[str, Any]:
         "errors": errors,
         "facts": {fact.name: [fact.before, fact.after] for fact in change.facts},
     }
-
-
-def to_markdown(report: BaselineReport) -> str:
-    """Return a comment for a pull request: the counts, and a table of what changed.
-
-    Example:
-        >>> print(to_markdown(BaselineReport(())), end="")
-        **Kernels**: 0 kernels: 0 more expensive, 0 new, 0 changed, 0 cheaper, 0 gone, 0 the same
-    """
-    lines = [f"**Kernels**: {report.summary}"]
-    if report.different:
-        rows = report.cells()[:MAX_ROWS]
-        lines += ["", _row(HEADER), _row(["---"] * len(HEADER))]
-        lines += [_row(map(_code, row)) for row in rows]
-    if len(report.different) > MAX_ROWS:
-        lines += ["", f"and {len(report.different) - MAX_ROWS} more"]
-    return "\n".join(lines) + "\n"
-
-
-MAX_ROWS = 100
-"""Rows of a comment: GitHub takes 65,536 characters."""
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _code(cell: str) -> str:
-    """Return the text of a file so that Markdown shows it and obeys nothing in it."""
-    if cell.replace(" ", "").isalnum() or cell == "-":
-        return cell
-    return "`" + safe(cell).replace("`", "'").replace("|", "\\|") + "`"

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds.bounds import Grid
-from tt_layout.audit.kernel import Kernel, kernels_of
+from tt_layout.audit.kernel import Kernel
 from tt_layout.reports.feature_fields import FEATURES_VERSION, Value, fields
 
 Features = dict[str, Value]
@@ -23,11 +21,6 @@ def features_of(kernel: Kernel) -> Features:
 def _plain(value: Value) -> Value:
     """Return a number without a part that says nothing: 4 for 4.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def module_features(file: str, audit: Audit, grid: Grid | None = None) -> list[Features]:
-    """Return the object of each kernel of a module."""
-    return [features_of(kernel) for kernel in kernels_of(audit, grid, file)]
 
 
 def schema() -> dict[str, Any]:

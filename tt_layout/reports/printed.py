@@ -23,7 +23,7 @@ class Printed:
         return f"<{type(self).__name__}: {shortened(first, MAX_REPR)}>"
 
     def _repr_html_(self) -> str:
-        from tt_layout.reports.html import to_html
+        from tt_layout.reports.formats.html import to_html
 
         return to_html(self._report)
 

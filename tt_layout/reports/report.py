@@ -1,15 +1,19 @@
-"""Protocol of reports: lines and tables for people, and data for programs.
+"""Protocols of reports: lines and tables for people, data for programs, and what formats need.
 
-A command makes one report and hands it to `tt_layout.cli.output.emit`, the one way out.
+A command makes one report and hands it to `tt_layout.cli.output.emit`, the one way out.  A format
+of `tt_layout.reports.formats` names the protocol that it needs: reports that follow it have it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from tt_layout.reports.fitted import PLAIN_WIDTH, Fitted
 from tt_layout.safe_text import safe_lines
+
+if TYPE_CHECKING:
+    from tt_layout.audit.kernel import Kernel
 
 GAP = "  "
 
@@ -26,6 +30,7 @@ class Line(NamedTuple):
     colour: str = ""
 
 
+@runtime_checkable
 class Report(Protocol):
     """Result of a command."""
 
@@ -34,6 +39,117 @@ class Report(Protocol):
 
     def data(self) -> dict[str, Any]:
         """Return the data for programs; the value of a long list may be an iterator."""
+
+
+@runtime_checkable
+class Titled(Report, Protocol):
+    """Report that can be a page of its own."""
+
+    def title(self) -> str:
+        """Return the title of the page."""
+
+
+class Summary(NamedTuple):
+    """What a report says in short, with a table.
+
+    Attributes:
+        title: of the subject.
+        text: in a line.
+        header, rows: of the table; without rows there is none.
+    """
+
+    title: str
+    text: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@runtime_checkable
+class Summarized(Protocol):
+    """Report that can be one comment."""
+
+    def summarized(self) -> Summary:
+        """Return the summary."""
+
+
+class Annotation(NamedTuple):
+    """Message at a line of a file.
+
+    Attributes:
+        file, line: empty and 0 where they are not known.
+        title: of the message; empty for none.
+        level: ``error`` or ``warning``.
+    """
+
+    message: str
+    file: str = ""
+    line: int = 0
+    title: str = ""
+    level: str = "error"
+
+
+@runtime_checkable
+class Annotated(Protocol):
+    """Report of messages at lines of files."""
+
+    def annotations(self) -> Iterator[Annotation | Line]:
+        """Yield the messages, and lines beside them."""
+
+
+@runtime_checkable
+class OfKernels(Protocol):
+    """Report of kernels."""
+
+    def all_kernels(self) -> Iterator[Kernel]:
+        """Yield the kernels, each audited when it is asked for."""
+
+
+class Problem(NamedTuple):
+    """Why a case did not pass.
+
+    Attributes:
+        is_error: whether it could not be run.
+        kind: in a word.
+        message: in a line.
+        text: in full.
+    """
+
+    is_error: bool
+    kind: str
+    message: str
+    text: str
+
+
+class Case(NamedTuple):
+    """A test case.
+
+    Attributes:
+        name: of the case.
+        file, line: where it is defined; None where that is not known.
+        problem: None of one that passed.
+        seconds: that it took; None where that is not known.
+    """
+
+    name: str
+    file: str | None = None
+    line: int | None = None
+    problem: Problem | None = None
+    seconds: float | None = None
+
+
+class Suite(NamedTuple):
+    """A suite of test cases, and its name."""
+
+    name: str
+    cases: Iterable[Case]
+
+
+@runtime_checkable
+class Tested(Protocol):
+    """Report of what passed, and of what did not."""
+
+    def suite(self) -> Suite:
+        """Return the cases."""
 
 
 def safe_elements(report: Report, width: int = PLAIN_WIDTH) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -10,6 +11,8 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding, FindingLine
 from tt_layout.audit.rules import kinds
 from tt_layout.errors import LayoutError
+from tt_layout.reports.program_source import ANYWHERE, ProgramSource
+from tt_layout.reports.report import Annotation, Line
 from tt_layout.surface import argument
 
 ALL = "all"
@@ -72,13 +75,14 @@ class Watcher:
 
     Args:
         limits: what is a failure.
+        program: where the lines of the user's program are found.
 
     Attributes:
         found: all findings that have passed.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, limits: Limits, program: ProgramSource = ANYWHERE) -> None:
+        self._limits, self.program = limits, program
         self.found: list[NamedFinding] = []
 
     def pass_on(self, file: str, audits: Iterable[Audit]) -> Iterator[Audit]:
@@ -99,3 +103,19 @@ class Watcher:
         """The findings that an audit is to fail on, the most expensive first."""
         failures = [named for named in self.found if self.is_failure(named.finding)]
         return sorted(failures, key=lambda named: -named.finding.weight)
+
+    def annotations(self) -> Iterator[Annotation | Line]:
+        """Yield an annotation for each finding, at the line of the program."""
+        for named in self.found:
+            finding = named.finding
+            level = "error" if self.is_failure(finding) else "warning"
+            yield Annotation(finding.message, *self._place(named), finding.kinds[0], level)
+
+    def _place(self, named: NamedFinding) -> tuple[str, int]:
+        """Return the file and line to annotate: of the program if it is there, else of the dump."""
+        location = named.finding.location
+        if location is None:
+            return named.file, named.finding.line
+        path = self.program.path(location[0]) or location[0]
+        relative = os.path.relpath(path) if os.path.isabs(path) else path
+        return path if relative.startswith("..") else relative, location[1]

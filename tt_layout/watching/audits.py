@@ -42,16 +42,32 @@ def audited(kernels: Iterable[SeenKernel]) -> Iterator[WatchedKernel]:
             yield WatchedKernel(kernel, None, f"{type(error).__name__}: {error}")
 
 
+def worst_kernels(kernels: Iterable[SeenKernel]) -> Iterator[Kernel]:
+    """Yield the worst kernel of each module, where the module is audited without an error."""
+    shared = SharedWork()
+    for kernel in kernels:
+        yield _worst(_kernels(kernel, shared)[0], kernel)
+
+
 def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
+    kernels, reason = _kernels(kernel, shared)
+    return WatchedKernel(kernel, _worst(kernels, kernel).settled("verdict"), reason)
+
+
+def _kernels(kernel: SeenKernel, shared: SharedWork) -> tuple[Sequence[Kernel], str | None]:
+    """Return the kernels of a module, and why the arguments of its launch were not used.
+
+    Raises:
+        LayoutError: the module is not there, or cannot be read.
+    """
     compiled = kernel.compiled
     if compiled.text is None:
-        return WatchedKernel(kernel, None, "Triton's cache keeps only its binary")
+        raise LayoutError("Triton's cache keeps only its binary")
     module = _first(whole_modules(Source(compiled.text, f"{compiled.name}.ttgir")))
     metadata = compiled.known._replace(name=compiled.name)
     audit, reason = audit_with(module, shared, kernel.launch, known=metadata)
     place = compiled.place or f"{compiled.name}.ttgir"
-    worst = _worst(kernels_of(audit, file=place), compiled.name)
-    return WatchedKernel(kernel, worst.settled("verdict"), reason)
+    return kernels_of(audit, file=place), reason
 
 
 def _first(modules: Iterable[Module]) -> Module:
@@ -60,9 +76,9 @@ def _first(modules: Iterable[Module]) -> Module:
     raise LayoutError("found no MLIR in it")
 
 
-def _worst(kernels: Sequence[Kernel], name: str) -> Kernel:
+def _worst(kernels: Sequence[Kernel], seen: SeenKernel) -> Kernel:
     if not kernels:
-        raise LayoutError(f"{name} moves no data")
+        raise LayoutError(f"{seen.compiled.name} moves no data")
     return min(kernels, key=lambda kernel: kernel.rank)
 
 

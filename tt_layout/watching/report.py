@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import IO, Any
 
 from tt_layout import files
+from tt_layout.audit.kernel import Kernel
 from tt_layout.files import refuse_foreign
 from tt_layout.kernels.seen import Launch, SeenKernel
 from tt_layout.reports.fitted import Fitted, Paragraph
+from tt_layout.reports.formats import format_of_file, is_own
 from tt_layout.reports.kernel_overview import KernelOverview, kernel_data
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line, plain_text
+from tt_layout.reports.report import Case, Line, Problem, Suite, plain_text
 from tt_layout.reports.watched_findings import Limits, NamedFinding, Watcher
-from tt_layout.version import __version__
-from tt_layout.watching.audits import WatchedKernel, audited, passed_over
-
-if TYPE_CHECKING:
-    from tt_layout.reports.junit import Case
+from tt_layout.watching.audits import WatchedKernel, audited, passed_over, worst_kernels
 
 JSON_VERSION = 1
 
@@ -35,12 +32,14 @@ class WatchReport(Printed):
         kernels: with their audits.
         processes: how many processes compiled or launched them.
         failure: the first failure of the watching itself; None without one.
+        limits: from which on findings are failures in a suite of tests.
     """
 
     seen: tuple[SeenKernel, ...]
     kernels: tuple[WatchedKernel, ...]
     processes: int = 1
     failure: str | None = None
+    limits: Limits = field(default_factory=dict, compare=False)
 
     @property
     def state(self) -> tuple[tuple[SeenKernel, ...], int, str | None]:
@@ -71,6 +70,18 @@ class WatchReport(Printed):
             "kernels": [_data(kernel) for kernel in self.kernels],
             "failure": self.failure,
         }
+
+    def title(self) -> str:
+        """Return the title of the page."""
+        return "kernels"
+
+    def all_kernels(self) -> Iterator[Kernel]:
+        """Yield the kernels that have an audit, each audited again when it is asked for."""
+        yield from worst_kernels(kernel.seen for kernel in self.kernels if kernel.audit is not None)
+
+    def suite(self) -> Suite:
+        """Return a test case for each kernel, which passes without a failure."""
+        return Suite("tt-layout", (_case(kernel, self.limits) for kernel in self.kernels))
 
     def failures(self, limits: Limits) -> list[str]:
         """Return a line for each finding that is a failure, the most expensive first."""
@@ -125,7 +136,7 @@ def _launch(launch: Launch) -> dict[str, Any]:
 def why_not(path: str) -> str | None:
     """Return why no report can be written to a file; None if it can, and its folder is there."""
     try:
-        refuse_foreign(path, _is_own)
+        refuse_foreign(path, is_own)
     except OSError as error:
         return error.strerror or str(error)
     return None
@@ -137,13 +148,13 @@ def write_report(report: WatchReport, path: str, limits: Limits) -> str | None:
     Returns:
         What is said of the second; None of the first.
     """
-    ending = os.path.splitext(path)[1].lower()
-    text = _FORMATS.get(ending, _as_text)(report, limits)
+    text = format_of_file(path).marked(replace(report, limits=limits))
     content = text.encode("utf-8", "backslashreplace")
     try:
-        files.write_report(path, content, _is_own)
+        files.write_report(path, content, is_own)
     except OSError as error:
-        return f"cannot write {path}: {error.strerror or error}; {_aside(content, ending)}"
+        aside = _aside(content, os.path.splitext(path)[1].lower())
+        return f"cannot write {path}: {error.strerror or error}; {aside}"
     return None
 
 
@@ -189,37 +200,7 @@ def _aside(content: bytes, ending: str) -> str:
         return f"nor a temporary file: {error.strerror or error}"
 
 
-def _is_own(start: bytes, end: bytes) -> bool:
-    """Return whether a file that begins and ends so is a report of ours."""
-    is_marked = any(mark.encode() in start for mark in _MARKS.values())
-    is_text = end.endswith(f"\n{_TEXT_MARK}\n".encode())
-    return is_text or (is_marked and start.startswith((b"<!doctype html>", b"{", b"<?xml")))
-
-
-def _as_text(report: WatchReport, limits: Limits) -> str:
-    return f"{plain_text(report)}{_TEXT_MARK}\n"
-
-
-def _as_json(report: WatchReport, limits: Limits) -> str:
-    return json.dumps({**_GENERATOR, **report.data()}, indent=2) + "\n"
-
-
-def _as_html(report: WatchReport, limits: Limits) -> str:
-    from tt_layout.reports.html import to_page
-
-    return to_page("kernels", report, f'{_MARKS[".html"]} {__version__}">')
-
-
-def _as_junit(report: WatchReport, limits: Limits) -> str:
-    from tt_layout.reports.junit import to_junit
-
-    cases = (_case(kernel, limits) for kernel in report.kernels)
-    return to_junit("tt-layout", cases, _MARKS[".xml"])
-
-
 def _case(kernel: WatchedKernel, limits: Limits) -> Case:
-    from tt_layout.reports.junit import Case, Problem
-
     compiled = kernel.seen.compiled
     file, _, line = compiled.place.rpartition(":")
     is_line = bool(file) and line.isdecimal()
@@ -230,15 +211,3 @@ def _case(kernel: WatchedKernel, limits: Limits) -> Case:
     if not failures:
         return case
     return case._replace(problem=Problem(False, "finding", failures[0], "\n".join(failures)))
-
-
-_TEXT_MARK = "# generator: tt-layout"
-_GENERATOR = {"generator": "tt-layout"}
-_MARKS = {
-    ".html": '<meta name="generator" content="tt-layout',
-    ".json": json.dumps(_GENERATOR)[1:-1],
-    ".xml": "<!-- generator: tt-layout -->",
-}
-"""What tells reports of ours from other files, which they do not take the place of."""
-
-_FORMATS = {".html": _as_html, ".json": _as_json, ".xml": _as_junit}

@@ -12,22 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tt_layout.audit.audit import SORTS, Audit, check_product, sort_movements
-from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import Compilations
-from tt_layout.audit.shares import grid_of
 from tt_layout.audit.values.given import GivenValues, check_names
-from tt_layout.audit.verdict import BEFORE_LAYOUTS
 from tt_layout.cli.baseline import (
-    FORMATS,
     baseline_option,
     cache_option,
     compare_with_baseline,
     tolerance_option,
 )
+from tt_layout.cli.batch import EachKernel, overview
 from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.dump_modules import open_dump, read_modules
-from tt_layout.cli.fail_on import annotate, fail_on_option, tell_failures
+from tt_layout.cli.fail_on import fail_on_option, tell_failures
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import FileParameter, chosen_release, release_option
 from tt_layout.cli.values import (
@@ -42,19 +39,30 @@ from tt_layout.hardware import Target
 from tt_layout.ir import Module
 from tt_layout.ir.passes import chosen_modules, has_passes
 from tt_layout.kernels.metadata import given_metadata
+from tt_layout.kernels.trace import ProgramText
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit import FEW, AuditReport, page_command
+from tt_layout.reports.baseline import BaselineReport
+from tt_layout.reports.formats import format_named, formats_of, in_words
 from tt_layout.reports.kernel_overview import MAX_KNOWN
-from tt_layout.reports.opened import OpenedDump, audit_with, is_log, open_dumps
+from tt_layout.reports.opened import OpenedDump, audit_with, is_log
 from tt_layout.reports.program_source import ProgramSource
+from tt_layout.reports.report import Report
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
 from tt_layout.reports.writing import terminal_size
 
 if TYPE_CHECKING:
-    from tt_layout.reports.features import Features
     from tt_layout.reports.many_modules import ManyModules
     from tt_layout.reports.measured import Measurements
+
+
+REPORTS = AuditReport, Watcher, EachKernel
+"""What an audit prints, without ``--baseline``, of one dump or many."""
+
+FORMATS = formats_of(*REPORTS)
+OF_BASELINE = [name for name in formats_of(BaselineReport) if name not in FORMATS]
+"""Formats that only ``--baseline`` has."""
 
 
 class Options(NamedTuple):
@@ -94,9 +102,25 @@ class Options(NamedTuple):
         return self.is_whole or self.has_tables or self.is_passes or self.ncu is not None
 
     @property
-    def watcher(self) -> Watcher:
-        """What keeps the findings that the audit is to fail on."""
-        return Watcher(read_limits(self.fail_on) if self.fail_on else {})
+    def shows_one(self) -> bool:
+        """Whether something else is shown in place of the report of one dump."""
+        return self.is_axis_info or self.is_fits
+
+    @property
+    def reports(self) -> tuple[type, ...]:
+        """The classes of the reports that there are to choose a format from."""
+        if self.baseline is not None:
+            return (BaselineReport,)
+        return (Report,) if self.compares or self.shows_one else REPORTS
+
+    def watcher(self, *programs: ProgramText) -> Watcher:
+        """Keep the findings that the audit is to fail on.
+
+        Args:
+            programs: texts of the program that came with the dump.
+        """
+        limits = read_limits(self.fail_on) if self.fail_on else {}
+        return Watcher(limits, ProgramSource(self.program, programs))
 
     @property
     def reading(self) -> tuple[str, ...]:
@@ -261,11 +285,10 @@ def _audits(
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(["text", "json", "github", "features", *FORMATS]),
+    type=click.Choice([*FORMATS, *OF_BASELINE]),
     default="text",
     show_default=True,
-    help="Print text, JSON, GitHub annotations of the findings, or a line of JSON for each kernel"
-    " with its features; with --baseline also a comment in Markdown, or a page.",
+    help=f"Print {in_words(FORMATS)}; with --baseline also {in_words(OF_BASELINE)}.",
 )
 def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     """Show what the kernels of a dump do badly, their data movements and layouts."""
@@ -273,22 +296,13 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
     are_many = len(files) > 1 or os.path.isdir(files[0]) or is_log(files[0])
     _check_combination(chosen, output_format, are_many=are_many)
     if chosen.baseline is not None:
-        return compare_with_baseline(
-            chosen.baseline,
-            files,
-            output_format,
-            tolerance=chosen.tolerance,
-            is_partial=chosen.partial,
-            release=chosen_release(),
-            given=chosen.given,
-            cache=chosen.cache,
-        )
-    if output_format == "features":
-        return _features(files, chosen)
+        return _against_baseline(chosen.baseline, files, chosen, output_format)
     if chosen.compares:
         return _compare(files, chosen, output_format)
-    if chosen.is_axis_info or chosen.is_fits:
-        return _of_one(files, chosen, output_format)
+    if chosen.shows_one:
+        return _show_one(files, chosen, output_format)
+    if issubclass(EachKernel, format_named(output_format).needs):
+        return _list_kernels(files, chosen, output_format)
     if are_many:
         return _overview(files, chosen, output_format)
     return _report(files[0], chosen, output_format)
@@ -304,23 +318,43 @@ def _check_combination(chosen: Options, output_format: str, *, are_many: bool) -
         raise LayoutError("--axis-info, --fits and --diff exclude each other")
     if chosen.is_bits and not chosen.is_diff:
         raise LayoutError("--bits compares two dumps: give --diff, too")
-    is_other = chosen.compares or chosen.is_axis_info or chosen.is_fits
-    if output_format in ("github", "features") and is_other:
-        raise LayoutError(f"--format {output_format} is for the report of an audit")
-    if chosen.baseline is None and output_format in FORMATS:
-        raise LayoutError(f"--format {output_format} is for --baseline")
-    is_report = not are_many and output_format in ("text", "json")
+    if output_format not in formats_of(*chosen.reports):
+        raise LayoutError(f"--format {output_format} is for {format_named(output_format).scope}")
+    is_report = not (are_many or chosen.compares or chosen.shows_one)
+    is_report &= output_format in formats_of(AuditReport)
     for option, given in (("--ncu", chosen.ncu), ("--compiled", chosen.compiled)):
-        if given and (is_other or not is_report):
+        if given and not is_report:
             raise LayoutError(f"{option} is for the report of one dump")
+
+
+def _against_baseline(
+    baseline: str, files: Sequence[str], chosen: Options, output_format: str
+) -> int:
+    """Show what became of each kernel of another folder."""
+    return compare_with_baseline(
+        baseline,
+        files,
+        output_format,
+        tolerance=chosen.tolerance,
+        is_partial=chosen.partial,
+        release=chosen_release(),
+        given=chosen.given,
+        cache=chosen.cache,
+    )
+
+
+def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> int:
+    """Print each kernel of one dump or many, in a format that has nothing else."""
+    watcher = chosen.watcher()
+    kernels = EachKernel(files, is_partial=chosen.partial, given=chosen.given, watcher=watcher)
+    emit(kernels, output_format)
+    return tell_failures(watcher)
 
 
 def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
     """Show a line for each kernel of several dumps."""
-    from tt_layout.cli.batch import overview
-
-    watcher = chosen.watcher
-    found = overview(
+    watcher = chosen.watcher()
+    kernels = overview(
         files,
         is_partial=chosen.partial,
         release=chosen_release(),
@@ -331,41 +365,44 @@ def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
     )
     screen = terminal_size(sys.stdout) if chosen.top is None else None
     if screen is not None and output_format == "text":
-        found = replace(found, screen=screen.lines)
-    for kernel in found.kernels:
+        kernels = replace(kernels, screen=screen.lines)
+    for kernel in kernels.kernels:
         watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.finding_lines]
-    if output_format == "github":
-        annotate(watcher, ProgramSource(chosen.program))
-    else:
-        emit(found, output_format)
+    emit(watcher if _annotates(output_format) else kernels, output_format)
     return tell_failures(watcher)
+
+
+def _annotates(output_format: str) -> bool:
+    """Tell whether a format prints findings alone."""
+    return issubclass(Watcher, format_named(output_format).needs)
 
 
 def _report(file: str, chosen: Options, output_format: str) -> int:
     """Show the report of one dump."""
+    annotates = _annotates(output_format)
     is_brief = output_format == "text" and not (chosen.fail_on or chosen.shows_each)
     dump = _with_compiled(open_dump(file, in_pieces=is_brief), chosen.compiled)
     measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
-    watcher, program = chosen.watcher, ProgramSource(chosen.program, dump.programs)
+    watcher = chosen.watcher(*dump.programs)
     passes = Compilations(chosen.given, FEW if is_brief else None)
-    has_histories = output_format != "github" and has_passes(dump.source.text)
+    has_histories = not annotates and has_passes(dump.source.text)
     choose = passes.chosen if has_histories else chosen_modules
     modules = read_modules(dump, chosen.partial)
     meant = choose(modules) if dump.number is None else modules
     audits = _audits(meant, chosen.given, dump, is_brief=is_brief)
-    if chosen.fail_on or output_format == "github":
+    if chosen.fail_on or annotates:
         audits = watcher.pass_on(file, audits)
     audits = measured.watched(audits) if measured is not None else audits
-    if output_format == "github":
+    if annotates:
         deque(audits, maxlen=0)
-        annotate(watcher, program)
+        emit(watcher, output_format)
         return tell_failures(watcher)
     report = AuditReport(
         dump.source.name,
         (sort_movements(audit, chosen.sort) for audit in audits),
         chosen.is_whole,
         by_line=chosen.sort == "line",
-        program=program,
+        program=watcher.program,
         measured=measured,
         has_tables=chosen.has_tables,
         histories=passes.histories() if has_histories else (),
@@ -395,52 +432,6 @@ def _with_compiled(dump: OpenedDump, files: Sequence[str]) -> OpenedDump:
     return dump._replace(known=known)
 
 
-def _features(files: Sequence[str], chosen: Options) -> int:
-    """Print a line of JSON for each kernel of one dump or many.
-
-    Raises:
-        LayoutError: none of the dumps can be read, or a value is given for no kernel's argument.
-    """
-    import json
-
-    from tt_layout.cli.batch import files_of
-    from tt_layout.cli.output import emit_text, note
-
-    given, watcher, shared = chosen.given, chosen.watcher, SharedWork()
-    lines: list[str] = []
-    arguments: dict[str, None] = {}
-    names, unread = files_of(files), []
-    for name in names:
-        try:
-            for audit, found in _features_in(name, chosen.partial, shared, given):
-                deque(watcher.pass_on(name, [audit]), maxlen=0)
-                arguments.update(dict.fromkeys(audit.arguments))
-                lines += (json.dumps(one) for one in found)
-                if any(kernel.is_before_layouts for kernel in kernels_of(audit)):
-                    note(f"{name}: {BEFORE_LAYOUTS}")
-        except LayoutError as error:
-            unread.append(error)
-            if len(unread) == len(names):
-                raise
-            note(f"{name} skipped: {error.message}")
-    if given is not None:
-        check_names(given, arguments)
-    emit_text("".join(f"{line}\n" for line in lines))
-    return tell_failures(watcher)
-
-
-def _features_in(
-    name: str, is_partial: bool, shared: SharedWork, given: GivenValues | None
-) -> Iterator[tuple[Audit, list[Features]]]:
-    """Yield the audit of each module of a dump, and the features of its kernels."""
-    from tt_layout.reports.features import module_features
-
-    for dump in open_dumps(name).dumps:
-        for module in read_modules(dump, is_partial):
-            audit = audit_with(module, shared, dump.launch, given, dump.known).audit
-            yield audit, module_features(dump.source.name, audit, grid_of(audit))
-
-
 def _measurements(path: str) -> Measurements:
     """Read a page of Nsight Compute.
 
@@ -455,7 +446,7 @@ def _measurements(path: str) -> Measurements:
     return Measurements(read_source(path, is_dump=False))
 
 
-def _of_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
+def _show_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
     """Show what the compiler knows of each value, or which GPUs the kernels fit.
 
     Raises:
@@ -489,6 +480,6 @@ def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
         output_format,
         is_partial=chosen.partial,
         given=chosen.given,
-        watcher=chosen.watcher if chosen.fail_on else None,
+        watcher=chosen.watcher() if chosen.fail_on else None,
         shown=ALL if chosen.is_passes else chosen.pass_name,
     )

@@ -22,7 +22,7 @@ from tt_layout.golden.manifest import (
     Manifest,
     read_manifest,
 )
-from tt_layout.golden.report import FORMATS, JSON_VERSION, error_annotation, place_of, summary
+from tt_layout.golden.report import JSON_VERSION, CheckReport, UnreadReport, place_of, summary
 from tt_layout.golden.runner import (
     Outcome,
     Results,
@@ -36,9 +36,12 @@ from tt_layout.golden.runner import (
     run_checks,
     select,
 )
+from tt_layout.reports.formats import format_named, formats_of, in_words
 from tt_layout.reports.progress import counted
 from tt_layout.safe_text import safe_lines
 from tt_layout.worker import processors
+
+FORMATS = formats_of(CheckReport)
 
 
 @click.command(
@@ -64,10 +67,10 @@ from tt_layout.worker import processors
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="Print text, JSON, JUnit XML or GitHub annotations.",
+    help=f"Print {in_words(FORMATS)}.",
 )
 @click.option(
     "--jobs", type=click.IntRange(1), metavar="N", help="The number of processes for long work."
@@ -121,7 +124,7 @@ def command(
     results = Results(cases.path, (*outcomes, *found))
     if update:
         keep_facts(cases, results.outcomes)
-    report = FORMATS[output_format](results)
+    report = _text(CheckReport(results), output_format)
     is_shown = output_format == "text" and output is None
     _write(fitted(report, sys.stdout) if is_shown else report, output)
     if output is not None:
@@ -154,12 +157,17 @@ def _read(path: str, output_format: str, max_cases: int, output: str | None) -> 
     try:
         return read_manifest(path, max_cases)
     except LayoutError as error:
-        if output_format == "github":
-            _write(error_annotation(error) + "\n", None)
-        elif output_format != "text":
+        if output_format != "text":
             failed = Outcome(state=State.ERROR, golden=Path(path), error=error)
-            _write(FORMATS[output_format](Results(path, (failed,))), output)
+            report = UnreadReport(Results(path, (failed,)))
+            # Workflow commands are for the log of the job.
+            target = output if output_format != "github" else None
+            _write(_text(report, output_format), target)
         raise
+
+
+def _text(report: CheckReport, output_format: str) -> str:
+    return "".join(format_named(output_format).texts(report))
 
 
 def _list(checks: Sequence[Check], output_format: str) -> None:

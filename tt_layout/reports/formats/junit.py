@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
+from tt_layout.reports.format import Format
+from tt_layout.reports.report import Case, Tested
 from tt_layout.safe_text import safe_lines
 
 if TYPE_CHECKING:
@@ -13,37 +15,33 @@ if TYPE_CHECKING:
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 
 
-class Problem(NamedTuple):
-    """Why a case did not pass.
-
-    Attributes:
-        is_error: whether it could not be run.
-        kind: in a word.
-        message: in a line.
-        text: in full.
-    """
-
-    is_error: bool
-    kind: str
-    message: str
-    text: str
+MARK = "<!-- generator: tt-layout -->"
 
 
-class Case(NamedTuple):
-    """A test case.
+class JUnit(Format):
+    """A suite of cases."""
 
-    Attributes:
-        name: of the case.
-        file, line: where it is defined; None where that is not known.
-        problem: None of one that passed.
-        seconds: that it took; None where that is not known.
-    """
+    name = "junit"
+    order = 20
+    prints = "JUnit XML"
+    needs = Tested
+    scope = "check"
+    ending = ".xml"
 
-    name: str
-    file: str | None = None
-    line: int | None = None
-    problem: Problem | None = None
-    seconds: float | None = None
+    @classmethod
+    def texts(cls, report: Tested) -> Iterator[str]:
+        """Yield the suite of a report."""
+        yield to_junit(*report.suite())
+
+    @classmethod
+    def marked(cls, report: Tested) -> str:
+        """Return the suite, with the generator in a comment above it."""
+        return to_junit(*report.suite(), MARK)
+
+    @classmethod
+    def is_marked(cls, start: bytes, end: bytes) -> bool:
+        """Tell whether the generator is in a comment at the beginning."""
+        return start.startswith(b"<?xml") and MARK.encode() in start
 
 
 def to_junit(suite: str, cases: Iterable[Case], mark: str = "") -> str:
@@ -61,17 +59,17 @@ def to_junit(suite: str, cases: Iterable[Case], mark: str = "") -> str:
     """
     import xml.etree.ElementTree as ET
 
-    found = list(cases)
-    problems = [case.problem for case in found if case.problem is not None]
+    listed = list(cases)
+    problems = [case.problem for case in listed if case.problem is not None]
     errors = sum(problem.is_error for problem in problems)
-    counts = {"tests": len(found), "failures": len(problems) - errors, "errors": errors}
+    counts = {"tests": len(listed), "failures": len(problems) - errors, "errors": errors}
     element = ET.Element("testsuite", name=_xml(suite))
     for name, count in (*counts.items(), ("skipped", 0)):
         element.set(name, str(count))
-    seconds = [case.seconds for case in found if case.seconds is not None]
+    seconds = [case.seconds for case in listed if case.seconds is not None]
     if seconds:
         element.set("time", f"{sum(seconds):.3f}")
-    element.extend(_element(suite, case) for case in found)
+    element.extend(_element(suite, case) for case in listed)
     root = ET.Element("testsuites")
     root.append(element)
     ET.indent(root)
@@ -85,8 +83,8 @@ def _element(suite: str, case: Case) -> Element:
     import xml.etree.ElementTree as ET
 
     element = ET.Element("testcase", classname=_xml(suite), name=_xml(case.name))
-    known = {"file": case.file, "line": case.line}
-    for name, value in known.items():
+    places = {"file": case.file, "line": case.line}
+    for name, value in places.items():
         if value is not None:
             element.set(name, _xml(str(value)))
     if case.seconds is not None:

@@ -1,10 +1,13 @@
-"""A report as HTML, for notebooks: lines in a fixed-width font."""
+"""HTML: lines in a fixed-width font, as a page and in the cell of a notebook."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 
-from tt_layout.reports.report import Line, Report, safe_elements
+from tt_layout.reports.format import Format
+from tt_layout.reports.report import Line, Report, Titled, safe_elements
+from tt_layout.version import __version__
 
 STYLE = "font:12px/1.4 monospace;white-space:pre;text-align:left;overflow-x:auto"
 """120 characters fit in the cell of a notebook on a screen of 1400 pixels."""
@@ -14,6 +17,36 @@ COLOURS = {
     for name, colour in {"red": "#d8382e", "green": "#1f9d55", "yellow": "#b87800"}.items()
 }
 """Mixed with the colour of text they can be read in themes of any kind."""
+
+
+MARK = '<meta name="generator" content="tt-layout'
+"""The beginning of what is in the head of a page of ours, in front of the release."""
+
+
+class Html(Format):
+    """A page of its own."""
+
+    name = "html"
+    order = 60
+    prints = "a page"
+    needs = Titled
+    scope = "--baseline"
+    ending = ".html"
+
+    @classmethod
+    def texts(cls, report: Titled) -> Iterator[str]:
+        """Yield the page of a report."""
+        yield to_page(report.title(), report)
+
+    @classmethod
+    def marked(cls, report: Titled) -> str:
+        """Return the page with the release that wrote it in its head."""
+        return to_page(report.title(), report, f'{MARK} {__version__}">')
+
+    @classmethod
+    def is_marked(cls, start: bytes, end: bytes) -> bool:
+        """Tell whether a page has the mark in its head."""
+        return start.startswith(b"<!doctype html>") and MARK.encode() in start
 
 
 def to_html(report: Report) -> str:
