@@ -312,6 +312,8 @@ class TestPerfModel:
             raise RuntimeError("out of resources")
 
         assert tt_layout.perf_model(refused, (1,))(n=4) == float("inf")
+        with pytest.raises(TypeError, match="unexpected keyword argument 'n'"):
+            tt_layout.perf_model(lambda BLOCK: "", (1,))(n=4)
 
     def test_triton_stops_behind_ttgir(self, monkeypatch: pytest.MonkeyPatch) -> None:
         runtime = SimpleNamespace(add_stages_inspection_hook=None)
@@ -330,6 +332,7 @@ class TestPerfModel:
             passed.append("llir")
 
         jit = SimpleNamespace(run=launch)
-        assert 0 < tt_layout.perf_model(jit, (132,))(n=4) < 100
+        # As Triton's autotuner calls it: with what the kernel was launched with.
+        assert 0 < tt_layout.perf_model(jit, (132,))(n=4, grid=(132,), warmup=False) < 100
         assert passed == ["ttgir"]
         assert runtime.add_stages_inspection_hook is None

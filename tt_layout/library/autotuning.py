@@ -122,7 +122,9 @@ def perf_model(
     """
     known: dict[str, float] = {}
 
-    def microseconds(**arguments: Any) -> float:
+    def microseconds(**given: Any) -> float:
+        # Triton hands on what it was launched with, too.
+        arguments = {name: one for name, one in given.items() if name not in _OF_A_LAUNCH}
         shape = tuple(grid(arguments)) if callable(grid) else tuple(grid)
         key = repr((shape, sorted((name, _described(one)) for name, one in arguments.items())))
         if key not in known:
@@ -130,6 +132,10 @@ def perf_model(
         return known[key]
 
     return microseconds
+
+
+_OF_A_LAUNCH = frozenset({"grid", "warmup"})
+"""Arguments of a launch that are none of its kernel."""
 
 
 def _described(value: Any) -> object:
@@ -158,6 +164,8 @@ def _microseconds(
             if name in names and isinstance(value, int)
         }
         return estimate(found, values, grid=grid, gpu=gpu).seconds * 1e6
+    except TypeError:  # arguments that the kernel does not take: no configuration would be ranked
+        raise
     except Exception:  # the compiler's, of any kind: such a configuration is not launched
         return inf
 
