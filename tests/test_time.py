@@ -313,7 +313,7 @@ class TestPerfModel:
 
         assert tt_layout.perf_model(refused, (1,))(n=4) == float("inf")
         with pytest.raises(TypeError, match="unexpected keyword argument 'n'"):
-            tt_layout.perf_model(lambda BLOCK: "", (1,))(n=4)
+            tt_layout.perf_model(lambda block: "", (1,))(n=4)
 
     def test_triton_stops_behind_ttgir(self, monkeypatch: pytest.MonkeyPatch) -> None:
         runtime = SimpleNamespace(add_stages_inspection_hook=None)
