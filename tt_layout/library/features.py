@@ -71,8 +71,8 @@ def estimate(
         gpu: the product, such as ``h100``; by default the first of the chip.
 
     Returns:
-        The estimate: ``seconds``, its ``range``, within which four of five kernels lie, and the
-        ``terms`` that it is made of.  It is no bound: about half of all launches take longer.
+        The estimate: ``seconds``, its ``range``, within which about four of five kernels lie, and
+        the ``terms`` that it is made of.  It is no bound: about half of all launches take longer.
 
     Raises:
         LayoutError: the dump cannot be read, or does not have that one kernel; or there is no

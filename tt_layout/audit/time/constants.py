@@ -1,7 +1,7 @@
 """Constants of the model that no document gives and no kernel measures by itself.
 
-They are fitted on timed configurations, so that they stand for all that the model leaves out:
-``benchmarks/hardware/fit.py`` finds and judges them, each kernel by those of the others.
+They were fitted, or set by hand, on timed configurations of 17 kernels, so that they hold what the
+model leaves out; ``benchmarks/hardware/fit.py`` judges each kernel by those of the others.
 """
 
 from __future__ import annotations
@@ -44,4 +44,4 @@ class Constants(NamedTuple):
 
 
 FITTED = Constants()
-"""As they were fitted."""
+"""Those in use; `unroll` was set by hand, the others fitted on half of the sweeps."""
