@@ -12,7 +12,7 @@ from drills.conftest import Clone
 pytestmark = pytest.mark.slow
 
 MODULE = '''\
-"""``tt-layout rank``: how many dimensions a layout is for."""
+"""``tt-layout dims``: how many dimensions a layout is for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tt_layout.cli.parameters import LayoutParameter, release_option
 from tt_layout.encodings import Encoding
 
 
-@click.command("rank", help="Print how many dimensions a layout is for.")
+@click.command("dims", help="Print how many dimensions a layout is for.")
 @click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
 @release_option
 def command(layout: Encoding) -> None:
@@ -30,41 +30,41 @@ def command(layout: Encoding) -> None:
     click.echo(layout.rank)
 '''
 SECTION = """\
-## `tt-layout rank`
+## `tt-layout dims`
 
 ```console
-$ tt-layout rank kernel.mlir:rows
+$ tt-layout dims kernel.mlir:rows
 2
 ```
 
 """
-GOLDEN = '    "rank": ["rank", "kernel.mlir:rows"],\n'
+GOLDEN = '    "dims": ["dims", "kernel.mlir:rows"],\n'
 LAYOUT = "#ttg.linear<{register = [[1]], lane = [[2]], warp = [], block = []}>"
-CHECKS = ("tests/test_command_goldens.py", "-k", "rank or has_a_golden")
+CHECKS = ("tests/test_command_goldens.py", "-k", "dims or has_a_golden")
 
 
 @pytest.fixture
 def ranked(clone: Clone) -> Clone:
     """Return the copy with the command."""
-    clone.add("tt_layout/cli/commands/rank.py", MODULE)
+    clone.add("tt_layout/cli/commands/dims.py", MODULE)
     assert len(clone.touched) == 1
     return clone
 
 
 def test_it_runs_and_is_listed(ranked: Clone) -> None:
-    assert ranked.prints("rank", LAYOUT) == "1\n"
-    assert "  rank " in ranked.prints("--help")
-    assert "--triton RELEASE" in ranked.prints("rank", "--help")
-    assert "did you mean" in ranked.refuses("rank", LAYOUT.replace("linear", "linaer"))
+    assert ranked.prints("dims", LAYOUT) == "1\n"
+    assert "  dims " in ranked.prints("--help")
+    assert "--triton RELEASE" in ranked.prints("dims", "--help")
+    assert "did you mean" in ranked.refuses("dims", LAYOUT.replace("linear", "linaer"))
 
 
 def test_tests_fail_until_it_is_documented_and_has_a_golden(ranked: Clone) -> None:
     failed = ranked.test(*CHECKS).stdout
     assert "FAILED tests/test_command_goldens.py::test_every_command_has_a_golden" in failed
-    assert "FAILED tests/test_command_goldens.py::test_every_command_is_documented[rank]" in failed
+    assert "FAILED tests/test_command_goldens.py::test_every_command_is_documented[dims]" in failed
     ranked.insert("docs/analyses.md", "## `tt-layout suggest`", SECTION)
     ranked.insert("tests/test_command_goldens.py", '    "audit": ["audit"', GOLDEN)
     script = str(ranked.root / "tests" / "test_command_goldens.py")
-    subprocess.run([sys.executable, script, "rank"], env=ranked.environment(), check=True)
-    assert (ranked.root / "tests/goldens/commands/rank.out").read_text() == "2\n"
+    subprocess.run([sys.executable, script, "dims"], env=ranked.environment(), check=True)
+    assert (ranked.root / "tests/goldens/commands/dims.out").read_text() == "2\n"
     ranked.passes(*CHECKS)

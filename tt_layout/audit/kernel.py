@@ -37,6 +37,26 @@ from tt_layout.lazy import lazy
 from tt_layout.version import __version__
 from tt_layout.wording import count, size
 
+SETTLED: Mapping[str, Any] = {
+    "file": str,
+    "line": int,
+    "function": str | None,
+    "target": str | None,
+    "warps": int | None,
+    "shared_bytes": int | None,
+    "text": str,
+    "weight": float,
+    "errors": int,
+    "kinds": dict[str, int],
+    "finding_lines": tuple[FindingLine, ...],
+    "cycles": float,
+    "signature": str,
+    "programs": int | None,
+    "config": dict[str, str],
+    "facts": Facts,
+}
+"""Attributes of a settled kernel, with their types: all plain values."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Kernel:
@@ -498,27 +518,6 @@ class Kernel:
             return ""
         of = f" of {size(self.shared_limit)}" if self.shared_limit is not None else ""
         return f"{size(self.shared_bytes)}{of} of shared memory"
-
-
-SETTLED: Mapping[str, Any] = {
-    "file": str,
-    "line": int,
-    "function": str | None,
-    "target": str | None,
-    "warps": int | None,
-    "shared_bytes": int | None,
-    "text": str,
-    "weight": float,
-    "errors": int,
-    "kinds": dict[str, int],
-    "finding_lines": tuple[FindingLine, ...],
-    "cycles": float,
-    "signature": str,
-    "programs": int | None,
-    "config": dict[str, str],
-    "facts": Facts,
-}
-"""Attributes of a settled kernel, with their types: all plain values."""
 
 
 def kernel_names(audit: Audit) -> tuple[str | None, ...]:

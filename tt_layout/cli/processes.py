@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tt_layout.kernels.chosen_compiler import choose_compiler, chosen_compiler
+from tt_layout.kernels.chosen_compiler import Compiler, choose_compiler, chosen_compiler
 from tt_layout.worker import begin_worker
 
 if TYPE_CHECKING:
     from multiprocessing.pool import Pool
-
-    from tt_layout.kernels.compiling import TritonCompiler
 
 
 @contextmanager
@@ -34,7 +32,7 @@ def processes(number: int, start: Callable[..., None], *settings: Any) -> Iterat
         yield pool
 
 
-def _begin(compiler: TritonCompiler | None, start: Callable[..., None], *settings: Any) -> None:
+def _begin(compiler: Compiler | None, start: Callable[..., None], *settings: Any) -> None:
     """Begin in a process of its own."""
     begin_worker()
     gc.freeze()

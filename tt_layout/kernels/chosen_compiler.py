@@ -3,22 +3,9 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from tt_layout.kernels.compiling import TritonCompiler
-
-CHOSEN: ContextVar[TritonCompiler | None] = ContextVar("compiler", default=None)
-
-
-def chosen_compiler() -> TritonCompiler | None:
-    """Return the compiler that dumps are handed to; None where they are not compiled."""
-    return CHOSEN.get()
-
-
-def choose_compiler(compiler: TritonCompiler | None) -> None:
-    """Hand every dump that is audited from here on to a compiler; to none for None."""
-    CHOSEN.set(compiler)
+from tt_layout.kernels.metadata import KernelMetadata
 
 
 class CompilerTarget(NamedTuple):
@@ -40,3 +27,27 @@ class CompilerTarget(NamedTuple):
     def name(self) -> str:
         """The target as a dump has it."""
         return f"{self.kind}:{self.chip}"
+
+
+class Compiler(Protocol):
+    """A compiler that dumps are handed to."""
+
+    @property
+    def release(self) -> str | None:
+        """Its release; None where there is none."""
+
+    def metadata(self, text: str, target: CompilerTarget, known: KernelMetadata) -> KernelMetadata:
+        """Return the metadata of a kernel with the registers that the compiler gives it."""
+
+
+CHOSEN: ContextVar[Compiler | None] = ContextVar("compiler", default=None)
+
+
+def chosen_compiler() -> Compiler | None:
+    """Return the compiler that dumps are handed to; None where they are not compiled."""
+    return CHOSEN.get()
+
+
+def choose_compiler(compiler: Compiler | None) -> None:
+    """Hand every dump that is audited from here on to a compiler; to none for None."""
+    CHOSEN.set(compiler)

@@ -18,6 +18,9 @@ from tt_layout.kernels.until_ttgir import ReachedError, stopping_at_ttgir
 
 Config = TypeVar("Config")
 
+_OF_A_LAUNCH = frozenset({"grid", "warmup"})
+"""Arguments of a launch that are none of its kernel."""
+
 
 def autotune_prune(
     configs: Sequence[Config],
@@ -132,10 +135,6 @@ def perf_model(
         return known[key]
 
     return microseconds
-
-
-_OF_A_LAUNCH = frozenset({"grid", "warmup"})
-"""Arguments of a launch that are none of its kernel."""
 
 
 def _described(value: Any) -> object:

@@ -30,6 +30,7 @@ LABEL_WIDTH = 24
 
 Info = LayoutInfo | SharedInfo | TensorMemoryInfo
 InfoT = TypeVar("InfoT", bound=Info, covariant=True)
+PLACES = {"size_per_thread": "element", "threads_per_warp": "lane", "warps_per_cta": "warp"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,9 +162,6 @@ def padding_text(info: SharedInfo) -> str:
 
 def _typed_data(size: TypedSize) -> dict[str, Any]:
     return {"typed": size.typed, "distinct": size.distinct, "needed": size.needed}
-
-
-PLACES = {"size_per_thread": "element", "threads_per_warp": "lane", "warps_per_cta": "warp"}
 
 
 def typed_text(size: TypedSize, info: LayoutInfo) -> str:

@@ -34,6 +34,9 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 
 Program = tuple[int, ...]
+SAMPLED = 4
+"""Executions in a loop that are looked at where the others go on as they do."""
+
 WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
 """Accesses whose bytes go to memory."""
 
@@ -84,10 +87,6 @@ class _Reach(NamedTuple):
     used: float
     first: int
     last: int
-
-
-SAMPLED = 4
-"""Executions in a loop that are looked at where the others go on as they do."""
 
 
 def footprint(

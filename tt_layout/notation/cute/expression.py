@@ -34,6 +34,12 @@ from tt_layout.notation.cute.values import Composed, Name, Part, ThreadValue, Tr
 _SPECIFIERS = frozenset({"using", "auto", "const", "constexpr", "static", "typename", "int"})
 """Words that stand before what is defined, and change nothing."""
 
+_DSL_TYPES = {
+    "Float16": "F16", "BFloat16": "BF16", "Float32": "F32", "TFloat32": "TF32", "Float64": "F64",
+    "Float8E4M3FN": "E4M3", "Float8E5M2": "E5M2", "Int8": "S8", "Uint8": "U8", "Int32": "S32",
+}  # fmt: skip
+"""Element type of the DSL -> its name in those of instructions."""
+
 MAX_MODES = 512
 """Sizes of a layout, all brackets counted, so that no expression takes long."""
 
@@ -714,13 +720,6 @@ def _operation(given: _Given) -> mma.Atom:
     if sizes[0] == 64:
         return mma.atom(f"SM90_{text}_{result}{operand}{operand}_SS")
     return mma.atom(f"SM80_{text}_{result}{operand}{operand}{result}_TN")
-
-
-_DSL_TYPES = {
-    "Float16": "F16", "BFloat16": "BF16", "Float32": "F32", "TFloat32": "TF32", "Float64": "F64",
-    "Float8E4M3FN": "E4M3", "Float8E5M2": "E5M2", "Int8": "S8", "Uint8": "U8", "Int32": "S32",
-}  # fmt: skip
-"""Element type of the DSL -> its name in those of instructions."""
 
 
 def _member(value: Value, name: str) -> Value:
