@@ -34,6 +34,10 @@ class WordPlace(NamedTuple):
     column: int
 
 
+MAX_DIAGNOSTICS = 10_000
+"""Diagnostics that a request for actions may come with."""
+
+
 class AnsweringProtocol(LanguageServerProtocol):
     """The protocol, with an answer to every request: also to one that cannot be read."""
 
@@ -51,13 +55,30 @@ class AnsweringProtocol(LanguageServerProtocol):
 
 
 def _is_message(data: dict[str, Any]) -> bool:
-    """Return whether the method and the number of a message are such.
+    """Return whether the method, the number and the diagnostics of a message are such.
+
+    A text or a number in the place of a list would be taken apart, each character an error.
 
     Example:
         >>> _is_message({"id": 7, "method": "exit"}), _is_message({"id": [], "method": "exit"})
         (True, False)
+        >>> _is_message({"id": 7, "method": ""})
+        False
+        >>> _is_message({"method": "f", "params": {"context": {"diagnostics": "of 100,000 letters"}}})
+        False
     """
-    return isinstance(data.get("method", ""), str) and isinstance(data.get("id", 0), (int, str))
+    method, number = data.get("method", "exit"), data.get("id", 0)
+    if not isinstance(method, str) or not method or not isinstance(number, (int, str)):
+        return False
+    context = _member(data.get("params"), "context")
+    diagnostics = _member(context, "diagnostics")
+    return diagnostics is None or (
+        isinstance(diagnostics, list) and len(diagnostics) <= MAX_DIAGNOSTICS
+    )
+
+
+def _member(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
 
 
 class LayoutServer(LanguageServer):
