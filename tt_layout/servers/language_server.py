@@ -64,7 +64,7 @@ def _is_message(data: dict[str, Any]) -> bool:
         (True, False)
         >>> _is_message({"id": 7, "method": ""})
         False
-        >>> _is_message({"method": "f", "params": {"context": {"diagnostics": "of 100,000 letters"}}})
+        >>> _is_message({"method": "f", "params": {"context": {"diagnostics": "letters"}}})
         False
     """
     method, number = data.get("method", "exit"), data.get("id", 0)
