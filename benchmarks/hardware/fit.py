@@ -27,8 +27,8 @@ from tt_layout.audit.audit import audit_module
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.time.constants import FITTED, Constants
+from tt_layout.audit.time.estimate import read_program
 from tt_layout.audit.time.launch import launch_time
-from tt_layout.audit.time.program import read_program
 from tt_layout.audit.time.steps import Program
 from tt_layout.audit.values.given import parse_values
 from tt_layout.hardware import find_target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.findings import Finding, Urgency
@@ -87,3 +87,9 @@ def _matters(group: Sequence[Finding], adviser: Adviser) -> bool:
     """Tell whether findings are more than a number in the last line."""
     share = adviser.share_of(group)
     return group[0].urgency != Urgency.CYCLES or share is None or not share.is_small
+
+
+def led_by(findings: Iterable[Finding], groups: Iterable[Group]) -> list[Group]:
+    """Return the groups whose first finding is one of some findings, by identity."""
+    identities = {id(finding) for finding in findings}
+    return [group for group in groups if id(group.findings[0]) in identities]

@@ -16,7 +16,7 @@ from tt_layout.audit.bounds import Bound, Bounds
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.conclusions import MovementRow, by_function
 from tt_layout.audit.facts import Facts
-from tt_layout.audit.finding_groups import sorted_groups
+from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import Counted, Finding, FindingLine
 from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
@@ -86,7 +86,7 @@ class Kernel:
         return self is other or (not is_live and vars(self) == vars(other))
 
     def __hash__(self) -> int:
-        """Return the same number for kernels that are equal."""
+        """Return a number that kernels that are equal share."""
         return hash(self.file)
 
     @property
@@ -160,7 +160,7 @@ class Kernel:
 
     @lazy
     def config(self) -> dict[str, str]:
-        """What it was compiled with, by name: Triton's options, its tile, types of arguments."""
+        """The parameters of its compilation: Triton's options, its tile, types of arguments."""
         config = dict(self.audit.known.options or ())
         config |= {"num_warps": str(self.warps)} if self.warps is not None else {}
         tiles: list[Sequence[int]] = [product.sizes[1:] for product in self.products]
@@ -351,11 +351,9 @@ class Kernel:
     @lazy
     def suggestions(self) -> tuple[Suggestion, ...]:
         """The fixes of its findings that matter, each once."""
-        firsts = {id(finding) for finding in self.findings}
-        fixes = sorted_groups(self.adviser).fixes.values()
+        fixes = led_by(self.findings, sorted_groups(self.adviser).fixes.values())
         best = (self.adviser.best(group.findings[0]) for group in fixes)
-        mine = zip(fixes, best)
-        return tuple(one for group, one in mine if one and id(group.findings[0]) in firsts)
+        return tuple(suggestion for suggestion in best if suggestion)
 
     @property
     def avoidable(self) -> Share:
@@ -398,7 +396,7 @@ class Kernel:
 
     @lazy
     def facts(self) -> Facts:
-        """What its verdict rests on."""
+        """The facts that its verdict rests on."""
         return self._facts()
 
     def _facts(self, *, has_bounds: bool = True) -> Facts:
@@ -576,7 +574,7 @@ def kinds_texts(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def _counted(kinds: Iterable[str]) -> dict[str, int]:
-    """Return how often each kind is there, the first first."""
+    """Return the number of each kind, the first first."""
     return dict(Counter(kinds))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import repeat
 
 from tt_layout.audit.bounds import Bounds
-from tt_layout.audit.finding_groups import sorted_groups
+from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.executions import ASSUMED_TRIPS
@@ -85,15 +85,16 @@ def _wave_text(bounds: Bounds) -> str:
 
 
 def _gain_text(findings: Sequence[Finding], adviser: Adviser) -> str:
-    """Return how many fixes there are for a kernel, and changes of its program."""
+    """Return the number of fixes for a kernel, and of changes of its program."""
     if not findings:
         return "no findings"
-    own = {id(finding) for finding in findings}
     groups = sorted_groups(adviser)
-    large = [group for group in groups.large if id(group.findings[0]) in own]
-    fixes = sum(id(group.findings[0]) in own for group in groups.fixes.values())
+    large = led_by(findings, groups.large)
+    fixes = len(led_by(findings, groups.fixes.values()))
     first = [group.findings[0] for group in large]
-    changes = sum(bool(one.program_change) and adviser.best(one) is None for one in first)
+    changes = sum(
+        bool(finding.program_change) and adviser.best(finding) is None for finding in first
+    )
     texts = [f"{count(fixes, 'fix')} found"] * bool(fixes)
     texts += [f"{count(changes, 'change')} of the program to try"] * bool(changes)
     if texts:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,7 +16,6 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import read_functions
 from tt_layout.kernels.metadata import metadata_of_kernel
-from tt_layout.kernels.until_ttgir import ReachedError, stopping_at_ttgir
 
 Config = TypeVar("Config")
 
@@ -238,3 +239,51 @@ def _examined(kernel: Any, stages: int) -> _Examined:
     return _Examined(
         stages, kernel_fits(audited, metadata), any(usage.spills for usage in registers)
     )
+
+
+STAGE = "ttgir"
+KEY = "tt_layout: until ttgir"
+
+
+class ReachedError(Exception):
+    """The end of a compilation that was to end at TTGIR.
+
+    Attributes:
+        text: the dump.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__("the compilation ends at TTGIR")
+        self.text = text
+
+
+@contextmanager
+def stopping_at_ttgir() -> Iterator[None]:
+    """Let compilations end at TTGIR, by a `ReachedError`; with Triton before 3.5 they go on."""
+    runtime = getattr(getattr(sys.modules.get("triton"), "knobs", None), "runtime", None)
+    if not hasattr(runtime, "add_stages_inspection_hook"):
+        yield
+        return
+    assert runtime is not None
+    before = runtime.add_stages_inspection_hook
+    runtime.add_stages_inspection_hook = _hook
+    try:
+        yield
+    finally:
+        runtime.add_stages_inspection_hook = before
+
+
+def _hook(*given: Any) -> tuple[str, str] | None:
+    if not given:
+        return KEY, KEY
+    stages = given[1]
+    if STAGE in stages:
+        stages[STAGE] = _ending(stages[STAGE])
+    return None
+
+
+def _ending(stage: Any) -> Any:
+    def end(module: Any, metadata: Any) -> Any:
+        raise ReachedError(str(stage(module, metadata)))
+
+    return end

@@ -12,12 +12,13 @@ from tt_layout.analyses.layouts.properties import (
     LayoutInfo,
     SharedInfo,
     TensorMemoryInfo,
+    TypedSize,
     layout_info,
     matrix_labels,
     shared_info,
     tensor_memory_info,
+    typed_sizes,
 )
-from tt_layout.analyses.layouts.typed_sizes import TypedSize, typed_sizes
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import PlacedLayout, alignment_of, place

@@ -70,7 +70,7 @@ class Configuration(NamedTuple):
         return f"@{self.function}" if self.function is not None else "outside of functions"
 
 
-class Reader:
+class DumpReader:
     """Reads configurations, dump by dump, with what it knows of earlier ones.
 
     Args:

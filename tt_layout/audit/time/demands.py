@@ -1,4 +1,4 @@
-"""What one execution of a step asks of the pipes of a multiprocessor.
+"""Demands of one execution of a step on the pipes of a multiprocessor.
 
 Prices of instructions are in cycles for which a warp's instruction takes its scheduler's pipe: 128
 over the lanes that a multiprocessor carries out in a cycle, as measured (``docs/time.md``).
@@ -30,7 +30,7 @@ LINE = 128
 
 
 class Demand(NamedTuple):
-    """What one execution of a step takes of each pipe.
+    """The demand of one execution of a step on each pipe.
 
     Attributes:
         issue: cycles of the scheduler of each warp.
@@ -103,7 +103,7 @@ class Pricing:
         self._warps, self._index = warps, index
 
     def of(self, step: Step) -> Demand:
-        """Return what one execution of a step takes."""
+        """Return the demand of one execution of a step."""
         if step.product is not None:
             return self._product(step)
         if step.access is not None:

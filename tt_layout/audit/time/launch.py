@@ -65,7 +65,7 @@ class LaunchTime:
 
     @property
     def limit(self) -> str:
-        """What takes most of the time."""
+        """The term that takes most of the time."""
         return max(self.terms, key=lambda name: self.terms[name])
 
 
@@ -158,7 +158,7 @@ def launch_time(
     )
 
 
-def _cached(program: Program, demands: Mapping[int, Demand]) -> dict[int, Demand]:
+def _cached(program: Program, demands: Mapping[Step, Demand]) -> dict[Step, Demand]:
     """Return the demands without what the first-level cache holds.
 
     It holds what is small over the whole launch, and what loads of one program read again.
@@ -175,22 +175,22 @@ def _cached(program: Program, demands: Mapping[int, Demand]) -> dict[int, Demand
         if step.access is not None and step.access.kind in ("global store", "global atomic")
     )
     again = min(1.0, max(0.0, program.first_bytes - written) / touched) if touched else 1.0
-    found = dict(demands)
+    cached = dict(demands)
     for step in loads:
         own = step.access.touched if step.access is not None else None
         if own is not None:
             part = 0.0 if own <= SMALL_BYTES else again
-            found[id(step)] = demands[id(step)]._replace(read=demands[id(step)].read * part)
-    return found
+            cached[step] = demands[step]._replace(read=demands[step].read * part)
+    return cached
 
 
 def _total(
-    steps: Iterable[Step], demands: Mapping[int, Demand], program: Program, timing: Timing
+    steps: Iterable[Step], demands: Mapping[Step, Demand], program: Program, timing: Timing
 ) -> dict[str, float]:
     """Return the cycles of a program on each resource, and the bytes that it moves."""
     issue = special = lsu = read = written = sectors = tensor = 0.0
     for step in steps:
-        demand, runs = demands[id(step)], step.runs
+        demand, runs = demands[step], step.runs
         issue += demand.issue * runs
         special += demand.special * runs
         lsu += demand.lsu * runs
@@ -198,10 +198,10 @@ def _total(
         written += demand.written * runs
         sectors += demand.sectors * runs
         tensor += demand.tensor * runs
-    each = program.warps / timing.schedulers
+    warps = program.warps / timing.schedulers
     return {
-        "issue": issue * each,
-        "special functions": special * each,
+        "issue": issue * warps,
+        "special functions": special * warps,
         "LSU": lsu,
         "L2": read / timing.l2_bytes + 1.7 * written / timing.l2_bytes,
         "tensor cores": tensor,
@@ -224,7 +224,7 @@ def _contended(program: Program, timing: Timing) -> float:
 
 @dataclass(frozen=True)
 class _Moved:
-    """What a launch moves from and to memory.
+    """The bytes that a launch moves from and to memory.
 
     Attributes:
         bytes: each once.
@@ -305,7 +305,7 @@ class _Spills:
 
 
 def full_wave(program: Program, target: Target, rates: Rates, constants: Constants = FITTED) -> int:
-    """Return how many programs all multiprocessors hold at once."""
+    """Return the programs that all multiprocessors hold at once."""
     needed = _Spills(program, constants).needed
     return rates.multiprocessors * _resident(program, target, needed)
 

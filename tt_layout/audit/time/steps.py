@@ -15,8 +15,8 @@ Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Way:
-    """A way into, between or out of the regions of a step.
+class Passage:
+    """A passage into, between or out of the regions of a step.
 
     Attributes:
         begin: the region that it leaves; None at the beginning of the step.
@@ -53,7 +53,7 @@ class Product:
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """What a step moves in one execution, in the mean over the programs.
+    """The bytes that a step moves in one execution, in the mean over the programs.
 
     Attributes:
         kind: under which heading totals count it.
@@ -72,9 +72,9 @@ class Access:
     touched: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Step:
-    """An operation.
+    """An operation; two of them are never equal, so that dictionaries have steps as keys.
 
     Attributes:
         name: of the operation, with its dialect.
@@ -113,7 +113,7 @@ class Step:
     runs: float = 1
     is_assumed: bool = False
     regions: tuple[tuple[Step, ...], ...] = ()
-    ways: tuple[Way, ...] = ()
+    ways: tuple[Passage, ...] = ()
     warps: tuple[int, ...] = ()
     root: str = ""
     slots: int = 1
@@ -166,11 +166,13 @@ class Program:
     def stored(self) -> float:
         """Bytes that a program stores in global memory, or adds to it."""
         stores = ("global store", "global atomic", "copy from local")
-        found = ((step.access, step.runs) for step in self.walk())
-        return sum(one.bytes * runs for one, runs in found if one and one.kind in stores)
+        accesses = ((step.access, step.runs) for step in self.walk())
+        return sum(
+            access.bytes * runs for access, runs in accesses if access and access.kind in stores
+        )
 
     def launched(self, programs: int) -> Program:
-        """Return the same in a launch of another number of programs, which touch as much each."""
+        """Return the program in a launch of another number of them, which touch as much each."""
         touched = self.first_bytes * programs / max(1, self.programs)
         return replace(self, programs=programs, first_bytes=touched)
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.time.constants import Constants
 from tt_layout.audit.time.demands import NOTHING, Demand, Pricing
-from tt_layout.audit.time.steps import Program, Step, Way
+from tt_layout.audit.time.steps import Passage, Program, Step
 from tt_layout.hardware.timing import Timing
 
 MOST_UNROLLED = 4
@@ -143,7 +143,7 @@ def walk(
     program: Program,
     timing: Timing,
     constants: Constants,
-    demands: Mapping[int, Demand],
+    demands: Mapping[Step, Demand],
     *,
     dram: float,
     per_byte: float,
@@ -154,26 +154,26 @@ def walk(
         program: the program.
         timing: of the GPU.
         constants: that were fitted.
-        demands: of the steps, by their identity.
+        demands: of the steps.
         dram: latency of a load of global memory, in the mean.
         per_byte: cycles in which a byte of global memory comes.
     """
-    found = _Walk(program, timing, constants, demands, dram, per_byte)
-    return found.result()
+    execution = _Execution(program, timing, constants, demands, dram, per_byte)
+    return execution.result()
 
 
-def prices(program: Program, pricing: Pricing) -> dict[int, Demand]:
-    """Return the demands of all steps, by their identity."""
-    return {id(step): pricing.of(step) for step in program.walk()}
+def prices(program: Program, pricing: Pricing) -> dict[Step, Demand]:
+    """Return the demands of all steps."""
+    return {step: pricing.of(step) for step in program.walk()}
 
 
-class _Walk:
+class _Execution:
     def __init__(
         self,
         program: Program,
         timing: Timing,
         constants: Constants,
-        demands: Mapping[int, Demand],
+        demands: Mapping[Step, Demand],
         dram: float,
         per_byte: float,
     ) -> None:
@@ -233,7 +233,7 @@ class _Walk:
             _hand(step.ways, None, None, warps)
             return
         _hand(step.ways, None, 0, warps)
-        barred = any(self._demands[id(one)].barriers for one in step.walk())
+        barred = any(self._demands[one].barriers for one in step.walk())
         unroll = 1 if barred else self._unrolled(step)
         begin = warps.now
         ends = [begin.time + warps.extra]
@@ -258,8 +258,8 @@ class _Walk:
         self._iterations.append(Iteration(loop=step, trips=trips, cycles=per, critical=critical))
 
     def _unrolled(self, loop: Step) -> int:
-        """Return how many iterations of a loop without barriers the assembler makes one."""
-        issued = sum(self._demands[id(one)].issue for one in loop.walk())
+        """Return the iterations of a loop without barriers that the assembler makes one."""
+        issued = sum(self._demands[one].issue for one in loop.walk())
         return max(1, min(MOST_UNROLLED, int(self._constants.unroll / max(1, issued))))
 
     def _close(self, loop: Step, warps: _Warps) -> None:
@@ -336,7 +336,7 @@ class _Walk:
         elif name in ("arrive_barrier", "tc_gen5_commit", "async_copy_mbarrier_arrive"):
             self._barriers.setdefault(step.root, deque()).append(_later(warps.now, warps.last))
         elif traits.terminator or traits.call or not (step.results or step.access or step.product):
-            demand = self._demands[id(step)]
+            demand = self._demands[step]
             if demand.barriers:
                 self._barrier(step, warps, START)
             if traits.call:
@@ -350,7 +350,7 @@ class _Walk:
 
     def _execute(self, step: Step, warps: _Warps, begin: Moment) -> Moment:
         """Send a step through the pipes and return when its result is there."""
-        demand = self._demands[id(step)]
+        demand = self._demands[step]
         if demand is NOTHING:
             return begin
         each = max(1.0, warps.number / self._timing.schedulers)
@@ -403,7 +403,7 @@ class _Walk:
         return self._dram * max(1.0, min(8.0, held / self._constants.cap))
 
     def _rounds(self, held: float) -> float:
-        """Return how many times loads of a straight block wait for registers.
+        """Return the times that loads of a straight block wait for registers.
 
         The first are in flight at once; others as far as what is computed leaves room.
         """
@@ -450,7 +450,7 @@ def _pending(groups: list[Moment], number: int) -> Moment:
     return latest
 
 
-def _hand(ways: Sequence[Way], begin: int | None, end: int | None, warps: _Warps) -> None:
+def _hand(ways: Sequence[Passage], begin: int | None, end: int | None, warps: _Warps) -> None:
     """Hand values over on a way."""
     for way in ways:
         if way.begin == begin and way.end == end:
@@ -471,14 +471,12 @@ def _flat(region: Sequence[Step]) -> Sequence[Step]:
 
 def _critical(end: Moment, begin: Moment) -> tuple[Wait, ...]:
     """Return the steps that a moment waited for since another one, the longest first."""
-    found: dict[int, list[float]] = {}
-    steps: dict[int, Step] = {}
+    waited: dict[Step, list[float]] = {}
     at: Moment | None = end
     while at is not None and at.before is not None and at.time > begin.time:
         if at.step is not None:
             cycles = at.time - max(at.before.time, begin.time)
-            found.setdefault(id(at.step), []).append(cycles)
-            steps[id(at.step)] = at.step
+            waited.setdefault(at.step, []).append(cycles)
         at = at.before
-    waits = [Wait(steps[key], sum(cycles)) for key, cycles in found.items()]
-    return tuple(sorted((one for one in waits if one.cycles > 0), key=lambda one: -one.cycles))
+    waits = [Wait(step, sum(cycles)) for step, cycles in waited.items()]
+    return tuple(sorted((wait for wait in waits if wait.cycles > 0), key=lambda wait: -wait.cycles))

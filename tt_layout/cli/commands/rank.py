@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from tt_layout.audit.values.given import GivenValues
     from tt_layout.releases import Release
     from tt_layout.reports.kernel_overview import PassedOver
-    from tt_layout.reports.ranking import Configuration, Reader
+    from tt_layout.reports.ranking import Configuration, DumpReader
 
 FEW = 12
 """Dumps for which no other processes are started."""
 
-_reader: Reader | None = None
+_reader: DumpReader | None = None
 
 
 @click.command(
@@ -86,12 +86,12 @@ def _read(
     names: Sequence[str], given: GivenValues | None, release: Release | None
 ) -> Iterator[list[Configuration] | PassedOver]:
     """Yield what each dump has, in their order; several processes read many of them."""
-    from tt_layout.reports.ranking import Reader
+    from tt_layout.reports.ranking import DumpReader
     from tt_layout.worker import processors
 
     number = min(processors(), len(names) // FEW)
     if number < 2:
-        yield from map(Reader(given, release).read, names)
+        yield from map(DumpReader(given, release).read, names)
         return
     from tt_layout.cli.processes import processes
 
@@ -101,9 +101,9 @@ def _read(
 
 def _start(given: GivenValues | None, release: Release | None) -> None:
     global _reader  # what a process keeps from file to file
-    from tt_layout.reports.ranking import Reader
+    from tt_layout.reports.ranking import DumpReader
 
-    _reader = Reader(given, release)
+    _reader = DumpReader(given, release)
 
 
 def _read_one(name: str) -> list[Configuration] | PassedOver:

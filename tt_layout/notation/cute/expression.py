@@ -27,9 +27,17 @@ from tt_layout.mlir.source import Source
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute import algebra, mma
 from tt_layout.notation.cute.algebra import Layout, leaves
-from tt_layout.notation.cute.atoms import bits_of, shared_atom, shown
 from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
-from tt_layout.notation.cute.values import Composed, Name, Part, ThreadValue, Traits
+from tt_layout.notation.cute.values import (
+    AtomTraits,
+    Composed,
+    Name,
+    Part,
+    ThreadValue,
+    bits_of,
+    shared_atom,
+    shown,
+)
 
 _SPECIFIERS = frozenset({"using", "auto", "const", "constexpr", "static", "typename", "int"})
 """Words that stand before what is defined, and change nothing."""
@@ -51,8 +59,8 @@ _TOKEN = re.compile(
 
 
 Value = Any
-"""A layout, `Composed`, `Part`, `ThreadValue`, an instruction or a product of several, `Traits`, a
-swizzle, a name, an integer, None, or a tuple."""
+"""A layout, `Composed`, `Part`, `ThreadValue`, an instruction or a product of several,
+`AtomTraits`, a swizzle, a name, an integer, None, or a tuple."""
 
 
 def evaluate(text: str, name: str = "<expression>") -> Value:
@@ -205,7 +213,7 @@ class _Reader:
             self._fail("expected an expression such as logical_divide((8,6):(1,8), (4, 3))")
         return value
 
-    def _struct(self) -> Traits:
+    def _struct(self) -> AtomTraits:
         """Return the layouts that a struct defines: ``struct Copy_Traits<X> { using .. };``."""
         start = self.at
         while self._next not in ("{", ""):
@@ -223,7 +231,7 @@ class _Reader:
             word.text for word in words if word.kind == "name" and word.text not in _SPECIFIERS
         ]
         named = [name for name in heads if name not in ("template", "struct")]
-        return Traits(named[0] if named else "", defined)
+        return AtomTraits(named[0] if named else "", defined)
 
     def expression(self) -> Value:
         """Return a value, or one composed of several."""
@@ -724,7 +732,7 @@ def _operation(given: _Given) -> mma.Atom:
 
 def _member(value: Value, name: str) -> Value:
     """Return a member of a value: a fragment of a product, or a layout of a struct."""
-    if isinstance(value, Traits) and name in value.members:
+    if isinstance(value, AtomTraits) and name in value.members:
         return value.members[name]
     match = re.fullmatch(r"get_layout([ABC])_TV|tv_layout_([ABC])(?:_tiled)?", name)
     if match and isinstance(value, mma.TiledProduct):

@@ -8,7 +8,7 @@ from tt_layout.reports.format import Format
 from tt_layout.reports.report import Report, plain_pieces
 
 
-class Text(Format):
+class TextFormat(Format):
     """Text without colours; on a terminal `tt_layout.reports.terminal_text` takes its place."""
 
     name = "text"
