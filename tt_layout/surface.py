@@ -59,7 +59,7 @@ def argument(name: str, value: object = None) -> str:
 
 
 def everything() -> str:
-    """Return what shows all of an audit."""
+    """Return the option or attribute that shows all of an audit."""
     return "--all" if is_command_line() else ".whole"
 
 

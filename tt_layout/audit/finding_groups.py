@@ -52,7 +52,7 @@ def numbered(findings: Sequence[Finding]) -> list[Group]:
 
 
 def _likeness(finding: Finding) -> tuple[object, ...] | None:
-    """Return what findings that are shown together have in common; None of errors."""
+    """Return the key of findings that are shown together; None of errors."""
     if finding.is_error:
         return None
     own = finding.kinds, finding.function, finding.message

@@ -75,7 +75,7 @@ def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
 
 
 def _loaded(point: EntryPoint) -> object:
-    """Return what an entry point names; what it raises is raised here.
+    """Load an entry point; its errors are raised here.
 
     It is imported in a thread of its own, which ends with the process.
 

@@ -158,9 +158,9 @@ class Scope:
             text: what else means the same, such as the alias.
         """
         key = self.key(text if text is not None else node.span.text)
-        known = self.interner.encodings.get(key) if key is not None else None
-        if known is not None:
-            return known
+        defined = self.interner.encodings.get(key) if key is not None else None
+        if defined is not None:
+            return defined
         try:
             encoding = self._read(self.aliases.expand(node))
         except LayoutError as error:
@@ -218,9 +218,9 @@ class Scope:
         attribute = attribute_name(self.source.text, start)
         if attribute is not None and not may_be_layout(attribute):
             return None
-        known = self.interner.encodings.get(self.key(f"#{name}") or "")
-        if known is not None:
-            return known
+        defined = self.interner.encodings.get(self.key(f"#{name}") or "")
+        if defined is not None:
+            return defined
         try:
             node = self.nodes[name]
             expanded = self.aliases.expand(node)
@@ -258,10 +258,10 @@ class Scope:
             return self._parse_type(text, source, offset)
         spellings = self.interner.types.setdefault(key, {})
         if text not in spellings:
-            known = next(iter(spellings.values()), None)
+            defined = next(iter(spellings.values()), None)
             found = (
-                self._rename(known, text, source, offset)
-                if known is not None
+                self._rename(defined, text, source, offset)
+                if defined is not None
                 else self._parse_type(text, source, offset)
             )
             if isinstance(found.encoding, LayoutError):
@@ -281,12 +281,12 @@ class Scope:
         kind, shape, element, _, allocation = syntax
         return IRType(text, kind, shape, element, layout, encoding, allocation)
 
-    def _rename(self, known: IRType, text: str, source: Source, offset: int) -> IRType:
+    def _rename(self, defined: IRType, text: str, source: Source, offset: int) -> IRType:
         """Return a type that means the same but names its layout by other aliases."""
-        if known.layout is None:
-            return known._replace(text=text)
+        if defined.layout is None:
+            return defined._replace(text=text)
         node = parse_syntax(source, offset).layout
-        return known._replace(text=text, layout=layout_text(node) if node is not None else None)
+        return defined._replace(text=text, layout=layout_text(node) if node is not None else None)
 
     def _aliased_type(self, name: str) -> IRType | None:
         span = self._type_span(name)

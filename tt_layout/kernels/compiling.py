@@ -91,16 +91,16 @@ class TritonCompiler:
         if note is not None:
             return known._replace(compile_note=f"{note}; {STANDS}")
         used, spilled, stored = answer["registers"]
-        found = metadata_of(answer["metadata"])._replace(
+        metadata = metadata_of(answer["metadata"])._replace(
             registers=CompiledRegisters(used, spilled, self.source, stored)
         )
         beside = known.registers
         if beside is not None and beside[:2] != (used, spilled):
-            found = found._replace(
+            metadata = metadata._replace(
                 compile_note=f"{beside.source} has {beside.used} registers and {self.source}"
                 f" {used}: it is of another text, or another release compiled it"
             )
-        return found.over(known)
+        return metadata.over(known)
 
     @property
     def source(self) -> str:
@@ -252,8 +252,8 @@ def _spilled_bytes(printed: str) -> int | None:
         >>> _spilled_bytes("584 bytes stack frame, 644 bytes spill stores, 640 bytes spill loads")
         644
     """
-    found = [int(number) for number in re.findall(r"(\d{1,9}) bytes spill stores", printed)]
-    return max(found, default=None)
+    metadata = [int(number) for number in re.findall(r"(\d{1,9}) bytes spill stores", printed)]
+    return max(metadata, default=None)
 
 
 def _checked(kept: bytes) -> dict[str, Any] | None:

@@ -139,7 +139,7 @@ def perf_model(
 
 
 def _described(value: Any) -> object:
-    """Return what of an argument decides how a kernel is compiled, and how long it takes."""
+    """Return the part of an argument that decides how a kernel is compiled, and its time."""
     return value if isinstance(value, (int, float, str)) else (type(value), str(_dtype(value)))
 
 

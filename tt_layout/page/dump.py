@@ -154,10 +154,10 @@ def page_of_dump(
     texts = programs((audit for _, audit in pages), program)
     name = PurePath(source.name).name  # folders of one machine mean nothing on another
     passes = [
-        {**one, "kernels": module["kernels"]}
+        {**layout, "kernels": module["kernels"]}
         for run, module in zip(runs, modules)
         if len(run.modules) > 1
-        for one in _passes(run, shared)
+        for layout in _passes(run, shared)
     ]
     dump = EmbeddedDump(name, source.text, modules, texts, line, passes)
     return DumpPage(layouts, dump, target, [audit for _, audit in pages])
@@ -184,7 +184,7 @@ def _passes(run: PassRun, shared: SharedWork) -> Iterator[dict[str, Any]]:
     """Yield the passes that changed the cost: the module each made, the cycles before and after."""
     for change in pass_history(run, shared).of_cost:
         made = change.after
-        cycles = [one and round(one) for one in (change.before.cycles, made.cycles)]
+        cycles = [layout and round(layout) for layout in (change.before.cycles, made.cycles)]
         yield {"number": made.number, "line": made.line, "pass": change.name, "cycles": cycles}
 
 
@@ -227,12 +227,12 @@ def _layouts(module: Module, names: list[str]) -> Iterator[_Used]:
             raise alias.encoding
         if alias.encoding is None or (names and alias.name not in names):
             continue
-        for one, uses in types:
-            if one.layout == f"#{alias.name}":
-                yield _Used(f"#{alias.name}", alias.line, alias.encoding, one, uses)
-    for one, uses in () if names else types:
-        is_alias = (one.layout or "").removeprefix("#") in module.aliases
-        if isinstance(one.encoding, Encoding) and not is_alias:
-            written = one.layout or ""
-            name = written if len(written) <= MAX_NAME else one.encoding.mnemonic
-            yield _Used(name, None, one.encoding, one, uses)
+        for layout, uses in types:
+            if layout.layout == f"#{alias.name}":
+                yield _Used(f"#{alias.name}", alias.line, alias.encoding, layout, uses)
+    for layout, uses in () if names else types:
+        is_alias = (layout.layout or "").removeprefix("#") in module.aliases
+        if isinstance(layout.encoding, Encoding) and not is_alias:
+            written = layout.layout or ""
+            name = written if len(written) <= MAX_NAME else layout.encoding.mnemonic
+            yield _Used(name, None, layout.encoding, layout, uses)

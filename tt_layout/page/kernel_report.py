@@ -68,7 +68,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "movements": [_movement(row, audit, number_of) for row in audit.movements],
         "multiplications": list(_multiplications(audit)),
         "registers": _registers(audit),
-        "pressure": "; ".join(one.text for one in audit.registers),
+        "pressure": "; ".join(entry.text for entry in audit.registers),
     }
 
 
@@ -79,7 +79,7 @@ def kernel_texts(audit: Audit) -> list[str]:
 
 def _rank(audit: Audit) -> list[float]:
     """Return what modules are compared by, the worst highest: errors first, then wasted cycles."""
-    ranks = [(one.errors, one.weight * (one.programs or 1)) for one in kernels_of(audit)]
+    ranks = [(entry.errors, entry.weight * (entry.programs or 1)) for entry in kernels_of(audit)]
     errors, weight = max(ranks, default=(0, 0.0))
     return [int(errors > 0), round(weight)]
 
@@ -100,19 +100,25 @@ def _registers(audit: Audit) -> list[tuple[int, int]]:
     """Return the live registers of a thread from each line on where their number changes."""
     if audit.audited is None:
         return []
-    found: list[tuple[int, int]] = []
+    movement: list[tuple[int, int]] = []
     for line, live in sorted(live_by_line(audit.audited).items()):
-        if not found or found[-1][1] != live:
-            found.append((line, live))
-    return found
+        if not movement or movement[-1][1] != live:
+            movement.append((line, live))
+    return movement
 
 
 def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
     """Yield the multiplications whose matrices can be drawn, each with its line."""
-    for one in audit.multiplications:
+    for entry in audit.multiplications:
         with suppress(LayoutError):
-            product = Product((one.a, one.b, one.d), one.first, one.title, one.packing, one.scales)
-            yield {"line": one.line, **multiplication_data(product)}
+            product = Product(
+                (entry.a, entry.b, entry.d),
+                entry.first,
+                entry.title,
+                entry.packing,
+                entry.scales,
+            )
+            yield {"line": entry.line, **multiplication_data(product)}
 
 
 def _lines_of_aliases(module: Module) -> Iterator[int]:
@@ -127,7 +133,7 @@ def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
         first = group[0]
         advice = advice_lines(adviser, first, is_whole=False) if number < MAX_SHOWN else ()
         yield {
-            "lines": [one.line for one in group],
+            "lines": [entry.line for entry in group],
             "share": gain_text(adviser, group),
             "message": first.problem,
             "kind": first.kind,
@@ -144,8 +150,10 @@ def _notes(adviser: Adviser) -> Iterator[dict[str, Any]]:
 
 def _suggested(adviser: Adviser, finding: Finding) -> str | None:
     """Return the layout that all accesses to the shared memory of a finding should have."""
-    found = (one.encoding for one in adviser.suggestions(finding) if one.where == EVERYWHERE)
-    return next(map(str, found), None)
+    movement = (
+        entry.encoding for entry in adviser.suggestions(finding) if entry.where == EVERYWHERE
+    )
+    return next(map(str, movement), None)
 
 
 def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, list[tuple[int, str]]]:
@@ -163,12 +171,12 @@ def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, list[t
         if location is not None and (location.file in numbers or len(numbers) < MAX_FILES):
             numbers.setdefault(location.file, set()).add(location.line)
     pieces = ((file, _pieces(*source.lines(file), own)) for file, own in numbers.items())
-    return {file: found for file, found in pieces if found}
+    return {file: movement for file, movement in pieces if movement}
 
 
 def _pieces(first: int, lines: Sequence[str], numbers: Iterable[int]) -> list[tuple[int, str]]:
     """Return the lines of these numbers with those around them, as far as they are there."""
-    found: list[tuple[int, str]] = []
+    movement: list[tuple[int, str]] = []
     end = 0
     for number in sorted(numbers):
         at = number - first
@@ -176,12 +184,12 @@ def _pieces(first: int, lines: Sequence[str], numbers: Iterable[int]) -> list[tu
             continue
         start, stop = max(at - CONTEXT, end), min(at + CONTEXT + 1, len(lines))
         text = "".join(lines[start:stop])
-        if found and start == end:
-            found[-1] = found[-1][0], found[-1][1] + text
+        if movement and start == end:
+            movement[-1] = movement[-1][0], movement[-1][1] + text
         else:
-            found.append((start + first, text))
+            movement.append((start + first, text))
         end = stop
-    return [(number, text.removesuffix("\n")) for number, text in found]
+    return [(number, text.removesuffix("\n")) for number, text in movement]
 
 
 def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, Any]:

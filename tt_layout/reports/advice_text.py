@@ -91,7 +91,7 @@ def way_out(finding: Finding) -> str:
 
 def no_way_out(finding: Finding) -> str:
     """Return that there is nothing to do about a finding, and why."""
-    why = next(filter(None, (one.no_way_out for one in finding.occurrences)), "")
+    why = next(filter(None, (element.no_way_out for element in finding.occurrences)), "")
     return f"{NO_FIX}: {why}" if why else NO_FIX
 
 
@@ -100,7 +100,7 @@ def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
     first = group[0]
     if adviser.best(first) is not None:
         return adviser.gain(group).text("removes")
-    is_promised = any(one.is_avoidable for one in first.occurrences)
+    is_promised = any(element.is_avoidable for element in first.occurrences)
     if first.program_change and is_promised:
         return adviser.gain(group).text("removes up to")
     text = adviser.gain(group).text("costs")
@@ -169,7 +169,7 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -
     """
     yield why_text(adviser, finding)
     suggestions = adviser.suggestions(finding)
-    large = [one for one in suggestions if not adviser.share(finding, one).is_small]
+    large = [element for element in suggestions if not adviser.share(finding, element).is_small]
     shown = suggestions if is_whole else _apart(large or suggestions)[:MAX_SUGGESTIONS]
     for number, suggestion in enumerate(shown):
         yield fix_text(suggestion, "or" if number else "fix")
@@ -192,7 +192,7 @@ def _details(
     yield removed.text() + sums * (is_whole and removed.is_in_loop)
     yield from map(_worse_line, suggestion.worse)
     if suggestion.unknown:
-        places = lines([one.operation.line for one in suggestion.unknown])
+        places = lines([element.operation.line for element in suggestion.unknown])
         yield f"not counted: how the copies of {places} enter shared memory"
     yield from drawback_texts(adviser, finding, suggestion)
     yield in_triton(suggestion, adviser.target)
@@ -209,14 +209,14 @@ def why_text(adviser: Adviser, finding: Finding) -> str:
 
 def note_text(adviser: Adviser, note: Note, alike: Sequence[Finding]) -> str:
     """Return why something stays as it is, with the lines of those alike."""
-    return f"{lines([one.line for one in alike])}, {note_message(adviser, note)}"
+    return f"{lines([element.line for element in alike])}, {note_message(adviser, note)}"
 
 
 def note_message(adviser: Adviser, note: Note) -> str:
     """Return why something stays as it is."""
     before, after = note.cycles, note.otherwise
     reason = adviser.reason(note.finding)
-    ends = {one.operation for one in reason.consumers} if reason is not None else set()
+    ends = {element.operation for element in reason.consumers} if reason is not None else set()
     way = "the cheapest other way"
     if ends and ends <= _STORES | _ATOMICS:
         way = "a direct atomic" if ends & _ATOMICS else "a direct store"
@@ -312,13 +312,19 @@ def suggestion_data(
         "saved_text": suggestion.saved_text,
         **share_data(share),
         "worse": [
-            {"line": one.operation.line, "cycles": -one.saved, "executions": one.executions.number}
-            for one in suggestion.worse
+            {
+                "line": element.operation.line,
+                "cycles": -element.saved,
+                "executions": element.executions.number,
+            }
+            for element in suggestion.worse
         ],
-        "unknown": [one.operation.line for one in suggestion.unknown],
-        "registers": [one.registers and one.registers.needed for one in needs],
-        "shared_bytes": [one.memory.bytes if one.memory is not None else 0 for one in needs],
-        "ctas": [one.ctas for one in needs],
+        "unknown": [element.operation.line for element in suggestion.unknown],
+        "registers": [element.registers and element.registers.needed for element in needs],
+        "shared_bytes": [
+            element.memory.bytes if element.memory is not None else 0 for element in needs
+        ],
+        "ctas": [element.ctas for element in needs],
     }
 
 

@@ -43,7 +43,7 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "attributes": dict(module.attributes),
         "layouts": [_layout(row) for row in audit.layouts],
         "data_movements": [_movement(row) for row in audit.movements],
-        "multiplications": [multiplication_data(found) for found in audit.multiplications],
+        "multiplications": [multiplication_data(pressure) for pressure in audit.multiplications],
         "intensities": [
             {**asdict(one), "flops_per_byte": one.flops_per_byte} for one in audit.intensities
         ],
@@ -61,7 +61,7 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
 def _findings(adviser: Adviser) -> list[dict[str, Any]]:
     audit = adviser.audit
     numbers = _numbers(audit)
-    found = []
+    pressure = []
     for number, finding in enumerate(audit.findings):
         suggestions = adviser.suggestions(finding) if number < MAX_ADVISED else []
         better = [
@@ -73,7 +73,7 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
             )
             for one in suggestions
         ]
-        found.append(
+        pressure.append(
             {
                 "number": numbers[id(finding)],
                 **_finding(finding),
@@ -83,7 +83,7 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
                 "suggestions": better,
             }
         )
-    return found
+    return pressure
 
 
 def _numbers(audit: Audit) -> dict[int, int]:
@@ -137,37 +137,37 @@ def _summary(summary: Kernel) -> dict[str, Any]:
     }
 
 
-def _registers(found: RegisterPressure | None) -> dict[str, Any]:
+def _registers(pressure: RegisterPressure | None) -> dict[str, Any]:
     """Return the registers of a kernel: those compiled where they are known, else the estimate."""
-    if found is None:
+    if pressure is None:
         names = ("per_thread", "limit", "line", "source")
         return {**{f"registers_{name}": None for name in names}, "spilled": None, "spills": None}
-    source = found.compiled.source if found.compiled is not None else None
+    source = pressure.compiled.source if pressure.compiled is not None else None
     return {
-        "registers_per_thread": found.taken,
-        "registers_limit": found.limit,
-        "registers_line": found.line,
+        "registers_per_thread": pressure.taken,
+        "registers_limit": pressure.limit,
+        "registers_line": pressure.line,
         "registers_source": source,
-        "spilled": found.spilled,
-        "spills": found.spills_word,
+        "spilled": pressure.spilled,
+        "spills": pressure.spills_word,
     }
 
 
 def _bounds(summary: Kernel) -> dict[str, Any] | None:
     """Return the least times of a launch, or of a program; null where no rates are known."""
-    found = summary.bounds
-    if found is None:
+    pressure = summary.bounds
+    if pressure is None:
         return None
     return {
-        "programs": found.programs,
-        "binds": found.binding.resource if found.binding is not None else None,
-        "wave": _wave(found.wave),
-        "is_assumed": found.is_assumed,
+        "programs": pressure.programs,
+        "binds": pressure.binding.resource if pressure.binding is not None else None,
+        "wave": _wave(pressure.wave),
+        "is_assumed": pressure.is_assumed,
         "measured_cycles": summary.measured,
-        "clock_hz": found.rates.clock_hz,
-        "rates_of": found.rates.name,
-        "rates_evidence": found.rates.evidence,
-        "by_resource": [one._asdict() for one in found.bounds],
+        "clock_hz": pressure.rates.clock_hz,
+        "rates_of": pressure.rates.name,
+        "rates_evidence": pressure.rates.evidence,
+        "by_resource": [one._asdict() for one in pressure.bounds],
     }
 
 
@@ -176,15 +176,15 @@ def _wave(wave: Wave | None) -> dict[str, Any] | None:
     return {"programs": wave.programs, **wave._asdict()} if wave is not None else None
 
 
-def _occupancy(found: Occupancy | None) -> dict[str, Any] | None:
-    if found is None:
+def _occupancy(pressure: Occupancy | None) -> dict[str, Any] | None:
+    if pressure is None:
         return None
     return {
-        "ctas": found.ctas,
-        "warps": found.warps,
-        "most_warps": found.most_warps,
-        "limited_by": list(found.limited_by),
-        "next_step": found.next_step,
+        "ctas": pressure.ctas,
+        "warps": pressure.warps,
+        "most_warps": pressure.most_warps,
+        "limited_by": list(pressure.limited_by),
+        "next_step": pressure.next_step,
     }
 
 

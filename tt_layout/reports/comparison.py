@@ -154,7 +154,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[Line | Fitted]:
 
 
 def _same_text(comparison: Comparison) -> str:
-    """Return what is the same: data movements, and the facts that are known of a kernel."""
+    """List the equal parts: data movements, and the facts that are known of a kernel."""
     facts = [kernel.after.facts for kernel in comparison.kernels if kernel.after is not None]
     words = [
         word
@@ -253,7 +253,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
 
 
 def _kernel_data(kernel: KernelDifference) -> dict[str, Any]:
-    """Return what differs of a kernel, each fact before and after."""
+    """List the facts of a kernel that differ, before and after."""
     ends = kernel.before, kernel.after
     return {
         "function": kernel.function,

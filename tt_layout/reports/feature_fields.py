@@ -240,7 +240,9 @@ def _costs() -> Iterator[Feature]:
 def _time() -> Iterator[Feature]:
     missing = "null where there is none ([time.md](time.md))"
     text = f"estimated time of the launch in us, of one full wave without a grid; {missing}"
-    yield Feature("estimate_us", NUMBER, text, partial(_estimated, lambda found: found.seconds))
+    yield Feature(
+        "estimate_us", NUMBER, text, partial(_estimated, lambda estimate: estimate.seconds)
+    )
     for name, end in (("least", 0), ("most", 1)):
         text = f"the {'shorter' if not end else 'longer'} end of its range, in us"
         yield Feature(f"estimate_{name}_us", NUMBER, text, partial(_end, end))
@@ -268,28 +270,28 @@ def _estimate(kernel: Kernel) -> Estimate | None:
 
 
 def _estimated(seconds: Callable[[Estimate], float], kernel: Kernel) -> float | None:
-    found = _estimate(kernel)
-    return seconds(found) * 1e6 if found is not None else None
+    estimate = _estimate(kernel)
+    return seconds(estimate) * 1e6 if estimate is not None else None
 
 
 def _end(number: int, kernel: Kernel) -> float | None:
-    return _estimated(lambda found: found.range[number], kernel)
+    return _estimated(lambda estimate: estimate.range[number], kernel)
 
 
 def _term(term: str, kernel: Kernel) -> float | None:
-    found = _estimate(kernel)
-    seconds = found.terms.get(term) if found is not None else None
+    estimate = _estimate(kernel)
+    seconds = estimate.terms.get(term) if estimate is not None else None
     return seconds * 1e6 if seconds is not None else None
 
 
 def _in_launch(name: str, kernel: Kernel) -> Any:
-    found = _estimate(kernel)
-    return getattr(found.launch, name) if found is not None else None
+    estimate = _estimate(kernel)
+    return getattr(estimate.launch, name) if estimate is not None else None
 
 
 def _in_loop(name: str, kernel: Kernel) -> Any:
-    found = _estimate(kernel)
-    loop = found.launch.walked.main if found is not None else None
+    estimate = _estimate(kernel)
+    loop = estimate.launch.walked.main if estimate is not None else None
     return getattr(loop, name) if loop is not None else None
 
 

@@ -95,8 +95,8 @@ def finding_in_brief(
 
 def notes(adviser: Adviser) -> Iterator[Paragraph]:
     """Yield what stays as it is, those alike together."""
-    own = {id(one.finding): one for one in adviser.audit.notes}
-    for group in grouped([one.finding for one in adviser.audit.notes]):
+    own = {id(member.finding): member for member in adviser.audit.notes}
+    for group in grouped([member.finding for member in adviser.audit.notes]):
         text = note_text(adviser, own[id(group[0])], group)
         yield Paragraph(text, GAP, 2 * len(GAP))
 
@@ -111,11 +111,11 @@ def what(
     first = group[0]
     colour = "red" if first.is_error else "yellow"
     start, indent = f"  {number}. ", len(f"  {number}. ")
-    places = dict.fromkeys(one.location for one in group if one.location is not None)
+    places = dict.fromkeys(member.location for member in group if member.location is not None)
     where = [safe(str(place)) for place in islice(places, room.places)]
     where += [f"{count(len(places) - room.places, 'more place')}"] * (len(places) > room.places)
     where.append(lines([finding.line for finding in group], room.lines))
-    text = next((one for one in map(program.line, places) if one is not None), None)
+    text = next((member for member in map(program.line, places) if member is not None), None)
     place, message = ", ".join(where), shortened(safe(first.problem), room.message)
     if text is None:
         return [Paragraph(f"{place}: {message}", start, indent, colour)]

@@ -107,7 +107,7 @@ def first_screen(
 
 def heights(*forms: Form) -> int:
     """Return the lines that parts of a screen take."""
-    return sum(1 for form in forms for one in form for _ in one.fold(WIDTH))
+    return sum(1 for form in forms for line in form for _ in line.fold(WIDTH))
 
 
 def _grown(parts: Sequence[Part], room: int) -> list[Form]:
@@ -118,7 +118,7 @@ def _grown(parts: Sequence[Part], room: int) -> list[Form]:
     chosen = [part.forms[-1] for part in parts]
     room -= heights(*chosen)
     full = set[Turn]()
-    for at, part in sorted(enumerate(parts), key=lambda one: one[1].turn):
+    for at, part in sorted(enumerate(parts), key=lambda line: line[1].turn):
         if part.turn in full:
             continue
         room += heights(chosen[at])
@@ -164,7 +164,7 @@ def _verdict(summary: Kernel) -> Part:
 def _state(summary: Kernel) -> Part:
     """Return the memory and the registers of a kernel."""
     whole = state(summary)
-    short = [one._replace(text=_short(one.text)) for one in whole]
+    short = [line._replace(text=_short(line.text)) for line in whole]
     if resources(summary):
         short[-1] = short[-1]._replace(text=_short(resources(summary, is_short=True)))
     return Part(Turn.STATE, [whole, short])
@@ -190,12 +190,12 @@ def _forms(
 
 def _bare(form: Form) -> Form:
     """Return a form without the folders of the program."""
-    return [one._replace(text=_FOLDERS.sub("", one.text)) for one in form]
+    return [line._replace(text=_FOLDERS.sub("", line.text)) for line in form]
 
 
 def _breaks(form: Form) -> bool:
     """Tell whether a word of a form is too long for a line."""
-    return any(len(word) > WIDTH - one.indent for one in form for word in one.text.split())
+    return any(len(word) > WIDTH - line.indent for line in form for word in line.text.split())
 
 
 def _left_out(groups: SortedGroups, parts: Sequence[Part], shown: Sequence[Part]) -> str:

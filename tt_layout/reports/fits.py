@@ -65,9 +65,9 @@ def _lines(found: KernelFit, known: KernelMetadata) -> Iterator[Line | Table]:
     rings = f", rings of {count(found.depth, 'buffer')} at most" if found.depth is not None else ""
     stages = f", num_stages {known.stages}" if known.stages is not None else ""
     yield Line(f"@{found.function}: {found.bytes} bytes of shared memory{rings}{stages}")
-    for one in found.peak:
-        what = one.value or (one.operation or "scratch")
-        yield Line(f"  line {one.line}: {one.bytes} bytes of {what} at its peak")
+    for allocation in found.peak:
+        what = allocation.value or (allocation.operation or "scratch")
+        yield Line(f"  line {allocation.line}: {allocation.bytes} bytes of {what} at its peak")
     if found.unknown is not None:
         yield Line(f"  the shared memory of a CTA is not known for {found.unknown}, of this dump")
     header = ["GPU", "needed", "allowed", "fits", "deepest ring"]
@@ -124,8 +124,13 @@ def _data(found: KernelFit, known: KernelMetadata) -> dict[str, Any]:
         "by_depth": {str(depth): size for depth, size in found.by_depth.items()},
         "gpus": [gpu._asdict() for gpu in found.gpus],
         "peak": [
-            {"kind": one.kind, "value": one.value, "line": one.line, "bytes": one.bytes}
-            for one in found.peak
+            {
+                "kind": allocation.kind,
+                "value": allocation.value,
+                "line": allocation.line,
+                "bytes": allocation.bytes,
+            }
+            for allocation in found.peak
         ],
         "notes": list(found.pipelining.notes),
     }

@@ -26,7 +26,7 @@ def verdict_paragraph(summary: Kernel) -> Paragraph:
 
 
 def state(summary: Kernel) -> list[Paragraph]:
-    """Return what is below the findings of a kernel: its memory, registers and time."""
+    """Return the lines below the findings of a kernel: its memory, registers and time."""
     texts = [summary.memory, resources(summary), time_text(summary)]
     if not summary.findings and not summary.needed:
         texts.insert(0, summary.absences)

@@ -117,7 +117,7 @@ class FileReader:
                 found += (kernel.settled(has_bounds=self._has_bounds) for kernel in kernels)
             if is_empty:
                 raise no_mlir(dump.source)
-        unread = tuple(PassedOver(*one) for one in opened.unread)
+        unread = tuple(PassedOver(*passed) for passed in opened.unread)
         return FileKernels(tuple(found), tuple(arguments), unread)
 
     def _audit(self, module: Module, dump: OpenedDump) -> Audit:
@@ -157,13 +157,13 @@ class KernelOverview:
             yield Screenful(self)
             return
         yield from self._listed(self.kernels[: self.top], names_apart(self.kernels))
-        for one in self.passed_over:
-            yield Paragraph(f"{safe(one.file)} skipped: {safe(one.reason)}", indent=2)
+        for passed in self.passed_over:
+            yield Paragraph(f"{safe(passed.file)} skipped: {safe(passed.reason)}", indent=2)
 
     def _listed(self, shown: Sequence[Kernel], names: Sequence[str]) -> Iterator[Line | Fitted]:
         """Yield a line for each of some kernels, and how many there are besides."""
         if shown:
-            rows = [_cells(*one) for one in zip(shown, names)]
+            rows = [_cells(*passed) for passed in zip(shown, names)]
             colours = {
                 at: "red" if kernel.errors else "yellow" if kernel.finding_lines else "green"
                 for at, kernel in enumerate(shown)
@@ -197,8 +197,8 @@ class KernelOverview:
         more = ": --top N lists more" if left > 0 else ""
         if texts:
             yield Paragraph(f"{' and '.join(texts)}{more}", "  ", 2)
-        for one in self.passed_over[:MAX_PASSED]:
-            yield Paragraph(f"{safe(one.file)} skipped: {safe(one.reason)}", indent=2)
+        for passed in self.passed_over[:MAX_PASSED]:
+            yield Paragraph(f"{safe(passed.file)} skipped: {safe(passed.reason)}", indent=2)
         if len(self.passed_over) > MAX_PASSED:
             rest = len(self.passed_over) - MAX_PASSED
             yield Paragraph(f"{count(rest, 'more file')} skipped; a pipe lists them", "", 2)
@@ -208,7 +208,7 @@ class KernelOverview:
         return {
             "version": JSON_VERSION,
             "kernels": [kernel_data(kernel) for kernel in self.kernels[: self.top]],
-            "passed_over": [one._asdict() for one in self.passed_over],
+            "passed_over": [passed._asdict() for passed in self.passed_over],
         }
 
 
@@ -251,7 +251,7 @@ def names_apart(kernels: Sequence[Kernel]) -> list[str]:
     These are options, then registers and shared memory where options leave some alike.
     """
     names = [*map(_name, kernels)]
-    for words in (lambda one: one.config, _taken):
+    for words in (lambda passed: passed.config, _taken):
         alike: dict[str, list[int]] = {}
         for at, name in enumerate(names):
             alike.setdefault(name, []).append(at)
@@ -270,8 +270,8 @@ def _taken(kernel: Kernel) -> dict[str, str]:
 
 def _differing(values: Sequence[Mapping[str, str]]) -> list[str]:
     """Return the first names whose values are not the same for all."""
-    names = dict.fromkeys(name for one in values for name in one)
-    differing = (name for name in names if len({one.get(name) for one in values}) > 1)
+    names = dict.fromkeys(name for passed in values for name in passed)
+    differing = (name for name in names if len({passed.get(name) for passed in values}) > 1)
     return [*islice(differing, MAX_OPTIONS)]
 
 

@@ -52,7 +52,7 @@ class Configuration(NamedTuple):
 
     @staticmethod
     def of(kernel: Kernel) -> Configuration:
-        """Return what is ranked of a kernel."""
+        """Return the row of a kernel."""
         registers = kernel.registers
         return Configuration(
             file=kernel.file,

@@ -120,7 +120,7 @@ class _OutOfTime(BaseException):
 
 
 def answered(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> object:
-    """Return what a tool answers, in this process, within bounds of memory and time."""
+    """Return the answer of a tool, in this process, within bounds of memory and time."""
     _limit_memory()
     try:
         with _limited_time():

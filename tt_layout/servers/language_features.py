@@ -102,7 +102,7 @@ def _navigation(server: LayoutServer) -> None:
             return []
         found = await server.read(references, where.placed.piece, where.line, where.column)
         kept = found if params.context.include_declaration else found[1:]
-        return [location(uri, where, one) for one in kept]
+        return [location(uri, where, item) for item in kept]
 
 
 def _pieces(server: LayoutServer) -> None:
@@ -115,9 +115,9 @@ def _pieces(server: LayoutServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def hinted(params: types.InlayHintParams) -> list[types.InlayHint]:
         return [
-            values.inlay_hint(one, placed, server.units)
+            values.inlay_hint(item, placed, server.units)
             for placed in server.between(params.text_document.uri, params.range)
-            for one in await server.read(hints, placed.piece, *_lines(params.range, placed))
+            for item in await server.read(hints, placed.piece, *_lines(params.range, placed))
         ]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -126,12 +126,12 @@ def _pieces(server: LayoutServer) -> None:
     ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
         uri = params.text_document.uri
         found = [
-            one.down(placed.down)
+            item.down(placed.down)
             for placed in whole(uri)
-            for one in await server.read(symbols, placed.piece)
+            for item in await server.read(symbols, placed.piece)
         ]
         if server.has_symbol_trees:
-            return [values.document_symbol(one) for one in found]
+            return [values.document_symbol(item) for item in found]
         return [*values.flat_symbols(found, uri)]
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
@@ -169,12 +169,12 @@ def _actions(server: LayoutServer) -> None:
                 lambda piece, span: [*actions(piece, *span)], placed.piece, span
             )
             for action in own:
-                one = types.CodeAction(action.title, kind=types.CodeActionKind.QuickFix)
+                item = types.CodeAction(action.title, kind=types.CodeActionKind.QuickFix)
                 if server.resolves_edits:
-                    one.data = [uri, placed.down, *action]
+                    item.data = [uri, placed.down, *action]
                 else:
-                    one.edit = await edit(uri, placed, action)
-                found.append(one)
+                    item.edit = await edit(uri, placed, action)
+                found.append(item)
         return found
 
     @server.feature(types.CODE_ACTION_RESOLVE)

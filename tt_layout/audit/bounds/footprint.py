@@ -262,7 +262,7 @@ class _Programs:
         return _Reach(total, min(used, last - first), first, last)
 
     def _rest(self, evaluator: Evaluator, full: FullOperation) -> int:
-        """Return how often an access runs beyond what is looked at; 0 where all are looked at."""
+        """Count the runs of an access that are not looked at; 0 where all are."""
         loops = [outer for outer, _ in full.within if outer.traits.loop]
         if not self._is_sampled or len(loops) != 1 or len(full.within) != 1:
             return 0

@@ -68,7 +68,7 @@ class Sharing(NamedTuple):
     is_open: bool = False
 
     def most(self, programs: float, axes: int) -> float:
-        """Return how many of some programs touch bytes of their own, at most.
+        """Return an upper bound of the programs that touch bytes of their own.
 
         Args:
             programs: of the wave; it is as long along each axis.
@@ -84,7 +84,7 @@ class Sharing(NamedTuple):
         return min(found, self.remainder) if self.remainder is not None else found
 
     def in_grid(self, sizes: Sequence[int]) -> float:
-        """Return how many programs of a grid touch bytes of their own, at least.
+        """Return a lower bound of the programs of a grid that touch bytes of their own.
 
         Example:
             >>> Sharing(frozenset({0})).in_grid((32, 64, 1))
@@ -96,7 +96,7 @@ class Sharing(NamedTuple):
         return min(found, self.remainder) if self.remainder is not None else found
 
     def fewest(self, programs: float, axes: int) -> float:
-        """Return how many do in any grid: all, or as few as in one that is long elsewhere.
+        """Return the least over all grids: all programs, or those of one that is long elsewhere.
 
         Example:
             >>> Sharing(frozenset({0})).fewest(256, 2), Sharing(frozenset({0})).fewest(256, 1)
@@ -170,7 +170,7 @@ class ProgramSharing:
 
 
 def places(operation: SsaOperation) -> Iterator[Value]:
-    """Yield what says where an access is: pointers and offsets, or a descriptor and coordinates."""
+    """Yield the address of an access: pointers and offsets, or a descriptor and coordinates."""
     if operation.name in FORMS:
         roles = operands(in_todays_form(operation))
         yield from (roles[name] for name in ("pointer", "offsets") if name in roles)

@@ -95,15 +95,15 @@ class Counts:
 
     def traffic(self, row: MovementRow, unit: str) -> float | None:
         """Return the sectors or lines of all executions; None where they are not known."""
-        found = None
+        total = None
         if self._programs is not None:
             key = row.operation.line, row.operation.column
             if key not in self._traffic:
                 self._traffic[key] = self._programs.traffic(row)
-            found = self._mean(self._traffic[key][unit])
-        if found is None and row.cost is not None:
-            found = getattr(row.cost.details, f"total_{unit}", None)
-        return found
+            total = self._mean(self._traffic[key][unit])
+        if total is None and row.cost is not None:
+            total = getattr(row.cost.details, f"total_{unit}", None)
+        return total
 
     def _mean(self, amount: Amount) -> float | None:
         assert self._programs is not None
@@ -111,8 +111,8 @@ class Counts:
         return amount.number / number if number and amount.number is not None else None
 
 
-def _assumed(found: Executions) -> Runs:
-    return Runs(assumed_runs(found), found.number is None)
+def _assumed(total: Executions) -> Runs:
+    return Runs(assumed_runs(total), total.number is None)
 
 
 def program_work(
@@ -142,13 +142,13 @@ def lsu_cycles(row: MovementRow, counts: Counts) -> float:
     runs, details = counts.runs(row).number, cost.details
     if not isinstance(details, GlobalDetails):
         return runs * cost.cycles
-    found = counts.traffic(row, "lsu_wavefronts")
-    if found is None:
+    total = counts.traffic(row, "lsu_wavefronts")
+    if total is None:
         first = details.lsu_wavefronts
-        found = runs * (first if first is not None else _least_lines(row))
+        total = runs * (first if first is not None else _least_lines(row))
     # A copy passes the lines that it reads on to shared memory at once.
     entering = details.entry.wavefronts if details.entry is not None else None
-    return max(found, runs * (entering or 0))
+    return max(total, runs * (entering or 0))
 
 
 def _least_lines(row: MovementRow) -> int:

@@ -99,7 +99,7 @@ class Adviser:
 
         None of findings that are not counted in cycles.
         """
-        cycles = self.avoidable(group) or sum(one.weight for one in group)
+        cycles = self.avoidable(group) or sum(candidate.weight for candidate in group)
         is_counted = cycles or all(map(_is_avoidable, group))
         return self.shares.of(group[0].function, cycles) if is_counted else None
 
@@ -160,15 +160,19 @@ class Adviser:
     def _reason(self, finding: Finding) -> Reason | None:
         if self._advice is None:
             return None
-        found = (one.reason(finding, self._advice) for one in finding.occurrences)
+        found = (candidate.reason(finding, self._advice) for candidate in finding.occurrences)
         return next((reason for reason in found if reason is not None), None)
 
     def _suggestions(self, finding: Finding) -> tuple[Suggestion, ...]:
         if self._advice is None:
             return ()
-        found = (one.suggestions(finding, self._advice) for one in finding.occurrences)
+        found = (candidate.suggestions(finding, self._advice) for candidate in finding.occurrences)
         tried = next((suggestions for suggestions in found if suggestions), ())
-        return tuple(one for one in tried if not _is_risky(one) and self._has_room(finding, one))
+        return tuple(
+            candidate
+            for candidate in tried
+            if not _is_risky(candidate) and self._has_room(finding, candidate)
+        )
 
     def _has_room(self, finding: Finding, suggestion: Suggestion) -> bool:
         """Tell whether a program has the registers and the memory for a suggestion."""
@@ -178,7 +182,7 @@ class Adviser:
 
 def _is_avoidable(finding: Finding) -> bool:
     """Tell whether what a finding costs, perhaps nothing, is what its words tell how to save."""
-    return any(one.is_avoidable for one in finding.occurrences)
+    return any(candidate.is_avoidable for candidate in finding.occurrences)
 
 
 def cure_of(suggestion: Suggestion) -> tuple[object, ...]:
@@ -190,8 +194,8 @@ def cure_of(suggestion: Suggestion) -> tuple[object, ...]:
 def _is_risky(suggestion: Suggestion) -> bool:
     """Tell whether it adds accesses to global memory in a loop for less than ten times that."""
     added = sum(
-        one.asked_more * assumed_runs(one.executions)
-        for one in suggestion.recosts
-        if is_in_loop(one.executions)
+        candidate.asked_more * assumed_runs(candidate.executions)
+        for candidate in suggestion.recosts
+        if is_in_loop(candidate.executions)
     )
     return suggestion.saved < WORTH * added

@@ -97,9 +97,9 @@ class Gain(NamedTuple):
         first, *others = self.places
         text = f"{verb} {_amount(first)} {self.unit} cycles"
         text += _where(first, is_first=True) if self.has_loops else ""
-        for one in others:
-            word = "adds" if one.removed < 0 else "and"
-            text += f", {word} {_amount(one)}{_where(one, is_first=False)}"
+        for recost in others:
+            word = "adds" if recost.removed < 0 else "and"
+            text += f", {word} {_amount(recost)}{_where(recost, is_first=False)}"
         return text
 
 
@@ -132,10 +132,10 @@ def unit_of(cost: Cost) -> Unit:
 
 def removed_by(suggestion: Suggestion) -> Iterator[Removed]:
     """Yield what each data movement that a suggestion changes takes less."""
-    for one in suggestion.recosts:
-        cost = one.before or one.after
+    for recost in suggestion.recosts:
+        cost = recost.before or recost.after
         if cost is not None:
-            yield Removed(unit_of(cost), one.saved, one.executions)
+            yield Removed(unit_of(cost), recost.saved, recost.executions)
 
 
 def gain(found: Conclusions, function: str | None, removed: Iterable[Removed]) -> Gain:
@@ -146,8 +146,8 @@ def gain(found: Conclusions, function: str | None, removed: Iterable[Removed]) -
         function: the kernel.
         removed: from each data movement.
     """
-    terms = [one for one in removed if one.cycles]
-    units = {one.unit for one in terms}
+    terms = [recost for recost in removed if recost.cycles]
+    units = {recost.unit for recost in terms}
     unit = units.pop() if len(units) == 1 else Unit.ANY
     wholes: dict[int | None, float] = {}
     for row in found.movements_of(function):
@@ -159,21 +159,22 @@ def gain(found: Conclusions, function: str | None, removed: Iterable[Removed]) -
     own = _by_loop(terms)
     own.sort(key=lambda item: -_weight(item[1]))
     places = (
-        PlaceGain(loop, sum(one.cycles for one in some), wholes.get(loop, 0)) for loop, some in own
+        PlaceGain(loop, sum(recost.cycles for recost in some), wholes.get(loop, 0))
+        for loop, some in own
     )
     has_loops = any(loop is not None for loop in wholes)
-    return Gain(unit, tuple(one for one in places if round(one.removed, 1)), has_loops)
+    return Gain(unit, tuple(recost for recost in places if round(recost.removed, 1)), has_loops)
 
 
 def _by_loop(terms: Sequence[Removed]) -> list[tuple[int | None, list[Removed]]]:
     found: dict[int | None, list[Removed]] = {}
-    for one in terms:
-        found.setdefault(_loop(one.executions), []).append(one)
+    for recost in terms:
+        found.setdefault(_loop(recost.executions), []).append(recost)
     return list(found.items())
 
 
 def _weight(own: Sequence[Removed]) -> float:
-    return sum(one.cycles * assumed_runs(one.executions) for one in own)
+    return sum(recost.cycles * assumed_runs(recost.executions) for recost in own)
 
 
 def _loop(executions: Executions) -> int | None:

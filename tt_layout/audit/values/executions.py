@@ -158,7 +158,7 @@ def _is_given(evaluator: Evaluator, source: SsaOperation) -> bool:
 
 
 def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
-    """Return how often an operation runs in all of the programs that are evaluated.
+    """Count the runs of an operation in all programs that are evaluated.
 
     Raises:
         UnknownError: nothing can be said about it.

@@ -148,7 +148,7 @@ def advanced_by(value: Shared, times: Ints, step: Shared, unit: int) -> Shared:
     Raises:
         SplitError: elements advance by different steps, of instances at different numbers.
     """
-    (base, pattern), (other, steps) = (_parts(one, len(times)) for one in (value, step))
+    (base, pattern), (other, steps) = (_parts(term, len(times)) for term in (value, step))
     if steps.size and steps.min() == steps.max():
         further = times * (other + steps.reshape(-1)[0]) * unit
         return gathered(base + further, pattern)
@@ -158,11 +158,11 @@ def advanced_by(value: Shared, times: Ints, step: Shared, unit: int) -> Shared:
 
 def sum_of(value: Shared, other: Shared, unit: int) -> Shared:
     """Return a value with another one added, in units."""
-    spread = [one for one in (value, other) if isinstance(one, Spread)]
+    spread = [term for term in (value, other) if isinstance(term, Spread)]
     if not spread:
         total: Ints = np.asarray(value) + np.asarray(other) * unit
         return total
-    (base, pattern), (offset, step) = (_parts(one, len(spread[0].base)) for one in (value, other))
+    (base, pattern), (offset, step) = (_parts(term, len(spread[0].base)) for term in (value, other))
     return gathered(base + offset * unit, pattern + step * unit)
 
 

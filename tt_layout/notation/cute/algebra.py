@@ -90,8 +90,8 @@ def leaves(nested: Nested) -> Iterator[int]:
     if isinstance(nested, int):
         yield nested
     else:
-        for one in nested:
-            yield from leaves(one)
+        for entry in nested:
+            yield from leaves(entry)
 
 
 def written(nested: Nested) -> str:
@@ -135,8 +135,8 @@ def _compact_from(shape: Nested, step: int) -> tuple[Layout, int]:
     if isinstance(shape, int):
         return Layout(shape, step if shape > 1 else 0), step * shape
     strides: list[Nested] = []
-    for one in shape:
-        made, step = _compact_from(one, step)
+    for entry in shape:
+        made, step = _compact_from(entry, step)
         strides.append(made.stride)
     return Layout(shape, tuple(strides)), step
 
@@ -144,7 +144,7 @@ def _compact_from(shape: Nested, step: int) -> tuple[Layout, int]:
 def joined(modes: Iterable[Layout]) -> Layout:
     """Return the layout with these modes."""
     own = tuple(modes)
-    return Layout(tuple(one.shape for one in own), tuple(one.stride for one in own))
+    return Layout(tuple(entry.shape for entry in own), tuple(entry.stride for entry in own))
 
 
 def _of_modes(modes: Sequence[tuple[int, int]]) -> Layout:
@@ -265,7 +265,7 @@ def composition(outer: Layout, inner: Tiler) -> Layout:
 def _picked(outer: Layout, size: int, stride: int, what: str) -> list[tuple[int, int]]:
     """Return the modes of a coalesced layout at the first ``size`` multiples of a stride."""
     *modes, last = outer.flat
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     sign = 1 if stride > 0 else -1
     step, rest = abs(stride), size
     for mode_size, mode_stride in modes:
@@ -276,12 +276,12 @@ def _picked(outer: Layout, size: int, stride: int, what: str) -> list[tuple[int,
         if rest % taken:
             raise LayoutError(f"{what}: size {rest} is not divided by {taken}")
         if taken > 1:
-            found.append((taken, sign * step * mode_stride))
+            result.append((taken, sign * step * mode_stride))
         rest //= taken
         step = -(-step // mode_size)
-    if rest > 1 or not found:
-        found.append((rest, sign * step * last[1]))
-    return found
+    if rest > 1 or not result:
+        result.append((rest, sign * step * last[1]))
+    return result
 
 
 def complement(layout: Tiler, cosize: int = 1) -> Layout:
@@ -295,17 +295,17 @@ def complement(layout: Tiler, cosize: int = 1) -> Layout:
         ('(2,3):(1,8)', '(3,2):(2,12)')
     """
     layout = as_layout(layout)
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     end = 1
     for stride, size in sorted((stride, size) for size, stride in layout.flat):
         if stride == 0 or size == 1:
             continue
         if stride < end:
             raise LayoutError(f"{layout} has no complement: it leads to an integer twice")
-        found.append((stride // end, end))
+        result.append((stride // end, end))
         end = size * stride
-    found.append((-(-cosize // end), end))
-    return coalesce(_of_modes(found))
+    result.append((-(-cosize // end), end))
+    return coalesce(_of_modes(result))
 
 
 def right_inverse(layout: Tiler) -> Layout:
@@ -316,7 +316,7 @@ def right_inverse(layout: Tiler) -> Layout:
         '(8,4):(4,1)'
     """
     layout = as_layout(layout)
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     steps = [*leaves(compact(tuple(size for size, _ in layout.flat)).stride)]
     by_stride = sorted((stride, size, step) for (size, stride), step in zip(layout.flat, steps))
     end = 1
@@ -325,9 +325,9 @@ def right_inverse(layout: Tiler) -> Layout:
             continue
         if stride != end:
             break
-        found.append((size, step))
+        result.append((size, step))
         end = size * stride
-    return coalesce(_of_modes(found))
+    return coalesce(_of_modes(result))
 
 
 def left_inverse(layout: Tiler) -> Layout:
@@ -341,10 +341,10 @@ def left_inverse(layout: Tiler) -> Layout:
         '(4,2,8):(1,32,4)'
     """
     layout = as_layout(layout)
-    found = right_inverse(joined([layout, complement(layout)]))
-    if found.size < layout.cosize:
+    result = right_inverse(joined([layout, complement(layout)]))
+    if result.size < layout.cosize:
         raise LayoutError(f"{layout} has no left inverse: its strides do not divide each other")
-    return found
+    return result
 
 
 def as_layout(tiler: Tiler) -> Layout:
@@ -474,7 +474,7 @@ def _interleaved(block: Layout, tiler: Layout, order: tuple[int, int]) -> Layout
     """Return the product with the modes of block and copies in pairs, in an order."""
     rank = max(len(block.modes), len(tiler.modes))
     product = logical_product(padded(block, rank), padded(tiler, rank))
-    sides = [one.modes for one in product.modes]
+    sides = [entry.modes for entry in product.modes]
     pairs = [joined(pair[k] for k in order) for pair in zip(*sides)]
     return pairs[0] if isinstance(block.shape, int) and rank == 1 else joined(pairs)
 
@@ -500,7 +500,7 @@ def tile_to_shape(block: Layout, shape: Nested, order: Sequence[int] | None = No
         >>> str(tile_to_shape(Layout((8, 64), (64, 1)), (128, 64)))
         '((8,16),(64,1)):((64,512),(1,0))'
     """
-    sizes = [prod(leaves(one)) for one in (shape if isinstance(shape, tuple) else (shape,))]
+    sizes = [prod(leaves(entry)) for entry in (shape if isinstance(shape, tuple) else (shape,))]
     own = padded(block, len(sizes))
     modes = [mode.size for mode in own.modes]
     if len(modes) != len(sizes) or any(size % mode for size, mode in zip(sizes, modes)):
@@ -542,7 +542,7 @@ def _sliced(layout: Layout, coordinate: Coordinate) -> tuple[list[Layout], int]:
     if len(coordinate) != len(modes):
         raise LayoutError(f"a coordinate of {len(coordinate)} modes is not for {layout}")
     parts = [_sliced(mode, own) for mode, own in zip(modes, coordinate)]
-    return [mode for found, _ in parts for mode in found], sum(offset for _, offset in parts)
+    return [mode for result, _ in parts for mode in result], sum(offset for _, offset in parts)
 
 
 def local_tile(layout: Layout, tiler: Tiler, coordinate: Coordinate) -> tuple[Layout, int]:

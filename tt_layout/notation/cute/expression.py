@@ -109,7 +109,7 @@ def evaluated_layout(text: str, context: Context) -> str:
 
 
 def _past(pattern: re.Pattern[str], text: str, start: int) -> int:
-    """Return where a pattern that matches nothing, too, ends."""
+    """Return the end of the match of a pattern that matches nothing, too."""
     match = pattern.match(text, start)
     return match.end() if match else start
 
@@ -346,8 +346,8 @@ class _Reader:
         if is_call:
             arguments, named = self._items(")")
         if own in _FUNCTIONS:
-            given = _Given(template, arguments, named)
-            return self._guarded(start, lambda: _FUNCTIONS[own](given))
+            call = _Given(template, arguments, named)
+            return self._guarded(start, lambda: _FUNCTIONS[own](call))
         if (atom := self._guarded(start, lambda: _atom(own, template))) is not None:
             return atom
         if is_call and not template and own[:1].islower():
@@ -514,8 +514,8 @@ def _part(whole: Value, found: tuple[Layout, int]) -> Value:
 # -- functions ----------------------------------------------------------------------------------
 
 
-def _make_layout(given: _Given) -> Value:
-    values = given.exactly(1, 2) if not _are_layouts(given.all) else given.all
+def _make_layout(call: _Given) -> Value:
+    values = call.exactly(1, 2) if not _are_layouts(call.all) else call.all
     if _are_layouts(values):
         return algebra.joined(values)
     shape = _numbers(values[0])
@@ -559,8 +559,8 @@ def _order(value: Value) -> tuple[int, ...] | None:
     return tuple(_integer(one) for one in (value if isinstance(value, tuple) else (value,)))
 
 
-def _tile_to_shape(given: _Given) -> Value:
-    block, shape, *more = given.exactly(2, 3)
+def _tile_to_shape(call: _Given) -> Value:
+    block, shape, *more = call.exactly(2, 3)
     sizes = _numbers(shape)
     order = _order(more[0]) if more else None
     if order == ():
@@ -569,8 +569,8 @@ def _tile_to_shape(given: _Given) -> Value:
     return _inner(algebra.tile_to_shape)(block, sizes, order)
 
 
-def _swizzle(given: _Given) -> Swizzle:
-    bits, base, shift = map(_integer, given.exactly(3))
+def _swizzle(call: _Given) -> Swizzle:
+    bits, base, shift = map(_integer, call.exactly(3))
     if not (0 <= bits <= 32 and 0 <= base <= 32 and -32 <= shift <= 32):
         raise LayoutError("a swizzle has bits and a base of 0 to 32, and a shift of -32 to 32")
     if abs(shift) < bits:
@@ -578,8 +578,8 @@ def _swizzle(given: _Given) -> Swizzle:
     return Swizzle(bits, base, shift)
 
 
-def _composition(given: _Given) -> Value:
-    values = given.exactly(2, 3)
+def _composition(call: _Given) -> Value:
+    values = call.exactly(2, 3)
     if isinstance(values[0], Swizzle):
         return _chained(values)
     if len(values) == 3:
@@ -590,43 +590,43 @@ def _composition(given: _Given) -> Value:
 def _two(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Given], Value]:
     """Return a function of a layout and a tiler, with or without a swizzle before the layout."""
 
-    def found(given: _Given) -> Value:
-        first, second = given.exactly(2)
+    def found(call: _Given) -> Value:
+        first, second = call.exactly(2)
         return _inner(function)(first, _tiler(second))
 
     return found
 
 
 def _products(function: Callable[[Layout, Layout], Layout]) -> Callable[[_Given], Value]:
-    def found(given: _Given) -> Value:
-        first, second = given.exactly(2)
+    def found(call: _Given) -> Value:
+        first, second = call.exactly(2)
         return _inner(function)(first, _layout(second))
 
     return found
 
 
 def _inverse(function: Callable[[Layout], Layout]) -> Callable[[_Given], Value]:
-    return lambda given: function(_layout(given.exactly(1)[0]))
+    return lambda call: function(_layout(call.exactly(1)[0]))
 
 
 def _with_profile(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Given], Value]:
-    def found(given: _Given) -> Value:
-        first, *more = given.exactly(1, 2)
+    def found(call: _Given) -> Value:
+        first, *more = call.exactly(1, 2)
         return _inner(function)(first, _tiler(more[0]) if more else None)
 
     return found
 
 
-def _complement(given: _Given) -> Layout:
-    first, *more = given.exactly(1, 2)
+def _complement(call: _Given) -> Layout:
+    first, *more = call.exactly(1, 2)
     cosize = 1
     if more:
         cosize = more[0].size if isinstance(more[0], Layout) else _integer(more[0])
     return algebra.complement(_layout(first), cosize)
 
 
-def _recast(given: _Given, *, is_new_first: bool) -> Value:
-    first, second, layout = given.exactly(3)
+def _recast(call: _Given, *, is_new_first: bool) -> Value:
+    first, second, layout = call.exactly(3)
     new, old = (first, second) if is_new_first else (second, first)
     return _of_width(layout, bits_of(new), bits_of(old))
 
@@ -644,9 +644,9 @@ def _of_width(value: Value, new: int, old: int) -> Value:
 
 
 def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[_Given], Value]:
-    def found(given: _Given) -> Value:
-        values = given.exactly(2)
-        count, layout = values if given.template else values[::-1]
+    def found(call: _Given) -> Value:
+        values = call.exactly(2)
+        count, layout = values if call.template else values[::-1]
         if (number := _integer(count)) < 1:
             raise LayoutError(f"the factor is at least 1, got {number}")
         return function(_layout(layout), number)
@@ -654,32 +654,32 @@ def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[_Given], Value
     return found
 
 
-def _slice(given: _Given) -> Value:
-    first, second = given.exactly(2)
+def _slice(call: _Given) -> Value:
+    first, second = call.exactly(2)
     is_layout_first = isinstance(first, (Layout, Composed))
     return _called(*((first, second) if is_layout_first else (second, first)))
 
 
-def _local_tile(given: _Given) -> Value:
-    layout, tiler, coordinate = given.exactly(3)
+def _local_tile(call: _Given) -> Value:
+    layout, tiler, coordinate = call.exactly(3)
     inner = layout.layout if isinstance(layout, Composed) else _layout(layout)
     return _part(layout, algebra.local_tile(inner, _tiler(tiler), _coordinate(coordinate)))
 
 
-def _local_partition(given: _Given) -> Value:
-    layout, threads, number = given.exactly(3)
+def _local_partition(call: _Given) -> Value:
+    layout, threads, number = call.exactly(3)
     inner = layout.layout if isinstance(layout, Composed) else _layout(layout)
     found = algebra.local_partition(inner, _layout(threads), _integer(number))
     return _part(layout, found)
 
 
-def _thread_value(given: _Given) -> ThreadValue:
-    threads, values = given.exactly(2)
+def _thread_value(call: _Given) -> ThreadValue:
+    threads, values = call.exactly(2)
     return ThreadValue(*algebra.thread_value(_layout(threads), _layout(values)))
 
 
-def _tiled_copy(given: _Given) -> ThreadValue:
-    _, *layouts = given.exactly(2, 3)
+def _tiled_copy(call: _Given) -> ThreadValue:
+    _, *layouts = call.exactly(2, 3)
     values = layouts[1] if len(layouts) > 1 else 1
     return ThreadValue(*algebra.thread_value(_layout(layouts[0]), _layout(values)))
 
@@ -691,14 +691,14 @@ def _atom(name: str, template: tuple[Value, ...]) -> Value:
     return shared_atom(name, template)
 
 
-def _mma_atom(given: _Given) -> Value:
+def _mma_atom(call: _Given) -> Value:
     """Return the instruction that ``MMA_Atom`` or ``MMA_Traits`` is of."""
-    return given.all[0] if given.all else Name("MMA_Atom")
+    return call.all[0] if call.all else Name("MMA_Atom")
 
 
-def _tiled_product(given: _Given) -> mma.TiledProduct:
-    """Return what ``make_tiled_mma`` makes of an instruction, its atoms and a tile."""
-    instruction, *more = given.exactly(1, 2, 3)
+def _tiled_product(call: _Given) -> mma.TiledProduct:
+    """Return the tiled product of an instruction, its atoms and a tile."""
+    instruction, *more = call.exactly(1, 2, 3)
     if not isinstance(instruction, mma.Atom):
         raise LayoutError(f"expected a matrix instruction, got {shown(instruction)}")
     layout = algebra.padded(_layout(more[0]), 3) if more else Layout((1, 1, 1), (0, 0, 0))
@@ -714,12 +714,12 @@ def _tiled_product(given: _Given) -> mma.TiledProduct:
     return mma.TiledProduct(instruction, layout, (rest[0], rest[1], rest[2]))
 
 
-def _operation(given: _Given) -> mma.Atom:
+def _operation(call: _Given) -> mma.Atom:
     """Return the instruction that the DSL's ``MmaF16BF16Op(types .., (16, 8, 16))`` is."""
     sizes = next(
-        (one for one in given.all if isinstance(one, tuple) and not isinstance(one, Name)), None
+        (one for one in call.all if isinstance(one, tuple) and not isinstance(one, Name)), None
     )
-    names = [one.text.split(".")[-1] for one in given.all if isinstance(one, Name)]
+    names = [one.text.split(".")[-1] for one in call.all if isinstance(one, Name)]
     types = [_DSL_TYPES[name] for name in names if name in _DSL_TYPES]
     if sizes is None or len(sizes) != 3 or len(types) < 2:
         raise LayoutError("expected the types of A and B and of C, and the sizes (16, 8, 16)")
@@ -745,8 +745,8 @@ def _member(value: Value, name: str) -> Value:
 def _copy_of(operand: str) -> Callable[[_Given], Value]:
     """Return the function that makes the copy of an operand: ``make_tiled_copy_A(atom, mma)``."""
 
-    def made(given: _Given) -> ThreadValue:
-        product = given.exactly(2)[1]
+    def made(call: _Given) -> ThreadValue:
+        product = call.exactly(2)[1]
         if not isinstance(product, mma.TiledProduct):
             raise LayoutError(f"expected a tiled product, got {shown(product)}")
         return product.operand(operand)
@@ -754,17 +754,17 @@ def _copy_of(operand: str) -> Callable[[_Given], Value]:
     return made
 
 
-def _tuple(given: _Given) -> tuple[Value, ...]:
-    return given.all
+def _tuple(call: _Given) -> tuple[Value, ...]:
+    return call.all
 
 
-def _constant(given: _Given) -> int:
-    return _integer(given.all[-1])
+def _constant(call: _Given) -> int:
+    return _integer(call.all[-1])
 
 
 def _of_layout(function: Callable[[Layout], Any]) -> Callable[[_Given], Value]:
-    def found(given: _Given) -> Value:
-        value = given.exactly(1)[0]
+    def found(call: _Given) -> Value:
+        value = call.exactly(1)[0]
         return function(value.layout if isinstance(value, Composed) else _layout(value))
 
     return found
@@ -782,15 +782,15 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     **_named_makers(),
     "Layout": _make_layout,
     "make_layout": _make_layout,
-    "make_ordered_layout": lambda given: algebra.compact(
-        _numbers(given.exactly(2)[0]), _order(given.all[1])
+    "make_ordered_layout": lambda call: algebra.compact(
+        _numbers(call.exactly(2)[0]), _order(call.all[1])
     ),
     "Swizzle": _swizzle,
     "make_swizzle": _swizzle,
     "Sw": _swizzle,
     "S": _swizzle,
-    "ComposedLayout": lambda given: _chained(given.exactly(2, 3)),
-    "make_composed_layout": lambda given: _chained(given.exactly(2, 3)),
+    "ComposedLayout": lambda call: _chained(call.exactly(2, 3)),
+    "make_composed_layout": lambda call: _chained(call.exactly(2, 3)),
     "composition": _composition,
     "coalesce": _with_profile(algebra.coalesce),
     "filter": _with_profile(algebra.filtered),
@@ -808,8 +808,8 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "blocked_product": _products(algebra.blocked_product),
     "raked_product": _products(algebra.raked_product),
     "tile_to_shape": _tile_to_shape,
-    "recast": lambda given: _recast(given, is_new_first=True),
-    "recast_layout": lambda given: _recast(given, is_new_first=not given.template),
+    "recast": lambda call: _recast(call, is_new_first=True),
+    "recast_layout": lambda call: _recast(call, is_new_first=not call.template),
     "upcast": _cast(algebra.upcast),
     "downcast": _cast(algebra.downcast),
     "slice": _slice,
@@ -830,7 +830,7 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "make_tiled_copy_A": _copy_of("A"),
     "make_tiled_copy_B": _copy_of("B"),
     "make_tiled_copy_C": _copy_of("C"),
-    "decltype": lambda given: given.exactly(1)[0],
+    "decltype": lambda call: call.exactly(1)[0],
     "size": _of_layout(lambda layout: layout.size),
     "cosize": _of_layout(lambda layout: layout.cosize),
     "rank": _of_layout(lambda layout: len(layout.modes)),

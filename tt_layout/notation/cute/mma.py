@@ -102,12 +102,16 @@ class TiledProduct:
     def __str__(self) -> str:
         tile = "x".join(str(size) for size in self.tile)
         head = f"{self.atom.name} x {self.layout}: {tile} by {self._threads.size} threads"
-        return "\n".join([head, *(f"{one} {self.operand(one).layout}" for one in "ABC")])
+        return "\n".join(
+            [head, *(f"{operand} {self.operand(operand).layout}" for operand in "ABC")]
+        )
 
     @property
     def tile(self) -> tuple[int, int, int]:
         """The sizes M, N, K of the whole product."""
-        sizes = [prod(algebra.leaves(algebra.as_layout(one).shape)) for one in self._permuted]
+        sizes = [
+            prod(algebra.leaves(algebra.as_layout(operand).shape)) for operand in self._permuted
+        ]
         return (sizes[0], sizes[1], sizes[2])
 
     @property
@@ -119,7 +123,7 @@ class TiledProduct:
     def _permuted(self) -> list[int | Layout | tuple[Tiler, ...]]:
         atoms = [mode.size for mode in self.layout.modes]
         whole = [size * times for size, times in zip(self.atom.sizes, atoms)]
-        return [one if own is None else own for own, one in zip(self.permutations, whole)]
+        return [operand if own is None else own for own, operand in zip(self.permutations, whole)]
 
     def operand(self, name: str) -> ThreadValue:
         """Return who holds what of A, B or C.
@@ -178,8 +182,8 @@ def atom(name: str, sizes: Sequence[int] = ()) -> Atom:
     if (match := _TENSOR_MEMORY.fullmatch(name)) and match["types"] in _TENSOR_MEMORY_K:
         return _of_tensor_memory(name, _TENSOR_MEMORY_K[match["types"]], sizes)
     if name == "UniversalFMA":
-        one = Layout((1, 1), (0, 0))
-        return Atom(name, (1, 1, 1), Layout(1, 0), one, one, one)
+        operand = Layout((1, 1), (0, 0))
+        return Atom(name, (1, 1, 1), Layout(1, 0), operand, operand, operand)
     if (match := _NAME.fullmatch(name)) is None or "SPARSE" in name:
         raise LayoutError(f"the threads and values of {name} are not known here")
     m, n, k = map(int, match["sizes"].split("x"))

@@ -150,10 +150,8 @@ def _of_call(call: GluonCall, shape: Shape, context: Context) -> LinearLayout:
     if name in ("WGStridedFragLayout", "WG_STRIDED"):
         arguments = _arguments(call, ("shape", "vec_size"))
         if tuple(arguments["shape"]) != tuple(shape):
-            given = "x".join(map(str, arguments["shape"]))
-            raise LayoutError(
-                f"the layout is of {given}, the tensor of {'x'.join(map(str, shape))}"
-            )
+            dims = "x".join(map(str, arguments["shape"]))
+            raise LayoutError(f"the layout is of {dims}, the tensor of {'x'.join(map(str, shape))}")
         return _strided(shape, arguments["vec_size"])
     if name in ("TiledLayout", "TILED"):
         return _of_tiled(_tiled(call), shape)
@@ -201,10 +199,10 @@ def _sizes(tile: Any) -> tuple[int, ...]:
     return tuple(tile)
 
 
-def _axes(given: Any) -> tuple[Axis, ...]:
+def _axes(dims: Any) -> tuple[Axis, ...]:
     """Return axes that count from the end, and replications."""
     axes: list[Axis] = []
-    for axis in given if isinstance(given, tuple) else (given,):
+    for axis in dims if isinstance(dims, tuple) else (dims,):
         if isinstance(axis, GluonCall) and own_name(axis.name) == "Replicated":
             times = _arguments(axis, ("times",))["times"]
             if not isinstance(times, int) or not is_power_of_two(times):
