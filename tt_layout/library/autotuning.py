@@ -1,4 +1,11 @@
-"""Pruning of autotuner configurations: those that cannot be launched, those that take longer."""
+"""Pruning of autotuner configurations: those that cannot be launched, those that take longer.
+
+A configuration is compiled up to TTGIR alone where Triton can stop there.
+
+Source:
+    Triton, ``knobs.runtime.add_stages_inspection_hook`` (3.5 and later): a hook is called without
+    arguments for what it adds to the key of the cache, and with the stages of each compilation.
+"""
 
 from __future__ import annotations
 

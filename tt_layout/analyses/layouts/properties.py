@@ -1,7 +1,9 @@
 """Properties of a layout: per thread, per warp, in memory.
 
 The words of ``blocked`` (size per thread, threads per warp, order, ..) are generalised to all
-linear layouts, as the compiler does it.  Everything is read off the basis vectors.
+linear layouts, as the compiler does it.  Everything is read off the basis vectors.  Sizes that an
+attribute states are held against what is distinct of them: ``threadsPerWarp = [4, 8]`` over 16
+columns leaves lanes that only repeat elements; the layout over larger tensors tells what it needs.
 
 Source:
     Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp, LinearEncodingAttr.

@@ -5,6 +5,8 @@ least ``ceil(programs / multiprocessors)`` of them.  Memory and the second-level
 together.  Without a number of programs a bound is that of one program of a full wave, in cycles
 of a multiprocessor that has its share of memory to itself.  What the programs of a wave share is
 in the addresses; where they do not say, or another grid would share more, memory may bind or not.
+Known addresses tell which bytes programs touch, each once; of others it is known how many bytes a
+program asks for, and on which axes of the grid they depend.
 
 Read next:    `tt_layout.audit.bounds.work`, `tt_layout.hardware.product`.
 """

@@ -1,7 +1,8 @@
 """The estimate of a kernel's time: the number, its range, what it rests on.
 
 An estimate is none of the bounds: about half of all launches take longer.  Its range is a factor
-that was chosen, and then checked on timed kernels (``docs/time.md``).
+that was chosen, and then checked on timed kernels (``docs/time.md``).  A kernel of an audit is read
+into the steps of one of its programs first.
 
 Read next:    `tt_layout.audit.time.launch`.
 """

@@ -85,7 +85,7 @@ def command(
 def _read(
     names: Sequence[str], given: GivenValues | None, release: Release | None
 ) -> Iterator[list[Configuration] | PassedOver]:
-    """Yield what each dump has, in their order; several processes read many of them."""
+    """Yield the kernels of each dump, in order; several processes read many of them."""
     from tt_layout.reports.ranking import DumpReader
     from tt_layout.worker import processors
 

@@ -1,4 +1,10 @@
-"""Values of CuTe's expressions beside layouts: swizzled ones, parts, threads and values, names."""
+"""Values of CuTe's expressions beside layouts: swizzled ones, parts, threads and values, names.
+
+Names may be element types, and atoms of shared memory.
+
+Sources:
+    CUTLASS, include/cute/atom/mma_traits_sm90_gmma.hpp: the atoms of shared memory.
+"""
 
 from __future__ import annotations
 
