@@ -69,7 +69,7 @@ def main(arguments: Sequence[str]) -> int:
         found = overview(client, paths)
     sys.stdout.write(plain_text(found))
     watcher.found += [
-        NamedFinding(one.file, each) for one in found.kernels for each in one.findings
+        NamedFinding(one.file, line) for one in found.kernels for line in one.finding_lines
     ]
     return tell_failures(watcher) if found.kernels else 2
 

@@ -94,7 +94,7 @@ def test_every_name_is_read_back() -> None:
         ("TiledLayout(Tiling(((3, 8),)), (-1,), (-2,), -3)", "powers of two"),
         ("TiledLayout(Tiling(((128, 8),)), (-1,), (-2,), -3)", "does not divide axes of 64x64"),
         ("TiledLayout(Tiling(((64, 8), (1, 2, 4, 8, 8))), (-1,), (-2,), -3)", "more sizes than"),
-        ("TiledLayout(Tiling(((64, 8),)), (-1,), (-1,), -3)", "stands for two of"),
+        ("TiledLayout(Tiling(((64, 8),)), (-1,), (-1,), -3)", "is used twice among"),
         ("TiledLayout(Tiling(((64, 8),)), (-1,), (-9,), -3)", "makes 4 axes, got axis -9"),
         ("TiledLayout(Tiling(((64, 8),)), (-1,), (-2,), -3)", "warp_dims have 8 warps"),
         ("TiledLayout(Tiling(((64, 8),)), (1,), (-2,), -3)", "axes count from the end"),

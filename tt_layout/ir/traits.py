@@ -40,6 +40,8 @@ class Traits(NamedTuple):
         constant: MLIR's ``ConstantLike``.
         by_program: differs between the programs of a grid, or with their number.
         select: MLIR's ``SelectLikeOpInterface``.
+        integer_sum, pointer_sum: adds two integers, or an offset to a pointer.
+        quotient, remainder: divides integers, rounding down, or is what that leaves.
         float_instruction: one instruction for each float, but for contractions.
         special_function: one instruction of the special function unit for each float, at least.
         pure: has no effect on memory and may be computed anew: MLIR's ``Pure``.
@@ -86,6 +88,10 @@ class Traits(NamedTuple):
     constant: bool = False
     by_program: bool = False
     select: bool = False
+    integer_sum: bool = False
+    pointer_sum: bool = False
+    quotient: bool = False
+    remainder: bool = False
     float_instruction: bool = False
     special_function: bool = False
     pure: bool = False
@@ -141,7 +147,7 @@ class Traits(NamedTuple):
 
 _ROWS = """
     arith.addf                                  elementwise float_instruction pure
-    arith.addi                                  elementwise pure
+    arith.addi                                  elementwise pure integer_sum
     arith.addui_extended                        elementwise pure
     arith.andi                                  elementwise pure
     arith.bitcast                               elementwise cast pure
@@ -152,12 +158,12 @@ _ROWS = """
     arith.constant                              source constant pure
     arith.convertf                              elementwise cast pure
     arith.divf                                  elementwise special_function pure
-    arith.divsi                                 elementwise pure
-    arith.divui                                 elementwise pure
+    arith.divsi                                 elementwise pure quotient
+    arith.divui                                 elementwise pure quotient
     arith.extf                                  elementwise cast pure
     arith.extsi                                 elementwise cast integer_cast signed_cast pure
     arith.extui                                 elementwise cast integer_cast pure
-    arith.floordivsi                            elementwise pure
+    arith.floordivsi                            elementwise pure quotient
     arith.flush_denormals                       elementwise pure
     arith.fptosi                                elementwise cast float_to_integer pure
     arith.fptoui                                elementwise cast float_to_integer pure
@@ -180,8 +186,8 @@ _ROWS = """
     arith.negf                                  elementwise pure
     arith.ori                                   elementwise pure
     arith.remf                                  elementwise pure
-    arith.remsi                                 elementwise pure
-    arith.remui                                 elementwise pure
+    arith.remsi                                 elementwise pure remainder
+    arith.remui                                 elementwise pure remainder
     arith.scaling_extf                          elementwise cast pure
     arith.scaling_truncf                        elementwise cast pure
     arith.select                                elementwise select pure
@@ -378,7 +384,7 @@ _ROWS = """
     rocdl.workitem.id.y                         source pure
     rocdl.workitem.id.z                         source pure
     gluon.set_auto_layout                       same_elements pure
-    tt.addptr                                   elementwise pure
+    tt.addptr                                   elementwise pure pointer_sum
     tt.advance                                  pure
     tt.approx_divf                              elementwise pure
     tt.assert                                   writes

@@ -20,9 +20,6 @@ from tt_layout.ir.ssa import Block, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.dataflow import reach
 
-_QUOTIENTS = frozenset({"arith.divsi", "arith.divui", "arith.floordivsi"})
-_REMAINDERS = frozenset({"arith.remsi", "arith.remui"})
-
 
 class Wave(NamedTuple):
     """A full wave of programs, each multiprocessor with all that it holds at once.
@@ -135,12 +132,12 @@ class ProgramSharing:
         found = {value.definition for value in reach(roots, self._sources)} - {None}
         operations = [one for one in found if one is not None]
         axes = frozenset(map(_axis, filter(_is_program, operations)))
-        divisions = [one for one in operations if one.name in _QUOTIENTS | _REMAINDERS]
+        divisions = [one for one in operations if one.traits.quotient or one.traits.remainder]
         if not axes or not divisions:
             return Sharing(axes)
         parts: dict[tuple[Value, ...], set[bool]] = {}
         for one in divisions:
-            parts.setdefault(one.operands, set()).add(one.name in _QUOTIENTS)
+            parts.setdefault(one.operands, set()).add(one.traits.quotient)
         sharing = Sharing(axes)
         for (dividend, divisor), kinds in parts.items():
             reached = frozenset(reach([dividend], self._sources))

@@ -94,10 +94,6 @@ UNPLACED = Executions(None, f"{UNKNOWN}: it is in no function", None)
 """Of an operation outside of any function."""
 
 
-_OPERANDS = {"scf.for": BOUNDS, "scf.if": 1}
-"""Operation -> how many operands it has at least, if it is whole."""
-
-
 class _Factor(NamedTuple):
     """Number of runs of the region around an operation.
 
@@ -237,16 +233,17 @@ def _text(factors: list[_Factor]) -> Expression:
 def _factor(evaluator: Evaluator, region: Region, loops: list[SsaOperation]) -> _Factor:
     operation = region.owner
     assert operation is not None, "the body of a function runs once"
-    if len(operation.operands) < _OPERANDS.get(operation.name, 0):
+    traits = operation.traits
+    if len(operation.operands) < (BOUNDS if traits.counted else traits.conditional):
         return _Factor(None, None, reason=place(operation))
-    if operation.traits.counted:
+    if traits.counted:
         text = trip_count_text(operation)
         if _varies(evaluator, operation, operation.operands[:BOUNDS], loops):
             return _Factor(None, text)
         count = evaluator.trip_count(operation)
         return _Factor(None if isinstance(count, Unknown) else count, text)
     once = Expression("1", constant=1)
-    if operation.traits.conditional:
+    if traits.conditional:
         condition = evaluator.scalar(operation.operands[0])
         varies = _varies(evaluator, operation, operation.operands[:1], loops)
         if varies:

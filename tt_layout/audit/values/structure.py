@@ -164,10 +164,10 @@ class Structure:
         if addition is None or argument not in addition.operands[:2]:
             return None
         step = 1 - addition.operands.index(argument)
-        if addition.name == "tt.addptr":
+        if addition.traits.pointer_sum:
             is_regular = step == 1 and argument.type.bits is not None
         else:
-            is_regular = addition.name == "arith.addi" and len(addition.operands) == 2
+            is_regular = addition.traits.integer_sum and len(addition.operands) == 2
         if not is_regular or self.depends_on(addition.operands[step], loop):
             return None
         return Advance(addition.operands[step], _stride(addition, argument))
@@ -211,4 +211,4 @@ class Structure:
 
 def _stride(addition: SsaOperation, argument: Value) -> int:
     """Return by how much a step of 1 advances a value."""
-    return max(1, (argument.type.bits or 0) // 8) if addition.name == "tt.addptr" else 1
+    return max(1, (argument.type.bits or 0) // 8) if addition.traits.pointer_sum else 1

@@ -703,7 +703,7 @@ def _tiled_product(call: _Given) -> mma.TiledProduct:
         raise LayoutError(f"expected a matrix instruction, got {shown(instruction)}")
     layout = algebra.padded(_layout(more[0]), 3) if more else Layout((1, 1, 1), (0, 0, 0))
     if len(layout.modes) != 3:
-        raise LayoutError(f"the atoms stand along M, N and K, got {layout}")
+        raise LayoutError(f"expected a layout of the atoms along M, N and K, got {layout}")
     tile = more[1] if len(more) > 1 else ()
     if isinstance(tile, Layout):  # values, as CUTLASS had them before 3.4
         counts = [mode.size for mode in algebra.padded(tile, 3).modes]

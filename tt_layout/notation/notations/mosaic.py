@@ -206,7 +206,9 @@ def _axes(dims: Any) -> tuple[Axis, ...]:
         if isinstance(axis, GluonCall) and own_name(axis.name) == "Replicated":
             times = _arguments(axis, ("times",))["times"]
             if not isinstance(times, int) or not is_power_of_two(times):
-                raise LayoutError(f"Replicated is times a power of two, got {quoted(str(times))}")
+                raise LayoutError(
+                    f"expected Replicated(times=..) with a power of two, got {quoted(str(times))}"
+                )
             axes.append(Replicated(times))
         elif isinstance(axis, int) and axis < 0:
             axes.append(axis)
@@ -267,7 +269,7 @@ def _of_tiled(tiled: Tiled, shape: Shape) -> LinearLayout:
     shared = [axis for axis in (*tiled.warps, *tiled.lanes) if isinstance(axis, int)]
     used = [*shared, tiled.vector]
     if len(set(used)) < len(used):
-        raise LayoutError("an axis stands for two of warps, lanes and the vector")
+        raise LayoutError("an axis is used twice among warps, lanes and the vector")
     if min(used) < -len(axes):
         raise LayoutError(f"the tiling makes {len(axes)} axes, got axis {min(used)}")
     places = {"warp": _places(axes, tiled.warps, len(shape))}
