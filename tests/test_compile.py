@@ -180,7 +180,7 @@ def test_what_goes_wrong_is_one_line_and_the_estimate_stands(
     compiler = TritonCompiler(python_with(tmp_path, body), None, 3)
     text = dump.read_text(encoding="utf-8")
     found = compiler.metadata(text, CompilerTarget("cuda", "90", 32), NO_METADATA)
-    assert found == NO_METADATA._replace(compile_note=f"{BROKEN[body]}; its registers are estimates")
+    assert found == NO_METADATA._replace(compile_note=f"{BROKEN[body]}; registers are estimates")
 
 
 def test_a_flood_of_output_ends_and_costs_no_memory(tmp_path: Path, dump: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_flood_of_output_ends_and_costs_no_memory(tmp_path: Path, dump: Path) 
 def test_the_report_says_what_went_wrong(tmp_path: Path, dump: Path, run: Run) -> None:
     python = python_with(tmp_path, "raise RuntimeError('error: no such layout')")
     found = run("audit", str(dump), "--triton-python", python)
-    said = "Triton 3.9.7 does not compile it: no such layout; its registers are estimates"
+    said = "Triton 3.9.7 does not compile it: no such layout; registers are estimates"
     assert found.status == 0
     assert found.out.splitlines()[1].strip() == said
     plain = run("audit", str(dump)).out.splitlines()

@@ -42,7 +42,7 @@ MAX_CODE = 1 << 25
 MAX_KEPT = 16 << 20
 """Bytes of the answer of a compilation, of the code that it made, and of all that are kept."""
 
-STANDS = "its registers are estimates"
+STANDS = "registers are estimates"
 WAY_OUT = f"pip install triton, or name a Python that has it: --triton-python or {VARIABLE}"
 
 _PASSED = ("TRITON_PTXAS", "TRITON_DEFAULT_FP_FUSION")
