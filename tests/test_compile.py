@@ -68,7 +68,8 @@ def python_with(folder: Path, body: str | None) -> str:
         target = "class GPUTarget:\n    def __init__(self, *given): self.given = given\n"
         (package / "backends" / "compiler.py").write_text(target)
     path = folder / "python"
-    path.write_text(f'#!/bin/sh\nPYTHONPATH={folder / "site"} exec {sys.executable} "$@"\n')
+    # Without `-B`, a body of the same length within a second would run as the one before.
+    path.write_text(f'#!/bin/sh\nPYTHONPATH={folder / "site"} exec {sys.executable} -B "$@"\n')
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return str(path)
 
