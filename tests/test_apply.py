@@ -33,6 +33,7 @@ def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPa
     return runner(capsysbinary, monkeypatch)
 
 
+@pytest.mark.slow
 def test_the_first_suggestion_is_carried_out(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "new.ttgir"
     outcome = run("apply", str(DUMP), "-o", str(path))
@@ -51,6 +52,7 @@ def test_the_first_suggestion_is_carried_out(run: Run, tmp_path: Path) -> None:
     assert [line.split(" = ")[0] for line in changed] == ["#shared3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_audit_of_the_result_has_what_was_promised(name: str, run: Run, tmp_path: Path) -> None:
     source, path = tmp_path / "k.ttgir", tmp_path / "new.ttgir"
@@ -107,6 +109,7 @@ def test_a_batch_goes_on_where_nothing_is_to_apply(name: str, run: Run, tmp_path
         assert run("apply", str(dump), "--exit-code", *more).status == 1
 
 
+@pytest.mark.slow
 def test_without_a_file_the_changed_lines_are_shown(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "new.ttgir"
     outcome = run("apply", str(DUMP))
@@ -125,6 +128,7 @@ def test_without_a_file_the_changed_lines_are_shown(run: Run, tmp_path: Path) ->
     assert run("apply", str(DUMP), "--exit-code").status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
 def test_what_an_audit_calls_a_fix_is_applied(path: Path, run: Run) -> None:
     for line in run("audit", str(path)).out.replace("\n        ", " ").splitlines():
@@ -233,6 +237,7 @@ def refused(path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_fix_of_a_refused_kernel_says_that_its_result_is_refused(
     run: Run, tmp_path: Path
 ) -> None:
@@ -250,6 +255,7 @@ def test_a_fix_of_a_refused_kernel_says_that_its_result_is_refused(
     assert word not in run("apply", str(DUMP)).out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 8), ids=lambda path: path.stem)
 def test_what_a_suggestion_needs_is_what_the_audit_of_the_new_text_says(path: Path) -> None:
     audit = next(iter(tt_layout.audit_ir(str(path)).audits))
@@ -279,6 +285,7 @@ def carried_out_audit(audit: Audit, finding: Finding, suggestion: Suggestion) ->
     return audit_module(module)
 
 
+@pytest.mark.slow
 def test_a_fix_that_lowers_the_ctas_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Adviser.needs
 

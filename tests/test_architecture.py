@@ -299,6 +299,7 @@ shall stay below 1.25.  Import what few runs need where they need it.
 """
 
 
+@pytest.mark.slow
 def test_a_small_view_is_printed_with_few_modules() -> None:
     given = ["-l", LAYOUTS[0].strip("'"), "-t", "tensor<16x16xf16>"]
     quiet = "sys.stdout, out = open(os.devnull, 'w'), sys.stdout"
@@ -340,6 +341,7 @@ def test_the_commands_are_listed_without_importing_any() -> None:
     assert "numpy" not in loaded
 
 
+@pytest.mark.slow
 def test_the_playground_is_written_without_numpy(tmp_path: Path) -> None:
     run = f"try: c.main(['page', '-o', {str(tmp_path / 'index.html')!r}])\nexcept SystemExit: pass"
     loaded = modules_loaded(f"import sys, tt_layout.cli.main as c\n{run}")
@@ -363,6 +365,7 @@ WITHOUT_VIEWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", sampled(WITHOUT_VIEWS, 6))
 def test_what_shows_no_view_loads_none(command: str) -> None:
     run = f"c.main([{command!r}, {WITHOUT_VIEWS[command]}])"

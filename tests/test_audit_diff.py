@@ -55,6 +55,7 @@ def test_the_same_as_data(run: Run, after: str) -> None:
     assert list(comparison["aliases"]) == ["#shared"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kinds", "status"), [("conflicts", 1), ("conversions", 0), ("conflicts=1000000", 0)]
 )

@@ -22,6 +22,7 @@ def run(
     return runner(capfdbinary, monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limits", "failed"),
     [

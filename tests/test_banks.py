@@ -178,6 +178,7 @@ def brute_force(register: str, shared: str, shape: Sequence[int], size: int, wid
     return loads, stores
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [2, slow(60)])
 def test_random_pairs_as_the_simulator_counts_them(pairs: int) -> None:
     rng, seen = random.Random(5), 0

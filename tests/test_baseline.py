@@ -94,6 +94,7 @@ def verdicts(text: str) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernels", [29, slow(199)], indirect=True)
 def test_planted_differences_are_found_and_none_else(
     run: Run, folders: tuple[Path, Path], kernels: int
@@ -112,6 +113,7 @@ def test_planted_differences_are_found_and_none_else(
     assert back["cheaper"] == PLANTED["more expensive"]
 
 
+@pytest.mark.slow
 def test_the_same_folder_is_the_same(run: Run, folders: tuple[Path, Path], kernels: int) -> None:
     outcome = run("audit", "--baseline", str(folders[0]), str(folders[0]))
     assert outcome.status == 0
@@ -129,6 +131,7 @@ def test_a_tolerance_lets_small_differences_pass(run: Run, tmp_path: Path) -> No
     assert run(*arguments, "--tolerance", "1000").status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "start"), [("markdown", "**Kernels**: {} kernels"), ("html", "<!doctype html>")]
 )

@@ -320,6 +320,7 @@ def parts(report: str) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sampled(PLANTED, 3))
 def test_a_planted_change_is_found_and_named(name: str, folder: Path, run: Run) -> None:
     plant, status, expected = PLANTED[name]
@@ -793,6 +794,7 @@ def test_our_own_goldens_pass(run: Run) -> None:
 # -- init -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", sampled(sorted(EXAMPLES.glob("*.mlir")), 4), ids=lambda path: path.stem
 )
@@ -1164,6 +1166,7 @@ cases:
 """
 
 
+@pytest.mark.slow
 def test_a_case_is_a_data_movement_on_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:

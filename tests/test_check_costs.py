@@ -200,6 +200,7 @@ def test_facts_and_keys_of_an_info_are_said(folder: Path, run: Run) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", ["load.info", "load.conflicts", "epilogue.convert"])
 @pytest.mark.parametrize(
     "text", ["", "x\n", "- x\n+ y\n", "#ttg.x<{}>\nreplication", "store: \n\n"]
@@ -362,6 +363,7 @@ RUN_ERRORS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RUN_ERRORS)
 def test_a_case_that_cannot_be_run_says_where(name: str, folder: Path, run: Run) -> None:
     text, line, column, message, marked = RUN_ERRORS[name]

@@ -86,6 +86,7 @@ def summary(run: Run, *given: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_registers_are_those_of_the_compiler(tmp_path: Path, dump: Path, run: Run) -> None:
     python = python_with(tmp_path, compiles())
     found = summary(run, str(dump), "--compile", "--triton-python", python)
@@ -109,6 +110,7 @@ def test_without_the_option_nothing_is_compiled(tmp_path: Path, dump: Path, run:
     assert CHOSEN.get() is None
 
 
+@pytest.mark.slow
 def test_each_surface_has_the_compiled_numbers(tmp_path: Path, dump: Path, run: Run) -> None:
     python = python_with(tmp_path, compiles(217, 0))
     option = "--triton-python", python
@@ -126,6 +128,7 @@ def test_each_surface_has_the_compiled_numbers(tmp_path: Path, dump: Path, run: 
     assert json.loads(many)["kernels"][0]["shared_bytes"] == 40960
 
 
+@pytest.mark.slow
 def test_an_answer_is_kept_by_text_release_and_target(tmp_path: Path, dump: Path) -> None:
     python = python_with(tmp_path, compiles(100, 0))
     target = CompilerTarget("cuda", "90", 32)
@@ -174,6 +177,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", BROKEN)
 def test_what_goes_wrong_is_one_line_and_the_estimate_stands(
     tmp_path: Path, dump: Path, body: str

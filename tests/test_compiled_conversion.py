@@ -104,6 +104,7 @@ def elements(layout: LinearLayout, found: ConversionBuffer) -> dict[tuple[int, i
     return {found.location(element): element for element in range(1 << layout.total_out_bits)}
 
 
+@pytest.mark.slow
 def test_buffers_hold_every_element_once() -> None:
     for row in rows()[:40]:
         src, dst = layouts(row)

@@ -125,6 +125,7 @@ def test_bounds_by_brute_force(pairs: int) -> None:
     assert kinds == {"nothing", "registers", "shuffles", "shared memory"}
 
 
+@pytest.mark.slow
 def test_composed_reads_the_element_that_is_needed() -> None:
     r = Random(7)
     for _ in range(100):

@@ -78,6 +78,7 @@ def python(value: Any) -> str:
     return repr(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [8, slow(1)])
 def test_expressions_are_what_the_judges_say_in_each_spelling(every: int, seed: int) -> None:
     for row, (name, arguments, (shape, stride)) in enumerate(judged()):
@@ -280,6 +281,7 @@ def test_the_command_prints_the_value_the_table_and_the_attribute(run: Run) -> N
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message", "column"),
     [
@@ -315,6 +317,7 @@ def test_what_is_wrong_is_said_where_it_is(
         assert column is None or f":1:{column}: " in outcome.err
 
 
+@pytest.mark.slow
 def test_a_text_of_a_megabyte_is_answered() -> None:
     with pytest.raises(LayoutError, match="sizes"):
         evaluate(f"make_layout(({'2, ' * 300_000}2))")

@@ -92,6 +92,7 @@ TERMINAL_BLOCKS = re.findall(r"^```console (\d+)\n(.*?)^```$", README, re.MULTIL
 """Columns of a terminal, and the commands and what it shows, which is not what a pipe gets."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("columns", "block"), TERMINAL_BLOCKS)
 def test_a_terminal_shows_what_stands_below_the_command(
     columns: str, block: str, shell: Shell
@@ -174,6 +175,7 @@ def test_every_command_prints_what_stands_below_it(
         assert output == example.output, example.command
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_analyses_are_true(
     run: Run, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

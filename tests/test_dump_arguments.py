@@ -64,6 +64,7 @@ def test_a_line_is_its_data_movement(run: Run) -> None:
     assert run("info", f"matmul-sm90.ttgir:{line}").out.startswith("#ttg.blocked<")
 
 
+@pytest.mark.slow
 def test_a_line_is_drawn_as_its_multiplication(run: Run, tmp_path: Path) -> None:
     dot = ["plot", "-i", "matmul-sm80.ttgir", "--line", "125", "--view", "mma", "-o"]
     for ending in ("svg", "html"):

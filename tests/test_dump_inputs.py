@@ -96,6 +96,7 @@ def test_values_are_for_the_kernels_that_have_them(run: Run, cache: Path) -> Non
     assert "nobody" in outcome.err
 
 
+@pytest.mark.slow
 def test_processes_say_the_same_as_one(
     run: Run, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ def said(found: list[Diagnosis]) -> list[tuple[int, str, str]]:
     return sorted((one.line, one.message, one.kind) for one in found if one.kind != "text")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, slow(5)])
 def test_after_edits_the_same_is_said_as_of_the_whole_text(count: int, seed: int) -> None:
     random = Random(seed)
@@ -113,6 +114,7 @@ def test_an_edit_reads_its_own_piece_only() -> None:
     assert newer.edited(newer.text) is newer
 
 
+@pytest.mark.slow
 def test_lines_in_sentences_are_those_of_the_dump() -> None:
     """Of a message that names a line, a piece further down is read where it stands."""
     stated = '"ttg.num-warps" = 4 : i32'

@@ -93,6 +93,7 @@ def clamp(value: int, bits: int) -> int:
     return max(-(1 << bits - 1), min((1 << bits - 1) - 1, value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [1, 8, 16, 32, 64])
 @pytest.mark.parametrize("name", sorted(BINARY))
 def test_binary_operations(name: str, bits: int) -> None:

@@ -69,6 +69,7 @@ def labels(root: ElementTree.Element) -> list[str]:
     return [span.text or "" for span in root.iter(f"{SVG}tspan")]
 
 
+@pytest.mark.slow
 def test_the_gallery_has_ten_figures_and_is_up_to_date(gallery: Path) -> None:
     assert len(NAMES) >= 10
     for name in NAMES:
@@ -439,6 +440,7 @@ def test_png_has_the_size_of_the_setting(size: int) -> None:
     assert (width, height) in ((setting.width * s, setting.height * s) for s in (1, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fit", FITS)
 def test_a_wide_figure_fits(fit: str) -> None:
     figure = draw(held(SEED, "tensor<128x128xf16>"))

@@ -143,6 +143,7 @@ def test_files_are_matched_by_any_pattern(pattern: str, tmp_path: Path) -> None:
     assert found == PATTERNS[pattern]
 
 
+@pytest.mark.slow
 def test_a_pattern_goes_down_a_thousand_folders(deep: Path) -> None:
     """And 2,000 parts of a pattern over 1,200 folders are not tried one by one at each."""
     [found] = matching(str(deep), "**/k.ttgir")
@@ -238,6 +239,7 @@ def test_calls_on_files_are_found() -> None:
     assert sorted(line for line, _ in calls_on_files(code)) == [1, 2, 3, 5, 6, 8, 10, 11]
 
 
+@pytest.mark.slow
 def test_every_file_is_reached_through_one_module() -> None:
     found: dict[tuple[str, str], int] = {}
     for path in sorted(PACKAGE.rglob("*.py")):

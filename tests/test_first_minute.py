@@ -29,6 +29,7 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
     return runner(capfdbinary, monkeypatch)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["", *SUMMARIES])
 def test_help_has_one_width(command: str) -> None:
     shown = {
@@ -78,6 +79,7 @@ POOR: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", POOR)
 @pytest.mark.parametrize("arguments", [VIEW, ("audit", DUMP), ("info", *VIEW[1:])])
 def test_a_poor_terminal_shows_readable_text(kind: str, arguments: tuple[str, ...]) -> None:
@@ -92,6 +94,7 @@ def test_a_poor_terminal_shows_readable_text(kind: str, arguments: tuple[str, ..
         assert b"\x1b[3" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [20, 0])
 @pytest.mark.parametrize("arguments", [VIEW, ("audit", DUMP), ("info", *VIEW[1:])])
 def test_a_narrow_terminal_and_one_of_unknown_size(
@@ -109,6 +112,7 @@ def test_a_narrow_terminal_and_one_of_unknown_size(
 LARGE = ("-l", ROW, "-t", "tensor<128x128xf16>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pager", ["no-such-pager", "true", "head -n 1", "false"])
 def test_a_pager_that_is_missing_or_quits_early_is_no_error(pager: str) -> None:
     status, shown, errors = on_terminal(*LARGE, columns=80, shows_errors=True, PAGER=pager)
@@ -120,6 +124,7 @@ def test_a_pager_that_is_missing_or_quits_early_is_no_error(pager: str) -> None:
         assert text.count("T0:") > 10
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX")
 def test_a_page_in_a_read_only_folder_is_one_message(tmp_path: Path) -> None:
     folder = tmp_path / "locked"

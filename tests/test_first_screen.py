@@ -79,6 +79,7 @@ def test_a_first_screen_has_the_whole_fix_and_its_command(path: Path) -> None:
             break
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 6), ids=lambda path: path.stem)
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
 def test_a_terminal_says_what_a_pipe_says(path: Path, width: int) -> None:

@@ -83,6 +83,7 @@ def test_help_says_what_each_format_prints(run: Run) -> None:
         assert all(words_of in words for words_of in prints)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", choices(audit))
 @pytest.mark.parametrize(
     "options", [(), ("--fits",), ("--axis-info",), ("--diff", KERNEL), ("--baseline", KERNEL)]

@@ -55,6 +55,7 @@ def audited(run: Run, dump: Path, values: dict[str, int]) -> Any:
     return json.loads(run("audit", str(dump), "--format", "json", *options).out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dump", sampled([SAVED, *DUMPS], 4), ids=lambda path: path.stem)
 def test_a_formula_gives_the_number(run: Run, dump: Path, seed: int) -> None:
     """The texts of an audit without values, at values, are the numbers of the audit with them."""

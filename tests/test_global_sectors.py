@@ -186,6 +186,7 @@ def test_an_offset_that_overflows_is_named() -> None:
     assert access.sectors(masked=False, stride=1 << 10).overflows == ()
 
 
+@pytest.mark.slow
 def test_bounds_of_a_large_tensor_hold_a_few_arrays_at_a_time() -> None:
     layout = LinearLayout.from_bases(
         [("register", [[1 << b] for b in range(5, 20)]), ("lane", [[1 << b] for b in range(5)])],

@@ -426,6 +426,7 @@ def test_the_report_of_a_conversion_counts_nothing_of_another_vendor() -> None:
     assert "cycle" not in report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [40, 3_000])
 def test_the_distances_of_a_chain_that_uses_each_value_twice(length: int) -> None:
     sums = "\n".join(

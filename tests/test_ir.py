@@ -477,6 +477,7 @@ GARBAGE = [
 """What never becomes IR: how it begins, what is repeated, how often."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "unit", "times"),
     [one if at % 4 == 1 else slow(*one) for at, one in enumerate(GARBAGE)],
@@ -511,6 +512,7 @@ def test_a_line_may_not_be_arbitrarily_long(monkeypatch: pytest.MonkeyPatch) -> 
         check_lines(Source("\n".join(["a", "b", "a" * 101, "c"])))
 
 
+@pytest.mark.slow
 def test_the_folder_command_agrees_with_the_text(tmp_path: Path) -> None:
     (tmp_path / "a.mlir").write_text(
         f"{ALIASES}module {{\n  x.y : {A}, {S}, tensor<3xf16, #a>\n}}\n"

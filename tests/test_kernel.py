@@ -210,6 +210,7 @@ def test_planted_facts_are_in_tables_comparisons_and_budgets(
     assert f"about {REGISTERS} of 9999 registers" in plain(golden)
 
 
+@pytest.mark.slow
 def test_what_apply_changes_is_said_of_the_kernel(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +226,7 @@ def test_what_apply_changes_is_said_of_the_kernel(
     assert f"registers per thread: {REGISTERS} before, {REGISTERS + 1} after" in outcome.out
 
 
+@pytest.mark.slow
 def test_a_planted_verdict_is_in_every_report_with_one(
     run: Run, monkeypatch: pytest.MonkeyPatch, other: str, tmp_path: Path
 ) -> None:

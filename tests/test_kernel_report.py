@@ -77,6 +77,7 @@ def test_lines_of_the_program_are_shown(run: Run, tmp_path: Path) -> None:
     assert re.search(r"\d\. make.py:39:5, line \d+: ttg.convert_layout", outcome.out)
 
 
+@pytest.mark.slow
 def test_findings_as_data(run: Run) -> None:
     outcome = run("audit", "attention-gfx942.ttgir", "--format", "json", "--value", "length=1024")
     module: dict[str, Any] = json.loads(outcome.out)["modules"][0]

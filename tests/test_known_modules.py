@@ -24,6 +24,7 @@ SOFTMAX = EXAMPLES / "kernels" / "softmax-sm90.ttgir"
 HEADER = "// -----// IR Dump After Nothing (nothing) //----- //\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(KERNELS[::2], 7), ids=lambda path: path.stem)
 def test_a_module_that_comes_again_is_audited_as_if_alone(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -110,6 +110,7 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [4, slow(1)])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_takes_every_form(name: str, step: int) -> None:
@@ -212,6 +213,7 @@ REPORTS: dict[str, tuple[Callable[[], object], list[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_prints_what_the_command_prints(
     name: str, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
@@ -390,6 +392,7 @@ def test_an_error_names_arguments_of_python(name: str) -> None:
     assert OPTION.findall(str(raised.value)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", sampled([*Path("examples").glob("*/*.ttgir"), *Path("examples").glob("*/*.mlir")], 9)
 )

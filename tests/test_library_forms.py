@@ -95,6 +95,7 @@ def test_every_function_takes_release_and_lanes(name: str) -> None:
     assert str(CALLS[name](release="3.8", threads_per_warp=64))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ON_GPU)
 @pytest.mark.parametrize("target", ["hip:gfx942", find_target("gfx942")])
 def test_every_function_takes_gpus_by_any_name(name: str, target: Any) -> None:

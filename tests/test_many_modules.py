@@ -117,6 +117,7 @@ NARROW = Path(__file__).parent.parent / "examples" / "narrow"
 MATMUL = (NARROW / "matmul.ttgir").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_only_what_is_shown_is_explained(run: Run, explained: list[object]) -> None:
     more = 6
     path = Path("narrow.mlir")
@@ -152,6 +153,7 @@ def test_a_folder_explains_what_is_asked_for(run: Run, explained: list[object]) 
     assert "pass inner_a as 1" in run("audit", str(folder), "--fail-on", "narrow-loads").err
 
 
+@pytest.mark.slow
 def test_no_history_is_worked_out_that_is_not_shown(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

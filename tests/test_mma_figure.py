@@ -178,6 +178,7 @@ def operands(case: Case) -> Iterator[tuple[str, tuple[int, ...], LinearLayout | 
     yield "d", d.shape, place(parse_layout(case.layout), d).layout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sampled([*nvidia_cases(), *amd_cases()], 21))
 def test_every_cell_names_who_holds_it(case: Case) -> None:
     figures = drawn(case, "thread"), drawn(case, "register")

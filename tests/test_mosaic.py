@@ -47,6 +47,7 @@ def test_a_strided_layout_deals_rows_to_threads() -> None:
             assert [*layout.apply(place).values()] == [*divmod(index, 64)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("swizzle", [32, 64, 128])
 @pytest.mark.parametrize("bits", [8, 16, 32])
 def test_a_buffer_has_tiles_and_swizzled_chunks(swizzle: int, bits: int) -> None:

@@ -222,6 +222,7 @@ def test_a_spelling_is_read(spelling: str) -> None:
     assert str(read_layout(spelling, Context().over(over))) == attribute
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [47, slow(4)])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_takes_every_spelling(command: str, step: int, run: Run) -> None:

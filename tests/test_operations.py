@@ -365,6 +365,7 @@ tt.func @f({given}) {{
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example_is_costed(name: str) -> None:
     [read] = parse_ir(module(*EXAMPLES[name]))

@@ -302,6 +302,7 @@ def test_the_playground_is_small() -> None:
     assert len(playground().encode()) <= 375_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["matmul-sm80", "attention-sm90", "attention-gfx942"])
 def test_the_page_of_a_dump_grows_by_three_times_its_text_at_most(name: str) -> None:
     source = read_source(str(KERNELS / f"{name}.ttgir"))

@@ -188,6 +188,7 @@ def main_lines(access: Access) -> list[str]:
     return lines[: picture[0]] if picture else lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pairs_tried", "every"), [(20, 60), slow(300, 3)])
 def test_accesses_cost_what_the_library_says(pairs_tried: int, every: int, seed: int) -> None:
     seen: Counter[str] = Counter()

@@ -88,6 +88,7 @@ def points_of(layout: LinearLayout, chance: random.Random) -> list[list[int]]:
     return [[chance.randrange(size) for size in sizes] for _ in range(POINTS)]
 
 
+@pytest.mark.slow
 @LAYOUTS
 def test_the_corpus_evaluates_alike(layouts: int, seed: int) -> None:
     chance = random.Random(seed)
@@ -167,6 +168,7 @@ def intel_rows(count: int) -> list[Row]:
     return [{**common, "attr": str(one), "shape": shape} for one, shape, _ in chosen]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [60, slow(1)])
 def test_attributes_are_read_alike(every: int) -> None:
     """All that are stored, of every kind, and the corpus where it is."""
@@ -260,6 +262,7 @@ def multiplied(placed: PlacedLayout) -> Row | None:
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [60, slow(3)])
 def test_multiplications_are_worked_out_alike(every: int, seed: int) -> None:
     """Of every attribute that is stored, over its type and as old releases spell it."""

@@ -110,6 +110,7 @@ DUMPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DUMPS.values(), ids=DUMPS)
 def test_modules_of_pieces_are_those_of_the_whole(text: str) -> None:
     file = written(text)
@@ -180,6 +181,7 @@ CHANGES: dict[Callable[[Path], None], str] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("processes", [1, 2])
@@ -259,6 +261,7 @@ def test_what_cannot_be_read_has_no_pieces() -> None:
     assert not pieces_of(".", SIZE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", [1, 2])
 @pytest.mark.parametrize(
     "text",
@@ -281,6 +284,7 @@ def test_a_dump_in_pieces_is_reported_as_a_whole(
     assert "pass inner_a as 1" in " ".join(whole.out.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processors", [1, 2])
 def test_what_is_wrong_with_a_dump_in_pieces_has_its_line(
     run: Run, monkeypatch: pytest.MonkeyPatch, processors: int
@@ -295,6 +299,7 @@ def test_what_is_wrong_with_a_dump_in_pieces_has_its_line(
     assert [run(*case) for case in cases] == whole
 
 
+@pytest.mark.slow
 def test_pieces_that_were_reported_are_let_go(
     run: Run, in_pieces: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ MADE: dict[str, Callable[[], object]] = {
 LONG = ("AppliedReport", "Page")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [slow(one) if one in LONG else one for one in MADE])
 def test_a_report_crosses_processes_and_equals_what_says_the_same(made: str) -> None:
     report = MADE[made]()

@@ -89,6 +89,7 @@ def different(layout: LinearLayout, *dims: str) -> int:
     return len(np.unique(places(layout, *dims)))
 
 
+@pytest.mark.slow
 @STEPS
 def test_there_are_enough_layouts(step: int) -> None:
     assert sum(1 for _ in small("tensor", step)) > 500 // step
@@ -296,6 +297,7 @@ def check_phases(encoding: SwizzledShared, shape: tuple[int, int]) -> None:
     assert [told[r % len(told)] for r in range(rows)] == xors
 
 
+@pytest.mark.slow
 @STEPS
 def test_tensor_memory_by_brute_force(step: int) -> None:
     for row, _, layout in stored("tmem", step):

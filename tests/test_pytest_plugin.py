@@ -51,6 +51,7 @@ def folder(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_each_case_and_kind_is_a_test(folder: Path) -> None:
     result = run_pytest("-v", "--strict-config", "-W", "error")
     assert result.returncode == 0
@@ -137,6 +138,7 @@ def test_only_listed_manifests_are_collected(folder: Path) -> None:
     assert "2 failed, 4 passed" in result.stdout
 
 
+@pytest.mark.slow
 def test_it_is_inert_without_the_option(folder: Path) -> None:
     Path("pytest.ini").write_text("[pytest]\n")
     Path("goldens/layouts.yaml").write_text("another tool's file: [\n")

@@ -81,6 +81,7 @@ def figure_named(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Fi
     return figures[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ending", "name"),
     [

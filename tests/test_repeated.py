@@ -59,6 +59,7 @@ def assert_same(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert together == described(parse_ir(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(KERNELS, 6), ids=lambda path: path.stem)
 def test_kernels(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = path.read_text(encoding="utf-8")

@@ -184,6 +184,7 @@ SHELLS = {
 """Shell -> the words that its script passes on, and which of them is completed."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_scripts_of_the_shells(shell: str, tmp_path: Path) -> None:
     """Each script asks the program, which answers in the form that the script reads."""

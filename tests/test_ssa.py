@@ -57,6 +57,7 @@ def handed(branch: SsaOperation) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((label, names(operands)) for label, operands in branch.successors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
 def test_every_value_of_a_kernel_is_defined(path: Path) -> None:
     [module] = parse_ir(path.read_text(encoding="utf-8"))

@@ -29,6 +29,7 @@ def shell(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]
 COMMANDS = [("-l", BLOCKED, "-t", TYPE), ("info", BLOCKED, "-t", TYPE), ("audit", DUMP)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redirection", ["> /dev/full", ">&-"])
 @pytest.mark.parametrize("command", sampled(COMMANDS, 3), ids=lambda command: command[0])
 def test_output_that_cannot_be_written_is_trouble(
@@ -61,6 +62,7 @@ def test_standard_input_that_is_closed_is_trouble() -> None:
     assert done.stderr == "<stdin>: error: cannot read: standard input is closed\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redirection", sampled(["2>&- <&-", "2>&-", "2> /dev/full"], 3))
 def test_standard_error_does_not_matter(redirection: str) -> None:
     assert shell(redirection, "info", BLOCKED, "-t", TYPE).returncode == 0

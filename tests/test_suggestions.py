@@ -255,6 +255,7 @@ SIDES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_suggestions_for_small_kernels_hold(name: str) -> None:
     text = kernel(name)

@@ -79,6 +79,7 @@ def random_register(rng: random.Random) -> str:
     return BLOCKED.format(per_thread, [lanes, 32 // lanes], [warps, 4 // warps], order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [seed if seed in (12,) else slow(seed) for seed in range(0, 100, 2)]
 )
@@ -133,6 +134,7 @@ def test_known_cases_are_free_of_conflicts(name: str) -> None:
     assert search.optimum.wavefronts <= search.best.wavefronts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [2, slow(15)])
 def test_linear_optimum_of_a_writer_and_a_reader_is_free_of_conflicts(pairs: int) -> None:
     rng = random.Random(3)

@@ -160,6 +160,7 @@ def test_commands_over_a_line_refuse_an_unknown_gpu_and_note_a_newer_one(
 CHIPS = ("cuda:86", "cuda:120", "cuda:121", "hip:gfx1201", "hip:gfx1103", "cuda:90")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", CHIPS)
 def test_a_heading_names_the_chip_that_the_module_names(audit: Any, target: str) -> None:
     text, data = audit(target, 32)

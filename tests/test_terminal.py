@@ -159,6 +159,7 @@ def joined(shown: bytes, heading_lines: int) -> tuple[list[str], list[range]]:
     return [f"{name}: {', '.join(cells)}" for name, cells in found.items()], columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", sampled(SCREENS, 2))
 @pytest.mark.parametrize("more", [(), ("--use-hw-view", "--warp", "1:3")])
 def test_a_terminal_shows_every_column(run: Run, columns: int, more: tuple[str, ...]) -> None:
@@ -186,6 +187,7 @@ def test_parts_are_of_one_width_and_say_what_they_show() -> None:
 WIDTHS = (1, 7, 24, 40, 80, 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layout", "tensor"),
     [
@@ -208,6 +210,7 @@ def test_no_line_is_wider_than_the_terminal(layout: str, tensor: str) -> None:
         assert max(map(len, unstyle(text).splitlines())) <= width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "more", "is_paged"), [(128, (), True), (64, (), False), (128, ("--no-pager",), False)]
 )
@@ -240,6 +243,7 @@ def test_less_shows_all_of_a_line_sideways(tmp_path: Path) -> None:
     assert shown == b"LESS=-F -X -R -S -+F\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["false", "sh -c 'exit 3'", "no-such-pager", "'"])
 def test_a_pager_that_fails_costs_a_note_at_most(command: str, run: Run) -> None:
     arguments = "-l", SEED, "-t", "tensor<256x256xf16>"
@@ -319,6 +323,7 @@ def test_colours_take_no_room_in_a_folded_line() -> None:
     assert re.sub(r"\n +", " ", folded) == coloured
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "more", "variables", "is_shown"),
     [

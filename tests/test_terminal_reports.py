@@ -58,6 +58,7 @@ def words(text: str) -> set[str]:
     return set(WORD.findall(text.partition(HINT)[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", WIDTHS)
 @pytest.mark.parametrize("name", sampled(list(REPORTS), 6))
 def test_a_report_fits_and_cuts_no_word(name: str, columns: int, run: Run) -> None:
@@ -73,6 +74,7 @@ def test_a_report_fits_and_cuts_no_word(name: str, columns: int, run: Run) -> No
         assert words(text) == words(plain.out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["diff", "convert-shared", "where-element", "audit-folder"])
 def test_a_narrow_terminal_loses_nothing(name: str, run: Run) -> None:
     plain = run(*REPORTS[name])
@@ -128,6 +130,7 @@ def test_what_has_no_room_stands_below_its_row_with_its_name() -> None:
 EXAMPLES = KERNELS.parent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_a_folder_fills_at_most_a_screen(columns: int, run: Run) -> None:
     files = [

@@ -272,6 +272,7 @@ def test_the_page_says_that_it_does_not_know_it(install: Install) -> None:
     assert "toy" not in json.dumps(spellings(keys))
 
 
+@pytest.mark.slow
 def test_nothing_is_looked_for_without_need() -> None:
     """Layouts of Triton are read without asking which packages are installed."""
     script = (

@@ -124,6 +124,7 @@ class TestProgram:
         part = estimated(text, grid=(132,)).launch.latency
         assert part < 0.7 * whole
 
+    @pytest.mark.slow
     def test_partitions_run_side_by_side(self) -> None:
         arguments = "%v: tensor<512xf32, #b>"
         work = "\n".join(
@@ -280,6 +281,7 @@ class TestRanking:
         assert len({one["programs"] for one in found["configurations"]}) == 1
         assert "as many programs as store the same bytes" in run("rank", str(folder)).out
 
+    @pytest.mark.slow
     def test_many_dumps_are_read_by_several_processes(self, run: Run, tmp_path: Path) -> None:
         for length in range(1, 30):
             (tmp_path / f"{length}.ttgir").write_text(kernel(chain(length)))

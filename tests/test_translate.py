@@ -242,6 +242,7 @@ def test_random_layouts_are_read_back(cases: int, seed: int, tally: Counter[str]
     assert sum(tally.values()) > cases
 
 
+@pytest.mark.slow
 @SHARES
 def test_layouts_of_upstream_tests_are_read_back(
     share: int, seed: int, tally: Counter[str]

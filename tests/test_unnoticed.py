@@ -538,6 +538,7 @@ def test_a_legend_says_that_colours_repeat(color_by: str, last: str, run: Run) -
     assert out.splitlines()[-1].endswith(f"\x1b[0m{last}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("width", "shown"), [(12, 1), (20, 2), (30, 3), (34, 4), (42, 4), (60, 4), (66, 8), (72, 8)]
 )

@@ -51,6 +51,7 @@ def test_totals_count_every_run(run: Run) -> None:
         assert total["executed_bytes"] == sum(m["executions"] * m["bytes"] for m in own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["K: 144", "{'%K': 144}", '{"K": 144}', "K: 0x90", "K: 5\n"])
 def test_values_from_a_file(text: str, run: Run, tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"

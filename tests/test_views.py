@@ -536,6 +536,7 @@ def test_small_pages_and_blocks_print_the_same(
         assert_prints(shared_view(layout, kind), expected_shared(layout, kind), seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("padding", [(), ((128, 4), (1024, 16))])
 def test_offsets_of_five_digits(padding: tuple[tuple[int, int], ...]) -> None:
     bits = [[1 << bit, 0] for bit in range(7)] + [[1 << bit, 1 << bit] for bit in range(7)]

@@ -87,6 +87,7 @@ def test_kernels_of_a_pool_are_those_of_the_program(program: Path, start: str) -
     assert report["failure"] is None
 
 
+@pytest.mark.slow
 def test_a_fork_and_a_program_that_it_starts_are_seen(program: Path) -> None:
     text = """\
 import os, subprocess, sys
@@ -106,6 +107,7 @@ os.wait()
     assert first["launches"][0]["count"] == 2
 
 
+@pytest.mark.slow
 def test_the_sitecustomize_of_the_program_still_runs(program: Path) -> None:
     (program / "sitecustomize.py").write_text("import builtins; builtins.mine = 7\n")
     text = """\
@@ -116,6 +118,7 @@ subprocess.run([sys.executable, "-c", "print(mine)"], check=True)
     assert (status, errors, report["processes"]) == (0, "", 0)
 
 
+@pytest.mark.slow
 def test_a_started_process_imports_nothing_of_ours_before_triton(program: Path) -> None:
     text = """\
 import subprocess, sys
@@ -136,6 +139,7 @@ def test_paths_and_folders_are_as_before(program: Path, monkeypatch: pytest.Monk
     assert not os.path.exists(folder)
 
 
+@pytest.mark.slow
 def test_a_killed_child_has_said_what_it_saw(program: Path) -> None:
     text = """\
 import os, signal
@@ -148,6 +152,7 @@ os.wait()
     assert launched(watched(program, text)[2]) == [3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("handled", [False, True])
 def test_a_terminated_program_still_reports(program: Path, handled: bool) -> None:
     """The status is that of the signal; a handler of the program's own goes first."""

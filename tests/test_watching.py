@@ -294,6 +294,7 @@ def run(program: Path, *arguments: str, **variables: str) -> subprocess.Complete
     )
 
 
+@pytest.mark.slow
 def test_a_program_is_followed_from_its_own_import_of_triton(program: Path) -> None:
     """The program's arguments and exit status are its own; the table follows it."""
     result = run(program, "-m", "tt_layout.watch", "train.py", "--size", "7")

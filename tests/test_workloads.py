@@ -45,6 +45,7 @@ def test_every_kernel_is_there_for_every_target() -> None:
     assert [path.stem for path in DUMPS] == names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
 def test_findings_are_on_the_first_screen(path: Path) -> None:
     found = head(path)

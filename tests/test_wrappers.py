@@ -105,6 +105,7 @@ def compressed(name: str, data: bytes) -> bytes:
     return bytes(zstandard.ZstdCompressor().compress(data))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*WRAPPERS, "gzip", "zstd"])
 def test_an_audit_of_a_wrapped_dump_is_that_of_the_dump(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -27,6 +27,7 @@ def run(
 LAYOUT = (BLOCKED, "-t", TYPE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
@@ -49,6 +50,7 @@ def test_a_terminal_is_told_the_file(arguments: tuple[str, ...], name: str, run:
     assert not Path("-").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["page", "plot"])
 def test_the_file_of_somebody_else_is_left_alone(command: str, run: Run) -> None:
     name = f"blocked.{'html' if command == 'page' else 'svg'}"
@@ -77,6 +79,7 @@ def test_a_folder_that_cannot_be_written_costs_one_message(
     assert told == message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [("page", "many.mlir", "-o", "k.html"), ("check", "--update")]
 )
@@ -98,6 +101,7 @@ def test_a_terminal_shows_how_far_it_is(
     assert "\u2501".encode() in shown
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_how_many_findings_are_carried_out(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
