@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 from typing import Union
 
@@ -23,6 +24,9 @@ Nested = Union[int, "tuple[Nested, ...]"]
 
 MAX_DEPTH = 64
 """Brackets in brackets."""
+
+MAX_MODES = 512
+"""Sizes of a layout, all brackets counted, so that no expression takes long."""
 
 
 @dataclass(frozen=True)
@@ -112,12 +116,14 @@ def compact(shape: Nested, order: Sequence[int] | None = None) -> Layout:
         order: which of the top-level modes comes first, second, ..; the first by default.
 
     Raises:
-        LayoutError: the order has another number of modes.
+        LayoutError: the order has another number of modes, or there are more than `MAX_MODES`.
 
     Example:
         >>> str(compact((4, (2, 3)))), str(compact((4, 8), order=(1, 0)))
         ('(4,(2,3)):(1,(4,8))', '(4,8):(8,1)')
     """
+    if next(islice(leaves(shape), MAX_MODES, None), None) is not None:
+        raise LayoutError(f"a layout has at most {MAX_MODES} sizes here")
     if order is None:
         return _compact_from(shape, 1)[0]
     modes = shape if isinstance(shape, tuple) else (shape,)

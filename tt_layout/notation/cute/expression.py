@@ -48,9 +48,6 @@ _DSL_TYPES = {
 }  # fmt: skip
 """Element type of the DSL -> its name in those of instructions."""
 
-MAX_MODES = 512
-"""Sizes of a layout, all brackets counted, so that no expression takes long."""
-
 _BLANK = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(
     r"(?:(?P<number>_?-?\d+(?:_c)?)(?![\w.])|(?P<width>\d{1,3}b)\b|(?P<name>[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*)"
@@ -179,8 +176,8 @@ class _Reader:
             if error.location is not None:
                 raise
             self._fail(error.message, start)
-        if isinstance(found, Layout) and len(found.flat) > MAX_MODES:
-            self._fail(f"a layout has at most {MAX_MODES} sizes here", start)
+        if isinstance(found, Layout) and len(found.flat) > algebra.MAX_MODES:
+            self._fail(f"a layout has at most {algebra.MAX_MODES} sizes here", start)
         return found
 
     # -- the grammar ----------------------------------------------------------------------------
