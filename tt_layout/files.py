@@ -104,7 +104,7 @@ def _refuse_special(mode: int) -> None:
 
 
 def chunks_of(file: BinaryIO, name: str, most: int = MAX_BYTES) -> Iterator[bytes]:
-    """Yield what is in an open file, chunk by chunk.
+    """Yield the contents of an open file, chunk by chunk.
 
     Args:
         file: as `open_file` returns it, or a stream.
@@ -124,7 +124,7 @@ def chunks_of(file: BinaryIO, name: str, most: int = MAX_BYTES) -> Iterator[byte
 
 
 def read_bytes(path: str, most: int = MAX_BYTES) -> bytes:
-    """Return what is in a file.
+    """Return the contents of a file.
 
     Args:
         path: of the file.
@@ -377,7 +377,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def stamp_of(path: str) -> tuple[int, ...]:
-    """Return what changes when a file does; of one that is not there, nothing.
+    """Return a stamp that changes with a file; an empty one where it is missing.
 
     Example:
         >>> stamp_of(__file__) == stamp_of(__file__), stamp_of("nowhere.mlir")

@@ -78,7 +78,7 @@ class Audit(Conclusions):
 
     @property
     def notes_above(self) -> tuple[str, ...]:
-        """What is to be said before all else: an assumed GPU, a compiler that had no answer."""
+        """Notes that come before all else: an assumed GPU, a compiler that had no answer."""
         notes = self.target_note, self.known.compile_note
         return tuple(note for note in notes if note is not None)
 

@@ -1,4 +1,4 @@
-"""What a finding is: something that the reader of an audit should look at, of one or more kinds.
+"""Findings: what the reader of an audit should look at, of one or more kinds.
 
 A kind of finding is a rule: a class under `Occurrence` in a file of `tt_layout.audit.rules`, which
 finds its occurrences itself.  Nothing else names it.
@@ -49,7 +49,7 @@ class Urgency(IntEnum):
 
 
 class Counted(NamedTuple):
-    """What the line of a kernel calls findings that are alike.
+    """The noun for findings alike in the line of a kernel.
 
     Attributes:
         noun: in the singular, behind the number; empty where occurrences are not counted.
@@ -74,7 +74,7 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True)
 class Occurrence:
-    """What a rule knows of one place where it found something: the base of all rules.
+    """A place where a rule found something, with the facts behind it: the base of all rules.
 
     A rule is a frozen dataclass under this one, alone in a module of `tt_layout.audit.rules` that
     is called like its kind.  Its fields are the facts of an occurrence.  The docstring of the
@@ -104,7 +104,7 @@ class Occurrence:
 
     @property
     def words(self) -> str:
-        """What is wrong, as it follows the name of what it is about.
+        """The fault in words that follow the name of its subject.
 
         Empty where another rule that found the same data movement says it.
         """
@@ -112,12 +112,12 @@ class Occurrence:
 
     @property
     def link(self) -> str:
-        """What is between that name and the words."""
+        """The separator between that name and the words."""
         return " "
 
     @property
     def program_change(self) -> str:
-        """What to change in the program to avoid it; empty where nothing is known."""
+        """The change of the program that avoids it; empty where none is known."""
         return ""
 
     @property
@@ -127,11 +127,11 @@ class Occurrence:
 
     @property
     def counted(self) -> Counted:
-        """What the line of a kernel calls it."""
+        """Its noun in the line of a kernel."""
         raise NotImplementedError
 
     def headline(self, number: int, first: Finding) -> str:
-        """Return what the verdict on a kernel says of so many, of which the first is given."""
+        """Return the verdict's words for a number of such findings, given the first."""
         return f"{self.counted.text(number)}: see line {first.line}"
 
     @property
@@ -148,7 +148,7 @@ class Occurrence:
         return ()
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
-        """Return what would be cheaper, the best first."""
+        """Return cheaper alternatives, the best first."""
         return ()
 
 
@@ -194,7 +194,7 @@ class Finding(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it is called by."""
+        """The key that names it."""
         return self.kinds[0]
 
     @property
@@ -209,20 +209,20 @@ class Finding(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """What is wrong, without what to change."""
+        """The fault alone, without the change that avoids it."""
         said = [one for one in self.occurrences if one.words]
         link = said[0].link if said else ""
         return f"{self.name}{link}{'; it '.join(one.words for one in said)}"
 
     @property
     def program_change(self) -> str:
-        """What to change in the program to avoid it; empty where nothing is known."""
+        """The change of the program that avoids it; empty where none is known."""
         changes = (one.program_change for one in self.occurrences)
         return next(filter(None, changes), "")
 
     @property
     def message(self) -> str:
-        """What is wrong, and what to change in the program, in one sentence."""
+        """The fault and the change of the program that avoids it, in one sentence."""
         change = self.program_change
         return f"{self.problem}; {IN_PROGRAM}: {change}" if change else self.problem
 
@@ -233,7 +233,7 @@ class Finding(NamedTuple):
 
     @property
     def executions(self) -> int | None:
-        """How often it runs in one program; None where that is not known."""
+        """Executions in one program; None where they are unknown."""
         return self.runs.number if self.runs is not None else None
 
     @property
@@ -243,7 +243,7 @@ class Finding(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What would be a finding, were not every other way more expensive.
+    """A finding to which every alternative is more expensive.
 
     Attributes:
         finding: what it would be.
@@ -257,7 +257,7 @@ class Note(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the rules say of a module.
+    """The rules' conclusions about a module.
 
     Attributes:
         findings: in the order in which a reader acts.

@@ -479,7 +479,7 @@ class Kernel:
 
     @property
     def heading(self) -> str:
-        """The same with the product whose memory, clock and multiprocessors are meant."""
+        """The target with the product that gives memory, clock and multiprocessors."""
         product = self.chip.product if self.chip is not None else None
         if self.target is None or product is None:
             return self.who
@@ -493,7 +493,7 @@ class Kernel:
 
     @property
     def counts(self) -> str:
-        """What was found, each kind with its number, and the shared memory."""
+        """The findings, each kind with its number, and the shared memory."""
         texts = [", ".join(kinds_texts(self.findings))] * bool(self.findings)
         texts += [f"worth keeping: {', '.join(kinds_texts(self.needed))}"] * bool(self.needed)
         texts = texts or [*filter(None, [self.absences])]
@@ -501,7 +501,7 @@ class Kernel:
 
     @property
     def absences(self) -> str:
-        """What is said of a kernel without findings: only what the known costs rule out."""
+        """The sentence on a kernel without findings: only what the known costs exclude."""
         if self.is_empty:
             return ""
         if self.unknown_costs:
@@ -579,7 +579,7 @@ def _counted(kinds: Iterable[str]) -> dict[str, int]:
 
 
 def _absences() -> str:
-    """Return what the rules rule out, those of one noun together."""
+    """Group the kinds that the rules exclude by their noun."""
     nouns: dict[str, list[str]] = {}
     for adjective, noun in (rule.absence for rule in rules() if rule.absence is not None):
         nouns.setdefault(noun, []).append(adjective)

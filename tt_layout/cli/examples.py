@@ -97,7 +97,7 @@ INDENT = "  "
 
 
 def examples_of(command: str) -> str | None:
-    """Return what stands below the help of a command; None where there are no examples.
+    """Return the examples below the help of a command; None without any.
 
     Example:
         >>> print(examples_of("suggest nvmma").replace("\\b", "(as it is)"))

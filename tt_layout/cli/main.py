@@ -207,7 +207,7 @@ class LazyGroup(HelpfulGroup):
         return items + click.Command.shell_complete(self, context, incomplete)
 
     def _summary(self, context: click.Context, name: str) -> str:
-        """Return what a subcommand does; only one that is not in the table is imported."""
+        """Describe a subcommand; only one that is not in the table is imported."""
         from tt_layout.cli.summaries import SUMMARIES
 
         if name in SUMMARIES:

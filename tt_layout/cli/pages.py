@@ -82,7 +82,7 @@ def placed(encodings: Sequence[Encoding], tensor: TensorType) -> list[PlacedLayo
 
 
 def _titles(encodings: Sequence[Encoding]) -> list[str]:
-    """Return what a page calls its layouts."""
+    """Return the names of a page's layouts."""
     if len(encodings) == 1:
         return ["layout"]
     if len({encoding.memory_space for encoding in encodings}) == 1:

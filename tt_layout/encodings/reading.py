@@ -176,7 +176,7 @@ def expect_layout(node: Node) -> AttributeNode:
 
 
 def _in_dialect(near: str, name: str) -> str:
-    """Return what the dialect of a name calls today what another dialect calls ``near``.
+    """Return today's name, in the dialect of a name, of what another dialect calls ``near``.
 
     Example:
         >>> _in_dialect("triton_gpu.shared", "ttg.shared")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """What a product attains; cycles are of a multiprocessor.
+    """Rates that a product attains; cycles are of a multiprocessor.
 
     Attributes:
         clock_hz: that it holds.

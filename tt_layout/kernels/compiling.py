@@ -75,7 +75,7 @@ class TritonCompiler:
         return printed if is_release else None
 
     def metadata(self, text: str, target: CompilerTarget, known: KernelMetadata) -> KernelMetadata:
-        """Return what is known of a kernel with what Triton's compiler says of it.
+        """Add the numbers of Triton's compiler to the metadata of a kernel.
 
         Whatever goes wrong is in `KernelMetadata.compile_note`, one line, and the rest is as known.
 
@@ -293,7 +293,7 @@ def _start_of(folder: str, name: str) -> str:
 
 
 def _last_words(folder: str) -> str:
-    """Return what the compiler said before it crashed, behind a colon; nothing if it was silent."""
+    """Return the compiler's last words before a crash, behind a colon; nothing if it was silent."""
     lines = [line for line in _start_of(folder, "stderr").splitlines() if line.strip()]
     said = [line for line in lines if re.search(r"error|fatal|LLVM ERROR|Assertion", line)]
     return f": {_one_line((said or lines)[0])}" if lines else ""

@@ -154,7 +154,7 @@ class PageLayout:
         check_sizes(self.placed)
 
     def _embedded(self) -> dict[str, Any]:
-        """Return what the page gets as data."""
+        """Return the data of a page."""
         return {
             "name": self.name,
             **embedded(self.placed),
@@ -223,7 +223,7 @@ def build(
 
 
 def known_data(target: str | None) -> dict[str, Any]:
-    """Return what every page knows: GPUs, colours, releases, encodings, what notations need.
+    """Return the data of every page: GPUs, colours, releases, encodings, needs of notations.
 
     Args:
         target: the GPU whose shared memory is meant; None for the usual one.

@@ -1,4 +1,4 @@
-"""What the page of a dump shows of each of its modules: findings and data movements."""
+"""The findings and data movements of each module, as the page of a dump shows them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MAX_FILES = 64
 
 
 def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any]:
-    """Return what the page gets of a module.
+    """Return the page's data of a module.
 
     Args:
         audit: what there is to say about it.
@@ -73,19 +73,19 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
 
 
 def kernel_texts(audit: Audit) -> list[str]:
-    """Return what the kernels of a module are called."""
+    """Return the names of a module's kernels."""
     return [f"@{name}" for name in kernel_names(audit) if name is not None]
 
 
 def _rank(audit: Audit) -> list[float]:
-    """Return what modules are compared by, the worst highest: errors first, then wasted cycles."""
+    """Return a module's rank, the worst highest: by errors, then by wasted cycles."""
     ranks = [(entry.errors, entry.weight * (entry.programs or 1)) for entry in kernels_of(audit)]
     errors, weight = max(ranks, default=(0, 0.0))
     return [int(errors > 0), round(weight)]
 
 
 def _head(summary: Kernel) -> tuple[str, str]:
-    """Return what is said of a kernel: the verdict, and what was counted."""
+    """Return the verdict on a kernel, and its counts."""
     verdict, *others = head_texts(summary)
     return f"{summary.heading}: {verdict}", "; ".join(others)
 
@@ -122,7 +122,7 @@ def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
 
 
 def _lines_of_aliases(module: Module) -> Iterator[int]:
-    """Yield where the layouts of a module are defined, as far as that is before it."""
+    """Yield the definitions of a module's layouts that stand before it."""
     lines = (module.aliases[name].line for name in module.aliases.attributes())
     return (line for line in lines if line < module.line)
 
@@ -143,7 +143,7 @@ def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
 
 
 def _notes(adviser: Adviser) -> Iterator[dict[str, Any]]:
-    """Yield what stays as it is because every other way is dearer."""
+    """Yield the places that stay because every alternative is more expensive."""
     for note in adviser.audit.notes:
         yield {"lines": [note.finding.line], "message": note_message(adviser, note)}
 
@@ -227,7 +227,7 @@ def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:
 
 
 def _facts(details: dict[str, Any]) -> dict[str, int | str]:
-    """Return what is a number or a word among the details of a cost."""
+    """Return the numbers and words among the details of a cost."""
     return {
         name: value
         for name, value in details.items()

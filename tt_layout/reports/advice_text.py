@@ -30,7 +30,7 @@ _ATOMICS = frozenset(
 
 
 class Remedy(NamedTuple):
-    """What to do about findings alike: a sentence for each question of a reader, or none.
+    """Advice on findings alike: a sentence for each question of a reader, or none.
 
     Attributes:
         ways: a fix, which ``tt-layout apply`` carries out, or else a change of the program.
@@ -85,7 +85,7 @@ def refused_text(refusal: str) -> str:
 
 
 def way_out(finding: Finding) -> str:
-    """Return what to change in the program to avoid a finding; empty where nothing is known."""
+    """Return the change of the program that avoids a finding; empty where none is known."""
     return f"{IN_PROGRAM}: {finding.program_change}" if finding.program_change else ""
 
 
@@ -96,7 +96,7 @@ def no_way_out(finding: Finding) -> str:
 
 
 def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
-    """Return what is removed from findings alike, or else what they cost, without a way out."""
+    """Return the cost that is removed from findings alike or, without a way out, their cost."""
     first = group[0]
     if adviser.best(first) is not None:
         return adviser.gain(group).text("removes")
@@ -147,7 +147,7 @@ class DumpArgument(NamedTuple):
 
 
 def in_triton(suggestion: Suggestion, target: Target | None) -> str:
-    """Return what a program in Triton, which names no layouts, can do."""
+    """Return the means of a program in Triton, which names no layouts."""
     knobs = triton_knobs(suggestion, target)
     if knobs is None:
         where = f" for {target.name}" if target is not None else ""
@@ -183,7 +183,7 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -
 def _details(
     adviser: Adviser, finding: Finding, suggestion: Suggestion, *, is_whole: bool
 ) -> Iterator[str]:
-    """Yield what a fix removes and adds."""
+    """Yield the costs that a fix removes and adds."""
     constructor = gluon(suggestion)
     if constructor is not None:
         yield f"in Gluon: {constructor}"
@@ -243,7 +243,7 @@ def _anchors(anchors: Sequence[Anchor]) -> str:
 
 
 def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ...] | None:
-    """Return what of a program in Triton moves the layout that a suggestion replaces.
+    """Return the parts of a Triton program that set the layout which a suggestion replaces.
 
     None where no trial on the GPU had the layout; empty where nothing that was tried moved it, or
     only one side of a conversion is meant.
@@ -260,7 +260,7 @@ def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ..
 
 
 def _worse_line(worse: Recost) -> str:
-    """Return what a suggestion makes more expensive, or adds."""
+    """Return the costs that a suggestion raises or adds."""
     times, line = safe(worse.executions.times), worse.operation.line
     if worse.before is None:
         conversion = f"a conversion of {count(-worse.saved, 'cycle')}"
@@ -329,7 +329,7 @@ def suggestion_data(
 
 
 def share_data(share: Share | None) -> dict[str, Any]:
-    """Return what part of a kernel something is, of what, and whether that pays."""
+    """Return the share of a kernel that something takes, and whether saving it pays."""
     if share is None:
         return {"share": None, "share_of": None, "verdict": None}
     known = share.part is not None

@@ -1,4 +1,4 @@
-"""What a dump's kernels do badly, and all that they do: the report of ``tt-layout audit``."""
+"""The report of ``tt-layout audit``: the faults of a dump's kernels, and their operations."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class AuditReport(Printed):
         return self is other or (are_kept and self.data() == other.data())
 
     def __hash__(self) -> int:
-        """Return the same number for reports that say the same."""
+        """Number reports, those with equal texts alike."""
         return hash(self.file)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -245,7 +245,7 @@ def page_command(file: str) -> str:
 
 
 def target_line(module: Module) -> Iterator[Line]:
-    """Yield what a module says of itself."""
+    """Yield a module's own attributes."""
     known = [f"target {module.target}"] if module.target is not None else []
     for attribute, unit in (("num-warps", "warp"), ("threads-per-warp", "thread")):
         number = module.number(attribute)
@@ -264,7 +264,7 @@ def or_dash(number: int | None) -> str:
 
 
 def ends_of(operation: Operation) -> list[str]:
-    """Return what is moved, from where and to where."""
+    """Return the subject of a movement, its source and its destination."""
     moved = operation.moved or operation.target
     bare = safe(moved.bare) if moved is not None else "-"
     if operation.group is MovementKind.ALLOCATION:

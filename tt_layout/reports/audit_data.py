@@ -93,7 +93,7 @@ def _numbers(audit: Audit) -> dict[int, int]:
 
 
 def _note(note: Note, adviser: Adviser) -> dict[str, Any]:
-    """Return what is not a finding, since every other way costs more."""
+    """Return the places that are no findings, since every alternative costs more."""
     return {
         **_finding(note.finding),
         "text": note_text(adviser, note, [note.finding]),

@@ -1,4 +1,4 @@
-"""What an expression of CuTe is: ``tt-layout cute``."""
+"""The value of a CuTe expression: ``tt-layout cute``."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ MAX_SHOWN = 12  # groups of findings with advice, unless all are asked for
 
 
 class Listed(NamedTuple):
-    """How much is said of findings alike.
+    """The length of the text on findings alike.
 
     Attributes:
         places: of the program that are listed.
@@ -82,7 +82,7 @@ def finding_in_brief(
     listed: Listed,
     dump: DumpArgument | None,
 ) -> tuple[list[Paragraph], list[Paragraph]]:
-    """Return what a first screen says of findings alike, and what it adds where there is room."""
+    """Return a first screen's text on findings alike, and its additions where there is room."""
     number, findings = group
     found = remedy(adviser, findings)
     texts = [found.ways, found.gain, *found.drawbacks]
@@ -94,7 +94,7 @@ def finding_in_brief(
 
 
 def notes(adviser: Adviser) -> Iterator[Paragraph]:
-    """Yield what stays as it is, those alike together."""
+    """Yield the places that stay as they are, those alike together."""
     own = {id(member.finding): member for member in adviser.audit.notes}
     for group in grouped([member.finding for member in adviser.audit.notes]):
         text = note_text(adviser, own[id(group[0])], group)
@@ -107,7 +107,7 @@ def notes(adviser: Adviser) -> Iterator[Paragraph]:
 def what(
     number: int, group: Sequence[Finding], program: ProgramSource, room: Listed = USUAL
 ) -> list[Paragraph]:
-    """Return where findings are, with the text of the program, and what is wrong."""
+    """Return the places of findings with the program's text, and the fault."""
     first = group[0]
     colour = "red" if first.is_error else "yellow"
     start, indent = f"  {number}. ", len(f"  {number}. ")

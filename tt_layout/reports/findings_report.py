@@ -1,4 +1,4 @@
-"""Of a dump's kernels only what they do badly: what ``tt-layout check`` keeps of an audit."""
+"""The faults of a dump's kernels alone: what ``tt-layout check`` keeps of an audit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FindingsReport:
 
     @cached_property
     def advisers(self) -> tuple[Adviser, ...]:
-        """What is advised of each module."""
+        """The advice on each module."""
         return tuple(map(Adviser, self.audits))
 
     def lines(self) -> Iterator[Line | Fitted]:

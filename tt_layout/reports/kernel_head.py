@@ -1,4 +1,4 @@
-"""What is around the findings of a kernel: the verdict above; memory, registers, time below."""
+"""The frame of a kernel's findings: the verdict above; memory, registers, time below."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def resources(summary: Kernel, *, is_short: bool = False) -> str:
 
 
 def _unknown_text(summary: Kernel) -> str:
-    """Return what is not known of a kernel, because no source gives it for its GPU."""
+    """Return the facts of a kernel that no source gives for its GPU."""
     target = summary.chip
     if target is None or not target.unknown:
         return ""

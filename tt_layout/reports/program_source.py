@@ -20,7 +20,7 @@ ENDING = ".py"
 
 
 class ProgramSource(NamedTuple):
-    """Where the files of the user's program are.
+    """The places of the user's source files.
 
     A dump of somebody else may name any file of this machine: what is read is bounded by
     ``within`` wherever the text goes on to others.

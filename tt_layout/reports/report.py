@@ -50,7 +50,7 @@ class Titled(Report, Protocol):
 
 
 class Summary(NamedTuple):
-    """What a report says in short, with a table.
+    """The short form of a report, with a table.
 
     Attributes:
         title: of the subject.

@@ -65,7 +65,7 @@ class ResultCache:
         self._way = repr(way).encode()
 
     def key(self, name: str) -> str | None:
-        """Return what a dump is kept by; None where it cannot be read.
+        """Return the key of a dump; None where it cannot be read.
 
         That is its content, what stands beside it, and how it is audited.
         """
@@ -82,7 +82,7 @@ class ResultCache:
         return digest.hexdigest()
 
     def find(self, key: str, name: str) -> FileKernels | None:
-        """Return what is kept of a dump, under the name that it has now; None without any."""
+        """Return the kept result of a dump, under its present name; None without any."""
         content = self._folder.read(key)
         if content is None:
             return None

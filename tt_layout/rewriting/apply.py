@@ -160,7 +160,7 @@ def _cured_group(
     *,
     takes_large: bool,
 ) -> Iterator[tuple[Step, Audit]]:
-    """Yield what is done about findings that are alike, one by one."""
+    """Yield the changes for findings alike, one by one."""
     keys = [_key(audit, finding) for finding in group]
     for key in keys:
         finding = next((f for f in audit.findings if key and _key(audit, f) == key), None)
@@ -184,7 +184,7 @@ def _cured_group(
 
 
 def _key(audit: Audit, finding: Finding) -> tuple[object, ...] | None:
-    """Return what a finding is known by in a text whose lines have moved."""
+    """Return the key of a finding that holds when lines move."""
     full = _full(audit, finding)
     if full is None:
         return None

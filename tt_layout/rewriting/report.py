@@ -1,4 +1,4 @@
-"""What was applied to a dump, what that changes, and how to run the result."""
+"""The changes applied to a dump, their effect, and the way to run the result."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ class AppliedReport(Printed):
 
     @property
     def comparison(self) -> Comparison:
-        """What changed."""
+        """The changes."""
         names = self.file, self.output or NEW
         return compared(names, (self.cured.before, self.cured.after))
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield what was done, the changed lines if they were not written, and how to run it."""
+        """Yield the changes, the changed lines if they were not written, and how to run them."""
         if not self.cured.steps:
             yield from self._nothing()
             return
@@ -147,7 +147,7 @@ class AppliedReport(Printed):
 
 
 def override_path(dump: str, folder: str) -> str:
-    """Return where Triton looks in its override folder for the text that takes a dump's place.
+    """Return the path in Triton's override folder of the text that takes a dump's place.
 
     Args:
         dump: a file as ``TRITON_KERNEL_DUMP=1`` writes it, in a folder whose name is the hash of

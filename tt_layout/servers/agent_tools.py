@@ -1,4 +1,4 @@
-"""What an agent may ask: each method is a tool, whose types and description the agent reads.
+"""The tools of an agent: each method is one, whose types and description the agent reads.
 
 Texts of dumps are given as they are, or as a path below the one folder that the user named.  Every
 argument has a limit, which its schema states.
@@ -221,7 +221,7 @@ class AgentTools:
         dump: Text,
         line: Annotated[int, Field(description="line of the dump, from 1", ge=1, le=MAX_TEXT)],
     ) -> str:
-        """Return what is known of a line."""
+        """Return the facts of a line."""
         read = Dump(self._text(dump))
         placed = read.at(line)
         if placed is None or line > read.text.count("\n") + 1:

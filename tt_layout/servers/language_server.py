@@ -143,7 +143,7 @@ class LayoutServer(LanguageServer):
 
     @property
     def markup(self) -> Sequence[types.MarkupKind]:
-        """What the client shows of a word, the best first; nothing is said of old ones."""
+        """The forms in which the client shows text, the best first; nothing for old clients."""
         document = self.client_capabilities.text_document
         asked = document.hover if document is not None else None
         return (asked.content_format if asked is not None else None) or ()

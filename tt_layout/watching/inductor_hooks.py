@@ -19,7 +19,7 @@ INDUCTOR = "torch._inductor.runtime.triton_heuristics"
 
 
 class InductorHooks:
-    """What is called when Inductor launches a kernel.
+    """The hook that Inductor calls when it launches a kernel.
 
     Args:
         record: where it is kept.

@@ -1,4 +1,4 @@
-"""What a watched program's kernels do badly: one table, the worst first."""
+"""The faults of a watched program's kernels: one table, the worst first."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class WatchReport(Printed):
 
     @property
     def state(self) -> tuple[tuple[SeenKernel, ...], int, str | None]:
-        """What the report was made from."""
+        """The sources of the report."""
         return self.seen, self.processes, self.failure
 
     def lines(self) -> Iterator[Line | Fitted]:

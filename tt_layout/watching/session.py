@@ -30,7 +30,7 @@ from tt_layout.watching.triton_hooks import TRITON, TritonHooks
 
 
 class Seen:
-    """What a watched program compiled and launched, and its audit.
+    """The kernels that a watched program compiled and launched, with their audit.
 
     Example:
         >>> Seen().kernels

@@ -50,7 +50,7 @@ def stage_text(paths: Any) -> str | None:
 
 
 def stage_path(paths: Any) -> str | None:
-    """Return where the cache keeps the TTGIR; None where it keeps none."""
+    """Return the path of the TTGIR in the cache; None where it keeps none."""
     if not isinstance(paths, Mapping):
         return None
     return next((str(p) for name, p in paths.items() if str(name).endswith(f".{STAGE}")), None)
@@ -112,7 +112,7 @@ def bound_arguments(
 
 
 class TritonHooks:
-    """What is called when Triton compiles or launches a kernel.
+    """The hooks that Triton calls when it compiles or launches a kernel.
 
     Args:
         record: where it is kept.

@@ -1,4 +1,4 @@
-"""What keeps an access to global memory narrow, where that comes from, and the way out.
+"""Limits on the width of an access to global memory: cause, source and cure.
 
 An access could move 16 bytes at once, or the most that its instruction can.  Where it moves
 less, the tightest of its bounds is to blame: what is known of the addresses before the layout,
@@ -25,7 +25,7 @@ from tt_layout.wording import count
 
 
 class Limit(NamedTuple):
-    """What keeps an access narrow.
+    """A limit on the width of an access.
 
     Attributes:
         what: ``contiguity``, ``divisibility``, ``mask``, ``layout`` or ``element count``.
@@ -45,7 +45,7 @@ class Limit(NamedTuple):
 
     @property
     def change(self) -> str:
-        """What to change in the program; empty where nothing helps."""
+        """The change of the program that lifts it; empty where nothing helps."""
         return "" if self._parts[1].startswith(advice.NO_FIX) else self._parts[1]
 
     @property
@@ -62,7 +62,7 @@ class Limit(NamedTuple):
         return {**data, "location": place._asdict() if place is not None else None}
 
     def finding(self, verb: str, width_bytes: int, line: int) -> str:
-        """Return what is wrong with an access on a line, which moves ``width_bytes`` at once.
+        """Describe the fault of an access on a line that moves ``width_bytes`` at once.
 
         Example:
             >>> limit = Limit("contiguity", 12, None, "neighbours are n apart: pass n as 1")
@@ -82,7 +82,7 @@ are n apart'
 
 
 def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> Limit | None:
-    """Return what keeps an access narrow; None of one that is as wide as it should be."""
+    """Return the limit that keeps an access narrow; None if it is as wide as it should be."""
     bounds = width.bounds
     wanted = min(max(1, MAX_VECTOR_BYTES // width.element_bytes), bounds.instruction)
     roles = operands(operation)

@@ -51,7 +51,7 @@ def compiled_registers(
 
 
 def compiled_metadata(audited: AuditedModule, known: KernelMetadata) -> KernelMetadata:
-    """Return what is known of a kernel with what the chosen compiler says of its module.
+    """Add the chosen compiler's numbers for a module to the metadata of its kernel.
 
     Where none is chosen, or the kernel was compiled by this program, it is as known.
 

@@ -103,6 +103,6 @@ class NarrowAccess(Occurrence):
 
 
 def _ways_out(details: GlobalDetails | SharedDetails) -> tuple[str, Encoding | None]:
-    """Return what to change in the program, and a layout of registers that makes it wide."""
+    """Return the change of the program, and a register layout that makes the access wide."""
     limit = details.limited_by if isinstance(details, GlobalDetails) else None
     return (limit.change, limit.encoding) if limit is not None else ("", None)

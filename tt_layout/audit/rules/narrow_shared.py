@@ -99,7 +99,7 @@ class NarrowShared(Occurrence):
 
     @property
     def words(self) -> str:
-        """Of which layout, and what the access takes."""
+        """The layout and the cycles of the access."""
         return f"of {self.buffer} moves {count(self.width_bytes, 'byte')} at a time: {self.counts}"
 
     @property
@@ -165,6 +165,6 @@ def _far_dimension(operation: Operation, audited: AuditedModule) -> int | None:
 
 
 def _saved(operation: Operation, better: Suggestion | None) -> float:
-    """Return what a layout saves in an access; 0 where there is none."""
+    """Return the cycles that a layout saves in an access; 0 without a layout."""
     recosts = better.recosts if better is not None else ()
     return sum(one.saved for one in recosts if one.operation is operation)

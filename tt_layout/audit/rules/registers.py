@@ -68,7 +68,7 @@ class Spills(Occurrence):
 
     @property
     def words(self) -> str:
-        """What is live, and how much of it there may be."""
+        """The live registers and their limit."""
         own = self.pressure
         large = ", ".join(
             f"{value.name} ({_bare(value.type)}, {short_layout(value.layout)}) {value.registers}"
@@ -92,12 +92,12 @@ class Spills(Occurrence):
 
     @property
     def link(self) -> str:
-        """What is between the name and the words."""
+        """The separator between the name and the words."""
         return ": "
 
     @property
     def counted(self) -> Counted:
-        """What the line of a kernel calls it."""
+        """Its noun in the line of a kernel."""
         return Counted("", "spills likely" if self.pressure.spilled is None else "spills")
 
     def headline(self, number: int, first: Finding) -> str:

@@ -67,7 +67,7 @@ class Uncoalesced(Occurrence):
 
     @property
     def words(self) -> str:
-        """How many sectors it touches, and how many would do."""
+        """The sectors touched, and those that would do."""
         if not self.counts:
             return ""
         is_sector = self.sector_bytes == SECTOR_BYTES

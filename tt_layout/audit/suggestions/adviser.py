@@ -1,4 +1,4 @@
-"""What stands behind a finding, and what to use instead."""
+"""The cause of a finding, and its alternatives."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Adviser:
         return self._once("reason", finding, self._reason)
 
     def suggestions(self, finding: Finding) -> list[Suggestion]:
-        """Return what would be cheaper, the best first."""
+        """Return cheaper alternatives, the best first."""
         return list(self._once("suggestions", finding, self._suggestions))
 
     def share(self, finding: Finding, suggestion: Suggestion) -> Share:
@@ -135,11 +135,11 @@ class Adviser:
         return gain(self.audit, group[0].function, chain.from_iterable(removed.values()))
 
     def best(self, finding: Finding) -> Suggestion | None:
-        """Return what would save most; None where nothing that was costed saves any."""
+        """Return the suggestion that saves most; None where none that was costed saves any."""
         return next(iter(self.suggestions(finding)), None)
 
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
-        """Return what a program takes as it is, and with a suggestion carried out."""
+        """Return a program's cost as it is, and with a suggestion carried out."""
         found, audited = self.audit, self.audit.audited
         if id(suggestion) not in self._needs:
             before = after = needs_of(found, audited, finding.function)
@@ -186,7 +186,7 @@ def _is_avoidable(finding: Finding) -> bool:
 
 
 def cure_of(suggestion: Suggestion) -> tuple[object, ...]:
-    """Return what suggestions have in common of which only one can be followed."""
+    """Return the key shared by suggestions that exclude one another."""
     is_everywhere = suggestion.where == EVERYWHERE
     return suggestion.where, suggestion.old, () if is_everywhere else suggestion.lines
 

@@ -51,7 +51,7 @@ class Removed(NamedTuple):
 
 
 class PlaceGain(NamedTuple):
-    """What is removed from a loop, or outside of loops.
+    """Cycles removed from a loop, or outside of loops.
 
     Attributes:
         loop: the line of the loop; None outside of loops.
@@ -65,7 +65,7 @@ class PlaceGain(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """What a change removes.
+    """The costs that a change removes.
 
     Attributes:
         unit: the memory whose cycles are counted.
@@ -131,7 +131,7 @@ def unit_of(cost: Cost) -> Unit:
 
 
 def removed_by(suggestion: Suggestion) -> Iterator[Removed]:
-    """Yield what each data movement that a suggestion changes takes less."""
+    """Yield the saving of each data movement that a suggestion changes."""
     for recost in suggestion.recosts:
         cost = recost.before or recost.after
         if cost is not None:
@@ -139,7 +139,7 @@ def removed_by(suggestion: Suggestion) -> Iterator[Removed]:
 
 
 def gain(found: Conclusions, function: str | None, removed: Iterable[Removed]) -> Gain:
-    """Return what a change of a kernel removes.
+    """Return the costs that a change of a kernel removes.
 
     Args:
         found: what is concluded from the module.

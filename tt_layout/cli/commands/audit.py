@@ -66,7 +66,7 @@ OF_BASELINE = [name for name in formats_of(BaselineReport) if name not in FORMAT
 
 
 class Options(NamedTuple):
-    """What was chosen of an audit, by the names of the command's options."""
+    """The choices for an audit, by the names of the command's options."""
 
     is_diff: bool
     is_bits: bool

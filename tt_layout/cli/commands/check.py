@@ -133,7 +133,7 @@ def command(
 
 
 def _keep(update: bool, keep_actual: str | None) -> Callable[[Outcome], Outcome]:
-    """Return what is done with an outcome: accepted, kept for a look at it, or left alone."""
+    """Choose between accepting an outcome, keeping it for a look, and leaving it alone."""
     if update:
         return accept
     if keep_actual is not None:

@@ -233,7 +233,7 @@ def filtered(layout: Layout, profile: Tiler = None) -> Layout:
 def _by_mode(
     function: Callable[[Layout, Tiler], Layout], layout: Layout, tiler: tuple[Tiler, ...]
 ) -> Layout:
-    """Return what a function makes of each mode with its part of a tiler; more modes stay."""
+    """Apply a function to each mode with its part of a tiler; further modes stay."""
     modes = layout.modes
     if len(tiler) > len(modes):
         raise LayoutError(f"{len(tiler)} tilers are too many for {layout}")
@@ -395,13 +395,13 @@ def zipped_divide(layout: Layout, tiler: Tiler) -> Layout:
 
 
 def tiled_divide(layout: Layout, tiler: Tiler) -> Layout:
-    """Return the same as `zipped_divide`, with each mode of the tiles on the top level."""
+    """Divide as `zipped_divide`, with each mode of the tiles on the top level."""
     first, rest = zipped_divide(layout, tiler).modes
     return joined([first, *rest.modes])
 
 
 def flat_divide(layout: Layout, tiler: Tiler) -> Layout:
-    """Return the same as `zipped_divide`, with all modes on the top level."""
+    """Divide as `zipped_divide`, with all modes on the top level."""
     first, rest = zipped_divide(layout, tiler).modes
     return joined([*first.modes, *rest.modes])
 
@@ -445,13 +445,13 @@ def zipped_product(layout: Layout, tiler: Tiler) -> Layout:
 
 
 def tiled_product(layout: Layout, tiler: Tiler) -> Layout:
-    """Return the same as `zipped_product`, with each mode of the copies on the top level."""
+    """Multiply as `zipped_product`, with each mode of the copies on the top level."""
     first, rest = zipped_product(layout, tiler).modes
     return joined([first, *rest.modes])
 
 
 def flat_product(layout: Layout, tiler: Tiler) -> Layout:
-    """Return the same as `zipped_product`, with all modes on the top level."""
+    """Multiply as `zipped_product`, with all modes on the top level."""
     first, rest = zipped_product(layout, tiler).modes
     return joined([*first.modes, *rest.modes])
 

@@ -61,7 +61,7 @@ Value = Any
 
 
 def evaluate(text: str, name: str = "<expression>") -> Value:
-    """Return what an expression is.
+    """Return the value of an expression.
 
     Args:
         text: the expression; definitions may stand before it.
@@ -169,7 +169,7 @@ class _Reader:
         raise LayoutError(message, span)
 
     def _guarded(self, start: int, action: Callable[[], Value]) -> Value:
-        """Return what an action returns; its errors point at what was read from a token on."""
+        """Run an action; its errors point at the text read from a token on."""
         try:
             found = action()
         except LayoutError as error:
@@ -302,7 +302,7 @@ class _Reader:
         return self._guarded(start, lambda: _member(value, name))
 
     def _items(self, end: str) -> tuple[tuple[Value, ...], dict[str, Value]]:
-        """Return what stands between brackets: values, and those with names."""
+        """Return the values between brackets, and those with names."""
         self.depth += 1
         if self.depth > algebra.MAX_DEPTH:
             self._fail(f"at most {algebra.MAX_DEPTH} brackets in brackets are read")
@@ -323,7 +323,7 @@ class _Reader:
         return tuple(values), named
 
     def _named(self, name: str, start: int) -> Value:
-        """Return what a name stands for, with its arguments."""
+        """Return the value of a name with its arguments."""
         if name in ("_", "None", "Underscore"):
             return None
         if name in self.names:
@@ -447,7 +447,7 @@ def _integer(value: Value) -> int:
 
 
 def _chained(parts: Sequence[Value]) -> Value:
-    """Return what values with ``o`` between them are: functions, the last applied first."""
+    """Compose values with ``o`` between them: functions, the last applied first."""
     value, *rest = reversed(parts)
     offset = 0
     bits = 8

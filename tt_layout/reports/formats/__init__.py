@@ -50,7 +50,7 @@ def formats_of(*reports: type) -> tuple[str, ...]:
 
 
 def in_words(names: Sequence[str]) -> str:
-    """Return what formats print, as a list in words.
+    """List the contents of formats in words.
 
     Example:
         >>> in_words(["text", "json", "html"])
