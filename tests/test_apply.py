@@ -96,6 +96,7 @@ def test_what_cannot_be_carried_out_writes_nothing(run: Run, tmp_path: Path) -> 
     assert (outcome.status, path.exists()) == (2, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kernels/softmax-sm90", "narrow/layer_norm"])
 def test_a_batch_goes_on_where_nothing_is_to_apply(name: str, run: Run, tmp_path: Path) -> None:
     """It once exited with 2, without a file: a script stopped at the first good kernel."""
@@ -148,6 +149,7 @@ def test_options_that_exclude_each_other(run: Run, tmp_path: Path) -> None:
     assert "--all and --finding exclude each other" in outcome.err
 
 
+@pytest.mark.slow
 def test_the_override_folder_is_that_of_the_kernel(run: Run, tmp_path: Path) -> None:
     name = "HXEYFL5BHZMMDC3GHHBCNQDKBEAL6BK3UDPR7P6JLGPVMVLYNNWQ"
     dumped = tmp_path / "dump" / name / "attention.ttgir"

@@ -94,6 +94,7 @@ def wavefronts(row: dict[str, Any]) -> int:
     return int(async_copy_wavefronts(source, target, active.reshape(-1, 32), row["width"]).sum())
 
 
+@pytest.mark.slow
 def test_whole_copies() -> None:
     """The ten that differ have 16 bytes per lane, and warps that have nothing to copy."""
     wrong = [row for row in rows() if wavefronts(row) != row["wavefronts"]]

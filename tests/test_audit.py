@@ -49,6 +49,7 @@ def golden(name: str, form: str) -> Path:
     return KERNELS / f"{name}.audit.{'txt' if form == 'text' else 'json'}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "form"), [one if at % 4 == 0 else slow(*one) for at, one in enumerate(GOLDENS)]
 )
@@ -209,6 +210,7 @@ def test_aliases_that_nothing_uses_are_read_only_so_far(run: Run) -> None:
     assert "a1001" not in out
 
 
+@pytest.mark.slow
 def test_sorting(run: Run) -> None:
     def lines(by: str) -> list[int]:
         text = run("audit", "matmul-sm80.ttgir", "--sort", by, "--format", "json").out

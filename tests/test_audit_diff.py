@@ -27,6 +27,7 @@ def after(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_costs_are_compared(run: Run, after: str) -> None:
     outcome = run("audit", "--diff", BEFORE, after)
     assert outcome.status == 1

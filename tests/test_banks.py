@@ -89,6 +89,7 @@ def test_the_rule_holds_on_every_measured_pattern() -> None:
     assert seen == 962
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["h200-pairs.jsonl", "h200-differing-pairs.jsonl"])
 def test_every_measured_pair(name: str) -> None:
     """In one kernel of 64 stores LLVM joined some and left the rest: same turns all the same."""

@@ -729,6 +729,7 @@ def test_lines_that_moved_do_not_differ_in_a_short_text() -> None:
 # -- interruption, speed, processes ---------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_processes_that_run_cases_leave_interrupts_to_the_first() -> None:
     """^C reaches all of them; one reports it.
 
@@ -757,6 +758,7 @@ def many_cases(count: int, size: int, order: str) -> str:
     return f"defaults: {{type: tensor<{size}x{size}xf16>}}\ncases:\n" + "".join(cases)
 
 
+@pytest.mark.slow
 def test_a_case_more_is_little_work(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -983,6 +985,7 @@ def test_a_file_of_a_case_that_is_none_is_refused(kind: str, key: str, one: Path
     assert outcome.err.startswith("layouts.yaml:1:")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ['"a\\0b"', "a" * 100_000, '"\\x80"', "a" * 300, "../secret"])
 @pytest.mark.parametrize("key", ["file", "include"])
 @pytest.mark.parametrize("form", ["text", "json", "junit", "github"])

@@ -433,6 +433,7 @@ def test_a_full_disk_behind_standard_output_is_one() -> None:
     assert outcome.stderr == "error: cannot write to standard output: No space left on device\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", sampled([{"FORCE_COLOR": "1"}, {}, {"NO_COLOR": "1"}], 3))
 def test_what_is_not_a_terminal_gets_no_escape_codes(environment: dict[str, str]) -> None:
     outcome = subprocess.run(

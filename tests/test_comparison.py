@@ -129,6 +129,7 @@ def _reached_along(layout: LinearLayout, dim: str) -> dict[tuple[int, ...], list
 SHAPES = ({"dim0": 8}, {"dim0": 4, "dim1": 4}, {"dim0": 2, "dim1": 2, "dim2": 4})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [40, slow(1000)])
 @pytest.mark.parametrize("memory", ["register", "offset"])
 def test_random_pairs_agree_with_brute_force(memory: str, pairs: int) -> None:

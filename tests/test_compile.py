@@ -99,6 +99,7 @@ def test_the_registers_are_those_of_the_compiler(tmp_path: Path, dump: Path, run
     assert "(compiled: Triton 3.9.7)" in " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_without_the_option_nothing_is_compiled(tmp_path: Path, dump: Path, run: Run) -> None:
     assert CHOSEN.get() is None
     os.environ[VARIABLE] = python_with(tmp_path, compiles())
@@ -188,6 +189,7 @@ def test_what_goes_wrong_is_one_line_and_the_estimate_stands(
     assert found == NO_METADATA._replace(compile_note=f"{BROKEN[body]}; registers are estimates")
 
 
+@pytest.mark.slow
 def test_a_flood_of_output_ends_and_costs_no_memory(tmp_path: Path, dump: Path) -> None:
     flood = "import os\n    while True: os.write(1, b'x' * (1 << 20))"
     compiler = TritonCompiler(python_with(tmp_path, flood), None, 30)
@@ -197,6 +199,7 @@ def test_a_flood_of_output_ends_and_costs_no_memory(tmp_path: Path, dump: Path) 
     assert "File too large" in found.compile_note
 
 
+@pytest.mark.slow
 def test_the_report_says_what_went_wrong(tmp_path: Path, dump: Path, run: Run) -> None:
     python = python_with(tmp_path, "raise RuntimeError('error: no such layout')")
     found = run("audit", str(dump), "--triton-python", python)
@@ -207,6 +210,7 @@ def test_the_report_says_what_went_wrong(tmp_path: Path, dump: Path, run: Run) -
     assert [*plain[:1], *plain[1:]] == [*found.out.splitlines()[:1], *found.out.splitlines()[2:]]
 
 
+@pytest.mark.slow
 def test_without_triton_one_line_says_how_to_get_it(tmp_path: Path, dump: Path, run: Run) -> None:
     for python in (python_with(tmp_path, None), str(tmp_path / "nowhere")):
         found = run("audit", str(dump), "--compile", "--triton-python", python)
@@ -217,6 +221,7 @@ def test_without_triton_one_line_says_how_to_get_it(tmp_path: Path, dump: Path, 
         assert "--triton-python" in found.err
 
 
+@pytest.mark.slow
 def test_a_compiled_file_of_another_text_is_named(tmp_path: Path, dump: Path, run: Run) -> None:
     dump.with_suffix(".cubin").write_bytes(cubin(168, 0))
     found = summary(run, str(dump), "--triton-python", python_with(tmp_path, compiles(217, 0)))
@@ -230,6 +235,7 @@ def test_a_compiled_file_of_another_text_is_named(tmp_path: Path, dump: Path, ru
     assert found["compile_note"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -250,6 +256,7 @@ def test_what_cannot_be_handed_over_is_said(
     assert found["compile_note"] == f"not compiled: {reason}"
 
 
+@pytest.mark.slow
 def test_results_that_are_kept_know_whether_they_were_compiled(
     tmp_path: Path, dump: Path, run: Run
 ) -> None:

@@ -159,6 +159,7 @@ class Writer:
         return f"{r} = ttg.warp_specialize({captured})\n{text}", [r]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", sampled(range(300), 15))
 def test_edges_are_what_runs_hand_over(seed: int) -> None:
     body, _ = Writer(Random(seed)).body(["%n", "%m"], 2)

@@ -101,6 +101,7 @@ def elements(layout: LinearLayout, lane: int, warp: int) -> set[int]:
     return {layout.apply({"register": k, "lane": lane, "warp": warp})["dim0"] for k in registers}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [35, slow(300)])
 def test_bounds_by_brute_force(pairs: int) -> None:
     """Count element by element what the threads lack."""

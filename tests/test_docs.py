@@ -301,6 +301,7 @@ def test_ci_runs_the_two_set_up_commands_as_they_stand_here() -> None:
     assert script.count(".ci/readme-command 1") == script.count(".ci/readme-command 2") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["README.md", "docs/library.md"])
 def test_the_library_section_is_true(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")

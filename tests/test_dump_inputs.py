@@ -49,6 +49,7 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_folder_has_a_line_for_each_kernel_the_worst_first(run: Run, cache: Path) -> None:
     outcome = run("audit", str(cache), "--format", "json")
     assert (outcome.status, outcome.err) == (0, "")

@@ -86,6 +86,7 @@ def test_after_edits_the_same_is_said_as_of_the_whole_text(count: int, seed: int
         assert said(kept[which].diagnoses()) == said_anew(kept[which].text), kept[which].text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, slow(20)])
 def test_dumps_of_passes_are_read_in_pieces(count: int, seed: int) -> None:
     random, dump = Random(seed), Dump(PASSES)
@@ -351,6 +352,7 @@ def test_a_suggestion_is_carried_out_in_its_lines() -> None:
     assert newer.endswith("}\n")
 
 
+@pytest.mark.slow
 def test_what_every_other_way_makes_dearer_is_a_note() -> None:
     text = (ROOT / "examples" / "narrow" / "attention.ttgir").read_text(encoding="utf-8")
     message = "convert_layout is worth keeping: a direct store would take 512 cycles instead of 192"

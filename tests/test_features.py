@@ -122,6 +122,7 @@ def test_two_versions_of_a_field_are_not_mixed() -> None:
     assert changed({str(FEATURES_VERSION): {"warps": ["integer", "of a cluster"]}}) == ["warps"]
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_line_for_each_kernel(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -501,6 +501,7 @@ def test_png_fits_too() -> None:
     assert 600 < struct.unpack(">I", data[16:20])[0] <= 2 * 680
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [16, 1024])
 def test_pdf_is_whole(size: int) -> None:
     figure = draw(held(SEED, f"tensor<{size}x{size}xf16>"))

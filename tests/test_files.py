@@ -110,6 +110,7 @@ def deep(tmp_path: Path) -> Iterator[Path]:
     os.chdir(before)
 
 
+@pytest.mark.slow
 def test_files_below_a_folder_are_found_however_deep(deep: Path) -> None:
     """Python 3.10 and 3.11 go down by recursion in `os.walk`, and fail at a thousand."""
     (deep / ".hidden").write_text("")

@@ -276,6 +276,7 @@ def test_findings_are_in_the_order_in_which_a_reader_acts(seed: int) -> None:
         assert found == sorted(found)
 
 
+@pytest.mark.slow
 def test_the_command_of_a_fix_reads_the_dump_as_the_audit_did(
     capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ import re
 from functools import partial
 from pathlib import Path
 
+import pytest
 from work import calls_of
 
 from tt_layout.reports.kernel_overview import FileReader
@@ -27,12 +28,14 @@ def variant(folder: Path, kernel: Path, number: int) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_dump_is_audited_as_if_alone(tmp_path: Path) -> None:
     names = [variant(tmp_path, kernel, number) for number in (1, 2) for kernel in KERNELS[::20]]
     together = reader()
     assert [together.read(name) for name in names] == [reader().read(name) for name in names]
 
 
+@pytest.mark.slow
 def test_what_dumps_have_in_common_is_found_out_once(tmp_path: Path) -> None:
     names = [variant(tmp_path, MATMUL, number) for number in (1, 2, 3)]
     together = reader()

@@ -108,6 +108,7 @@ def run(tally: Counter[str], count: int, question: Callable[[], Question]) -> No
             pytest.fail(f"{type(error).__name__}: {error}\nfor {shown!r}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", ATTRIBUTES)
 def test_attributes(count: int, seed: int, tally: Counter[str]) -> None:
     r, rows = Random(seed), read_rows()
@@ -120,6 +121,7 @@ def test_attributes(count: int, seed: int, tally: Counter[str]) -> None:
     run(tally, count, question)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", FILES)
 def test_files(count: int, seed: int, tally: Counter[str]) -> None:
     r = Random(seed)

@@ -181,6 +181,7 @@ def test_planted_facts_are_in_every_report_of_a_kernel(
     assert (row["facts"]["registers"], row["facts"]["ctas"]) == (REGISTERS, CTAS)
 
 
+@pytest.mark.slow
 def test_planted_facts_are_in_tables_comparisons_and_budgets(
     run: Run, planted: None, other: str, tmp_path: Path
 ) -> None:
@@ -292,6 +293,7 @@ def test_a_kernel_without_layouts_is_one_everywhere(
     assert said in plain(agent_tools().explain(text, line))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["convolution-sm90", "matmul-sm80", "attention-gfx950"])
 def test_surfaces_name_the_bound_of_the_verdict(name: str) -> None:
     [audit] = tt_layout.audit_ir(str(ROOT / f"examples/kernels/{name}.ttgir")).audits

@@ -38,6 +38,7 @@ def report_of(path: Path) -> AuditReport:
     return AuditReport(path.name, audits, has_tables=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
 def test_it_fits_and_has_its_findings_on_the_first_screen(path: Path) -> None:
     report = report_of(path)

@@ -96,6 +96,7 @@ print(tracemalloc.get_traced_memory()[1] / size)
 """
 
 
+@pytest.mark.slow
 def test_a_text_is_in_memory_once() -> None:
     done = subprocess.run([sys.executable, "-c", READ], capture_output=True, text=True)
     assert float(done.stdout) < 1.5

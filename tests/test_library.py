@@ -162,6 +162,7 @@ def test_a_release_in_memory_says_what_its_objects_mean(monkeypatch: pytest.Monk
     assert encoding_of(wide, Context()).release is tt_layout.Release.V3_8
 
 
+@pytest.mark.slow
 def test_nothing_of_triton_is_imported() -> None:
     script = (
         "import sys, tt_layout\n"
@@ -228,6 +229,7 @@ def test_a_report_prints_what_the_command_prints(
         assert report._repr_html_().startswith("<div")  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_compiled_kernel_is_audited() -> None:
     path = Path(__file__).parent.parent / "examples" / "kernels" / "attention-sm80.ttgir"
     kernel = type("CompiledKernel", (), {"asm": {"ttgir": path.read_text()}, "name": "attention"})()
@@ -336,6 +338,7 @@ def test_a_user_program_is_checked_strictly(tmp_path: Path) -> None:
     assert 'has no attribute "no_such_name"' in found
 
 
+@pytest.mark.slow
 def test_the_report_of_a_dump_crosses_processes() -> None:
     import copy
     import pickle

@@ -301,6 +301,7 @@ def test_invert_and_compose_solves_for_every_input(step: int) -> None:
                 inner.invert_and_compose(outer)
 
 
+@pytest.mark.slow
 def test_invert_and_compose_in_whatever_order_the_outputs_are(choose: random.Random) -> None:
     solved = 0
     for _ in range(300):

@@ -61,6 +61,7 @@ def test_one_alias_is_read_without_the_others(file: Path, run: Run) -> None:
         assert run(*arguments, "-t", "tensor<64x64xf16>").status == 0
 
 
+@pytest.mark.slow
 def test_an_unknown_alias_is_compared_with_some(file: Path, run: Run) -> None:
     outcome = run("info", f"{file.name}:zzz", "-t", "tensor<64x64xf16>")
     assert "there is no alias #zzz; the layouts are #a0, #a1, " in outcome.err

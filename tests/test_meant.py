@@ -53,6 +53,7 @@ def test_nothing_that_was_not_typed_is_pointed_at(run: Run) -> None:
     assert "^" not in run("conflicts", f"{DUMP}:139").err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [[DUMP], [ROWS, "-t", "16x64xf16"], [ROWS, COLUMNS, "-t", "64x64xf16"], [f"{DUMP}:mma"]],
@@ -64,6 +65,7 @@ def test_page_and_plot_make_the_same_page(words: list[str], run: Run, tmp_path: 
     assert pages[0].read_bytes() == pages[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_a_page_opens_on_the_line_that_was_named(run: Run) -> None:
     assert '"line":139' in run("page", f"{DUMP}:139").out
     assert run("page", "-i", DUMP, "--line", "139").out == run("page", f"{DUMP}:139").out
@@ -75,6 +77,7 @@ def test_a_page_is_of_one_thing(run: Run) -> None:
     assert "give -t" in run("page", ROWS).err
 
 
+@pytest.mark.slow
 def test_a_folder_is_put_under_test_as_its_audits(run: Run, tmp_path: Path) -> None:
     (tmp_path / "dumps").mkdir()
     for name in ("a", "b"):
@@ -103,6 +106,7 @@ def test_the_help_has_commands_in_groups_and_says_things_once(run: Run) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_swizzles_are_written_in_gluon_too(run: Run) -> None:
     lines = run("swizzle", ROWS, COLUMNS, "-t", "tensor<128x128xf16>").out.splitlines()
     assert lines[0].startswith("#ttg.swizzled_shared<{vec = 8")

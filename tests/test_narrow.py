@@ -64,6 +64,7 @@ def golden(name: str) -> Path:
     return FOLDER / f"{name}.audit.txt"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_goldens(name: str, run: Run) -> None:
     outcome = run("audit", f"{name}.ttgir")

@@ -8,6 +8,8 @@ import runpy
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tt_layout.reports.formats.html import COLOURS
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -26,6 +28,7 @@ def outputs(notebook: dict[str, Any]) -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_outputs_of_the_notebook_are_real() -> None:
     """After a change: ``python examples/make_notebook.py``."""
     kept = json.loads((EXAMPLES / "notebook.ipynb").read_text(encoding="utf-8"))

@@ -79,6 +79,7 @@ def test_the_slow_tier_has_what_servers_need() -> None:
     assert find_spec("mcp") is not None
 
 
+@pytest.mark.slow
 def test_a_plain_install_says_what_a_server_needs() -> None:
     """Nothing but its own command imports it."""
     script = (

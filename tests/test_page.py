@@ -183,6 +183,7 @@ def test_the_page_of_a_dump_has_its_findings_and_data_movements() -> None:
     assert [found["lines"] for found in module["findings"]] == [[139]]
 
 
+@pytest.mark.slow
 def test_a_load_has_its_first_request_and_a_finding_its_advice() -> None:
     dump = ROOT / "examples/kernels/attention-sm90.ttgir"
     [module] = embedded(page_of_dump(read_source(str(dump)), []).html)["dump"]["modules"]

@@ -79,6 +79,7 @@ def asked(texts: list[tuple[str, str]]) -> list[Any]:
     return scripts().ask_all(questions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [10, slow(45)])
 def test_texts_of_every_notation_mean_what_the_library_reads(cases: int, seed: int) -> None:
     texts = [(text, TENSOR) for text in REGISTERS] + [(text, BUFFER) for text in SHARED]

@@ -96,6 +96,7 @@ def test_there_are_enough_layouts(step: int) -> None:
     assert sum(1 for _ in small("shared", step)) > 200 // step
 
 
+@pytest.mark.slow
 @STEPS
 def test_copies_by_brute_force(step: int) -> None:
     for _, _, layout in small("tensor", step):

@@ -145,6 +145,7 @@ def test_it_is_inert_without_the_option(folder: Path) -> None:
     assert run_pytest().returncode == 5  # nothing was collected
 
 
+@pytest.mark.slow
 def test_importing_it_is_cheap() -> None:
     script = "import sys, tt_layout.pytest_plugin\nprint(*sys.modules)"
     command = [sys.executable, "-c", script]

@@ -42,6 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_second_audit_reads_what_is_new(run: Run, folder: Path, read: list[str]) -> None:
     arguments = ["audit", str(folder / "dumps"), "--cache", str(folder / "kept")]
     first = run(*arguments)

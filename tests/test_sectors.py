@@ -54,6 +54,7 @@ def counted(number: int, row: dict[str, Any]) -> list[Counted]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [24, slow(1)])
 def test_an_h100_counted_the_same(step: int, record_property: Any) -> None:
     with gzip.open(DATA, "rt", encoding="utf-8") as lines:

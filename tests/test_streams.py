@@ -41,6 +41,7 @@ def test_output_that_cannot_be_written_is_trouble(
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "status"),
     [

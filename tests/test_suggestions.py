@@ -232,6 +232,7 @@ def check(audit: Audit, line: int, suggestion: Suggestion) -> None:
             assert recost.after.text in costs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
 def test_suggestions_for_the_examples_hold(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -274,6 +275,7 @@ def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPa
 CONVERTING = [path for path in DUMPS if "convert_layout" in path.read_text(encoding="utf-8")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(CONVERTING, 9), ids=lambda path: path.stem)
 def test_a_side_without_another_conversion_hangs_together(path: Path) -> None:
     audit = audit_of(path.read_text(encoding="utf-8"))
@@ -337,6 +339,7 @@ def test_the_report_says_why_and_what_instead(run: Run) -> None:
     assert finding["suggestions"][0]["gluon"].startswith("gl.")
 
 
+@pytest.mark.slow
 def test_what_gets_worse_is_said(run: Run) -> None:
     path = EXAMPLES / "kernels" / "matmul-gfx950.ttgir"
     values = ["--value", "K=1024", "--value", "stride_a=1024", "--value", "stride_b=1024"]
@@ -380,6 +383,7 @@ def test_copies_are_written_as_the_compiler_can(target: str, kinds: bool) -> Non
     assert "padded_shared" not in found
 
 
+@pytest.mark.slow
 def test_what_moves_a_layout_in_triton_is_said(run: Run) -> None:
     """The compiler chooses it; nobody can set one side of a conversion."""
     text = run("audit", "-", "--all", stdin=kernel("through-memory").encode()).out

@@ -148,6 +148,7 @@ def test_linear_optimum_of_a_writer_and_a_reader_is_free_of_conflicts(pairs: int
         )
 
 
+@pytest.mark.slow
 def test_optimum_costs_what_bank_conflicts_says_of_its_text() -> None:
     search = find_swizzle([ROWS], [COLUMNS], [128, 128], elem_bytes=2)
     text = str(search.optimum.encoding)
@@ -201,6 +202,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return int(ended.value.code or 0), out, err
 
 
+@pytest.mark.slow
 def test_text(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, ROWS, COLUMNS, "-t", "tensor<128x128xf16>")
     assert status == 0

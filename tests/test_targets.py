@@ -132,6 +132,7 @@ def test_the_page_says_what_is_assumed(run: Run, tmp_path: Any) -> None:
     assert "sm95 is unknown; costed as sm90" in page.read_text()
 
 
+@pytest.mark.slow
 def test_commands_over_a_line_refuse_an_unknown_gpu_and_note_a_newer_one(
     run: Run, tmp_path: Any
 ) -> None:
@@ -173,6 +174,7 @@ def test_a_heading_names_the_chip_that_the_module_names(audit: Any, target: str)
     assert data["target_note"] is None
 
 
+@pytest.mark.slow
 def test_what_no_source_gives_is_said_to_be_unknown(audit: Any) -> None:
     assert "occupancy and bounds not known for gfx1201\n" in audit("hip:gfx1201", 32)[0]
     assert "; bounds not known for sm120\n" in audit("cuda:120", 32)[0]

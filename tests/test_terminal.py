@@ -122,6 +122,7 @@ def test_colours_can_be_refused(arguments: tuple[str, ...], variables: dict[str,
     assert b"T7:1]]" in shown
 
 
+@pytest.mark.slow
 def test_a_file_gets_plain_text_even_from_a_terminal(tmp_path: Path) -> None:
     for number, more in enumerate([(), ("--legend",)]):
         out = tmp_path / str(number)
@@ -176,6 +177,7 @@ def test_a_terminal_shows_every_column(run: Run, columns: int, more: tuple[str, 
     assert len(parts) > 1
 
 
+@pytest.mark.slow
 def test_parts_are_of_one_width_and_say_what_they_show() -> None:
     arguments = "-l", REPLICATED, "-t", "tensor<16x16xf16>"
     for columns, titles in ((80, ["0-3", "4-7", "8-11", "12-15"]), (200, ["0-7", "8-15"])):
@@ -255,6 +257,7 @@ def test_a_pager_that_fails_costs_a_note_at_most(command: str, run: Run) -> None
         assert ESCAPE.sub(b"", shown).decode().startswith(run(*arguments).out)
 
 
+@pytest.mark.slow
 def test_a_pager_that_is_closed_ends_nothing_else() -> None:
     arguments = "-l", SEED, "-t", "tensor<1024x1024xf16>"
     status, shown, told = on_terminal(*arguments, PAGER="head -n 2")
@@ -292,6 +295,7 @@ def test_what_goes_on_below_keeps_its_colours() -> None:
     assert cell_colours(parts) == cell_colours(cells)
 
 
+@pytest.mark.slow
 def test_a_long_heading_goes_on_below_itself() -> None:
     _, shown, _ = on_terminal("-l", SLICE, "-t", "tensor<64xf16>", "--legend", columns=80)
     lines = ESCAPE.sub(b"", shown).decode().splitlines()

@@ -85,6 +85,7 @@ def test_a_narrow_terminal_loses_nothing(name: str, run: Run) -> None:
     assert letters[0] == letters[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_a_cycle_of_bits_is_broken_between_bits(columns: int) -> None:
     _, shown, _ = on_terminal("diff", ROW, WIDE, "-t", "64x64xf16", columns=columns)

@@ -219,6 +219,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_package_that_hangs_is_waited_for_once(
     install: Install, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -236,6 +236,7 @@ class TestReports:
         assert row["estimate_waves"] > 1
 
 
+@pytest.mark.slow
 def test_the_estimate_of_a_matrix_product_knows_its_stages() -> None:
     values = {"K": 4096, "N": 4096}
     text = MATMUL.read_text(encoding="utf-8")
@@ -275,6 +276,7 @@ class TestRanking:
         assert all(one["terms"]["exposed latency"] > 0 for one in found["configurations"])
         assert len(found["without_estimate"]) == 1
 
+    @pytest.mark.slow
     def test_without_a_grid_as_much_is_stored(self, run: Run, folder: Path) -> None:
         found = json.loads(run("rank", str(folder), "--format", "json").out)
         assert not found["has_grid"]

@@ -66,6 +66,7 @@ def test_the_file_of_somebody_else_is_left_alone(command: str, run: Run) -> None
     assert run(command, *LAYOUT, "-o", name).status == 0
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_written_costs_one_message(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
