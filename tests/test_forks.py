@@ -75,6 +75,34 @@ def test_placeholders_are_named_and_counted() -> None:
         parse_layout("#gluon.auto_encoding")
 
 
+def test_a_dialect_that_is_not_known_is_no_fault() -> None:
+    audit = audited(
+        f"#x = #acme.toy<{{a = 1}}>\n#unused = #acme.toy<[1], 'b'>\n#b = {BLOCKED}\n"
+        'module attributes {"ttg.num-warps" = 4 : i32, acme.kind = #acme.kind<1>} {\n'
+        "tt.func @f(%a: tensor<256xf16, #x>, %b: tensor<256xf16, #acme.bare>) {\n"
+        '  %0 = acme.move %a {acme.k = "v"} : tensor<256xf16, #x> -> tensor<256xf16, #b>\n'
+        "  %1 = ttg.convert_layout %a : tensor<256xf16, #x> -> tensor<256xf16, #b>\n"
+        "  tt.return\n}\n}\n"
+    )
+    assert not audit.findings
+    assert [(row.layout, row.kind) for row in audit.layouts] == [
+        ("#x", "unmapped"),
+        ("#acme.bare", "unmapped"),
+        ("#b", "blocked"),
+    ]
+    [conversion] = audit.movements
+    assert conversion.cost_unknown == "#x has no linear layout"
+
+
+def test_a_layout_that_its_compiler_maps_to_nothing_is_no_fault() -> None:
+    audit = audited(
+        "tt.func @f(%a: tensor<16x16xf16, #ttig.warp<{sizePerThread = [1, 1], "
+        "threadsPerWarp = [16, 1], order = [1, 0]}>>)\n"
+    )
+    assert not audit.findings
+    assert [row.kind for row in audit.layouts] == ["unmapped"]
+
+
 TWO_CTAS = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 8, colStride = 1, twoCTAs = true"
 
 

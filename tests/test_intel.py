@@ -368,6 +368,25 @@ def test_the_rule_that_is_broken_is_named(old: str, new: str, why: str) -> None:
     assert why in message
 
 
+ERAS = [
+    [],
+    [("ttig.support_2d_block_io", "ttig.support_sg_2d_block")],
+    [
+        ("ttig.support_2d_block_io", "triton_intel_gpu.support_sg_2d_block"),
+        ("ttig.", "triton_intel_gpu."),
+    ],
+]
+
+
+@pytest.mark.parametrize("renamings", ERAS)
+def test_the_names_of_every_era_say_the_same(renamings: list[tuple[str, str]]) -> None:
+    text = MATMUL.read_text()
+    for today, former in renamings:
+        text = text.replace(today, former)
+    [(kind, message)] = [found for found in findings(text) if found[0] == "block-loads"]
+    assert "the distance of its rows" in message, kind
+
+
 def test_the_base_is_named_where_the_rows_are_far_enough_apart() -> None:
     text = MATMUL.read_text().replace("%ldb: i32)", "%ldb: i32 {tt.divisibility = 16 : i32})")
     text = text.replace("%b: !tt.ptr<f16> {tt.divisibility = 16 : i32}", "%b: !tt.ptr<f16>")

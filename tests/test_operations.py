@@ -63,7 +63,7 @@ def tables() -> dict[str, str]:
     nothing = [name for name in defined() if bare(name) in MOVES_NOTHING]
     by_dialect = [
         [name for name in nothing if name.startswith(f"{dialect}.")]
-        for dialect in ("tt", "ttg", "ttng", "amdg")
+        for dialect in ("tt", "ttg", "ttng", "amdg", "ttig")
     ]
     still = ";\n".join(fill(written(names), 100) for names in by_dialect)
     parts = (

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import tt_layout
+from tt_layout.ir.names import FORMER_NAMES, name_today, spellings
 from tt_layout.ir.traits import NO_TRAITS, TRAITS, traits_of
 
 ROOT = Path(__file__).parent.parent
@@ -47,6 +48,23 @@ def test_names_of_earlier_releases() -> None:
     assert traits_of("triton_gpu.convert_layout").same_elements
     assert traits_of("amdgpu.buffer_load").is_global_load
     assert traits_of("triton_nvidia_gpu.init_barrier").initializes_barrier
+    assert traits_of("triton_nvidia_gpu.dot_async").multiplies
+    assert traits_of("ttg.local_barrier") == traits_of("ttg.barrier") != NO_TRAITS
+    assert traits_of("triton_intel_gpu.broadcast").shape
+
+
+def test_a_former_name_is_the_only_spelling_of_what_replaced_it() -> None:
+    """Names of today are no former names, and a spelling leads back to its name."""
+    today = {former.today for former in FORMER_NAMES}
+    assert not today & {former.name for former in FORMER_NAMES}
+    for name in today:
+        assert {name_today(spelling) for spelling in spellings(name)} == {name}
+    assert spellings("ttig.support_2d_block_io") == (
+        "ttig.support_2d_block_io",
+        "ttig.support_sg_2d_block",
+        "triton_intel_gpu.support_2d_block_io",
+        "triton_intel_gpu.support_sg_2d_block",
+    )
 
 
 def test_operations_without_a_row() -> None:

@@ -113,6 +113,10 @@ class PlaceholderError(LayoutError):
     """An attribute in place of a layout that is not chosen yet."""
 
 
+class UnmappedError(LayoutError):
+    """A valid layout attribute that has no linear layout here: as one of an unknown dialect."""
+
+
 class TooLargeError(LayoutError):
     """An answer that exceeds its limit; raised before any of it is computed."""
 

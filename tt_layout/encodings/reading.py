@@ -18,8 +18,8 @@ from tt_layout.encodings.forms import (
     Values,
     entries_of,
 )
-from tt_layout.encodings.registry import FORMS
-from tt_layout.errors import LayoutError, PlaceholderError, UnknownKeyError, nearest
+from tt_layout.encodings.registry import DIALECTS, FORMS
+from tt_layout.errors import LayoutError, PlaceholderError, UnknownKeyError, UnmappedError, nearest
 from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
 from tt_layout.releases import Release, in_words
 from tt_layout.surface import argument
@@ -46,6 +46,7 @@ def read_encoding(
     Raises:
         LayoutError: the attribute is unknown, or breaks a rule of the release.
         PlaceholderError: it stands where a layout is yet to be chosen.
+        UnmappedError: it is of a dialect that is not known, or that maps it to no elements.
     """
     node = unwrapped(node)
     if release is not None:
@@ -161,11 +162,12 @@ def expect_layout(node: Node) -> AttributeNode:
         raise PlaceholderError(message, node.name_span)
     if node.name in UNMAPPED:
         message = f"#{node.name} has no linear layout: the compiler maps it to no elements, either"
-        raise LayoutError(message, node.name_span)
+        raise UnmappedError(message, node.name_span)
     if node.name not in FORMS:
         near = nearest(node.name, (*FORMS, *FORMS.third_parties))
         hint = f"; did you mean #{_in_dialect(near, node.name)}?" if near else ""
-        raise LayoutError(f"#{node.name} is not a layout attribute{hint}", node.name_span)
+        kind = LayoutError if node.name.partition(".")[0] in DIALECTS else UnmappedError
+        raise kind(f"#{node.name} is not a layout attribute{hint}", node.name_span)
     try:
         FORMS[node.name]
     except LayoutError as error:

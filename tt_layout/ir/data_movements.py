@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tt_layout.enums import MemorySpace, TextEnum
+from tt_layout.ir.names import spellings
 
 
 class MovementKind(TextEnum):
@@ -50,7 +51,14 @@ MEMORY = frozenset({MemorySpace.SHARED, MemorySpace.TENSOR})
 EITHER = REGISTERS | MEMORY
 GLOBAL = frozenset({MemorySpace.GLOBAL})
 
-DIALECTS = ("ttg", "ttng", "tt", "triton_gpu", "triton_nvidia_gpu", "amdg", "amdgpu", "tensor")
+DIALECTS = (
+    "tt",
+    "tensor",
+    *spellings("ttg"),
+    *spellings("ttng"),
+    *spellings("amdg"),
+    *spellings("ttig"),
+)
 
 
 class Family(TextEnum):
@@ -133,6 +141,7 @@ def _uncosted(why: str, *names: str) -> dict[str, OperationRow]:
 
 _LOWERED = "a later pass makes TMA copies, or loads and stores, of it"
 _REMOTE = "what another CTA's shared memory takes was not measured"
+_BLOCK_LOAD = "no document gives what a 2D block load of Intel takes"
 _EARLY_TMA = "how Triton 2.1 cut a copy into messages is not followed"
 
 OPERATIONS: Mapping[str, OperationRow] = {
@@ -195,6 +204,8 @@ OPERATIONS: Mapping[str, OperationRow] = {
     "descriptor_reduce": OperationRow(_WRITE, no_cost=_LOWERED),
     "descriptor_gather": OperationRow(_FETCH, no_cost=_LOWERED),
     "descriptor_scatter": OperationRow(_indexed(_WRITE), no_cost=_LOWERED),
+    "2d_block_load": OperationRow(_FETCH, no_cost=_BLOCK_LOAD),
+    "2d_block_load_from_ptr": OperationRow(_FETCH, no_cost=_BLOCK_LOAD),
     "remote_shmem_store": OperationRow(_STORE, no_cost=_REMOTE),
     "async_remote_shmem_store": OperationRow(_STORE, no_cost=_REMOTE),
     "async_shared_store": OperationRow(_STORE, no_cost=_REMOTE),
@@ -220,6 +231,7 @@ OPERATIONS: Mapping[str, OperationRow] = {
         "async_tma_prefetch",
         "prefetch",
         "prefetch_tensormap",
+        "descriptor_prefetch",
         "tdm_prefetch",
     ),
     **_uncosted(
@@ -250,6 +262,9 @@ OPERATIONS: Mapping[str, OperationRow] = {
         "async_copy_mbarrier_arrive",
         "read_barrier_phase",
     ),
+    **_uncosted(
+        "between the lanes of a sub-group; no document gives what it takes", "sub_group_transpose"
+    ),
     **_uncosted("one bit of each lane, by one instruction", "vote_ballot_sync"),
     **_uncosted("to the host, and only where they run", "print", "assert"),
     **_uncosted("exist only while the compiler writes LLVM", "masked_load", "masked_store"),
@@ -267,23 +282,23 @@ DATA_MOVEMENTS: Mapping[str, DataMovement] = {
 are found where functions are read as a whole."""
 
 _STAYING = """
-    addptr approx_divf arrive_barrier_named assume_uniform async_commit_group
+    addptr alloc approx_divf arrive_barrier_named assume_uniform async_commit_group
     async_tdm_intrinsic_wait async_tdm_wait async_tma_store_token_wait async_tma_store_wait
     async_wait barrier bitcast broadcast cat clampf clc_advance clc_get_program_id clc_is_canceled
     clock64 cluster_arrive cluster_barrier cluster_barrier_arrive cluster_barrier_wait
     cluster_size_1d cluster_wait concat cond_barrier elementwise_inline_asm expand_dims
-    extern_elementwise extract_slice fence fence_async_shared fence_mbarrier_init_release_cluster
-    fp4_to_fp fp_to_fp func get_num_programs get_program_id global_scratch_alloc
-    grid_dependency_launch_dependents grid_dependency_wait in_thread_transpose inline_asm
-    int_to_ptr join local_dealloc make_range map_elementwise map_elementwise.return
-    map_to_remote_buffer mask mask.return memdesc_dynamic_subslice memdesc_index
-    memdesc_reinterpret memdesc_reshape memdesc_subslice memdesc_trans memory_counter_wait
-    mfma_commit mulhiui packed_arith precise_divf precise_sqrt predicate_stage ptr_to_int
-    reduce.return register_handoff register_resident reinterpret_tensor_descriptor
-    rematerialized_range reshape return scaled_downcast_fp4 scaled_downcast_fp8 scaled_upcast_fp4
-    scaled_upcast_fp8 scan.return splat split subtiled_region subtiled_region_yield tc_gen5_commit
-    tcgen5_global_alloc tmem_subslice tmem_wait trans unsplat wait_barrier_named
-    warp_group_dot_wait warp_id warp_return warp_specialize.partitions warp_yield
+    extern_elementwise extract_desc extract_slice fence fence_async_shared
+    fence_mbarrier_init_release_cluster fp4_to_fp fp_to_fp func get_num_programs get_program_id
+    global_scratch_alloc grid_dependency_launch_dependents grid_dependency_wait in_thread_transpose
+    inline_asm int_to_ptr join local_dealloc make_range map_elementwise map_elementwise.return
+    map_to_remote_buffer mask mask.return memdesc_dynamic_subslice memdesc_index memdesc_reinterpret
+    memdesc_reshape memdesc_subslice memdesc_trans memory_counter_wait mfma_commit mulhiui
+    packed_arith precise_divf precise_sqrt predicate_stage ptr_to_int reduce.return register_handoff
+    register_resident reinterpret_tensor_descriptor rematerialized_range reshape return
+    scaled_downcast_fp4 scaled_downcast_fp8 scaled_upcast_fp4 scaled_upcast_fp8 scan.return splat
+    split subtiled_region subtiled_region_yield tc_gen5_commit tcgen5_global_alloc tmem_subslice
+    tmem_wait trans unsplat wait_barrier_named warp_group_dot_wait warp_id warp_return
+    warp_specialize.partitions warp_yield
 """
 
 MOVES_NOTHING = frozenset(_STAYING.split())

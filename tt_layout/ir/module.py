@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import BACKENDS, Gpu, find_gpu, intel
+from tt_layout.ir.names import name_today, stated
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source, Span
 from tt_layout.releases import Release
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from tt_layout.ir.operations import Location, Operation
 
 AttributeValue = str | int | bool
-_INTEL_DIALECTS = ("ttig.", "triton_intel_gpu.")
 
 
 class Alias(NamedTuple):
@@ -277,19 +277,16 @@ class Module:
     choice: PassChoice | None = None
 
     def number(self, name: str) -> int | None:
-        """Return an attribute such as ``num-warps``, of either dialect; None without it."""
-        for dialect in ("ttg", "triton_gpu"):
-            value = self.attributes.get(f"{dialect}.{name}")
-            if isinstance(value, int):
-                return int(value)
-        return None
+        """Return an attribute of ``ttg`` such as ``num-warps``; None without it."""
+        value = stated(self.attributes, f"ttg.{name}")
+        return int(value) if isinstance(value, int) else None
 
     @property
     def target(self) -> str | None:
         """Target it is compiled for, such as ``cuda:90``; None if it names none."""
-        for name in ("ttg.target", "triton_gpu.target"):
-            if name in self.attributes:
-                return str(self.attributes[name])
+        target = stated(self.attributes, "ttg.target")
+        if target is not None:
+            return str(target)
         capability = self.number("compute-capability")
         return f"cuda:{capability}" if capability is not None else None
 
@@ -298,7 +295,7 @@ class Module:
         """Whether it is compiled for one of Intel's GPUs, or has warps that only these have."""
         if self.target is not None:
             return self.target.partition(":")[0] == intel.TARGET
-        if any(name.startswith(_INTEL_DIALECTS) for name in self.attributes):
+        if any(name_today(name).startswith("ttig.") for name in self.attributes):
             return True
         return self.number("threads-per-warp") in intel.OWN_SUB_GROUPS
 

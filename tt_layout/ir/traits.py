@@ -14,12 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-DIALECTS_TODAY = {
-    "triton_gpu": "ttg",
-    "triton_nvidia_gpu": "ttng",
-    "amdgpu": "amdg",
-}
-"""Dialects of earlier releases -> their names today."""
+from tt_layout.ir.names import MAX_REMEMBERED, name_today
 
 
 class Traits(NamedTuple):
@@ -586,15 +581,22 @@ _ROWS = """
     amdg.tdm_prefetch                           reads writes
     amdg.update_tensor_descriptor               pure
     amdg.wait_barrier                           reads writes waits
+    ttig.2d_block_load                          reads
+    ttig.2d_block_load_from_ptr                 reads
+    ttig.alloc                                  writes
+    ttig.broadcast                              shape pure
+    ttig.descriptor_gather                      reads
+    ttig.descriptor_prefetch                    reads writes
+    ttig.descriptor_scatter                     reads writes
+    ttig.extract_desc                           pure
+    ttig.prefetch                               reads writes
+    ttig.sub_group_transpose                    reads writes
 """
 
 _BY_DEFAULT = {"arith": "elementwise pure", "math": "elementwise pure"}
 """Dialect -> the traits of operations without a row: all of these dialects but constants."""
 
 NO_TRAITS = Traits()
-
-MAX_KNOWN = 1 << 12
-"""Names that are remembered: a text that is no valid dump may have any."""
 
 
 def _traits(words: str) -> Traits:
@@ -630,9 +632,8 @@ def traits_of(name: str) -> Traits:
     """
     traits = _KNOWN.get(name)
     if traits is None:
-        dialect, _, bare = name.partition(".")
-        today = f"{DIALECTS_TODAY.get(dialect, dialect)}.{bare}"
-        traits = TRAITS.get(today) or _traits(_BY_DEFAULT.get(dialect, ""))
-        if len(_KNOWN) < MAX_KNOWN:
+        dialect = name.partition(".")[0]
+        traits = TRAITS.get(name_today(name)) or _traits(_BY_DEFAULT.get(dialect, ""))
+        if len(_KNOWN) < MAX_REMEMBERED:
             _KNOWN[name] = traits
     return traits

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.enums import TypeKind
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, PlaceholderError, UnmappedError
 from tt_layout.mlir.source import STRING, Source
 from tt_layout.mlir.syntax import AliasNode, Node, Parser, WordNode
 from tt_layout.mlir.types import TensorType, closing, element_bits, parse_shape
@@ -92,6 +92,15 @@ class IRType(NamedTuple):
     def element_bits(self) -> int | None:
         """Width of an element in bits; None where the type does not determine it."""
         return element_bits(self.element_type)
+
+    @property
+    def without_linear(self) -> str:
+        """Why a type without a linear layout has none, in a few words."""
+        if self.layout is None or isinstance(self.encoding, PlaceholderError):
+            return "no layout yet"
+        if isinstance(self.encoding, UnmappedError):
+            return f"{self.layout} has no linear layout"
+        return f"{self.layout} is refused"
 
     @property
     def moved_element(self) -> str:

@@ -19,6 +19,7 @@ from tt_layout.audit.axis.info import (
     power_of_two_divisor,
 )
 from tt_layout.audit.axis.step import Rule, Step
+from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa import integers
 from tt_layout.ir.ssa.attributes import COMPARISONS, constant_value
 
@@ -255,35 +256,35 @@ def _load(step: Step) -> AxisInfo:
     return AxisInfo.of(ones, ones, [gcd(a, b) for a, b in zip(pointer.constancy, masks)])
 
 
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(
-        (
-            "builtin.unrealized_conversion_cast",
-            "arith.extsi",
-            "arith.extui",
-            "arith.trunci",
-            "ttg.convert_layout",
-            "triton_gpu.convert_layout",
-            "tt.bitcast",
-            "gluon.set_auto_layout",
+RULES: dict[str, Rule] = in_every_spelling(
+    {
+        **dict.fromkeys(
+            (
+                "builtin.unrealized_conversion_cast",
+                "arith.extsi",
+                "arith.extui",
+                "arith.trunci",
+                "ttg.convert_layout",
+                "tt.bitcast",
+                "gluon.set_auto_layout",
+            ),
+            _same,
         ),
-        _same,
-    ),
-    **dict.fromkeys(("arith.maxsi", "arith.maxui"), _extremum(max)),
-    **dict.fromkeys(("arith.minsi", "arith.minui"), _extremum(min)),
-    "tt.make_range": _range,
-    "amdg.rematerialized_range": _range,
-    "ub.poison": _poison,
-    "arith.constant": _constant,
-    "arith.cmpi": _comparison,
-    "arith.select": _choice,
-    "tt.splat": _splat,
-    "tt.expand_dims": _expand_dims,
-    "tt.broadcast": _broadcast,
-    "tt.reshape": _reshape,
-    "tt.trans": _transpose,
-    "amdg.extract_slice": _slice,
-    "amdgpu.extract_slice": _slice,
-    "tt.load": _load,
-}
+        **dict.fromkeys(("arith.maxsi", "arith.maxui"), _extremum(max)),
+        **dict.fromkeys(("arith.minsi", "arith.minui"), _extremum(min)),
+        "tt.make_range": _range,
+        "amdg.rematerialized_range": _range,
+        "ub.poison": _poison,
+        "arith.constant": _constant,
+        "arith.cmpi": _comparison,
+        "arith.select": _choice,
+        "tt.splat": _splat,
+        "tt.expand_dims": _expand_dims,
+        "tt.broadcast": _broadcast,
+        "tt.reshape": _reshape,
+        "tt.trans": _transpose,
+        "amdg.extract_slice": _slice,
+        "tt.load": _load,
+    }
+)
 """Operation -> its rule."""

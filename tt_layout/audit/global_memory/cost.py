@@ -247,7 +247,7 @@ def _what_is_missing(kernel: AccessAnalysis, operation: SsaOperation) -> str:
     if ir_type is None:
         return f"the type of {address.name} is not known"
     if not isinstance(ir_type.encoding, Encoding):
-        return "no layout yet" if ir_type.layout is None else f"{ir_type.layout} is refused"
+        return ir_type.without_linear
     return f"{ir_type.text} has no addresses whose elements are known"
 
 

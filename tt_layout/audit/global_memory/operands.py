@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa import Attribute, SsaOperation, Value, integers
 
 
@@ -52,8 +53,7 @@ FORMS: Mapping[str, AccessForm] = {
     "triton_gpu.async_copy_global_to_local": _form("pointer memory", "pointer memory mask other"),
     "triton_gpu.insert_slice_async": _SLICE,
     "triton_gpu.insert_slice": _SLICE,
-    **{f"amdg.{name}": form for name, form in _BUFFER_FORMS.items()},
-    **{f"amdgpu.{name}": form for name, form in _BUFFER_FORMS.items()},
+    **in_every_spelling({f"amdg.{name}": form for name, form in _BUFFER_FORMS.items()}),
 }
 """Operation -> how it names its operands."""
 

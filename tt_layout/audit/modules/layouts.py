@@ -10,7 +10,7 @@ from tt_layout.analyses.layouts.properties import contiguity_per_thread
 from tt_layout.encodings import DistributedEncoding, Encoding
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.enums import TypeKind
-from tt_layout.errors import LayoutError, PlaceholderError
+from tt_layout.errors import LayoutError, PlaceholderError, UnmappedError
 from tt_layout.ir.module import Module
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout, place
@@ -19,6 +19,7 @@ UNITS = (("lane", "threads-per-warp", "lanes"), ("warp", "num-warps", "warps"))
 """Input dimension, attribute of the module that must agree, and what both count."""
 
 PLACEHOLDER = "placeholder"
+UNMAPPED = "unmapped"
 """The kind of a layout that is yet to be chosen."""
 
 GATHERED_ROWS = 8
@@ -38,7 +39,8 @@ class LayoutRow(NamedTuple):
     Attributes:
         layout: as written in the dump, such as ``#blocked``.
         kind: the mnemonic, such as ``blocked``; ``placeholder`` of an attribute that a later pass
-            replaces by a layout; empty where it has an error.
+            replaces by a layout; ``unmapped`` of one that has no linear layout here; empty where
+            it has an error.
         type: the type without the layout.
         uses: how often the type occurs.
         line: of the first use.
@@ -213,6 +215,8 @@ def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
             row = layouts.row(ir_type)
         elif isinstance(ir_type.encoding, PlaceholderError):
             row = LayoutRow(layout, PLACEHOLDER)
+        elif isinstance(ir_type.encoding, UnmappedError):
+            row = LayoutRow(layout, UNMAPPED)
         else:
             row = LayoutRow(layout, "", error=ir_type.encoding)
         yield row._replace(layout=layout, type=bare, uses=uses, line=used[0].line, functions=used)

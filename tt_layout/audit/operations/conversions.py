@@ -28,9 +28,7 @@ def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None
         return None
     before, after = (audited.layouts.linear(end) for end in (operation.source, operation.target))
     if before is None or after is None:
-        ends = (operation.source, operation.target)
-        refused = [end.layout for end in ends if end.layout is not None]
-        raise LayoutError(f"{refused[0]} is refused" if refused else "no layout yet")
+        raise LayoutError((operation.source if before is None else operation.target).without_linear)
     lanes = {layout.get_in_dim_size("lane") for layout in (before, after)}
     if len(lanes) > 1:
         raise LayoutError(f"{min(lanes)} threads per warp")

@@ -37,7 +37,7 @@ def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         raise LayoutError(audited.no_gpu)
     layout = audited.layouts.linear(moved)
     if layout is None:
-        raise LayoutError("no layout yet" if moved.layout is None else f"{moved.layout} is refused")
+        raise LayoutError(moved.without_linear)
     target, size = find_target(audited.gpu), memory_bytes(moved.element_bits)
     count = with_inputs(layout).remove_zero_bases("register").get_in_dim_size("register")
     is_atomic = "atomic" in operation.name

@@ -14,6 +14,7 @@ from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.tensor_memory import TensorMemory
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import OPERATIONS, Family
+from tt_layout.ir.names import stated
 from tt_layout.ir.operations import Location
 from tt_layout.ir.types import IRType
 
@@ -209,7 +210,7 @@ def _instruction(
 
 def _takes_two_ctas(full: FullOperation, audited: AuditedModule) -> bool:
     is_stated = full.operation.attributes.get("two_ctas") is True
-    return is_stated or audited.module.attributes.get("ttng.two-ctas") is True
+    return is_stated or stated(audited.module.attributes, "ttng.two-ctas") is True
 
 
 def _scaled(

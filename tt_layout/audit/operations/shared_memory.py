@@ -74,8 +74,7 @@ def _linear(ir_type: IRType, audited: AuditedModule) -> LinearLayout:
     """
     linear = audited.layouts.linear(ir_type)
     if linear is None:
-        has_none = ir_type.layout is None
-        raise LayoutError("no layout yet" if has_none else f"{ir_type.layout} is refused")
+        raise LayoutError(ir_type.without_linear)
     return linear
 
 

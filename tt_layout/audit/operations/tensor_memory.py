@@ -15,6 +15,7 @@ from tt_layout.audit.operations.details import (
 from tt_layout.encodings.tensor_memory import TensorMemoryScales
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
+from tt_layout.ir.names import stated
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.types import IRType
 from tt_layout.wording import count
@@ -131,7 +132,7 @@ def copy_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         if shared is None or memory is None:
             return None
         copy = tensor_memory_copy(memory, shared, source.element_bits)
-    name = copy.name(2 if audited.module.attributes.get("ttng.two-ctas") else 1)
+    name = copy.name(2 if stated(audited.module.attributes, "ttng.two-ctas") else 1)
     details = TensorMemoryCopyDetails(instruction=name, instructions=copy.instructions)
     size = copy.instructions * copy.rows * copy.column_bits // 8
     return Cost(f"{copy.instructions} x {name} per CTA", size / 128, details)

@@ -26,6 +26,7 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.encodings import Encoding
+from tt_layout.ir.names import stated
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction
 from tt_layout.wording import count
@@ -95,9 +96,13 @@ def _why_gathered(
 ) -> str | None:
     """Return the rule that keeps a load from being one of 2D blocks; None of one that is."""
     full = audited.in_full(operation)
-    if full is None or BLOCK_IO in full.operation.attributes or not full.operation.operands:
+    if (
+        full is None
+        or stated(full.operation.attributes, BLOCK_IO) is not None
+        or not full.operation.operands
+    ):
         return None
-    if SUPPORT not in audited.module.attributes:
+    if stated(audited.module.attributes, SUPPORT) is None:
         return f"the module does not say that the GPU has them ({SUPPORT})"
     shape = operation.target.shape if operation.target is not None else ()
     if len(shape) < 2:

@@ -27,6 +27,7 @@ from tt_layout.audit.values.arithmetic import (
     unsigned,
     wrap,
 )
+from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa.attributes import integers
 from tt_layout.ir.ssa.model import SsaOperation
 from tt_layout.ir.ssa.types import ValueType
@@ -196,37 +197,36 @@ def _extended_product(a: Application) -> Ints:
     return high
 
 
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(BINARY, _binary),
-    **dict.fromkeys(_OF_ONE, _unary),
-    "arith.cmpi": _comparison,
-    "arith.select": _select,
-    "arith.constant": _constant,
-    "arith.addui_extended": _extended_sum,
-    "arith.mulsi_extended": _extended_product,
-    "arith.mului_extended": _extended_product,
-    "tt.addptr": _add_pointer,
-    "tt.int_to_ptr": lambda a: a.operands[0],
-    "tt.make_range": _range,
-    "tt.splat": lambda a: shapes.splat(a.operands[0], a.result.shape),
-    "tt.unsplat": lambda a: a.operands[0].reshape(()),
-    "tt.expand_dims": lambda a: np.expand_dims(a.operands[0], a.number("axis")),
-    "tt.broadcast": lambda a: shapes.broadcast(a.operands[0], a.result.shape),
-    "tt.reshape": _reshape,
-    "tt.view": _registers_kept,
-    "tt.trans": _transpose,
-    "tt.join": lambda a: shapes.join(a.operands),
-    "tt.split": lambda a: shapes.split(a.operands[0], a.result_index),
-    "tt.cat": _registers_kept,
-    "tt.gather": lambda a: shapes.gather(a.operands[0], a.operands[1], a.number("axis")),
-    "ttg.convert_layout": lambda a: a.operands[0],
-    "triton_gpu.convert_layout": lambda a: a.operands[0],
-    "gluon.set_auto_layout": lambda a: a.operands[0],
-    "amdg.extract_slice": _extract,
-    "amdgpu.extract_slice": _extract,
-    "amdg.concat": lambda a: shapes.concatenate(a.operands, a.result.shape),
-    "amdgpu.concat": lambda a: shapes.concatenate(a.operands, a.result.shape),
-}
+RULES: dict[str, Rule] = in_every_spelling(
+    {
+        **dict.fromkeys(BINARY, _binary),
+        **dict.fromkeys(_OF_ONE, _unary),
+        "arith.cmpi": _comparison,
+        "arith.select": _select,
+        "arith.constant": _constant,
+        "arith.addui_extended": _extended_sum,
+        "arith.mulsi_extended": _extended_product,
+        "arith.mului_extended": _extended_product,
+        "tt.addptr": _add_pointer,
+        "tt.int_to_ptr": lambda a: a.operands[0],
+        "tt.make_range": _range,
+        "tt.splat": lambda a: shapes.splat(a.operands[0], a.result.shape),
+        "tt.unsplat": lambda a: a.operands[0].reshape(()),
+        "tt.expand_dims": lambda a: np.expand_dims(a.operands[0], a.number("axis")),
+        "tt.broadcast": lambda a: shapes.broadcast(a.operands[0], a.result.shape),
+        "tt.reshape": _reshape,
+        "tt.view": _registers_kept,
+        "tt.trans": _transpose,
+        "tt.join": lambda a: shapes.join(a.operands),
+        "tt.split": lambda a: shapes.split(a.operands[0], a.result_index),
+        "tt.cat": _registers_kept,
+        "tt.gather": lambda a: shapes.gather(a.operands[0], a.operands[1], a.number("axis")),
+        "ttg.convert_layout": lambda a: a.operands[0],
+        "gluon.set_auto_layout": lambda a: a.operands[0],
+        "amdg.extract_slice": _extract,
+        "amdg.concat": lambda a: shapes.concatenate(a.operands, a.result.shape),
+    }
+)
 """Operation -> its result before it is wrapped to the width of its type."""
 
 

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa.attributes import Attribute, attribute_value, integers
 from tt_layout.ir.ssa.results import WrittenTypes, result_types
 
 _AXES = {"x": 0, "y": 1, "z": 2}
 _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 _ATOMIC = ("atomic_rmw_op", "sem", "scope")
-_WORDS = {
-    "arith.cmpi": ("predicate",),
-    "arith.cmpf": ("predicate",),
-    "tt.get_program_id": ("axis",),
-    "tt.get_num_programs": ("axis",),
-    "gpu.thread_id": ("dimension",),
-    "gpu.block_id": ("dimension",),
-    "tt.atomic_rmw": _ATOMIC,
-    "tt.atomic_cas": _ATOMIC[1:],
-    "ttg.local_atomic_scatter_rmw": _ATOMIC[:1],
-    "amdg.buffer_atomic_rmw": _ATOMIC,
-    "amdg.buffer_atomic_cas": _ATOMIC[1:],
-    "amdgpu.buffer_atomic_rmw": _ATOMIC,
-    "amdgpu.buffer_atomic_cas": _ATOMIC[1:],
-}
+_WORDS = in_every_spelling(
+    {
+        "arith.cmpi": ("predicate",),
+        "arith.cmpf": ("predicate",),
+        "tt.get_program_id": ("axis",),
+        "tt.get_num_programs": ("axis",),
+        "gpu.thread_id": ("dimension",),
+        "gpu.block_id": ("dimension",),
+        "tt.atomic_rmw": _ATOMIC,
+        "tt.atomic_cas": _ATOMIC[1:],
+        "ttg.local_atomic_scatter_rmw": _ATOMIC[:1],
+        "amdg.buffer_atomic_rmw": _ATOMIC,
+        "amdg.buffer_atomic_cas": _ATOMIC[1:],
+    }
+)
 """Operation -> the attributes that the bare words before its operands stand for."""
 
 _FLAGS = frozenset({"allow_reorder", "efficient_layout"})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from tt_layout.ir.names import spellings
 from tt_layout.ir.ssa.types import pointed_at, value_type, with_element
 
 TOKEN_TYPE = "!ttg.async.token"
@@ -65,16 +66,17 @@ _RULES: dict[str, Callable[[Sequence[str]], str]] = {
     "tt.make_tensor_descriptor": _last,
 }
 _TOKENS = frozenset(
-    {
+    spelling
+    for name in (
         "ttg.async_copy_global_to_local",
         "ttg.async_commit_group",
         "ttg.async_wait",
         "amdg.buffer_load_to_local",
-        "amdgpu.buffer_load_to_local",
         "ttng.tmem_store",
         "ttng.tc_gen5_mma",
         "ttng.tc_gen5_mma_scaled",
-    }
+    )
+    for spelling in spellings(name)
 )
 
 

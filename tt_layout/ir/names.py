@@ -1,0 +1,128 @@
+"""Names of dialects, operations and attributes that later releases spell otherwise.
+
+A row for each name that changed: the former, today's, and the newest release that writes the
+former.  A dialect has a row of its own, so that a name of it needs one only where its other half
+changed, too.  What is looked up by name is asked for as of today, and found as of any release.
+
+Source:
+    the history of TritonGPUDialect.td, TritonGPUOps.td, TritonNvidiaGPUDialect.td,
+    TritonNvidiaGPUOps.td, TritonAMDGPUDialect.td, TritonAMDGPUOps.td, NVGPUDialect.td and
+    TritonIntelGPUDialect.td; the releases are those of the tags that have them, Intel's own for
+    ``ttig``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+
+from tt_layout.releases import Release
+
+Value = TypeVar("Value")
+
+
+class FormerName(NamedTuple):
+    """Name that a later release replaced.
+
+    Attributes:
+        name: as it was; of a dialect, or with its dialect as of today.
+        today: what the newest release calls it.
+        last: the newest release that writes the former name.
+    """
+
+    name: str
+    today: str
+    last: Release
+
+
+_ROWS = """
+    triton_gpu              ttg             3.2
+    triton_nvidia_gpu       ttng            3.2
+    amdgpu                  amdg            3.6
+    nvgpu                   nvg             3.6
+    triton_intel_gpu        ttig            3.3
+    ttng.dot_async                          ttng.warp_group_dot                                 2.3
+    ttng.dot_wait                           ttng.warp_group_dot_wait                            2.3
+    ttg.local_barrier                       ttg.barrier                                         3.6
+    ttg.local_atomic_scatter_add            ttg.local_atomic_scatter_rmw                        3.7
+    amdg.local_load_packed_tranposed        amdg.local_load_packed_transposed                   3.8
+    ttig.support_sg_2d_block                ttig.support_2d_block_io                            3.6
+    ttig.support_bf16_conversion            ttig.support_bfloat16_conversion                    3.6
+    ttig.support_dpas                ttig.support_subgroup_matrix_multiply_accumulate           3.6
+    ttig.support_dpas_bf8            ttig.support_subgroup_matrix_multiply_accumulate_bf8       3.6
+    ttig.support_block_scale_dpas    ttig.support_subgroup_scaled_matrix_multiply_accumulate    3.6
+"""
+
+FORMER_NAMES = tuple(
+    FormerName(name, today, Release.parse(last))
+    for name, today, last in (line.split() for line in _ROWS.strip().split("\n"))
+)
+
+_TODAY: Mapping[str, str] = {former.name: former.today for former in FORMER_NAMES}
+
+MAX_REMEMBERED = 1 << 12
+"""Names that are remembered: a text that is no valid dump may have any."""
+
+
+@lru_cache(maxsize=MAX_REMEMBERED)
+def name_today(name: str) -> str:
+    """Return what the newest release calls an operation or an attribute.
+
+    Args:
+        name: with its dialect, as of any release.
+
+    Returns:
+        The name itself where it is of today, or of a dialect that is not known.
+
+    Example:
+        >>> name_today("triton_intel_gpu.support_sg_2d_block"), name_today("amdgpu.buffer_load")
+        ('ttig.support_2d_block_io', 'amdg.buffer_load')
+        >>> name_today("acme.load")
+        'acme.load'
+    """
+    dialect, dot, bare = name.partition(".")
+    name = _TODAY.get(dialect, dialect) + dot + bare
+    return _TODAY.get(name, name)
+
+
+@lru_cache(maxsize=MAX_REMEMBERED)
+def spellings(name: str) -> tuple[str, ...]:
+    """Return every spelling of a dialect, or of a name with its dialect, newest first.
+
+    Example:
+        >>> spellings("ttig"), spellings("ttig.block_io")
+        (('ttig', 'triton_intel_gpu'), ('ttig.block_io', 'triton_intel_gpu.block_io'))
+    """
+    names = [name, *(former.name for former in FORMER_NAMES if former.today == name)]
+    former_dialects = [
+        former.name + each.removeprefix(former.today)
+        for each in names
+        for former in FORMER_NAMES
+        if each.startswith(f"{former.today}.") and "." not in former.name
+    ]
+    return (*names, *former_dialects)
+
+
+def stated(attributes: Mapping[str, Value], name: str) -> Value | None:
+    """Return an attribute that is written as in any release; None where it is absent.
+
+    Args:
+        attributes: by their names as written.
+        name: of today, with its dialect.
+
+    Example:
+        >>> stated({"triton_gpu.num-warps": 4}, "ttg.num-warps")
+        4
+    """
+    return next((attributes[each] for each in spellings(name) if each in attributes), None)
+
+
+def in_every_spelling(rows: Mapping[str, Value]) -> dict[str, Value]:
+    """Return rows by name of today as rows by each spelling that the name ever had.
+
+    Example:
+        >>> in_every_spelling({"amdg.concat": 1, "tt.load": 2})
+        {'amdg.concat': 1, 'amdgpu.concat': 1, 'tt.load': 2}
+    """
+    return {spelling: row for name, row in rows.items() for spelling in spellings(name)}
