@@ -35,7 +35,8 @@ class Timing:
         atomic_sectors: sectors in which a multiprocessor adds to global memory in a cycle while
             all do.
         line_lanes: lanes that add to one line of 128 bytes in a cycle, from everywhere.
-        address_lanes: lanes that add floats to one address in a cycle, from everywhere.
+        address_floats: floats that are added to one address in a cycle, from everywhere.
+        address_integers: the same of integers; those of one warp are added up before.
         program_seconds: that the start of a program takes, one behind the other.
         evidence: ``measured``, or ``documented``: no such GPU was asked.
         source: of the numbers.
@@ -66,10 +67,23 @@ class Timing:
     barrier_warp: float = 2
     atomic_sectors: float = 0.352
     line_lanes: float = 7.6
-    address_lanes: float = 0.29
+    address_floats: float = 0.29
+    address_integers: float = 0.71
     program_seconds: float = 0.6e-9
     evidence: str = "documented"
     source: str
+
+    def added(self, element: str) -> float | None:
+        """Additions of an element type to one address in a cycle; None for others than these.
+
+        Example:
+            >>> rates = Timing(
+            ...     clock_hz=1e9, matrix_clock_hz=1e9, dram_read=1, dram_mixed=1, source=""
+            ... )
+            >>> rates.added("f32"), rates.added("f16")
+            (0.29, None)
+        """
+        return {"f32": self.address_floats, "i32": self.address_integers}.get(element)
 
     @property
     def is_measured(self) -> bool:

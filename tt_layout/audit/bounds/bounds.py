@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.bounds.contention import contentions
 from tt_layout.audit.bounds.footprint import WRITES, Footprint, Part, footprint, pointer_of
 from tt_layout.audit.bounds.sharing import NOBODY, ProgramSharing, Sharing, Wave
 from tt_layout.audit.bounds.work import Work, program_work
@@ -29,7 +30,7 @@ from tt_layout.hardware.product import Product
 
 Grid = tuple[int, ...]
 
-DRAM, L2 = "DRAM", "L2"
+DRAM, L2, CONTENDED = "DRAM", "L2", "contended atomics"
 """Resources that all multiprocessors share."""
 
 
@@ -38,7 +39,7 @@ class Bound(NamedTuple):
 
     Attributes:
         resource: what is busy: ``DRAM``, ``L2``, ``LSU``, ``tensor cores``, ``FMA``,
-            ``special functions``.
+            ``special functions``, ``contended atomics``.
         cycles: of the clock of a multiprocessor.
         reason: what it is computed from.
     """
@@ -104,7 +105,7 @@ class Bounds:
     @property
     def within(self) -> Bound | None:
         """The resource of a multiprocessor that binds a program; None where none is counted."""
-        own = (bound for bound in self.bounds if bound.resource not in (DRAM, L2))
+        own = (bound for bound in self.bounds if bound.resource not in (DRAM, L2, CONTENDED))
         return next((bound for bound in own if bound.cycles > 0), None)
 
     @property
@@ -175,7 +176,11 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
         wave = Wave(rates.multiprocessors, _resident(audit, function))
         memory = wave_memory(audit, function, work, wave)
         programs = None
-    bounds = sorted(_bounds(work, memory, programs, rates, wave), key=lambda one: -one.cycles)
+    bounds = [
+        *_bounds(work, memory, programs, rates, wave),
+        *_contended(audit, function, grid, memory, rates),
+    ]
+    bounds.sort(key=lambda bound: -bound.cycles)
     return Bounds(function, rates, programs, tuple(bounds), work, memory, spills, wave)
 
 
@@ -228,6 +233,20 @@ def _bounds(
     ):
         reason = f"{cycles:.3g} {unit} of a program, {rounds} on an SM"
         yield Bound(resource, cycles * rounds, reason)
+
+
+def _contended(
+    audit: Audit, function: str | None, grid: Grid | None, memory: DramTraffic, rates: Product
+) -> Iterator[Bound]:
+    """Yield the time of the atomics that add most to one address, where a grid is known."""
+    programs = programs_of(audit, function, grid)
+    if programs is None:
+        return
+    found = contentions(audit, function, programs, memory.footprint, rates)
+    worst_one = max(found, key=lambda contention: contention.cycles, default=None)
+    if worst_one is not None:
+        reason = f"{worst_one.additions:.3g} additions to an address on line {worst_one.line}"
+        yield Bound(CONTENDED, worst_one.cycles, reason)
 
 
 class DramTraffic(NamedTuple):

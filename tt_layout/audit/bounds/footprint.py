@@ -64,10 +64,12 @@ class Footprint(NamedTuple):
         parts: by pointer, by whether they are read or written, and by how programs share them.
         lines: of the accesses that are counted, each with the bytes that it touches alone; of the
             others addresses are not known.
+        used_of: the bytes of `lines` that some lane asks for.
     """
 
     parts: tuple[Part, ...]
     lines: Mapping[int, float]
+    used_of: Mapping[int, float]
 
     @property
     def bytes(self) -> float:
@@ -111,6 +113,7 @@ def footprint(
     assert audited is not None
     groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
     lines: dict[int, float] = {}
+    used: dict[int, float] = {}
     programs = _Programs(audited, grid, is_sampled)
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
@@ -118,12 +121,12 @@ def footprint(
             continue
         found = programs.launch(full)
         if found is not None:
-            lines[row.operation.line] = found.bytes
+            lines[row.operation.line], used[row.operation.line] = found.bytes, found.used
             shared = sharing(full.operation) if sharing is not None else NOBODY
             key = found.pointer, row.operation.group in WRITES, shared
             groups.setdefault(key, []).append(found)
     parts = tuple(_together(group, shared) for (_, _, shared), group in groups.items())
-    return Footprint(parts, lines)
+    return Footprint(parts, lines, used)
 
 
 class _Launch(NamedTuple):
