@@ -7,7 +7,8 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from tt_layout.audit.allocation.shared_memory import WARP_GROUP
@@ -52,12 +53,32 @@ class Occupancy:
         warps: their warps.
         most_warps: that it could hold.
         limits: of each resource, the narrowest first.
+        fewest, most: CTAs at once by the whole of an estimate of registers; None where they are
+            `ctas`.
     """
 
     ctas: int
     warps: int
     most_warps: int
     limits: tuple[Limit, ...]
+    fewest: int | None = None
+    most: int | None = None
+
+    @property
+    def amount(self) -> str:
+        """The CTAs, in words: a range where that is all that is known.
+
+        Example:
+            >>> from dataclasses import replace
+            >>> from tt_layout.hardware import find_target
+            >>> found = occupancy(find_target("sm90"), 4, registers=168)
+            >>> [replace(found, fewest=one, most=3).amount for one in (None, 1, 2)]
+            ['3 CTAs', '1 to 3 CTAs', '2 or 3 CTAs']
+        """
+        low, high = self.fewest, self.most
+        if low is None or high is None or low >= high:
+            return count(self.ctas, "CTA")
+        return f"{low} {'or' if high == low + 1 else 'to'} {high} CTAs"
 
     @property
     def limited_by(self) -> tuple[str, ...]:
@@ -89,13 +110,12 @@ class Occupancy:
             3 CTAs, 12 of 64 warps, limited by registers and shared memory
         """
         step = f"; {self.next_step}" if self.next_step is not None else ""
-        ctas = count(self.ctas, "CTA")
-        return f"{ctas}, {self.warps} of {self.most_warps} warps, {self._limits}{step}"
+        return f"{self.amount}, {self.warps} of {self.most_warps} warps, {self._limits}{step}"
 
     @property
     def short(self) -> str:
         """Occupancy without warps and the next step."""
-        return f"{count(self.ctas, 'CTA')}, {self._limits}"
+        return f"{self.amount}, {self._limits}"
 
     @property
     def _limits(self) -> str:
@@ -129,13 +149,15 @@ def kernel_occupancy(
     columns = known.tensor_columns
     if columns is None:
         columns = sum(_tensor_columns(found, pressure.function))
-    return occupancy(
-        audited.target,
-        warps,
-        registers=min(pressure.taken, pressure.limit),
-        shared_bytes=shared_bytes,
-        tensor_columns=columns,
+    found_by = partial(
+        occupancy, audited.target, warps, shared_bytes=shared_bytes, tensor_columns=columns
     )
+    middle = found_by(registers=min(pressure.taken, pressure.limit))
+    if middle is None or pressure.compiled is not None:
+        return middle
+    ends = (found_by(registers=min(one, pressure.limit)) for one in pressure.range[::-2])
+    fewest, most = (one.ctas if one is not None else None for one in ends)
+    return replace(middle, fewest=fewest, most=most)
 
 
 def _warps(audited: AuditedModule, function: str) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.compiler import (
@@ -16,6 +17,7 @@ from tt_layout.hardware.compiler import (
     WARPS,
     CompilerModel,
     Knobs,
+    RegisterLine,
 )
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.hardware.product import Product, tensor_rates
@@ -78,8 +80,17 @@ _READS_OF_GFX1250 = MappingProxyType(
 _CDNA_REGISTERS = RegisterFile(most_per_thread=512, size=512, granule=8, shared_from=8)
 _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
 
-_CDNA_COMPILER = CompilerModel(1.1, 19, sinks_scans=True, scans_whole=256)
-_RDNA_COMPILER = CompilerModel(0.9, 28, sinks_scans=True, scans_whole=256)
+
+def _compiler(slope: float, base: float, **moved: Any) -> CompilerModel:
+    """Return the model of a compiler with one line in the middle for all kinds of kernels."""
+    middle = slope, base
+    products = RegisterLine(middle, (0.92 * slope, 0.4 * base), (1.27 * slope, base + 8))
+    others = RegisterLine(middle, (0.8 * slope, 0.1 * base), (1.45 * slope, base + 20))
+    return CompilerModel(products, others, others, **moved)
+
+
+_CDNA_COMPILER = _compiler(1.1, 19, sinks_scans=True, scans_whole=256)
+_RDNA_COMPILER = _compiler(0.9, 28, sinks_scans=True, scans_whole=256)
 
 
 def _holds(warps: int, simds: int, shared_kib: int) -> Residence:
@@ -327,7 +338,7 @@ ROWS = (
         store_phases=phases(32, 64),
         transposing_reads=_READS_OF_GFX1250,
         registers=RegisterFile(most_per_thread=1024, size=1024, granule=16, shared_from=8),
-        compiler=CompilerModel(1.27, 10, scans_whole=1024, gathers_loads=True),
+        compiler=_compiler(1.27, 10, scans_whole=1024, gathers_loads=True),
         knobs=_GFX1250_KNOBS,
         matrix_layouts=(("amd_wmma", 3),),
         load_evidence=Evidence.ASSUMED,

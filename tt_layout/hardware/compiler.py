@@ -25,13 +25,60 @@ A program in Gluon names its layouts, one in Triton does not.
 """
 
 
+class RegisterRange(NamedTuple):
+    """Registers that a kernel is expected to need, and between which numbers they are.
+
+    Attributes:
+        low: the least.
+        needed: the number that is most likely.
+        high: the most.
+    """
+
+    low: int
+    needed: int
+    high: int
+
+
+class RegisterLine(NamedTuple):
+    """How registers follow from those that are live, for one kind of kernels.
+
+    Each is a line: registers for each live one, and registers besides for addresses, counters and
+    what the schedule keeps in flight.
+
+    Attributes:
+        needed: the middle.
+        low, high: between which compiled kernels are.
+    """
+
+    needed: tuple[float, float]
+    low: tuple[float, float]
+    high: tuple[float, float]
+
+    def range(self, live: float) -> RegisterRange:
+        """Return the registers for so many live ones.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> find_target("sm90").compiler.products.range(128)
+            RegisterRange(low=139, needed=168, high=219)
+        """
+        low, needed, high = (
+            round(base + slope * live) for slope, base in (self.low, self.needed, self.high)
+        )
+        return RegisterRange(min(low, needed), needed, max(needed, high))
+
+
 class CompilerModel(NamedTuple):
     """The registers that a compiler needs for those that are live in a dump.
 
     Attributes:
-        slope: registers for each live one.
-        base: registers besides: addresses, counters, what the schedule keeps in flight.
+        products: of kernels that multiply matrices.
+        loops: of others that access global memory in a loop.
+        straight: of all others.
         passing: the part that is live of a tensor whose elements are used up one by one.
+        streamed: the part that is live of a tensor that is loaded in a loop without products.
+        slices: the slices along K that are live of an operand of a product that is loaded from
+            shared memory for it alone; 0 for all of them.
         sinks_shared_loads: whether loads of shared memory, besides elementwise operations, move
             down to the first use of their result, if that is a dot up to the dot before.
         sinks_scans: whether scans do.
@@ -40,20 +87,13 @@ class CompilerModel(NamedTuple):
         gathers_loads: whether loads between two barriers or stores are issued together.
     """
 
-    slope: float
-    base: float
+    products: RegisterLine
+    loops: RegisterLine
+    straight: RegisterLine
     passing: float = 0.5
+    streamed: float = 1
+    slices: int = 0
     sinks_shared_loads: bool = False
     sinks_scans: bool = False
     scans_whole: int = 0
     gathers_loads: bool = False
-
-    def needed(self, live: float) -> int:
-        """Return the registers for so many live ones.
-
-        Example:
-            >>> from tt_layout.hardware import find_target
-            >>> find_target("sm90").compiler.needed(128)
-            145
-        """
-        return round(self.base + self.slope * live)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tt_layout.hardware.compiler import CompilerModel
+from tt_layout.hardware.compiler import CompilerModel, RegisterLine
 from tt_layout.hardware.multiprocessor import RegisterFile
 from tt_layout.hardware.target import KIB
 
@@ -69,7 +69,8 @@ BMG = replace(PVC, name="bmg", title="Arc B", source=f"{_FORK}; registers taken 
 ROWS = (PVC, BMG)
 """Oldest first; Arc A, of 8 columns, has none."""
 
-TENSORS_ONLY = CompilerModel(1, 0, passing=1)
+_TENSORS = RegisterLine((1, 0), (1, 0), (1, 0))
+TENSORS_ONLY = CompilerModel(_TENSORS, _TENSORS, _TENSORS, passing=1)
 """No kernel was compiled for Intel's GPUs: the registers that tensors take."""
 
 

@@ -14,6 +14,7 @@ from tt_layout.hardware.compiler import (
     WARPS,
     CompilerModel,
     Knobs,
+    RegisterLine,
 )
 from tt_layout.hardware.multiprocessor import NVIDIA_REGISTERS, RegisterFile, Residence
 from tt_layout.hardware.product import Product, tensor_rates
@@ -27,7 +28,14 @@ _CUDA_GUIDE = "CUDA C++ Programming Guide, Compute Capability 5.x, Shared Memory
 _LIKE_HOPPER = f"taken to be as on sm90; {_CUDA_GUIDE}"
 
 _REGISTERS = RegisterFile(most_per_thread=255, size=NVIDIA_REGISTERS, granule=8)
-_COMPILER = CompilerModel(0.93, 26, sinks_shared_loads=True)
+_COMPILER = CompilerModel(
+    products=RegisterLine((1.12, 24.5), (0.94, 19), (1.4, 40)),
+    loops=RegisterLine((0.89, 22.6), (0.65, 16), (1.2, 32)),
+    straight=RegisterLine((1.12, 14.1), (0.78, 9), (1.6, 34)),
+    streamed=0.3,
+    slices=2,
+    sinks_shared_loads=True,
+)
 
 _BLACKWELL_MATRICES = ("ldmatrix", "ldmatrix.b8", "stmatrix", "stmatrix.b8")
 

@@ -140,11 +140,14 @@ def _summary(summary: Kernel) -> dict[str, Any]:
 def _registers(pressure: RegisterPressure | None) -> dict[str, Any]:
     """Return the registers of a kernel: those compiled where they are known, else the estimate."""
     if pressure is None:
-        names = ("per_thread", "limit", "line", "source")
+        names = ("per_thread", "low", "high", "limit", "line", "source")
         return {**{f"registers_{name}": None for name in names}, "spilled": None, "spills": None}
     source = pressure.compiled.source if pressure.compiled is not None else None
+    low, _, high = pressure.range if pressure.compiled is None else (pressure.taken,) * 3
     return {
         "registers_per_thread": pressure.taken,
+        "registers_low": low,
+        "registers_high": high,
         "registers_limit": pressure.limit,
         "registers_line": pressure.line,
         "registers_source": source,

@@ -192,12 +192,19 @@ def _moved() -> Iterator[Feature]:
 def _resources() -> Iterator[Feature]:
     registers = "registers"
     unknown = "null where the GPU is not known"
-    text = f"registers that a thread is expected to need; {unknown}"
+    text = f"registers that a thread is expected to need: the middle of an estimate; {unknown}"
     yield _row("registers", INTEGER, f"{registers}.needed", text)
+    yield _row("registers_low", INTEGER, f"{registers}.range.low", f"the least of it; {unknown}")
+    yield _row("registers_high", INTEGER, f"{registers}.range.high", f"the most of it; {unknown}")
     text = f"of them, for tensors that are live at the peak; {unknown}"
     yield _row("live_registers", INTEGER, f"{registers}.live", text)
     yield _row("registers_limit", INTEGER, f"{registers}.limit", "that a thread may have")
-    yield _row("spills", TRUTH, f"{registers}.is_over", f"whether spills are likely; {unknown}")
+    text = f"whether all of the estimate is over the limit; {unknown}"
+    yield _row("spills", TRUTH, f"{registers}.is_over", text)
+    text = f"whether a part of it is, but not all; {unknown}"
+    yield _row("may_spill", TRUTH, f"{registers}.may_spill", text)
+    text = f"registers that are spilled: compiled, else what of the middle has no room; {unknown}"
+    yield _row("spilled_registers", INTEGER, f"{registers}.expected_spills", text)
     compiled, missing = f"{registers}.compiled", "null where the compiled kernel is not at hand"
     text = f"registers of a thread as compiled; {missing}"
     yield _row("compiled_registers", INTEGER, f"{compiled}.used", text)

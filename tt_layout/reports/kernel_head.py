@@ -85,7 +85,7 @@ def _registers_text(own: RegisterPressure) -> str:
         both = f"{own.usual_limit} registers per lane, of {own.limit} with the large register file"
         return f"tensors take {own.live} of {both}"
     if own.compiled is None:
-        return f"about {own.needed} of {own.limit} registers per thread"
+        return own.amount.replace("registers", "registers per thread")
     spilled = f", {own.spilled or 'none'} spilled" if own.spilled is not None else ""
     of = f"{own.compiled.used} of {own.limit} registers per thread"
     return f"{of}{spilled} (compiled: {safe(own.compiled.source)})"

@@ -28,7 +28,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from tt_layout.hardware.compiler import CompilerModel
+from tt_layout.hardware.compiler import CompilerModel, RegisterLine
 from tt_layout.ir.ssa import Region, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.ssa.dataflow import reach
@@ -45,16 +45,15 @@ class LiveRange(NamedTuple):
         begin: the number of the operation that defines it.
         end: the number of the operation that uses it last.
         words: registers of 32 bits that each thread needs for it.
-        is_passing: whether its elements may be used up one after the other, as they come: of an
-            elementwise operation whose result goes into others of the kind before anything
-            needs the whole tensor.
+        part: the share of them that is live at once: less than 1 of what is used up one after
+            the other, as it comes, or is loaded in slices.
     """
 
     value: Value
     begin: int
     end: int
     words: int
-    is_passing: bool
+    part: float
 
 
 class LiveRanges(NamedTuple):
@@ -65,12 +64,14 @@ class LiveRanges(NamedTuple):
         lines: the line of each number.
         partitions: the operations that specialise warps, in the order of the text.
         has_rows: whether there are scans of several rows.
+        line: how registers follow from those that are live, for a kernel of its kind.
     """
 
     ranges: tuple[LiveRange, ...]
     lines: tuple[int, ...]
     partitions: tuple[SsaOperation, ...]
     has_rows: bool
+    line: RegisterLine
 
 
 def live_ranges(
@@ -79,6 +80,7 @@ def live_ranges(
     model: CompilerModel,
     *,
     by_row: bool,
+    slices_of: Callable[[Value], float] = lambda value: 0.0,
 ) -> LiveRanges:
     """Return the live ranges that take registers in a body.
 
@@ -87,11 +89,13 @@ def live_ranges(
         words_of: the registers of a value, if it takes any.
         model: what the compiler moves.
         by_row: whether scans of several rows go through them one by one.
+        slices_of: the slices along K of an operand of a product; 0 of any other value.
     """
     walk = _Walk(model, by_row)
     walk.enter(body)
-    ranges = tuple(walk.ranges(words_of))
-    return LiveRanges(ranges, tuple(walk.lines), tuple(walk.partitions), walk.has_rows)
+    ranges = tuple(walk.ranges(words_of, slices_of))
+    found = tuple(walk.lines), tuple(walk.partitions), walk.has_rows, walk.line
+    return LiveRanges(ranges, *found)
 
 
 class _Walk:
@@ -117,6 +121,9 @@ class _Walk:
         self._sinkable: list[tuple[SsaOperation, int]] = []
         self._scans: set[int] = set()
         self._dots: list[int] = [0]
+        self._has_products = self._has_accesses_in_loops = False
+        self._streamed: set[Value] = set()
+        self._from_shared: set[Value] = set()
         self._stores = 0
         self._first_loads: dict[tuple[tuple[SsaOperation, ...], int, int], int] = {}
         self._gathered: dict[Value, tuple[int, tuple[Value, ...]]] = {}
@@ -140,6 +147,9 @@ class _Walk:
             self._scans.add(number)
         elif name == DOT:
             self._dots.append(number)
+        self._has_products |= traits.multiplies
+        if self._loops and (traits.is_global_load or traits.is_global_store):
+            self._has_accesses_in_loops = True
         if traits.partitions:
             self.partitions.append(operation)
         if operation.regions and traits.is_structured:
@@ -170,6 +180,10 @@ class _Walk:
             place = self._loops, self._stretch, self._stores
             first = self._first_loads.setdefault(place, number)
             self._gathered[operation.results[0]] = first, operation.operands
+            if self._loops:
+                self._streamed.add(operation.results[0])
+        if _reads_shared(operation):
+            self._from_shared.update(operation.results)
         if traits.by_thread and not traits.integer_to_float:
             if name != "tt.splat":
                 self._relate(operation.operands, operation.results)
@@ -216,17 +230,28 @@ class _Walk:
         for value in passed:
             self._edges.setdefault(value, []).extend(received)
 
-    def ranges(self, words_of: Callable[[Value], int]) -> Iterator[LiveRange]:
+    @property
+    def line(self) -> RegisterLine:
+        """How registers follow from those that are live: by what the kernel is of."""
+        if self._has_products:
+            return self._model.products
+        return self._model.loops if self._has_accesses_in_loops else self._model.straight
+
+    def ranges(
+        self, words_of: Callable[[Value], int], slices_of: Callable[[Value], float]
+    ) -> Iterator[LiveRange]:
         """Yield the live ranges of the values that take registers."""
         ends, data = self._ends(), self._data()
         begins = self._sunk(ends, data, words_of)
+        for_products = self._for_products()
         for value in self._begins:
             begin, end = begins[value], ends.get(value, 0)
             if end <= begin or value not in data or value in self._renamed:
                 continue
             words = words_of(value)
             if words:
-                yield LiveRange(value, begin, end, words, self._is_passing(value, end))
+                slices = slices_of(value) if value in for_products else 0
+                yield LiveRange(value, begin, end, words, self._part(value, end, slices))
 
     def _data(self) -> set[Value]:
         """Return the values that depend on more than indices."""
@@ -303,10 +328,30 @@ class _Walk:
     def _root(self, value: Value) -> Value:
         return self._renamed.get(value, value)
 
-    def _is_passing(self, value: Value, end: int) -> bool:
+    def _part(self, value: Value, end: int, slices: float) -> float:
+        """Return the share of a value that is live at once.
+
+        Args:
+            value: the value.
+            end: the operation that uses it last.
+            slices: along K that a product reads one after the other; 0 of no such operand.
+        """
+        if slices:
+            return min(1.0, self._model.slices / slices)
+        if value in self._streamed and not self._has_products:
+            return self._model.streamed
         is_elementwise, stretch = self._makers[value]
         last = self._stretches.get(end)
-        return is_elementwise and last is not None and last - stretch in (0, 1)
+        is_passing = is_elementwise and last is not None and last - stretch in (0, 1)
+        return self._model.passing if is_passing else 1.0
+
+    def _for_products(self) -> set[Value]:
+        """Return the values that are loaded from shared memory for products alone."""
+        if not (self._model.slices and len(self._dots) > 1):
+            return set()
+        dots = set(self._dots[1:])
+        others = {self._root(used) for used, number, _ in self._uses if number not in dots}
+        return self._from_shared - others
 
 
 def _reads_shared(operation: SsaOperation) -> bool:

@@ -12,8 +12,11 @@ from typing import NamedTuple
 
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers.live_ranges import LiveRange, LiveRanges, live_ranges
+from tt_layout.encodings.blocked import Blocked
+from tt_layout.encodings.dot_op import DotOperand
+from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.hardware import intel
-from tt_layout.hardware.compiler import CompilerModel
+from tt_layout.hardware.compiler import CompilerModel, RegisterRange
 from tt_layout.hardware.multiprocessor import RegisterFile
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
@@ -24,6 +27,9 @@ WORD_BITS = 32
 MASK_BITS = 1
 SHOWN_VALUES = 5
 """Values that are listed of those that are live at the peak."""
+
+MMA_BITS = 256
+"""Of a row of an operand along K that one `mma` reads."""
 
 PARTITION_BASE = 16
 """Registers that a partition needs besides its tensors: it has few addresses."""
@@ -56,10 +62,11 @@ class RegisterPressure:
         line: where most are live.
         live: registers of 32 bits per thread that tensors take there.
         needed: registers per thread that the compiler is expected to need, with what addresses
-            and the schedule take besides.
+            and the schedule take besides: the middle of the estimate.
         limit: the most that a thread may have.
         values: the largest that are live at the peak.
         compiled: what the compiled kernel has; None where only the dump is known.
+        low, high: between which the estimate is; None where it is `needed` and no range.
         usual_limit: the most of a thread that shares its registers with a second one, as usual on
             Intel's GPUs; None of GPUs without such a choice.
     """
@@ -73,6 +80,8 @@ class RegisterPressure:
     values: tuple[LiveValue, ...]
     compiled: CompiledRegisters | None = None
     usual_limit: int | None = None
+    low: int | None = None
+    high: int | None = None
 
     @property
     def taken(self) -> int:
@@ -86,8 +95,35 @@ class RegisterPressure:
 
     @property
     def is_over(self) -> bool:
-        """Whether the kernel is expected to need more registers than there are."""
-        return self.needed > self.limit
+        """Whether all of the estimate is more registers than there are."""
+        return self.range.low > self.limit
+
+    @property
+    def range(self) -> RegisterRange:
+        """The registers that the kernel is expected to need."""
+        low, high = (self.needed if one is None else one for one in (self.low, self.high))
+        return RegisterRange(low, self.needed, high)
+
+    @property
+    def may_spill(self) -> bool:
+        """Whether a part of the estimate, but not all of it, is more registers than there are.
+
+        Example:
+            >>> pressure = RegisterPressure("f", None, 3, 180, 230, 255, (), low=190, high=290)
+            >>> pressure.may_spill, pressure.spills
+            (True, False)
+        """
+        return self.compiled is None and not self.is_over and self.range.high > self.limit
+
+    @property
+    def expected_spills(self) -> int:
+        """Registers per thread that are spilled: compiled, else what of the estimate has no room.
+
+        Example:
+            >>> RegisterPressure("f", None, 3, 300, 330, 255, (), low=270, high=400).expected_spills
+            75
+        """
+        return self.spilled if self.spilled is not None else max(0, self.needed - self.limit)
 
     @property
     def spills(self) -> bool:
@@ -103,17 +139,30 @@ class RegisterPressure:
     def spills_word(self) -> str:
         """Whether the kernel spills, in a word: an estimate says how likely that is."""
         words = ("unlikely", "likely") if self.spilled is None else ("no", "yes")
-        return words[self.spills]
+        return "may" if self.may_spill else words[self.spills]
+
+    @property
+    def amount(self) -> str:
+        """The registers of the estimate, in words, of those that there are.
+
+        Example:
+            >>> RegisterPressure("f", None, 3, 100, 150, 255, (), low=118, high=195).amount
+            'about 118 to 195 of 255 registers (estimate)'
+        """
+        low, _, high = self.range
+        low, high = min(low, self.limit), high if high <= self.limit or self.is_over else self.limit
+        about = f"{low} to {high}" if low < high else f"{self.needed}"
+        return f"about {about} of {self.limit} registers (estimate)"
 
     @property
     def text(self) -> str:
         """Register pressure in a few words.
 
         Example:
-            >>> RegisterPressure("f", None, 3, 300, 310, 255, ()).text
-            'spills likely: 310 of 255 registers at line 3'
-            >>> RegisterPressure("f", None, 3, 60, 80, 255, ()).text
-            '80 of 255 registers at line 3'
+            >>> RegisterPressure("f", None, 3, 300, 310, 255, (), low=280, high=400).text
+            'spills likely: about 280 to 400 of 255 registers (estimate) at line 3'
+            >>> RegisterPressure("f", None, 3, 60, 80, 255, (), low=64, high=105).text
+            'about 64 to 105 of 255 registers (estimate) at line 3'
             >>> compiled = CompiledRegisters(255, 120, "f.cubin")
             >>> RegisterPressure("f", None, 3, 300, 310, 255, (), compiled).text
             'spills 120 registers beside 255 of 255, most live at line 3 (compiled: f.cubin)'
@@ -126,7 +175,9 @@ class RegisterPressure:
                 spilled = count(self.spilled, "register") + (f" ({stored} bytes)" if stored else "")
                 return f"spills {spilled} beside {of}, {source}"
             return f"{of} registers, {source}"
-        of = f"{self.needed} of {self.limit} registers at line {self.line}"
+        of = f"{self.amount} at line {self.line}"
+        if self.may_spill:
+            return f"may spill: {of}"
         return f"spills likely: {of}" if self.spills else of
 
 
@@ -198,7 +249,7 @@ def live_by_line(audited: AuditedModule) -> dict[int, int]:
         return {}
     for function in audited.functions:
         for body in _bodies(function, sizes):
-            for line, live in zip(body.lines, _profile(body, sizes.model.passing)):
+            for line, live in zip(body.lines, _profile(body)):
                 lines[line] = max(lines.get(line, 0), live)
     return lines
 
@@ -234,12 +285,18 @@ def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges
     model = sizes.model
 
     def found(*, by_row: bool) -> LiveRanges:
-        return live_ranges(body, lambda value: sizes.words(function, value), model, by_row=by_row)
+        return live_ranges(
+            body,
+            lambda value: sizes.words(function, value),
+            model,
+            by_row=by_row,
+            slices_of=lambda value: sizes.slices(function, value),
+        )
 
     by_value = found(by_row=False)
     if sizes.warps > 1 or not by_value.has_rows:
         return by_value
-    needed = model.needed(max(_profile(by_value, model.passing)))
+    needed = by_value.line.range(max(_profile(by_value))).needed
     return by_value if needed <= model.scans_whole else found(by_row=True)
 
 
@@ -269,6 +326,20 @@ class _Sizes:
             self._known[key] = self._words(ir_type)
         return self._known[key]
 
+    def slices(self, function: SsaFunction, value: Value) -> float:
+        """Return the slices along K in which a product reads an operand; 0 of any other value.
+
+        A slice is what one instruction reads, or a row of the products of single elements.
+        """
+        ir_type = function.type_of(value)
+        operand = ir_type.encoding if ir_type is not None else None
+        if ir_type is None or not isinstance(operand, DotOperand) or len(ir_type.shape) < 2:
+            return 0
+        along = ir_type.shape[-1 if operand.op_idx == 0 else -2]
+        if isinstance(operand.parent, NvidiaMma):
+            return along * (ir_type.element_bits or WORD_BITS) / MMA_BITS
+        return along / 2 if isinstance(operand.parent, Blocked) else 0
+
     def _words(self, ir_type: IRType | None) -> int:
         if ir_type is None or not ir_type.is_tensor:
             return 0
@@ -294,7 +365,8 @@ def _of_function(function: SsaFunction, sizes: _Sizes) -> Iterator[RegisterPress
 
 def _limited(pressure: RegisterPressure, most: int | None) -> RegisterPressure:
     needed = pressure.live + PARTITION_BASE
-    return replace(pressure, needed=needed, limit=min(pressure.limit, most or pressure.limit))
+    limit = min(pressure.limit, most or pressure.limit)
+    return replace(pressure, needed=needed, low=None, high=None, limit=limit)
 
 
 def _of_body(
@@ -303,9 +375,9 @@ def _of_body(
     walked = _ranges_of(function, body, sizes)
     if not walked.ranges:
         return [], walked.partitions
-    model = sizes.model
-    weighed = _profile(walked, model.passing)
+    weighed = _profile(walked)
     peak = max(range(len(weighed)), key=weighed.__getitem__)
+    expected = walked.line.range(weighed[peak])
     at_peak = [
         live_range for live_range in walked.ranges if live_range.begin <= peak < live_range.end
     ]
@@ -315,7 +387,9 @@ def _of_body(
         partition=partition,
         line=walked.lines[peak],
         live=live,
-        needed=model.needed(weighed[peak]),
+        needed=expected.needed,
+        low=expected.low,
+        high=expected.high,
         limit=sizes.limit(warps),
         values=tuple(_largest(function, at_peak)),
         usual_limit=sizes.usual_limit,
@@ -323,16 +397,11 @@ def _of_body(
     return [pressure], walked.partitions
 
 
-def _profile(live: LiveRanges, passing: float) -> list[int]:
-    """Return the live registers behind each operation.
-
-    Args:
-        found: what is live.
-        passing: the part of a value that counts whose elements are used up one by one.
-    """
+def _profile(live: LiveRanges) -> list[int]:
+    """Return the live registers behind each operation."""
     changes = [0.0] * (len(live.lines) + 1)  # a value may live to the end, in no valid dump
     for live_range in live.ranges:
-        words = live_range.words * (passing if live_range.is_passing else 1)
+        words = live_range.words * live_range.part
         changes[live_range.begin] += words
         changes[live_range.end] -= words
     return [round(total) for total in accumulate(changes[:-1])]

@@ -74,7 +74,7 @@ class Spills(Occurrence):
             f"{value.name} ({_bare(value.type)}, {short_layout(value.layout)}) {value.registers}"
             for value in own.values[:NAMED]
         )
-        text = f"spills are likely: about {own.needed} registers per thread of {own.limit}"
+        text = f"spills are likely: {own.amount.replace('registers', 'registers per thread')}"
         if own.compiled is not None and own.spilled:
             spilled = count(own.spilled, "register")
             text = f"the compiled kernel ({own.compiled.source}) spills {spilled} per thread"
