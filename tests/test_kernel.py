@@ -103,7 +103,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def with_registers(kernel: Kernel) -> RegisterPressure:
         known: RegisterPressure = real["registers"].__get__(kernel, Kernel)
-        return replace(known, needed=REGISTERS, limit=9999, compiled=None)
+        return replace(known, needed=REGISTERS, low=None, high=None, limit=9999, compiled=None)
 
     def with_occupancy(kernel: Kernel) -> Occupancy:
         return Occupancy(CTAS, 4 * CTAS, 40000, (Limit("registers", CTAS),))
@@ -182,6 +182,30 @@ def test_planted_facts_are_in_every_report_of_a_kernel(
 
 
 @pytest.mark.slow
+def test_an_estimate_of_registers_is_a_range_in_every_report(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    real: Any = vars(Kernel)["registers"]
+
+    def with_range(kernel: Kernel) -> RegisterPressure:
+        known: RegisterPressure = real.__get__(kernel, Kernel)
+        return replace(known, low=150, needed=190, high=290, limit=255)
+
+    monkeypatch.setattr(Kernel, "registers", property(with_range))
+    for text in (run("audit", DUMP).out, page_of(run, tmp_path), hover_of()):
+        assert "may spill: about 150 to 255 of 255 registers per thread (estimate)" in plain(text)
+        assert "2 or 3 CTAs, 8 to 12 of 64 warps" in plain(text)
+    [summary] = json.loads(run("audit", DUMP, "--format", "json").out)["modules"][0]["summary"]
+    names = ("registers_low", "registers_per_thread", "registers_high", "spills")
+    assert [summary[name] for name in names] == [150, 190, 290, "may"]
+    assert [summary["occupancy"][f"ctas{end}"] for end in ("_low", "", "_high")] == [2, 2, 3]
+    names = ("registers_low", "registers", "registers_high", "spills", "may_spill")
+    assert [features(DUMP)[name] for name in names] == [150, 190, 290, False, True]
+    ends = [features(DUMP)[f"occupancy_ctas{end}"] for end in ("_low", "", "_high")]
+    assert ends == [2, 2, 3]
+
+
+@pytest.mark.slow
 def test_planted_facts_are_in_tables_comparisons_and_budgets(
     run: Run, planted: None, other: str, tmp_path: Path
 ) -> None:
@@ -220,7 +244,8 @@ def test_what_apply_changes_is_said_of_the_kernel(
     def with_registers(kernel: Kernel) -> RegisterPressure:
         known: RegisterPressure = real.__get__(kernel, Kernel)
         is_new = "padded_shared<[64:+4]" in kernel.audit.module.source.text
-        return replace(known, needed=REGISTERS + is_new, limit=9999, compiled=None)
+        needed = REGISTERS + is_new
+        return replace(known, needed=needed, low=None, high=None, limit=9999, compiled=None)
 
     monkeypatch.setattr(Kernel, "registers", property(with_registers))
     outcome = run("apply", FIXED)

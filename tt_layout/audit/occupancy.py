@@ -72,13 +72,30 @@ class Occupancy:
             >>> from dataclasses import replace
             >>> from tt_layout.hardware import find_target
             >>> found = occupancy(find_target("sm90"), 4, registers=168)
-            >>> [replace(found, fewest=one, most=3).amount for one in (None, 1, 2)]
+            >>> [replace(found, fewest=fewest).amount for fewest in (None, 1, 2)]
             ['3 CTAs', '1 to 3 CTAs', '2 or 3 CTAs']
         """
-        low, high = self.fewest, self.most
-        if low is None or high is None or low >= high:
+        low, high = self.low, self.high
+        if low == high:
             return count(self.ctas, "CTA")
         return f"{low} {'or' if high == low + 1 else 'to'} {high} CTAs"
+
+    @property
+    def low(self) -> int:
+        """The fewest CTAs at once."""
+        return self.ctas if self.fewest is None else min(self.fewest, self.ctas)
+
+    @property
+    def high(self) -> int:
+        """The most CTAs at once."""
+        return self.ctas if self.most is None else max(self.most, self.ctas)
+
+    @property
+    def _warps(self) -> str:
+        each = self.warps // max(1, self.ctas)
+        low, high = self.low * each, self.high * each
+        amount = f"{low} to {high}" if low < high else f"{self.warps}"
+        return f"{amount} of {self.most_warps} warps"
 
     @property
     def limited_by(self) -> tuple[str, ...]:
@@ -110,7 +127,7 @@ class Occupancy:
             3 CTAs, 12 of 64 warps, limited by registers and shared memory
         """
         step = f"; {self.next_step}" if self.next_step is not None else ""
-        return f"{self.amount}, {self.warps} of {self.most_warps} warps, {self._limits}{step}"
+        return f"{self.amount}, {self._warps}, {self._limits}{step}"
 
     @property
     def short(self) -> str:
@@ -155,8 +172,9 @@ def kernel_occupancy(
     middle = found_by(registers=min(pressure.taken, pressure.limit))
     if middle is None or pressure.compiled is not None:
         return middle
-    ends = (found_by(registers=min(one, pressure.limit)) for one in pressure.range[::-2])
-    fewest, most = (one.ctas if one is not None else None for one in ends)
+    low, _, high = pressure.range
+    ends = (found_by(registers=min(registers, pressure.limit)) for registers in (high, low))
+    fewest, most = (end.ctas if end is not None else None for end in ends)
     return replace(middle, fewest=fewest, most=most)
 
 

@@ -184,6 +184,8 @@ def _occupancy(pressure: Occupancy | None) -> dict[str, Any] | None:
         return None
     return {
         "ctas": pressure.ctas,
+        "ctas_low": pressure.low,
+        "ctas_high": pressure.high,
         "warps": pressure.warps,
         "most_warps": pressure.most_warps,
         "limited_by": list(pressure.limited_by),

@@ -192,16 +192,16 @@ def _moved() -> Iterator[Feature]:
 def _resources() -> Iterator[Feature]:
     registers = "registers"
     unknown = "null where the GPU is not known"
-    text = f"registers that a thread is expected to need: the middle of an estimate; {unknown}"
+    text = f"registers that a thread is expected to need; {unknown}"
     yield _row("registers", INTEGER, f"{registers}.needed", text)
-    yield _row("registers_low", INTEGER, f"{registers}.range.low", f"the least of it; {unknown}")
-    yield _row("registers_high", INTEGER, f"{registers}.range.high", f"the most of it; {unknown}")
+    for end, text in (("low", "least"), ("high", "most")):
+        text = f"the {text} of the estimate; {unknown}"
+        yield _row(f"registers_{end}", INTEGER, f"{registers}.range.{end}", text)
     text = f"of them, for tensors that are live at the peak; {unknown}"
     yield _row("live_registers", INTEGER, f"{registers}.live", text)
     yield _row("registers_limit", INTEGER, f"{registers}.limit", "that a thread may have")
-    text = f"whether all of the estimate is over the limit; {unknown}"
-    yield _row("spills", TRUTH, f"{registers}.is_over", text)
-    text = f"whether a part of it is, but not all; {unknown}"
+    yield _row("spills", TRUTH, f"{registers}.is_over", f"whether spills are likely; {unknown}")
+    text = f"whether a part of the estimate is over the limit, but not all of it; {unknown}"
     yield _row("may_spill", TRUTH, f"{registers}.may_spill", text)
     text = f"registers that are spilled: compiled, else what of the middle has no room; {unknown}"
     yield _row("spilled_registers", INTEGER, f"{registers}.expected_spills", text)
@@ -217,6 +217,9 @@ def _resources() -> Iterator[Feature]:
     for name, path in (("ctas", "ctas"), ("warps", "warps"), ("most_warps", "most_warps")):
         text = f"`{name}` of one multiprocessor ([registers.md](registers.md))"
         yield _row(f"occupancy_{name}", INTEGER, f"occupancy.{path}", text)
+    for name, end in (("low", "most"), ("high", "fewest")):
+        text = f"`ctas` with the {end} registers of the estimate"
+        yield _row(f"occupancy_ctas_{name}", INTEGER, f"occupancy.{name}", text)
     text = "what allows no more, joined by `+`"
     yield Feature("occupancy_limited_by", TEXT, text, lambda kernel: kernel.limited_by)
 

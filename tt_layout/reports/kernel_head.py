@@ -85,7 +85,8 @@ def _registers_text(own: RegisterPressure) -> str:
         both = f"{own.usual_limit} registers per lane, of {own.limit} with the large register file"
         return f"tensors take {own.live} of {both}"
     if own.compiled is None:
-        return own.amount.replace("registers", "registers per thread")
+        amount = own.amount.replace("registers", "registers per thread")
+        return f"may spill: {amount}" if own.may_spill else amount
     spilled = f", {own.spilled or 'none'} spilled" if own.spilled is not None else ""
     of = f"{own.compiled.used} of {own.limit} registers per thread"
     return f"{of}{spilled} (compiled: {safe(own.compiled.source)})"

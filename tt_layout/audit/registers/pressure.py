@@ -101,7 +101,7 @@ class RegisterPressure:
     @property
     def range(self) -> RegisterRange:
         """The registers that the kernel is expected to need."""
-        low, high = (self.needed if one is None else one for one in (self.low, self.high))
+        low, high = (self.needed if end is None else end for end in (self.low, self.high))
         return RegisterRange(low, self.needed, high)
 
     @property
