@@ -196,10 +196,10 @@ def test_an_estimate_of_registers_is_a_range_in_every_report(
         assert "may spill: about 150 to 255 of 255 registers per thread (estimate)" in plain(text)
         assert "2 or 3 CTAs, 8 to 12 of 64 warps" in plain(text)
     [summary] = json.loads(run("audit", DUMP, "--format", "json").out)["modules"][0]["summary"]
-    names = ("registers_low", "registers_per_thread", "registers_high", "spills")
+    names = ["registers_low", "registers_per_thread", "registers_high", "spills"]
     assert [summary[name] for name in names] == [150, 190, 290, "may"]
     assert [summary["occupancy"][f"ctas{end}"] for end in ("_low", "", "_high")] == [2, 2, 3]
-    names = ("registers_low", "registers", "registers_high", "spills", "may_spill")
+    names = ["registers_low", "registers", "registers_high", "spills", "may_spill"]
     assert [features(DUMP)[name] for name in names] == [150, 190, 290, False, True]
     ends = [features(DUMP)[f"occupancy_ctas{end}"] for end in ("_low", "", "_high")]
     assert ends == [2, 2, 3]
