@@ -12,6 +12,7 @@ from page_scripts import scripts
 from test_notation import BUFFER, FAULTS, REGISTERS, SHARED, TENSOR
 from tiers import slow
 
+from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.context import Context
@@ -107,6 +108,36 @@ def test_faults_and_releases_are_those_of_the_library() -> None:
     assert [answer["release"] for answer in answers] == ["3.9", "3.2", "3.5"]
     for (text, type_text), answer in zip(texts, answers):
         assert_alike(answer, placed(text, type_text), text)
+
+
+@pytest.mark.parametrize(
+    ("layout", "type_text"),
+    [
+        ("swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>", BUFFER),
+        (
+            "nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>",
+            BUFFER,
+        ),
+        ("padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>", BUFFER),
+        (
+            "blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
+            "order = [1, 0]}>",
+            TENSOR,
+        ),
+        (
+            "nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], "
+            "instrShape = [16, 8]}>",
+            TENSOR,
+        ),
+    ],
+)
+def test_the_shortest_attribute_of_another_notation_is_shown(layout: str, type_text: str) -> None:
+    """A CuTe text once stood there as its bases."""
+    sizes = parse_type(type_text)
+    encoding = parse_layout(f"#ttg.{layout}")
+    cute = translate(encoding, "cute", sizes.shape, element_bits=sizes.element_bits).text
+    [answer] = asked([(cute, type_text)])
+    assert answer["attribute"] == str(encoding)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from tt_layout.notation.cute.text import read_cute
 from tt_layout.notation.gluon.text import read_gluon
 from tt_layout.notation.notations.json import read_json
 from tt_layout.notation.refusal import Reason, RefusedError
+from tt_layout.notation.shortest import shortest
 from tt_layout.notation.translation import translate
 from tt_layout.releases import LATEST
 
@@ -118,8 +119,8 @@ WRITTEN = [
     (TMEM, "gluon", None,
      "gl.nvidia.blackwell.TensorMemoryLayout(block=[128, 64], col_stride=2)"),
     (PADDED.replace("[32, 64]", "[2, 2]"), "gluon", None,
-     "gl.PaddedSharedLayout(interval_padding_pairs=[[64, 4]], offset_bases=[[0, 1], [1, 0]], "
-     "cga_layout=[], shape=[2, 2])"),
+     "gl.PaddedSharedLayout.with_identity_for(interval_padding_pairs=[[64, 4]], shape=[2, 2], "
+     "order=[1, 0])"),
     (ROWS, "cute", [16, 32], "((8,16),4):((64,1),16)"),
     (MMA, "cute", [16, 8], "((4,8,4),(2,2)):((32,1,0),(16,8))"),
     (CLUSTER, "cute", [32, 32], "((8,16),4,(2,2)):((128,1),32,(16,0))"),
@@ -474,3 +475,85 @@ def test_the_shortest_constructor_of_waves_and_slices(
     assert call.startswith(start)
     again = tt_layout.to_linear_layout(call, shape)
     assert again == encoding.to_linear_layout(shape, element_bits=bits)
+
+
+CORES = "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>"
+WIDE_WAVES = (
+    "#ttg.amd_mfma<{version = 3, warpsPerCTA = [2, 2], instrShape = [4, 64, 4], "
+    "isTransposed = true, tilesPerWarp = [2, 2]}>"
+)
+RDNA = "#ttg.amd_wmma<{version = 1, isTranspose = false, ctaLayout = {warp = [[0, 1], [1, 0]]}}>"
+RDNA_4 = (
+    "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {register = [[0, 1]], "
+    "warp = [[0, 2], [1, 0]]}}>"
+)
+CLUSTER = (
+    "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
+    "order = [1, 0], CGALayout = [[1, 0]]}>"
+)
+BATCHES = "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 8, order = [1, 0, 2]}>"
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "bits"),
+    [
+        (CORES, (128, 256), 16),
+        (WIDE_WAVES, (256, 256), 32),
+        (RDNA, (64, 64), 32),
+        (RDNA_4, (64, 64), 32),
+        (f"#ttg.dot_op<{{opIdx = 1, parent = {RDNA_4}, kWidth = 8}}>", (64, 64), 16),
+        (CLUSTER, (64, 64), 16),
+        (BATCHES, (64, 64, 4), 16),
+        ("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>", (64,), 8),
+    ],
+)
+def test_bases_become_any_class_with_parameters(
+    layout: str, shape: tuple[int, ...], bits: int
+) -> None:
+    """Of CDNA only two instructions were tried, of RDNA and of core matrices none."""
+    encoding = tt_layout.parse_layout(layout)
+    bases = tt_layout.parse_layout(translate(encoding, "linear", shape, element_bits=bits).text)
+    text = str(shortest(bases, shape, bits))
+    has_one_text = encoding.name != "ttg.dot_op"  # an operand is that of several accumulators
+    assert text == layout or not has_one_text
+    assert tt_layout.parse_layout(text).to_linear_layout(shape, element_bits=bits) == (
+        encoding.to_linear_layout(shape, element_bits=bits)
+    )
+    assert "linear" not in text
+
+
+def test_an_alignment_that_parameters_would_lose_keeps_the_bases() -> None:
+    plain = "#ttg.shared_linear<{{offset = [[0, 1], [0, 2], [1, 0], [2, 0]]}}, alignment = {}>"
+    assert translate(tt_layout.parse_layout(plain.format(16)), "3.9", [4, 4]).text == (
+        "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+    )
+    aligned = plain.format(512)
+    assert translate(tt_layout.parse_layout(aligned), "3.9", [4, 4]).text == aligned
+
+
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        ("3.9", "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"),
+        ("2.0", "#triton_gpu.shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"),
+        ("gluon", "gl.SwizzledSharedLayout(vec=8, per_phase=1, max_phase=8, order=[1, 0])"),
+        ("tlx", "tlx.swizzled_layout(3, 3, 3, order=[1, 0])"),
+    ],
+)
+def test_every_target_has_the_parameters_first(target: str, text: str, run: Run) -> None:
+    """A release had twelve bases, or none that it knows; TLX was refused."""
+    layout = "Swizzle<3,3,3> o (64,64):(64,1)"
+    result = run("translate", layout, "--to", target, "-t", "!ttg.memdesc<64x64xf16>")
+    assert (result.out, result.status) == (f"{text}\n", 0)
+
+
+def test_padding_of_plain_rows_is_written_by_shape_and_order() -> None:
+    padded = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [16, 64]}>"
+    text = translate(tt_layout.parse_layout(padded), "gluon").text
+    assert text == (
+        "gl.PaddedSharedLayout.with_identity_for(interval_padding_pairs=[[64, 8]], "
+        "shape=[16, 64], order=[1, 0])"
+    )
+    assert str(tt_layout.parse_layout(text)) == padded
+    mixed = "#ttg.padded_shared<[4:+2] {offset = [[0, 1], [1, 0], [0, 2]], block = []}>"
+    assert "offset_bases=" in translate(tt_layout.parse_layout(mixed), "gluon").text

@@ -205,6 +205,11 @@ class PaddedShared(SharedEncoding):
         """Pairs of an interval and the padding after it, in elements."""
         return self.paddings
 
+    @property
+    def offset_order(self) -> Shape | None:
+        """Dimensions from the fastest to the slowest, if the offsets of a CTA are an identity."""
+        return _as_identity(self.offset, self.rank)[0] if self.offset is not None else self.order
+
     def violations(self) -> Iterator[Violation]:
         """Yield the rules that the fields break."""
         fields = ("paddings",)

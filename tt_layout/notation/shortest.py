@@ -1,33 +1,50 @@
-"""Attributes with parameters that are the same layout as one of bases, over one shape."""
+"""Attributes with parameters that are the same layout as one of bases, over one shape.
+
+Each family proposes candidates, with what the bases determine filled in; the first whose bases
+over the shape are equal is taken.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations
+from dataclasses import replace
+from itertools import permutations, product
+from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.amd_mfma import AmdMfma
-from tt_layout.encodings.base import Shape
+from tt_layout.encodings.amd_wmma import AmdWmma
+from tt_layout.encodings.base import Bases, Shape
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.dot_op import DotOperand
+from tt_layout.encodings.instruction_tiles import MFMA_RUNS, WMMA_INSTRUCTIONS
 from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.encodings.nvidia_mma import NvidiaMma
+from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.encodings.slice import Slice
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.notation.checking import differing
+from tt_layout.placement import alignment_of
 
-MAX_RANK = 3  # dimensions of which every order is tried
-WARP_LANES = 32  # of a warp that works on an nvidia_mma
+MAX_RANK = 4  # dimensions of which every order is tried
+WARP_LANES = 32  # of a warp that works on an nvidia_mma or an amd_wmma
 WAVE_LANES = 64  # of one that works on an amd_mfma
+MFMA_SHAPES = ((32, 32, 8), (16, 16, 16), (64, 4, 4), (4, 64, 4))
+"""Instructions of CDNA, whose K is that of 16-bit elements; the layout does not depend on it."""
+
+WGMMA_COLUMNS = (8, 16, 32, 64, 128, 256)
+SWIZZLE_BYTES = (0, 32, 64, 128)
+K_WIDTHS = {AmdMfma: (4, 8, 16), AmdWmma: (8, 16, 4, 2)}
 
 
 def shortest(encoding: Encoding, shape: Shape, element_bits: int | None = None) -> Encoding:
     """Return the attribute with parameters that is a layout of bases over a shape.
 
-    A layout without such an attribute, and any other than one of bases, is returned itself.
+    A layout without such an attribute, and any other than one of bases, is returned itself; so is
+    one of shared memory whose alignment the attribute would not keep.
 
     Args:
         encoding: the layout.
@@ -44,36 +61,79 @@ def shortest(encoding: Encoding, shape: Shape, element_bits: int | None = None) 
     if not isinstance(encoding, (Linear, GenericLinear, SharedLinear)) or len(shape) > MAX_RANK:
         return encoding
     wanted = encoding.to_linear_layout(shape, element_bits=element_bits)
+    cga = _cga(wanted, shape)
+    if cga is None:
+        return encoding
     is_shared = isinstance(encoding, SharedLinear)
-    candidates = _swizzled(wanted, shape) if is_shared else _distributed(wanted, element_bits)
+    candidates = (
+        _shared(wanted, shape, element_bits) if is_shared else _distributed(wanted, element_bits)
+    )
     for candidate in candidates:
+        split = _over_ctas(candidate, cga)
         try:
-            layout = candidate.to_linear_layout(shape, element_bits=element_bits)
+            layout = split.to_linear_layout(shape, element_bits=element_bits)
         except LayoutError:
             continue
+        if is_shared and alignment_of(split) < alignment_of(encoding):
+            continue
         if differing(wanted, layout) is None:
-            return candidate
+            return split
     return encoding
 
 
-def _swizzled(wanted: LinearLayout, shape: Shape) -> Iterator[Encoding]:
-    """Yield swizzles of a buffer, the plain ones first."""
-    if len(shape) < 2 or any(map(any, wanted.vectors("block"))):
-        return
+def _cga(wanted: LinearLayout, shape: Shape) -> Bases | None:
+    """Return the bases of CTAs in units of a CTA's part; None where those are no such multiples."""
+    vectors = wanted.vectors("block")
+    if any(sum(map(bool, vector)) > 1 for vector in vectors):
+        return None
+    splits = [1 << sum(bool(vector[d]) for vector in vectors) for d in range(len(shape))]
+    parts = [max(1, size // count) for size, count in zip(shape, splits)]
+    if any(step % part for vector in vectors for step, part in zip(vector, parts)):
+        return None
+    return tuple(tuple(step // part for step, part in zip(v, parts)) for v in vectors)
+
+
+def _over_ctas(candidate: Encoding, cga: Bases) -> Encoding:
+    """Return a candidate whose parts are arranged over the CTAs of a cluster."""
+    if not cga:
+        return candidate
+    if isinstance(candidate, DotOperand):
+        return replace(candidate, parent=_over_ctas(candidate.parent, cga))
+    if isinstance(candidate, Slice):
+        wide = tuple((*basis[: candidate.dim], 0, *basis[candidate.dim :]) for basis in cga)
+        return replace(candidate, parent=_over_ctas(candidate.parent, wide))
+    fields: dict[str, Any] = {"cga": cga}
+    return replace(candidate, **fields)
+
+
+def _shared(wanted: LinearLayout, shape: Shape, element_bits: int | None) -> Iterator[Encoding]:
+    """Yield swizzles of a buffer, the plain ones first, and core matrices."""
+    vectors = wanted.vectors("offset")
     for order in permutations(reversed(range(len(shape)))):
-        row = shape[order[0]]
-        for vec in _powers(row):
-            for phases in _powers(row // vec):
-                for per_phase in _powers(shape[order[1]] if phases > 1 else 1):
-                    yield SwizzledShared(
-                        vec=vec, per_phase=per_phase, max_phase=phases, order=order
-                    )
+        inner = order[0]
+        moves = [
+            (vector[order[1]], vector[inner])
+            for vector in vectors
+            if len(order) > 1 and vector[order[1]] and vector[inner]
+        ]
+        yield SwizzledShared(
+            vec=min((column for _, column in moves), default=1),
+            per_phase=min((row for row, _ in moves), default=1),
+            max_phase=1 << len(moves),
+            order=order,
+        )
+    if element_bits in (8, 16, 32, 64):
+        for width, transposed in product(SWIZZLE_BYTES, (False, True)):
+            yield NvmmaShared(
+                swizzling_byte_width=width,
+                element_bit_width=element_bits,
+                transposed=transposed,
+                rank_key=len(shape) if len(shape) != 2 else None,
+            )
 
 
 def _distributed(wanted: LinearLayout, element_bits: int | None) -> Iterator[Encoding]:
     """Yield blocked layouts, accumulators and operands of matrix instructions."""
-    if any(map(any, wanted.vectors("block"))):
-        return
     lanes, warps = wanted.vectors("lane"), wanted.vectors("warp")
     rank = wanted.num_out_dims
     threads = [2 ** sum(bool(vector[d]) for vector in lanes) for d in range(rank)]
@@ -88,19 +148,19 @@ def _distributed(wanted: LinearLayout, element_bits: int | None) -> Iterator[Enc
         )
     yield from _slices(wanted, sizes, threads, ctas)
     if rank == 2 and 1 << len(lanes) == WAVE_LANES:
-        for accumulator in _wave_accumulators(1 << len(warps)):
-            yield accumulator
-            for operand in (0, 1):
-                yield from (
-                    DotOperand(op_idx=operand, parent=accumulator, k_width=k) for k in (4, 8, 16)
-                )
-    if rank != 2 or 1 << len(lanes) != WARP_LANES:
-        return
-    for parent in _accumulators(1 << len(warps)):
-        yield parent
-        for operand in (0, 1):
-            widths = [32 // element_bits] if element_bits in (8, 16, 32) else [1, 2, 4]
-            yield from (DotOperand(op_idx=operand, parent=parent, k_width=k) for k in widths)
+        yield from _with_operands(_wave_accumulators(1 << len(warps)), K_WIDTHS[AmdMfma])
+    if rank == 2 and 1 << len(lanes) == WARP_LANES:
+        widths = (32 // element_bits,) if element_bits in (8, 16, 32) else (1, 2, 4)
+        yield from _with_operands(_accumulators(1 << len(warps)), widths)
+        yield from _with_operands(_wmma_accumulators(wanted), K_WIDTHS[AmdWmma])
+
+
+def _with_operands(accumulators: Iterator[Any], widths: tuple[int, ...]) -> Iterator[Encoding]:
+    """Yield accumulators, each with the operands of its instruction."""
+    for accumulator in accumulators:
+        yield accumulator
+        for operand, width in product((0, 1), widths):
+            yield DotOperand(op_idx=operand, parent=accumulator, k_width=width)
 
 
 def _slices(
@@ -126,16 +186,62 @@ def _slices(
 
 
 def _wave_accumulators(warps: int) -> Iterator[AmdMfma]:
-    """Yield the layouts of the accumulators of ``mfma``."""
-    for rows in reversed(_powers(warps)):
-        for shape in ((32, 32, 8), (16, 16, 16)):
-            for is_transposed in (False, True):
+    """Yield the layouts of the accumulators of ``mfma``, those of one tile a warp first."""
+    for tiles, bits in product(((), (1, 2), (2, 1), (2, 2)), MFMA_RUNS):
+        for rows in reversed(_powers(warps)):
+            for shape, is_transposed in product(MFMA_SHAPES, (False, True)):
                 yield AmdMfma(
                     version=3,
                     warps_per_cta=(rows, warps // rows),
                     instr_shape=shape,
                     is_transposed=is_transposed,
+                    tiles_per_warp=tiles,
+                    element_bit_width=bits,
                 )
+
+
+def _wmma_accumulators(wanted: LinearLayout) -> Iterator[AmdWmma]:
+    """Yield the layouts of the accumulators of ``wmma``, with as few bases as possible first.
+
+    The warps, and the registers that walk through tiles before the rest repeats, are those of
+    the layout, in tiles.
+    """
+    for version, is_transpose in product(WMMA_INSTRUCTIONS, (False, True)):
+        instructions = {shape[:2]: shape for shape in reversed(WMMA_INSTRUCTIONS[version])}
+        for shape in instructions.values():
+            rows, columns = shape[1::-1] if is_transpose else shape[:2]
+            moves = [v for v in wanted.vectors("register") if v[0] >= rows or v[1] >= columns]
+            warps = _tiles(wanted.vectors("warp"), rows, columns)
+            walks = _tiles(moves, rows, columns)
+            if warps is None or walks is None:
+                continue
+            for count in range(len(walks) + 1):
+                yield AmdWmma(
+                    version=version,
+                    is_transpose=is_transpose,
+                    cta_layout=(walks[:count], _filled(warps)),
+                    instr_shape=shape,
+                )
+
+
+def _filled(warps: Bases) -> Bases:
+    """Return bases of warps where those that repeat an operand walk along its other dimension."""
+    across = 1 if any(row for row, _ in warps) or not any(map(any, warps)) else 0
+    step = 1 << max(vector[across].bit_length() for vector in (*warps, (0, 0)))
+    filled = []
+    for vector in warps:
+        if not any(vector):
+            vector = (0, step) if across else (step, 0)
+            step *= 2
+        filled.append(vector)
+    return tuple(filled)
+
+
+def _tiles(vectors: Any, rows: int, columns: int) -> Bases | None:
+    """Return vectors in tiles; None where one ends inside a tile."""
+    if any(row % rows or column % columns for row, column in vectors):
+        return None
+    return tuple((row // rows, column // columns) for row, column in vectors)
 
 
 def _accumulators(warps: int) -> Iterator[NvidiaMma]:
@@ -146,7 +252,7 @@ def _accumulators(warps: int) -> Iterator[NvidiaMma]:
             version_major=2, version_minor=0, warps_per_cta=per_cta, instr_shape=(16, 8)
         )
         if rows % 4 == 0:
-            for columns in (8, 16, 32, 64, 128, 256):
+            for columns in WGMMA_COLUMNS:
                 yield NvidiaMma(
                     version_major=3,
                     version_minor=0,

@@ -18,6 +18,7 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     gluon.js         constructors of Gluon and TLX
     cute.js          CuTe layouts
     notations.js     which notation a text is in, and the layout that it means
+    shortest.js      the attribute with parameters that is a layout of bases
     compare.js       what moves between two layouts, in words
     targets.js       the GPUs that the page knows
     access.js        what moving a tensor to and from shared memory costs
@@ -83,6 +84,7 @@ SCRIPTS = (
     "gluon.js",
     "cute.js",
     "notations.js",
+    "shortest.js",
     "compare.js",
     "targets.js",
     "access.js",

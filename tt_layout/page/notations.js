@@ -41,7 +41,8 @@ function readNotation(text, typeText, release, lanes = WARP_LANES) {
   const rules = found.release || newestRelease(found.attribute);
   const type = context.isOpen ? typeFor(found.attribute, typeText) : typeText;
   const layout = readLayout(found.attribute, type, rules);
-  return { ...layout, attribute: found.attribute, type, release: rules };
+  const attribute = notation ? shortestAttribute(found.attribute, type) : found.attribute;
+  return { ...layout, attribute, type, release: rules };
 }
 
 /** Refuse an attribute that a release does not have, or not with these keys. */

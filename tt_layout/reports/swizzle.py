@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tt_layout.analyses.shared_memory.candidates import SwizzleCandidate
 from tt_layout.analyses.shared_memory.swizzle import SwizzleSearch
+from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
+from tt_layout.notation.checking import own_shape
 from tt_layout.notation.gluon.text import constructor_call
+from tt_layout.notation.shortest import shortest
 from tt_layout.reports.conflicts import access_data, evidence
 from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed
@@ -47,7 +50,7 @@ class SwizzleReport(Printed):
         saved = 1 if search.best is None else search.best.wavefronts - search.optimum.wavefronts
         if saved > 0:
             yield Line("best linear layout:")
-            yield from self._candidate(search.optimum)
+            yield from self._candidate(_named(search.optimum))
             if search.best is not None:
                 yield Line(f"  needs {count(saved, self.target.cycle)} per warp fewer", "yellow")
         else:
@@ -101,7 +104,7 @@ class SwizzleReport(Printed):
             "family": search.family,
             "best": None,
             "free_of_conflicts": search.free_of_conflicts,
-            "optimum": _candidate_data(search.optimum),
+            "optimum": _candidate_data(_named(search.optimum)),
         }
         if search.best is not None:
             accesses = [
@@ -112,6 +115,13 @@ class SwizzleReport(Printed):
         if self.has_ranking:
             report["ranking"] = [_candidate_data(candidate) for candidate in search.ranking]
         return report
+
+
+def _named(candidate: SwizzleCandidate) -> SwizzleCandidate:
+    """Return the best linear layout with its parameters, where a class has them."""
+    encoding = candidate.encoding
+    named = shortest(encoding, own_shape(encoding) or ())
+    return replace(candidate, encoding=named) if isinstance(named, SharedEncoding) else candidate
 
 
 def _candidate_data(candidate: SwizzleCandidate) -> dict[str, Any]:

@@ -273,6 +273,7 @@ def _candidates(
 ) -> tuple[SharedEncoding, ...]:
     """Return the best layout of each family for some accesses, as far as any fits."""
     from tt_layout.analyses.shared_memory.optimum import linear_optimum
+    from tt_layout.notation.shortest import shortest
 
     if prod(shape) < 2:
         return ()
@@ -284,7 +285,10 @@ def _candidates(
     least = sum(w * a.wavefronts for w, a in zip(weights, optimum.accesses))
     candidates = [_best(problem, weights, least, name) for name in families if name != "linear"]
     chosen = [encoding for encoding in candidates if encoding is not None]
-    return (*chosen, optimum.encoding) if "linear" in families else tuple(chosen)
+    if "linear" not in families:
+        return tuple(chosen)
+    named = shortest(optimum.encoding, shape, 8 * element_bytes)
+    return (*chosen, named if isinstance(named, SharedEncoding) else optimum.encoding)
 
 
 @lru_cache(maxsize=256)

@@ -43,6 +43,7 @@ class Constructor(NamedTuple):
         to_call: arguments that no field holds as it is, from an encoding.
         from_call: its inverse: the fields they stand for.
         applies: whether it can express an encoding of its class.
+        helper: a static method of the class and its arguments, where they are fewer.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Constructor(NamedTuple):
     to_call: Callable[[Any], Arguments] = lambda encoding: {}
     from_call: Callable[[Arguments], dict[str, Any]] = lambda arguments: {}
     applies: Callable[[Any], bool] = lambda encoding: True
+    helper: Callable[[Any], tuple[str, Arguments] | None] = lambda encoding: None
 
 
 _NO_CGA: Mapping[str, Any] = {"cga_layout": ()}
@@ -97,6 +99,21 @@ def _padded_call(padded: PaddedShared) -> Arguments:
         raise refused(Reason.NO_FORM, f"{message} = {[list(basis) for basis in padded.block]}")
     vectors = (*(padded.offset or ()), *padded.block)
     return {"cga_layout": cga, "shape": spanned(vectors, padded.rank)}
+
+
+def _identity_call(padded: PaddedShared) -> tuple[str, Arguments] | None:
+    """Return the method for offsets that walk through a shape in an order, if they do."""
+    if padded.offset_order is None:
+        return None
+    call = _padded_call(padded)
+    arguments: Arguments = {
+        "interval_padding_pairs": padded.paddings,
+        "shape": call["shape"],
+        "order": padded.offset_order,
+    }
+    if call["cga_layout"]:
+        arguments["cga_layout"] = call["cga_layout"]
+    return "with_identity_for", arguments
 
 
 def _padded_fields(arguments: Arguments) -> dict[str, Any]:
@@ -221,6 +238,7 @@ CONSTRUCTORS: tuple[tuple[type[Encoding], Constructor], ...] = (
             },
             to_call=_padded_call,
             from_call=_padded_fields,
+            helper=_identity_call,
         ),
     ),
     (

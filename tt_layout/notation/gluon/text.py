@@ -59,6 +59,10 @@ def constructor_call(encoding: Encoding) -> str:
         RefusedError: Gluon has no class for it.
     """
     constructor = _constructor_of(encoding)
+    if (helper := constructor.helper(encoding)) is not None:
+        method, arguments = helper
+        shown = [f"{word}={_shown(value)}" for word, value in arguments.items()]
+        return f"{PREFIX}{constructor.name}.{method}({', '.join(shown)})"
     fields = {word: field for word, field in constructor.arguments.items() if field}
     values = {word: getattr(encoding, field) for word, field in fields.items()}
     for word, parts in constructor.parts.items():

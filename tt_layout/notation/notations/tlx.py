@@ -35,6 +35,7 @@ from tt_layout.notation.gluon.tlx_classes import CLASSES, check_one_cta
 from tt_layout.notation.notation import Notation
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
+from tt_layout.notation.shortest import shortest
 from tt_layout.releases import LATEST
 
 NAMES = ("swizzled_layout", "swizzled_shared_layout_encoding", "make_default", "layout")
@@ -160,8 +161,9 @@ def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
     """
     shape = known_shape(encoding, tensor, "tlx counts phases and elements by the shape")
     lanes = USUAL_LANES
-    if isinstance(encoding, SwizzledShared):
-        text = _swizzle_call(encoding, shape)
+    named = shortest(encoding, shape, tensor.element_bits)
+    if isinstance(named, SwizzledShared):
+        text = _swizzle_call(named, shape)
     elif isinstance(encoding, DistributedEncoding):
         layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
         text, lanes = _layout_call(layout), layout.get_in_dim_size("lane")

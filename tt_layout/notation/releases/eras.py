@@ -10,6 +10,7 @@ lists those, so that a shared memory for wgmma has a spelling before nvmma_share
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
@@ -25,13 +26,19 @@ from tt_layout.notation.checking import check_same
 from tt_layout.notation.refusal import Reason, RefusedError, refused
 from tt_layout.notation.releases.inferred_fields import with_inferred_fields
 from tt_layout.notation.result import TensorSpec, Translation
+from tt_layout.notation.shortest import shortest
 from tt_layout.releases import Release, in_words
 
 
 def to_release(encoding: Encoding, release: Release, tensor: TensorSpec) -> Translation:
     """Return the text of a layout in a release; see `tt_layout.translate`."""
-    _, translation = in_release(encoding, release, tensor)
-    return translation
+    named = encoding
+    if tensor.shape is not None:
+        named = shortest(encoding, tensor.shape, tensor.element_bits)
+    if named is not encoding:
+        with suppress(RefusedError):
+            return in_release(named, release, tensor)[1]
+    return in_release(encoding, release, tensor)[1]
 
 
 def in_release(
