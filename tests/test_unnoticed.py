@@ -113,7 +113,7 @@ from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import EVERYTHING
 from tt_layout.views.view import BareLayout
-from tt_layout.watch import main as watch_main
+from tt_layout.watching.__main__ import main as watch_main
 from tt_layout.watching.inductor_hooks import INDUCTOR, InductorHooks, _launch
 from tt_layout.worker import begin_worker
 

@@ -65,7 +65,7 @@ def watched(program: Path, text: str, **variables: str) -> tuple[int, str, dict[
     """Run a program under ``watch``; return its status, standard error, and the report."""
     (program / "train.py").write_text(text)
     result = run(
-        program, "-m", "tt_layout.watch", "train.py", TT_LAYOUT_WATCH="k.json", **variables
+        program, "-m", "tt_layout.watching", "train.py", TT_LAYOUT_WATCH="k.json", **variables
     )
     return result.returncode, result.stderr, json.loads((program / "k.json").read_text())
 

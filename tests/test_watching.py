@@ -297,7 +297,7 @@ def run(program: Path, *arguments: str, **variables: str) -> subprocess.Complete
 @pytest.mark.slow
 def test_a_program_is_followed_from_its_own_import_of_triton(program: Path) -> None:
     """The program's arguments and exit status are its own; the table follows it."""
-    result = run(program, "-m", "tt_layout.watch", "train.py", "--size", "7")
+    result = run(program, "-m", "tt_layout.watching", "train.py", "--size", "7")
     assert result.returncode == 3
     assert result.stdout == ""
     assert "@copy" in result.stderr
@@ -306,14 +306,14 @@ def test_a_program_is_followed_from_its_own_import_of_triton(program: Path) -> N
 
 @pytest.mark.slow
 def test_the_variable_says_where_the_table_goes(program: Path) -> None:
-    arguments = "-m", "tt_layout.watch", "-m", "train", "--size", "7"
+    arguments = "-m", "tt_layout.watching", "-m", "train", "--size", "7"
     result = run(program, *arguments, TT_LAYOUT_WATCH="kernels.json")
     assert (result.returncode, result.stderr) == (3, "")
     assert json.loads((program / "kernels.json").read_text())["kernels"][0]["name"] == "copy"
 
 
 def test_a_program_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    from tt_layout.watch import USAGE, main
+    from tt_layout.watching.__main__ import USAGE, main
 
     assert main([]) == main(["-x"]) == 2
     assert capsys.readouterr().err == f"{USAGE}\n" * 2
@@ -339,7 +339,7 @@ def test_a_module_that_is_not_there_is_one_message(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from tt_layout.watch import main
+    from tt_layout.watching.__main__ import main
 
     (program / "plain.py").write_text("")
     (program / "package").mkdir()
@@ -355,7 +355,7 @@ def test_a_module_that_is_not_there_is_one_message(
 def test_what_a_package_raises_is_the_programs_own(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tt_layout.watch import main
+    from tt_layout.watching.__main__ import main
 
     (program / "broken").mkdir()
     (program / "broken" / "__init__.py").write_text("import nowhere_at_all\n")
@@ -369,7 +369,7 @@ def test_what_a_package_raises_is_the_programs_own(
 def test_a_folder_that_is_no_program_is_one_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tt_layout.watch import main
+    from tt_layout.watching.__main__ import main
 
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "argv", [*sys.argv])
@@ -411,3 +411,22 @@ def test_a_kind_that_is_none_is_refused_with_the_way_out(program: Path) -> None:
     )
     assert result.returncode == 4
     assert "write --tt-audit= before a path" in result.stderr
+
+
+def test_the_name_is_the_function_also_for_who_imports_the_module_of_old() -> None:
+    """No room of the package shadows a function; the old command runs a program for a release."""
+    import importlib
+
+    module: Any = importlib.import_module("tt_layout.watch")
+    assert module is tt_layout.watch
+    shadows = {path.stem for path in Path(tt_layout.__file__).parent.iterdir()} & {
+        *tt_layout.__all__
+    }
+    assert shadows == {"watch"}  # the alias, which stands for the function itself
+
+
+@pytest.mark.slow
+def test_the_old_command_runs_a_program(program: Path) -> None:
+    result = run(program, "-m", "tt_layout.watch", "train.py", "--size", "7")
+    assert result.returncode == 3
+    assert "@copy" in result.stderr

@@ -304,7 +304,7 @@ OUTS = {
 
 def watched(folder: Path, end: str, out: str, redirection: str = "") -> Ended:
     (folder / "program.py").write_text(PROGRAM % end)
-    command = ("-m", "tt_layout.watch", "program.py")
+    command = ("-m", "tt_layout.watching", "program.py")
     return run(folder, *command, redirection=redirection, TT_LAYOUT_WATCH=out)
 
 
@@ -339,7 +339,7 @@ def test_a_report_destroys_neither_a_run_nor_a_file(where: str, end: str, tmp_pa
 def test_a_table_that_nobody_reads_is_kept(end: str, redirection: str, tmp_path: Path) -> None:
     plain = PROGRAM.replace("print('ran')", "") % end
     (tmp_path / "program.py").write_text(plain)
-    ended = run(tmp_path, "-m", "tt_layout.watch", "program.py", redirection=redirection)
+    ended = run(tmp_path, "-m", "tt_layout.watching", "program.py", redirection=redirection)
     assert ended.status == ENDS[end]
     if "2>" in redirection:
         [text] = kept_aside(tmp_path)

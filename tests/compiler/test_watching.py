@@ -35,7 +35,7 @@ def test_every_kernel_is_seen_once(
         "TRITON_CACHE_DIR": str(tmp_path / "cache"),
         "TT_LAYOUT_WATCH": str(out),
     }
-    arguments = [python, "-m", "tt_layout.watch", str(PROGRAM), target]
+    arguments = [python, "-m", "tt_layout.watching", str(PROGRAM), target]
     for _ in range(2):  # the second run finds everything in the cache
         result = subprocess.run(arguments, env=environment, capture_output=True, text=True)
         assert result.returncode == 0, result.stderr

@@ -46,7 +46,7 @@ LANGUAGES = (
     Language(
         "Python",
         _sign(r"^\s*@(?:triton|gluon)\.(?:jit|autotune)|^(?:import|from) (?:triton|torch)\b"),
-        "give the .ttgir that it compiles to, or run it under python -m tt_layout.watch",
+        "give the .ttgir that it compiles to, or run it under python -m tt_layout.watching",
     ),
     Language(
         "CUDA C++",
