@@ -249,7 +249,7 @@ def test_substitution_is_done_once_and_leaves_other_braces() -> None:
 
 
 def test_nothing_compared_is_no_success() -> None:
-    assert Results("layouts.yaml", ()).status == 2
+    assert Results(("layouts.yaml",), ()).status == 2
 
 
 def test_schema_and_reader_know_the_same_keys() -> None:

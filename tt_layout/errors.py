@@ -11,10 +11,12 @@ from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 from tt_layout.safe_text import safe, shortened
+from tt_layout.wording import count
 
 MAX_MESSAGE = 4000  # characters; it may repeat a name of any length
 MAX_SHOWN = 100  # characters of a wrong argument
 MAX_NAME = 1000  # characters of the name of a file
+MAX_ERRORS = 20  # that are shown together
 
 
 class SourceLocation(Protocol):
@@ -133,7 +135,10 @@ class SeveralError(LayoutError):
         self.errors = tuple(errors)
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.errors))
+        told = [str(error) for error in self.errors[:MAX_ERRORS]]
+        if (left := len(self.errors) - MAX_ERRORS) > 0:
+            told.append(f"{count(left, 'more error')} of {len(self.errors)}")
+        return "\n".join(told)
 
 
 def not_a_name(error: ValueError) -> OSError:

@@ -100,7 +100,7 @@ class ManifestFile(pytest.File):
         except LayoutError as error:
             raise self.CollectError(safe_lines(str(error))) from None
         for check in manifest.checks:
-            yield CheckItem.from_parent(self, name=check.id, check=check)
+            yield CheckItem.from_parent(self, name=check.label, check=check)
         yield OrphansItem.from_parent(self, name="orphans", manifest=manifest)
 
 
@@ -129,7 +129,7 @@ class _Item(pytest.Item):
         from tt_layout.golden.runner import Results
         from tt_layout.safe_text import safe_lines
 
-        results = Results(excinfo.value.manifest, excinfo.value.outcomes)
+        results = Results((excinfo.value.manifest,), excinfo.value.outcomes)
         parts = [*map(describe, results.outcomes), accept_hint(results)]
         return safe_lines("\n\n".join(part for part in parts if part))
 

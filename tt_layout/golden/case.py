@@ -15,11 +15,12 @@ class Case:
     """A case of a manifest, with defaults filled in and its matrix expanded.
 
     Attributes:
-        name: unique among the cases.
+        name: unique among the cases of its folder.
         kinds: the kinds of output to check.
         values: the other keys and their nodes.
         place: where the case's name stands.
         folder: the folder of its manifest, in which its golden files are.
+        scope: that folder as reports call it, with ``/``; empty for that of the first manifest.
     """
 
     name: str
@@ -27,6 +28,11 @@ class Case:
     values: tuple[tuple[str, Node], ...]
     place: Span
     folder: Path
+    scope: str = ""
+
+    def scoped(self, name: str) -> str:
+        """Return a name of this case, or of an output of it, behind its scope."""
+        return f"{self.scope}/{name}" if self.scope else name
 
     def get(self, key: str) -> Node | None:
         """Return the node of a key, if the case has it."""

@@ -75,23 +75,27 @@ def _read(path: Path) -> dict[str, object]:
     return content if isinstance(content, dict) else {}
 
 
-def keep(checks: Iterable[Check], kept_by_id: dict[str, Kept]) -> None:
+def keep(checks: Iterable[Check], kept_by_golden: dict[Path, Kept]) -> None:
     """Rewrite the facts files of a manifest's checks that changed.
 
     Args:
         checks: all of the manifest; what is kept of others goes.
-        kept_by_id: name of a check -> what is kept of it from now on.
+        kept_by_golden: golden file -> what is kept of it from now on.
 
     Raises:
         LayoutError: a file cannot be written.
     """
-    names: dict[Path, list[str]] = {}
+    checks_of: dict[Path, list[Check]] = {}
     for check in checks:
-        names.setdefault(file_of(check), []).append(check.id)
-    for path, ids in names.items():
+        checks_of.setdefault(file_of(check), []).append(check)
+    for path, kept_there in checks_of.items():
         before = _read(path)
-        after = before | {name: [*kept] for name, kept in kept_by_id.items()}
-        entries = {name: after[name] for name in sorted(ids) if name in after}
+        after = dict(before)
+        for check in kept_there:
+            if (kept := kept_by_golden.get(check.golden)) is not None:
+                after[check.id] = [*kept]
+        names = sorted(check.id for check in kept_there)
+        entries = {name: after[name] for name in names if name in after}
         if entries == before:
             continue
         lines = (f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items())

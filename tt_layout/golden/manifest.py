@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tt_layout.errors import LayoutError, SeveralError, TooLargeError, nearest
-from tt_layout.files import is_inside, matching, mode_of
+from tt_layout.errors import (
+    FileLocation,
+    LayoutError,
+    SeveralError,
+    TooLargeError,
+    file_error,
+    nearest,
+)
+from tt_layout.files import files_below, is_inside, matching, mode_of
 from tt_layout.golden.case import Case
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, CaseKey, all_keys
 from tt_layout.golden.matrix import CaseValues, expand
@@ -28,7 +35,7 @@ MAX_PATH = 4096  # characters
 MANIFEST_KEYS = (
     CaseKey("version", ("number",), "The version of this format: 1."),
     CaseKey("defaults", ("mapping",), "Values that cases have where they give none."),
-    CaseKey("include", ("list",), "Other manifests, in this folder or below."),
+    CaseKey("include", ("list",), "Other manifests, or patterns, in this folder or below."),
     CaseKey("cases", ("list",), "The cases."),
 )
 
@@ -55,6 +62,11 @@ class Check:
         return f"{self.case.name}.{self.kind}"
 
     @property
+    def label(self) -> str:
+        """What reports call it: the stem of the golden file behind the folder of its manifest."""
+        return self.case.scoped(self.id)
+
+    @property
     def golden(self) -> Path:
         """The golden file."""
         return self.case.folder / f"{self.id}.txt"
@@ -62,15 +74,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The cases of a manifest and of those it includes.
+    """The cases of manifests and of those they include.
 
     Attributes:
-        path: as it was given.
+        paths: of manifests, or of folders that have some, as they were given.
         cases: in the order in which they are written.
-        files: all manifests, this one first.
+        files: all manifests, in the order in which they are read.
     """
 
-    path: str
+    paths: tuple[str, ...]
     cases: tuple[Case, ...]
     files: tuple[Path, ...]
 
@@ -81,34 +93,91 @@ class Manifest:
 
 
 def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
-    """Read a manifest with everything that it includes.
+    """Read a manifest with everything that it includes, or those in a folder and below it.
 
     Raises:
         LayoutError: it cannot be read, something in it is wrong, or it has more than ``max_cases``;
             the error shows where.
     """
-    reader = _ManifestReader(Path(path).parent, max_cases)
-    reader.read(Path(path))
+    return read_manifests((path,), max_cases)
+
+
+def read_manifests(paths: Sequence[str], max_cases: int = USUAL_CASES) -> Manifest:
+    """Read manifests, and those of folders, with everything that they include.
+
+    Raises:
+        LayoutError: one cannot be read, something in one is wrong, or they have more than
+            ``max_cases``; the error shows where.
+    """
+    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in paths]
+    scope = Path(folders[0] if len(folders) == 1 else "")
+    reader = _ManifestReader(scope, max_cases)
+    for path in paths:
+        found = _manifests_below(path) if os.path.isdir(path) else [Path(path)]
+        for file in found:
+            if len(paths) == len(found) == 1:
+                reader.read_top(file)
+            else:
+                with reader.collecting():
+                    reader.read_top(file)
     if len(reader.errors) > 1:
         raise SeveralError(reader.errors)
     if reader.errors:
         raise reader.errors[0]
-    return Manifest(path, tuple(reader.cases.values()), tuple(reader.files))
+    return Manifest(tuple(paths), tuple(reader.cases.values()), tuple(reader.files))
+
+
+def _manifests_below(folder: str) -> list[Path]:
+    """Return the manifests in a folder and below it, those of upper folders first.
+
+    Raises:
+        LayoutError: there is none, or a folder cannot be read.
+    """
+
+    def fail(error: OSError) -> None:
+        raise file_error("read", error.filename or folder, error)
+
+    names = (path for path in files_below(folder, fail) if is_manifest_name(os.path.basename(path)))
+    found = sorted(map(Path, names), key=lambda path: (len(path.parts), path))
+    if not found:
+        message = f"there is no manifest below: no file {DEFAULT_PATH} or *.{DEFAULT_PATH}"
+        raise LayoutError(f"{message}; tt-layout init writes one", FileLocation(folder))
+    return found
+
+
+def is_manifest_name(name: str) -> bool:
+    """Return whether a file is named like a manifest: ``layouts.yaml``, ``*.layouts.yaml``."""
+    return name == DEFAULT_PATH or name.endswith(f".{DEFAULT_PATH}")
 
 
 class _ManifestReader:
-    """Reader of the cases of a manifest and of those it includes."""
+    """Reader of the cases of manifests and of those they include.
 
-    def __init__(self, top: Path, max_cases: int) -> None:
-        self.top = top
+    Args:
+        scope: the folder from which the names of cases in other folders are told apart.
+        max_cases: of all manifests.
+    """
+
+    def __init__(self, scope: Path, max_cases: int) -> None:
+        self.scope = scope
         self.max_cases = max_cases
-        self.cases: dict[str, Case] = {}  # by name in lower case, as some file systems have it
+        # By folder and name in lower case, as some file systems have it.
+        self.cases: dict[tuple[str, str], Case] = {}
         self.files: list[Path] = []
         self.errors: list[LayoutError] = []
+        self._top = Path()
+        self._read: dict[str, Path] = {}  # the file's true path -> the manifest that was given
+
+    def read_top(self, path: Path) -> None:
+        """Add the cases of a manifest that was given, unless another has included it."""
+        if os.path.realpath(path) not in self._read:
+            self._top = path
+            self.read(path)
 
     def read(self, path: Path) -> None:
         """Add the cases of a manifest."""
         self.files.append(path)
+        self._read[os.path.realpath(path)] = self._top
         root = _as_mapping("a manifest", read_nodes(str(path)))
         values = _checked(root, {key.name: key for key in MANIFEST_KEYS}, "a manifest")
         version = values.get("version")
@@ -123,14 +192,14 @@ class _ManifestReader:
             message = "the manifest has no cases; nothing was compared"
             raise LayoutError(message, _first_line(place))
         for node in includes:
-            with self._collecting():
+            with self.collecting():
                 self._include(node, path.parent)
         for node in entries:
-            with self._collecting():
+            with self.collecting():
                 self._add(_as_mapping("a case", node), defaults, path.parent)
 
     @contextmanager
-    def _collecting(self) -> Iterator[None]:
+    def collecting(self) -> Iterator[None]:
         """Collect an error of a case, so that the others are read, too.
 
         Raises:
@@ -154,10 +223,24 @@ class _ManifestReader:
     def _include(self, node: Node, folder: Path) -> None:
         if not isinstance(node, ScalarNode) or node.kind != "text":
             raise LayoutError(f"include lists files, got {_words(node)}", node.span)
-        path = self._inside(node, folder)
-        if any(os.path.realpath(path) == os.path.realpath(file) for file in self.files):
-            raise LayoutError(f"{node.text} is included already", node.span)
-        self.read(path)
+        if not is_pattern(node.text):
+            path = self._inside(node, folder)
+            if self._read.get(os.path.realpath(path)) == self._top:
+                raise LayoutError(f"{node.text} is included already", node.span)
+            self._read_included((path,))
+            return
+        self._check_name(node)
+        names = [Path(path).relative_to(folder) for path in matching(str(folder), node.text)]
+        if not names:
+            raise LayoutError(f"no file matches {node.text!r}", node.span)
+        self._read_included(self._inside(replace(node, text=str(name)), folder) for name in names)
+
+    def _read_included(self, paths: Iterable[Path]) -> None:
+        """Add the cases of manifests that are not read yet."""
+        for path in paths:
+            if os.path.realpath(path) not in self._read:
+                with self.collecting():
+                    self.read(path)
 
     @staticmethod
     def _check_name(node: ScalarNode) -> None:
@@ -174,7 +257,7 @@ class _ManifestReader:
         self._check_name(node)
         path = Path(split_module(str(folder / node.text)).path)
         try:
-            if Path(node.text).is_absolute() or not is_inside(path, self.top):
+            if Path(node.text).is_absolute() or not is_inside(path, self._top.parent):
                 message = "a file must be inside the manifest's folder"
                 raise LayoutError(f"{message}, got {node.text!r}", node.span)
             mode = mode_of(path)
@@ -236,21 +319,24 @@ class _ManifestReader:
             raise LayoutError(f"{message}; got {name.text!r}", name.span)
         if _RESERVED.fullmatch(name.text):
             raise LayoutError(f"{name.text!r} is a device, no file, on Windows", name.span)
-        before = self.cases.get(name.text.lower())
+        key = os.path.realpath(folder), name.text.lower()
+        before = self.cases.get(key)
         if before is not None:
             source = before.place.source
             place = f"{source.name}:{source.line_column(before.place.start)[0]}"
             raise LayoutError(f"the name {name.text!r} is used twice; first at {place}", name.span)
         if len(self.cases) >= self.max_cases:
-            message = f"the manifest has more than {self.max_cases} cases"
+            message = f"there are more than {self.max_cases} cases"
             raise TooLargeError(f"{message}; --max-cases allows more", name.span)
         self._check_layout(values, name, folder)
-        self.cases[name.text.lower()] = Case(
+        scope = os.path.relpath(folder, self.scope).replace(os.sep, "/")
+        self.cases[key] = Case(
             name=name.text,
             kinds=_kinds(values),
             values=tuple(values.items()),
             place=name.span,
             folder=folder,
+            scope="" if scope == "." else scope,
         )
 
     def _check_layout(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:

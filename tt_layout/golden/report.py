@@ -53,7 +53,7 @@ class CheckReport:
         """Return the outcomes as plain data; the schema is in ``docs/check.md``."""
         return {
             "version": JSON_VERSION,
-            "manifest": self.results.manifest,
+            "manifest": " ".join(self.results.paths),
             "status": self.results.status,
             "counts": self.results.counts,
             "outcomes": [_plain(outcome) for outcome in self.results.outcomes],
@@ -61,7 +61,7 @@ class CheckReport:
 
     def suite(self) -> Suite:
         """Return a test case for each outcome."""
-        return Suite(self.results.manifest, map(_junit_case, self.results.outcomes))
+        return Suite(" ".join(self.results.paths), map(_junit_case, self.results.outcomes))
 
     def annotations(self) -> Iterator[Annotation | Line]:
         """Yield an annotation for each finding, and the counts."""
@@ -70,7 +70,7 @@ class CheckReport:
 
 
 class UnreadReport(CheckReport):
-    """Report on a manifest that cannot be read, as an outcome without a case."""
+    """Report on manifests that cannot be read: each error as an outcome without a case."""
 
     def annotations(self) -> Iterator[Annotation | Line]:
         """Yield the annotation of the error."""
@@ -109,7 +109,7 @@ def by_change(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
 def _change(outcome: Outcome) -> object:
     """Return the key of a change: the layout and the words."""
     if outcome.state != State.CHANGED or outcome.check is None or not outcome.words:
-        return outcome.id
+        return outcome.golden
     case = outcome.check.case
     layout = tuple(case.text(key) for key in ("layout", "file", "alias"))
     return layout, case.folder, outcome.words
@@ -186,15 +186,15 @@ def accept_hint(results: Results) -> str:
 
 def update_command(results: Results, *only: str) -> str:
     """Return the command that accepts the actual output as golden files."""
-    manifest = [] if results.manifest == DEFAULT_PATH else [shlex.quote(results.manifest)]
-    return " ".join(["tt-layout check", *manifest, *only, "--update"])
+    paths = () if results.paths == (DEFAULT_PATH,) else map(shlex.quote, results.paths)
+    return " ".join(["tt-layout check", *paths, *only, "--update"])
 
 
 def summary(results: Results) -> str:
     """Format the counts in a line.
 
     Example:
-        >>> summary(Results("layouts.yaml", ()))
+        >>> summary(Results(("layouts.yaml",), ()))
         'nothing was compared'
     """
     titles = {**_TITLES, State.MISSING: "without a golden"}

@@ -20,7 +20,7 @@ from tt_layout.golden.facts import CaseOutput, differences
 from tt_layout.golden.files import read_golden, remove_actual, write_actual, write_golden
 from tt_layout.golden.kept import Kept, facts_of, file_of, keep, kept_of
 from tt_layout.golden.kinds import KINDS
-from tt_layout.golden.manifest import Check, Manifest, owned, read_manifest
+from tt_layout.golden.manifest import Check, Manifest, is_manifest_name, owned, read_manifest
 from tt_layout.worker import begin_worker
 
 TRIAL_SECONDS = 1.0  # after so much work it is known how long a check takes
@@ -79,20 +79,20 @@ class Outcome:
 
     @property
     def id(self) -> str:
-        """The stem of the golden file."""
-        return self.golden.name.removesuffix(".txt")
+        """What reports call it."""
+        return self.check.label if self.check else self.golden.name.removesuffix(".txt")
 
 
 @dataclass(frozen=True)
 class Results:
-    """The outcomes of a manifest.
+    """The outcomes of manifests.
 
     Attributes:
-        manifest: the path as given.
-        outcomes: in the order of the manifest, then the orphans.
+        paths: of the manifests, as given.
+        outcomes: in the order of the manifests, then the orphans.
     """
 
-    manifest: str
+    paths: tuple[str, ...]
     outcomes: tuple[Outcome, ...]
 
     @property
@@ -121,13 +121,19 @@ def select(manifest: Manifest, patterns: Sequence[str]) -> tuple[Check, ...]:
         matching = [
             check
             for check in manifest.checks
-            if fnmatchcase(check.case.name, pattern) or fnmatchcase(check.id, pattern)
+            if any(fnmatchcase(name, pattern) for name in _names(check))
         ]
         if not matching:
             message = f"no case matches --only {pattern!r}; --list lists them"
-            raise LayoutError(message, FileLocation(manifest.path))
+            raise LayoutError(message, FileLocation(" ".join(manifest.paths)))
         chosen.update(dict.fromkeys(matching))
     return tuple(check for check in manifest.checks if not patterns or check in chosen)
+
+
+def _names(check: Check) -> tuple[str, ...]:
+    """Return what a check can be called: its case, its golden file, each within its folder."""
+    case = check.case
+    return case.name, check.id, case.scoped(case.name), check.label
 
 
 def run_check(check: Check) -> Outcome:
@@ -250,9 +256,10 @@ def keep_in(folder: str, outcome: Outcome) -> Outcome:
         LayoutError: it cannot be written there.
     """
     if outcome.state in DIFFERENT and outcome.after is not None:
-        path = Path(folder) / outcome.golden.name
+        path = Path(folder) / (outcome.check.case.scope if outcome.check else "")
+        path /= outcome.golden.name
         try:
-            make_folder(folder)
+            make_folder(str(path.parent))
             write_actual(path, outcome.after)
         except (OSError, ValueError) as error:
             raise file_error("write", path, error) from None
@@ -285,7 +292,8 @@ def keep_facts(manifest: Manifest, outcomes: Sequence[Outcome]) -> None:
     """
     right = [outcome for outcome in outcomes if outcome.state in (State.PASSED, State.WRITTEN)]
     keep(
-        manifest.checks, {outcome.id: outcome.kept for outcome in right if outcome.kept is not None}
+        manifest.checks,
+        {outcome.golden: outcome.kept for outcome in right if outcome.kept is not None},
     )
 
 
@@ -320,8 +328,3 @@ def _owned_by_other(manifest: Path, goldens: Mapping[str, Path]) -> list[str]:
         return list(owned(read_manifest(str(manifest))))
     except LayoutError:
         return [path for path, golden in goldens.items() if golden.parent == manifest.parent]
-
-
-def is_manifest_name(name: str) -> bool:
-    """Return whether a file is named like a manifest: ``layouts.yaml``, ``*.layouts.yaml``."""
-    return name == "layouts.yaml" or name.endswith(".layouts.yaml")

@@ -13,14 +13,15 @@ import click
 from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.output import fitted
 from tt_layout.cli.parameters import FileParameter
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, SeveralError
+from tt_layout.golden.changed import HEAD, changed_files, checks_of, orphans_of
 from tt_layout.golden.manifest import (
     DEFAULT_PATH,
     MAX_CASES,
     USUAL_CASES,
     Check,
     Manifest,
-    read_manifest,
+    read_manifests,
 )
 from tt_layout.golden.report import JSON_VERSION, CheckReport, UnreadReport, place_of, summary
 from tt_layout.golden.runner import (
@@ -49,12 +50,12 @@ FORMATS = formats_of(CheckReport)
     help="""\
     Check that layouts print what their golden files hold.
 
-    MANIFEST is layouts.yaml unless given. Exits 0 if every case prints its golden file, 1 if one
-    differs, has none, or a golden file has no case, 2 if a case cannot be run or nothing was
-    compared.
+    Each MANIFEST is a file, or a folder with manifests in it or below it; layouts.yaml unless
+    given. Exits 0 if every case prints its golden file, 1 if one differs, has none, or a golden
+    file has no case, 2 if a case cannot be run or nothing was compared.
     """,
 )
-@click.argument("manifest", default=DEFAULT_PATH, type=FileParameter(), metavar="[MANIFEST]")
+@click.argument("manifests", nargs=-1, type=FileParameter(), metavar="[MANIFEST]...")
 @click.option("--update", is_flag=True, help="Update the golden files.")
 @click.option("--force", is_flag=True, help="With --update: also where CI is set.")
 @click.option(
@@ -62,6 +63,17 @@ FORMATS = formats_of(CheckReport)
     multiple=True,
     metavar="PATTERN",
     help="Run only these cases, or case.view, such as 'mma-*'.",
+)
+@click.option(
+    "--changed",
+    "is_changed",
+    is_flag=True,
+    help="Run only cases of files that git says are new or changed.",
+)
+@click.option(
+    "--since",
+    metavar="COMMIT",
+    help="Run only cases of files that changed since this commit, such as main.",
 )
 @click.option("--list", "lists", is_flag=True, help="List the cases without running them.")
 @click.option(
@@ -90,14 +102,16 @@ FORMATS = formats_of(CheckReport)
     default=USUAL_CASES,
     show_default=True,
     metavar="COUNT",
-    help="Refuse a manifest of more cases.",
+    help="Refuse manifests of more cases.",
 )
 @compile_options
 def command(
-    manifest: str,
+    manifests: tuple[str, ...],
     update: bool,
     force: bool,
     only: tuple[str, ...],
+    is_changed: bool,
+    since: str | None,
     lists: bool,
     output_format: str,
     jobs: int | None,
@@ -112,16 +126,23 @@ def command(
         raise LayoutError("--force needs --update; give both")
     if update and not force:
         _refuse_in_ci()
-    refuse_input(output, manifest)
-    cases = _read(manifest, output_format, max_cases, output)
-    checks = select(cases, only)
+    paths = manifests or (DEFAULT_PATH,)
+    for path in paths:
+        refuse_input(output, path)
+    cases = _read(paths, output_format, max_cases, output)
+    checks, found = select(cases, only), () if only or lists else orphans(cases)
+    if is_changed or since is not None:
+        changed = changed_files(cases, since or HEAD)
+        checks, found = checks_of(checks, changed), orphans_of(found, cases, changed)
+        if not checks and not found:
+            click.echo(f"no case is of a file that changed since {since or HEAD}", err=True)
+            return 0
     if lists:
         _list(checks, output_format)
         return 0
     keep = _keep(update, keep_actual)
-    found = () if only else orphans(cases)
     outcomes = counted(map(keep, run_checks(checks, jobs or processors())), len(checks))
-    results = Results(cases.path, (*outcomes, *found))
+    results = Results(cases.paths, (*outcomes, *found))
     if update:
         keep_facts(cases, results.outcomes)
     report = _text(CheckReport(results), output_format)
@@ -152,14 +173,24 @@ def _refuse_in_ci() -> None:
         raise LayoutError(f"{message}; --force does it anyway")
 
 
-def _read(path: str, output_format: str, max_cases: int, output: str | None) -> Manifest:
-    """Return the manifest; where reports are for programs, one says why it cannot be read."""
+def _read(
+    paths: tuple[str, ...], output_format: str, max_cases: int, output: str | None
+) -> Manifest:
+    """Return the manifests; where reports are for programs, one says why they cannot be read."""
     try:
-        return read_manifest(path, max_cases)
+        return read_manifests(paths, max_cases)
     except LayoutError as error:
         if output_format != "text":
-            failed = Outcome(state=State.ERROR, golden=Path(path), error=error)
-            report = UnreadReport(Results(path, (failed,)))
+            errors = error.errors if isinstance(error, SeveralError) else (error,)
+            failed = (
+                Outcome(
+                    state=State.ERROR,
+                    golden=Path(one.location.file if one.location is not None else paths[0]),
+                    error=one,
+                )
+                for one in errors
+            )
+            report = UnreadReport(Results(paths, tuple(failed)))
             # Workflow commands are for the log of the job.
             target = output if output_format != "github" else None
             _write(_text(report, output_format), target)
@@ -186,7 +217,7 @@ def _where(check: Check) -> dict[str, str | int]:
 
 
 def _listed(check: Check) -> str:
-    return "{}  {file}:{line}".format(check.id, **_where(check))
+    return "{}  {file}:{line}".format(check.label, **_where(check))
 
 
 def _write(report: str, output: str | None) -> None:
