@@ -1,9 +1,11 @@
 """Time every configuration of some kernels on a GPU: a line of JSON for each.
 
-usage: sweep.py FOLDER [--only TEXT] [--minutes N] [--processes N] [--compile-only]
+usage: sweep.py FOLDER [--kernels MODULE] [--only TEXT] [--minutes N] [--processes N]
+                [--compile-only]
 
 Needs PyTorch and Triton (3.4 or later) and a GPU; tt-layout is not needed.  ``sweep_kernels.py``
-beside it has the kernels; FOLDER gets ``rows.jsonl``.
+beside it has the kernels, and ``further_kernels.py`` others that no model saw; FOLDER gets
+``rows.jsonl``.
 
 A row has ``name`` (the problem), ``kernel``, ``grid``, ``constants``, ``warps``, ``stages``,
 ``values`` (integer arguments; pointers are 0), ``us`` (the median of three runs), ``n_regs``,
@@ -26,6 +28,7 @@ REPEATED_MS = 15
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--kernels", default="sweep_kernels", help="the module that has them")
     parser.add_argument("--only", default="", help="problems whose names have this text")
     parser.add_argument("--minutes", type=float, default=8)
     parser.add_argument("--processes", type=int, default=14)
@@ -35,7 +38,9 @@ def main() -> None:
     end = time.monotonic() + 60 * chosen.minutes
     if chosen.processes > 1:
         context = multiprocessing.get_context("spawn")
-        shares = [(chosen.only, at, chosen.processes) for at in range(chosen.processes)]
+        shares = [
+            (chosen.kernels, chosen.only, at, chosen.processes) for at in range(chosen.processes)
+        ]
         with context.Pool(chosen.processes) as pool:
             pool.map_async(compile_share, shares, chunksize=1).get(timeout=60 * chosen.minutes)
     print(f"compiled, {end - time.monotonic():.0f} s left", flush=True)
@@ -44,19 +49,21 @@ def main() -> None:
     from sweep_kernels import configurations
 
     with (chosen.folder / "rows.jsonl").open("w", buffering=1) as out:
-        for number, configuration in enumerate(configurations(chosen.only, is_real=True)):
+        for number, configuration in enumerate(
+            configurations(chosen.only, chosen.kernels, is_real=True)
+        ):
             if time.monotonic() > end:
                 print(f"the time is over before configuration {number}")
                 break
             out.write(json.dumps({"i": number, **row(configuration)}) + "\n")
 
 
-def compile_share(share: tuple[str, int, int]) -> None:
+def compile_share(share: tuple[str, str, int, int]) -> None:
     """Compile a part of the configurations, so that Triton's cache has them."""
     from sweep_kernels import configurations
 
-    only, at, every = share
-    for number, one in enumerate(configurations(only, is_real=False)):
+    kernels, only, at, every = share
+    for number, one in enumerate(configurations(only, kernels, is_real=False)):
         if number % every == at:
             try:
                 one.kernel.warmup(*one.arguments, grid=one.grid, **one.options)

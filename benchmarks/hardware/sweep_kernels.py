@@ -8,6 +8,7 @@ where they are compiled only.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -345,11 +346,14 @@ def problems(make: Make, integers: Make) -> Iterator[Problem]:
     )
 
 
-def configurations(only: str = "", *, is_real: bool) -> Iterator[Configuration]:
+def configurations(
+    only: str = "", kernels: str = "sweep_kernels", *, is_real: bool
+) -> Iterator[Configuration]:
     """Yield every configuration of the problems whose names have a text.
 
     Args:
         only: the text.
+        kernels: the module that has them.
         is_real: whether tensors are as large as they are, on the GPU.
     """
 
@@ -362,7 +366,8 @@ def configurations(only: str = "", *, is_real: bool) -> Iterator[Configuration]:
         shape = (count,) if is_real else (16,)
         return torch.randint(0, below, shape, dtype=torch.int32, device="cuda")
 
-    for name, kernel, arguments, choices in problems(make, integers):
+    chosen = importlib.import_module(kernels).problems(make, integers)
+    for name, kernel, arguments, choices in chosen:
         if only in name:
             if "descriptors" in name:
                 triton.set_allocator(_scratch)
