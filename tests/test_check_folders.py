@@ -184,14 +184,17 @@ def test_what_changed_on_the_other_branch_does_not_count(repository: Path, run: 
 
 @pytest.mark.slow
 def test_git_says_why_it_cannot_tell(
-    repository: Path, run: Run, tmp_path_factory: pytest.TempPathFactory
+    repository: Path,
+    run: Run,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = run("check", "all", "--since", "--output=x")
     assert result.status == 2
     assert "git cannot tell what changed: " in result.err
     assert not Path("x").exists()
     other = tmp_path_factory.mktemp("other")
-    os.chdir(other)
+    monkeypatch.chdir(other)
     manifest("layouts.yaml")
     result = run("check", "--changed")
     assert (result.status, result.out) == (2, "")
