@@ -1,16 +1,16 @@
-"""Names of parameters where a text is read: options of the command line, or arguments of Python.
+"""Names of parameters where a text is read: options, arguments of Python, or members of a question.
 
-A message or a report that tells its reader to give another value calls the parameter as he does.
-The library is the rule; the command line says for its own run that it is the reader's surface.
+A message or a report that tells its reader to give another value calls the parameter as the reader
+does.  Each surface is a record here; the library is the rule, and whoever makes texts for another
+surface says so for its own run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-
-_ON_COMMAND_LINE = ContextVar("on_command_line", default=False)
+from typing import NamedTuple
 
 _OPTIONS = {
     "shape_or_type": "-t",
@@ -19,25 +19,84 @@ _OPTIONS = {
 }
 """Arguments whose options have other names than theirs."""
 
+_MEMBERS = {"function": "kernel"}
+"""Arguments whose members of a question have other names than theirs."""
+
+
+class Surface(NamedTuple):
+    """What the texts of one surface call the things that their reader can ask for.
+
+    Attributes:
+        argument: a parameter and perhaps its value -> how it is given.
+        values: names of arguments of a kernel -> how their values are given.
+        everything: what shows all of an audit.
+        has_commands: whether the reader types commands.
+    """
+
+    argument: Callable[[str, object], str]
+    values: Callable[[Iterable[str]], str]
+    everything: str
+    has_commands: bool = False
+
+
+def _option(name: str, value: object) -> str:
+    from shlex import quote
+
+    option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    return option if value is None else f"{option} {quote(str(value))}"
+
+
+def _keyword(name: str, value: object) -> str:
+    return name if value is None else f"{name}={value!r}"
+
+
+def _member(name: str, value: object) -> str:
+    import json
+
+    name = _MEMBERS.get(name, name)
+    return name if value is None else f'"{name}": {json.dumps(value, default=str)}'
+
+
+def _options(names: Iterable[str]) -> str:
+    return " ".join(f"--value {name}=..." for name in names)
+
+
+def _mapping(names: Iterable[str]) -> str:
+    return f"values={{{', '.join(f'{name!r}: ...' for name in names)}}}"
+
+
+def _object(names: Iterable[str]) -> str:
+    import json
+
+    members = ", ".join(f"{json.dumps(name)}: ..." for name in names)
+    return f'"values": {{{members}}}'
+
+
+LIBRARY = Surface(_keyword, _mapping, ".whole")
+COMMAND_LINE = Surface(_option, _options, "--all", has_commands=True)
+AGENT = Surface(_member, _object, "the tool findings")
+
+_SHOWN_ON = ContextVar("surface", default=LIBRARY)
+
 
 @contextmanager
-def command_line() -> Iterator[None]:
-    """Have texts made meanwhile name options of the command line."""
-    token = _ON_COMMAND_LINE.set(True)
+def shown_on(surface: Surface) -> Iterator[None]:
+    """Have texts made meanwhile name things as a surface does."""
+    token = _SHOWN_ON.set(surface)
     try:
         yield
     finally:
-        _ON_COMMAND_LINE.reset(token)
+        _SHOWN_ON.reset(token)
 
 
 def begin_command_line() -> None:
     """Have all texts of this process, which works for a command, name options."""
-    _ON_COMMAND_LINE.set(True)
+    _SHOWN_ON.set(COMMAND_LINE)
 
 
 def is_command_line() -> bool:
     """Whether what is said now is read by someone who types commands."""
-    return _ON_COMMAND_LINE.get()
+    return _SHOWN_ON.get().has_commands
 
 
 def argument(name: str, value: object = None) -> str:
@@ -46,21 +105,24 @@ def argument(name: str, value: object = None) -> str:
     Example:
         >>> argument("color_by"), argument("view", "mma"), argument("axis", 1)
         ('color_by', "view='mma'", 'axis=1')
-        >>> with command_line():
+        >>> with shown_on(COMMAND_LINE):
         ...     argument("color_by"), argument("view", "mma"), argument("release", "3.8")
         ('--color-by', '--view mma', '--triton 3.8')
+        >>> with shown_on(AGENT):
+        ...     argument("color_by"), argument("view", "mma"), argument("axis", 1)
+        ('color_by', '"view": "mma"', '"axis": 1')
     """
-    if is_command_line():
-        from shlex import quote
-
-        option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
-        return option if value is None else f"{option} {quote(str(value))}"
-    return name if value is None else f"{name}={value!r}"
+    return _SHOWN_ON.get().argument(name, value)
 
 
 def everything() -> str:
-    """Return the option or attribute that shows all of an audit."""
-    return "--all" if is_command_line() else ".whole"
+    """Return what the reader asks for to see all of an audit.
+
+    Example:
+        >>> everything()
+        '.whole'
+    """
+    return _SHOWN_ON.get().everything
 
 
 def values_of(names: Iterable[str]) -> str:
@@ -69,10 +131,11 @@ def values_of(names: Iterable[str]) -> str:
     Example:
         >>> values_of(["K", "stride"])
         "values={'K': ..., 'stride': ...}"
-        >>> with command_line():
+        >>> with shown_on(COMMAND_LINE):
         ...     values_of(["K", "stride"])
         '--value K=... --value stride=...'
+        >>> with shown_on(AGENT):
+        ...     values_of(["K", "stride"])
+        '"values": {"K": ..., "stride": ...}'
     """
-    if is_command_line():
-        return " ".join(f"--value {name}=..." for name in names)
-    return f"values={{{', '.join(f'{name!r}: ...' for name in names)}}}"
+    return _SHOWN_ON.get().values(names)

@@ -29,14 +29,14 @@ def _asked(context: click.Context, parameter: click.Parameter, value: bool) -> N
 
 def _choose(context: click.Context) -> None:
     """Choose the compiler until the command ends; without one say how to get it."""
-    from tt_layout.kernels.compiling import WAY_OUT, compiler_of
+    from tt_layout.kernels.compiling import compiler_of, way_out
 
     if context.resilient_parsing or context.meta.get(_CHOSEN):
         return
     context.meta[_CHOSEN] = True
     compiler = compiler_of(context.meta.get(_PYTHON))
     if compiler.release is None:
-        note(f"no Triton in {compiler.python}, so registers are estimates: {WAY_OUT}")
+        note(f"no Triton in {compiler.python}, so registers are estimates: {way_out()}")
         return
     before = CHOSEN.get()
     CHOSEN.set(compiler)

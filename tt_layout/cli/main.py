@@ -29,7 +29,7 @@ from tt_layout.cli.selection import ViewName, read_selection, selection_options,
 from tt_layout.cli.streams import standard_streams
 from tt_layout.colour import GROUPINGS
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.surface import command_line
+from tt_layout.surface import COMMAND_LINE, shown_on
 from tt_layout.version import __version__
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     with standard_streams():
-        with command_line():
+        with shown_on(COMMAND_LINE):
             status = _status(given)
         for stream in (sys.stdout, sys.stderr):
             status = _flushed(stream, status)

@@ -27,6 +27,7 @@ from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CHOSEN, CompilerTarget
 from tt_layout.kernels.metadata import CODE, KernelMetadata, metadata_of, registers_of
 from tt_layout.safe_text import safe, shortened
+from tt_layout.surface import is_command_line
 
 VARIABLE = "TT_LAYOUT_TRITON"
 """The variable that names a Python that has Triton."""
@@ -43,10 +44,15 @@ MAX_KEPT = 16 << 20
 """Bytes of the answer of a compilation, of the code that it made, and of all that are kept."""
 
 STANDS = "registers are estimates"
-WAY_OUT = f"pip install triton, or name a Python that has it: --triton-python or {VARIABLE}"
 
 _PASSED = ("TRITON_PTXAS", "TRITON_DEFAULT_FP_FUSION")
 """How the variables of Triton begin that are handed on: the others change what it does."""
+
+
+def way_out() -> str:
+    """Return how a reader without Triton gets one."""
+    option = "--triton-python or " * is_command_line()
+    return f"pip install triton, or name a Python that has it: {option}{VARIABLE}"
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ class TritonCompiler:
             known: of the kernel besides; numbers of a compiled file beside the dump are compared.
         """
         if self.release is None:
-            return known._replace(compile_note=f"no Triton in {self.python}: {WAY_OUT}")
+            return known._replace(compile_note=f"no Triton in {self.python}: {way_out()}")
         answer = self._answer(text, target)
         note = answer.get("note")
         if note is not None:

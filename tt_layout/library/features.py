@@ -11,6 +11,7 @@ from tt_layout.audit.time.estimate import Estimate
 from tt_layout.errors import LayoutError, expect
 from tt_layout.reports.audit_ir import audit_ir
 from tt_layout.reports.features import Features, features_of
+from tt_layout.surface import argument
 
 
 def features(
@@ -133,5 +134,5 @@ def one_kernel(
         return matching[0]
     told = ", ".join(f"@{facts.function}" for facts in every) or "none that moves data"
     which = f"@{function} once" if function is not None else "one kernel"
-    way_out = "; choose one by function=" if function is None and every else ""
+    way_out = f"; choose one by {argument('function')}=" if function is None and every else ""
     raise LayoutError(f"{report.file} does not have {which}: it has {told}{way_out}")

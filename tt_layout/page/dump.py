@@ -29,7 +29,7 @@ from tt_layout.reports.audit import AuditReport
 from tt_layout.reports.formats.html import to_page
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
-from tt_layout.surface import command_line
+from tt_layout.surface import COMMAND_LINE, shown_on
 from tt_layout.wording import count
 
 MAX_NAME = 64
@@ -39,7 +39,7 @@ _Key = tuple["str | None", "Encoding | LayoutError | None", str]
 """A layout as written and as read, and the type that it is placed over: an entry of the page."""
 
 
-@command_line()
+@shown_on(COMMAND_LINE)
 def page_of(
     named: dict[str, PlacedLayout],
     target: str | None = None,
@@ -87,7 +87,7 @@ class DumpPage(NamedTuple):
     audits: Sequence[Audit] = ()
 
     @property
-    @command_line()
+    @shown_on(COMMAND_LINE)
     def html(self) -> str:
         """The page, read beside a shell; of a dump without any layout the report of its audit."""
         if not self.layouts:
@@ -95,7 +95,7 @@ class DumpPage(NamedTuple):
         return build(self.layouts, title=self.dump.name, dump=self.dump, target=self.target)
 
 
-@command_line()
+@shown_on(COMMAND_LINE)
 def page_of_dump(
     source: Source,
     names: list[str],

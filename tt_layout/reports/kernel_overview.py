@@ -194,7 +194,7 @@ class KernelOverview:
         left, clean = len(found) - number, len(self.kernels) - len(found)
         texts = [count(left, f"{'more ' * bool(number)}kernel") + " with findings"] * (left > 0)
         texts += [f"{count(clean, 'kernel')} without findings"] * bool(clean)
-        more = ": --top N lists more" if left > 0 else ""
+        more = ": --top N lists more" if left > 0 and is_command_line() else ""
         if texts:
             yield Paragraph(f"{' and '.join(texts)}{more}", "  ", 2)
         for passed in self.passed_over[:MAX_PASSED]:

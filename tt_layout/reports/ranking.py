@@ -18,6 +18,7 @@ from tt_layout.reports.opened import audit_with, open_dumps
 from tt_layout.reports.report import GAP, Line
 from tt_layout.reports.time_data import estimate_data
 from tt_layout.safe_text import safe
+from tt_layout.surface import argument
 from tt_layout.wording import count, duration, size
 
 MAX_KNOWN = 1 << 24
@@ -141,7 +142,9 @@ class Ranking:
             yield Line(safe(GAP.join(cells).rstrip()))
         more = len(self.rows) - len(self.shown)
         if more:
-            yield Line(f"and {count(more, 'configuration')}: without --top all are listed")
+            yield Line(
+                f"and {count(more, 'configuration')}: without {argument('top')} all are listed"
+            )
         for one, found in self.without:
             yield Line(safe(f"{one.name} of {one.file}: {found.text}"))
         if self.rows and not self.has_grid:

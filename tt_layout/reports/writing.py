@@ -9,6 +9,7 @@ from typing import IO
 
 from tt_layout.errors import FileLocation, LayoutError, TooLargeError, file_error
 from tt_layout.files import is_same, replacing
+from tt_layout.surface import argument
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
 
@@ -108,6 +109,6 @@ def check_size(size: int, limit: int) -> int:
         exact = f" ({size} bytes)" * (size >= 1024)
         raise TooLargeError(
             f"the text would have {size_text(size)}{exact}, more than the limit of "
-            f"{size_text(limit)}; --max-text raises the limit"
+            f"{size_text(limit)}; {argument('max_text')} raises the limit"
         )
     return size

@@ -20,14 +20,16 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
+from tt_layout.kernels.chosen_compiler import Compiler
 from tt_layout.servers.agent_tools import AgentTools, Refusal, answered
 from tt_layout.servers.messages import Lines, Messages
 from tt_layout.version import __version__
 from tt_layout.worker import processors
 
 INSTRUCTIONS = (
-    "Layouts of Triton GPU kernels and what they cost. Audit the .ttgir dump of a kernel first:"
-    " findings name the line, the cost and a fix. Explain a line for its layouts; count"
+    "Layouts of Triton GPU kernels and what they cost. List the dumps, or have the text of one."
+    " Audit the .ttgir dump of a kernel first: it names the worst findings with the line, the cost"
+    " and a fix; findings lists all. Explain a line for its layouts; count"
     " conflicts, find a swizzle or the cost of a conversion for layouts of your own; carry a"
     " suggestion out with apply_suggestion and audit the result."
 )
@@ -117,15 +119,18 @@ def refusal_of(error: Exception) -> JSONRPCError | None:
     return JSONRPCError(jsonrpc="2.0", id=None, error=told)
 
 
-def make_server(root: str | None, source: str | None = None) -> AgentServer:
+def make_server(
+    root: str | None, source: str | None = None, compiler: Compiler | None = None
+) -> AgentServer:
     """Return a server that can be started.
 
     Args:
         root: the folder below which dumps, and lines of programs, may be read; None for no file.
         source: the folder below which lines of programs are looked for; None for the root.
+        compiler: that dumps are handed to, for exact registers; None for none.
     """
     server = AgentServer("tt-layout", version=__version__, instructions=INSTRUCTIONS)
-    tools = AgentTools(root, source)
+    tools = AgentTools(root, source, compiler)
     room = anyio.CapacityLimiter(min(MAX_PROCESSES, max(2, processors())))
     for name, description, tool in tools.named():
         server.add_tool(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
@@ -16,19 +16,32 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
+from tt_layout.audit.values.given import PROGRAM_COUNTS
 from tt_layout.editing.dump import MAX_TEXT, Dump
 from tt_layout.editing.hover import hover
 from tt_layout.errors import LayoutError
-from tt_layout.files import is_inside
+from tt_layout.files import files_below, is_inside
 from tt_layout.hardware import DEFAULT_TARGET
-from tt_layout.library.dumps import apply
+from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.module import Module
+from tt_layout.ir.passes import chosen_modules
+from tt_layout.kernels.chosen_compiler import Compiler, choose_compiler
 from tt_layout.library.features import features
 from tt_layout.library.layouts import convert, translate
 from tt_layout.library.memory import conflicts, swizzle
 from tt_layout.library.pictures import plot
-from tt_layout.mlir.source import read_source
-from tt_layout.reports.audit_ir import audit_ir
+from tt_layout.mlir.source import SUFFIXES, Source, read_source
+from tt_layout.mlir.wrappers import unwrapped
+from tt_layout.releases import Release
+from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.audit_ir import audit_ir, given_values
+from tt_layout.reports.findings_page import FindingsPage
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
+from tt_layout.rewriting.apply import cure
+from tt_layout.rewriting.report import AppliedReport
+from tt_layout.surface import AGENT, argument, shown_on
+from tt_layout.wording import count
+from tt_layout.wording import size as size_text
 
 MAX_LAYOUT = 1 << 16
 """Characters of a layout."""
@@ -51,7 +64,8 @@ MAX_SECONDS = 10
 Text = Annotated[
     str,
     Field(
-        description="MLIR text of a .ttgir dump, or a path below the folder of --root",
+        description="MLIR text of a .ttgir dump, or a path below the server's folder, which the"
+        " tool dumps lists; FILE@2 is the second module",
         max_length=MAX_TEXT,
     ),
 ]
@@ -89,9 +103,27 @@ Values = Annotated[
     ),
 ]
 
+Grid = Annotated[
+    list[Annotated[int, Field(ge=1, lt=1 << 31)]] | None,
+    Field(description="programs of the launch along x, y and z", min_length=1, max_length=3),
+]
+ReleaseName = Annotated[
+    str | None,
+    Field(
+        description="release of Triton whose rules hold, such as 3.4; by default the newest that"
+        " knows the text",
+        max_length=MAX_NAME,
+    ),
+]
+First = Annotated[int, Field(description="number of the first, from 1", ge=1, le=MAX_TEXT)]
+Most = Annotated[int, Field(description="how many at once", ge=1, le=1000)]
+
 DESCRIPTIONS = {
+    "dumps": "List the dumps below the server's folder: path and size.",
     "audit": "Report what a Triton kernel does badly: bank conflicts, layout conversions, narrow or"
     " uncoalesced accesses, spills; with the line, the cost and what to write instead.",
+    "findings": "List all findings of a kernel, some at once, each with its advice, where an audit"
+    " counts what it leaves out.",
     "explain": "Explain a line of a dump: the operation with its cost and live registers, and its"
     " layouts.",
     "kernel_features": "Return the numbers of a kernel: counts, bytes, registers, occupancy,"
@@ -123,7 +155,8 @@ def answered(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> obje
     """Return the answer of a tool, in this process, within bounds of memory and time."""
     _limit_memory()
     try:
-        with _limited_time():
+        with _limited_time(), shown_on(AGENT):
+            choose_compiler(tools.compiler)
             return getattr(tools, name)(**arguments)
     except (LayoutError, TypeError, RecursionError) as error:
         return Refusal(str(error) or "it is nested too deeply")
@@ -170,9 +203,16 @@ class AgentTools:
         root: the folder below which dumps, and lines of the programs that they name, may be read;
             None for no file at all.
         source: the folder in which these programs are looked for; None for the root.
+        compiler: that dumps are handed to, for exact registers; None for none.
     """
 
-    def __init__(self, root: str | None = None, source: str | None = None) -> None:
+    def __init__(
+        self,
+        root: str | None = None,
+        source: str | None = None,
+        compiler: Compiler | None = None,
+    ) -> None:
+        self.compiler = compiler
         self._root = os.path.realpath(root) if root is not None else None
         self._program = NO_PROGRAM
         if source is not None:
@@ -185,36 +225,107 @@ class AgentTools:
         for name, description in DESCRIPTIONS.items():
             yield name, description, getattr(self, name)
 
-    def _text(self, dump: str) -> str:
-        """Return the text of a dump.
+    def _dump(self, dump: str) -> tuple[Source, int | None]:
+        """Return a dump under the name by which it was asked for, and the module that is meant.
 
         Raises:
             LayoutError: it is too large, or a file that may not be read.
         """
-        text = dump if "\n" in dump else self._file(dump)
-        if len(text) > MAX_TEXT:
-            raise LayoutError(f"the dump has {len(text)} characters, more than {MAX_TEXT}")
-        return text if "\n" in text else f"{text}\n"
+        if "\n" in dump:
+            source, number = Source(unwrapped(dump), "<text>"), None
+        else:
+            path, number = split_module(dump)
+            source = Source(self._file(path).text, path)
+        if len(source.text) > MAX_TEXT:
+            size = len(source.text)
+            raise LayoutError(f"the dump has {size} characters, more than {MAX_TEXT}")
+        return source, number
 
-    def _file(self, name: str) -> str:
-        if self._root is None:
-            message = "no folder was given to read from: start the server with --root FOLDER"
-            raise LayoutError(f"{message}, or give the text of the dump")
+    def _file(self, name: str) -> Source:
         try:
-            path = os.path.realpath(os.path.join(self._root, name))
-            is_below = is_inside(path, self._root)
+            path = os.path.realpath(os.path.join(self._folder, name))
+            is_below = is_inside(path, self._folder)
         except (OSError, ValueError):  # it is no name of a file
             is_below = False
         if not is_below:
-            raise LayoutError(f"only files below {self._root} may be read, got {name!r}")
-        return read_source(path).text
+            raise LayoutError(f"only files below {self._folder} may be read, got {name!r}")
+        return read_source(path)
+
+    @property
+    def _folder(self) -> str:
+        """The folder below which files may be read.
+
+        Raises:
+            LayoutError: the user named none.
+        """
+        if self._root is None:
+            message = "the server was started without --root FOLDER, and reads no file"
+            raise LayoutError(f"{message}: give the text of the dump")
+        return self._root
+
+    def _modules(self, dump: str, release: str | None) -> list[Module]:
+        """Return the modules of a dump that are audited.
+
+        Raises:
+            LayoutError: the dump cannot be read or has none, or there is no such release.
+        """
+        source, number = self._dump(dump)
+        rules = Release.parse(release) if release is not None else None
+        modules = whole_modules(source, rules, number, is_partial=True)
+        found = list(chosen_modules(modules) if number is None else modules)
+        if not found:
+            raise LayoutError(f"found no MLIR in {source.name}")
+        return found
+
+    def _audited(
+        self,
+        dump: str,
+        values: Mapping[str, int] | None,
+        grid: Sequence[int] | None,
+        release: str | None,
+        gpu: str | None,
+    ) -> AuditReport:
+        report = audit_ir(self._modules(dump, release), _with_grid(values, grid), gpu=gpu)
+        return replace(report, program=self._program)
 
     # -- dumps ------------------------------------------------------------------------------
 
-    def audit(self, dump: Text, values: Values = None, gpu: Product = None) -> str:
+    def dumps(self, first: First = 1, most: Most = 200) -> str:
+        """Return a line for each dump, in the order of their paths."""
+        folder = self._folder
+        names = sorted(
+            os.path.relpath(path, folder)
+            for path in files_below(folder, lambda _: None)
+            if path.endswith(SUFFIXES)
+        )
+        shown = names[first - 1 : first - 1 + most]
+        told = [f"{name}  {_size(os.path.join(folder, name))}" for name in shown]
+        told.append(_position(first, len(shown), len(names)))
+        return "\n".join(told)
+
+    def audit(
+        self,
+        dump: Text,
+        values: Values = None,
+        gpu: Product = None,
+        grid: Grid = None,
+        release: ReleaseName = None,
+    ) -> str:
         """Return the report of a dump."""
-        report = audit_ir(self._text(dump), values, gpu=gpu)
-        return str(replace(report, program=self._program))
+        return str(self._audited(dump, values, grid, release, gpu))
+
+    def findings(
+        self,
+        dump: Text,
+        first: First = 1,
+        most: Most = 20,
+        values: Values = None,
+        gpu: Product = None,
+        grid: Grid = None,
+        release: ReleaseName = None,
+    ) -> str:
+        """Return findings of a dump from a number on."""
+        return str(FindingsPage(self._audited(dump, values, grid, release, gpu), first, most))
 
     def explain(
         self,
@@ -222,7 +333,7 @@ class AgentTools:
         line: Annotated[int, Field(description="line of the dump, from 1", ge=1, le=MAX_TEXT)],
     ) -> str:
         """Return the facts of a line."""
-        read = Dump(self._text(dump))
+        read = Dump(self._dump(dump)[0].text)
         placed = read.at(line)
         if placed is None or line > read.text.count("\n") + 1:
             raise LayoutError(f"the dump has no line {line}")
@@ -245,9 +356,12 @@ class AgentTools:
             ),
         ] = None,
         gpu: Product = None,
+        grid: Grid = None,
+        release: ReleaseName = None,
     ) -> dict[str, int | float | str | bool | None]:
         """Return the features of a kernel."""
-        return features(self._text(dump), values, function=kernel, gpu=gpu)
+        modules = self._modules(dump, release)
+        return features(modules, values, grid=grid, function=kernel, gpu=gpu)
 
     def apply_suggestion(
         self,
@@ -257,9 +371,20 @@ class AgentTools:
             Field(description="its number in the audit; by default the first", ge=1, le=MAX_TEXT),
         ] = None,
         values: Values = None,
+        gpu: Product = None,
+        grid: Grid = None,
+        release: ReleaseName = None,
     ) -> str:
         """Return the report of a suggestion that is carried out, and the new text."""
-        done = apply(self._text(dump), finding, values=values)
+        source, number = self._dump(dump)
+        change = cure(
+            source,
+            [finding] if finding is not None else [],
+            module=number,
+            release=Release.parse(release) if release is not None else None,
+            given=given_values(_with_grid(values, grid), gpu),
+        )
+        done = AppliedReport(change, source.name)
         return f"{done}\n\n{done.text}"
 
     # -- layouts ----------------------------------------------------------------------------
@@ -312,3 +437,29 @@ class AgentTools:
     def picture(self, layout: Layout, tensor: TensorType) -> bytes:
         """Return the picture of a layout."""
         return plot(layout, tensor).png
+
+
+def _with_grid(
+    values: Mapping[str, int] | None, grid: Sequence[int] | None
+) -> dict[str, int] | None:
+    """Return the values of a launch; None without any."""
+    if grid is None:
+        return dict(values) if values else None
+    sizes = [*grid, *[1] * (len(PROGRAM_COUNTS) - len(grid))]
+    return {**dict(zip(PROGRAM_COUNTS, sizes)), **(values or {})}
+
+
+def _size(path: str) -> str:
+    try:
+        return size_text(os.path.getsize(path))
+    except OSError:
+        return "gone"
+
+
+def _position(first: int, shown: int, total: int) -> str:
+    """Return which part of a list is shown, and how to ask for the next."""
+    if not shown:
+        return f"none from {first} on, of {count(total, 'dump')}" if total else "no dumps"
+    last = first + shown - 1
+    text = f"{first} to {last} of {count(total, 'dump')}"
+    return text if last == total else f"{text}; the next: {argument('first', last + 1)}"

@@ -15,6 +15,7 @@ from tt_layout.mlir.source import Source
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 from tt_layout.safe_text import safe
+from tt_layout.surface import argument
 from tt_layout.views.kinds import KINDS, TENSOR, ViewKind
 from tt_layout.views.printed import PrintedView, print_view
 from tt_layout.views.request import ViewRequest
@@ -96,7 +97,9 @@ def _looks(placed: PlacedLayout) -> object:
 
 def _check_count(source: Source, count: int) -> None:
     if count > MAX_VIEWS:
-        message = f"there are more than {MAX_VIEWS} views to show; --alias-names chooses some"
+        message = (
+            f"there are more than {MAX_VIEWS} views to show; {argument('alias_names')} chooses some"
+        )
         raise TooLargeError(message, FileLocation(source.name))
 
 

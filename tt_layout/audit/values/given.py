@@ -12,6 +12,7 @@ from tt_layout.hardware import Target
 from tt_layout.ir.ssa import Attribute
 from tt_layout.ir.ssa.model import SsaFunction
 from tt_layout.ir.ssa.types import ValueType
+from tt_layout.surface import argument
 
 DIVISIBILITY = "tt.divisibility"
 """The attribute that states what an argument is a multiple of."""
@@ -104,9 +105,11 @@ def parse_values(
         name, separator, number = text.partition("=")
         name = plain_name(name.strip())
         if not separator or not name:
-            raise LayoutError(f"--value takes NAME=NUMBER such as stride=4096, got {text!r}")
+            raise LayoutError(
+                f"{argument('value')} takes NAME=NUMBER such as stride=4096, got {text!r}"
+            )
         if name in given:
-            raise LayoutError(f"--value gives {name} twice")
+            raise LayoutError(f"{argument('value')} gives {name} twice")
         given[name] = parse_number(name, number.strip())
     values = {**others, **given}
     for name in (*PROGRAM_IDS, *PROGRAM_COUNTS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.parameters import FileParameter
 from tt_layout.errors import LayoutError
 
@@ -29,13 +30,16 @@ from tt_layout.errors import LayoutError
     help="Show lines of the programs that dumps name from files below this folder; by default of"
     " those below --root.",
 )
+@compile_options
 def command(root: str | None, source: str | None) -> int:
     """Serve until the agent ends it."""
+    from tt_layout.kernels.chosen_compiler import chosen_compiler
+
     try:
         from tt_layout.servers.agent_server import make_server
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("mcp", "pydantic", "anyio"):
             raise
         raise LayoutError("the server for agents needs pip install 'tt-layout[mcp]'") from None
-    make_server(root, source).run("stdio")
+    make_server(root, source, chosen_compiler()).run("stdio")
     return 0
