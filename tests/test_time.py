@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from itertools import takewhile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -202,14 +204,47 @@ class TestNoEstimate:
 
 
 class TestReports:
-    def test_the_report_says_it_beside_the_bound(self, run: Run, tmp_path: Path) -> None:
-        path = tmp_path / "k.ttgir"
-        path.write_text(kernel(chain(4)))
-        out = run("audit", str(path), "--grid", "65536").out
-        assert "about " in out
-        assert "an estimate; at least " in out
-        assert " by DRAM" in out
-        assert "an estimate" not in run("audit", str(path)).out
+    @staticmethod
+    def verdict(run: Run, text: str, path: Path, *options: str) -> str:
+        """Return the verdict on a kernel as the report says it."""
+        path.write_text(text)
+        lines = run("audit", str(path), *options).out.splitlines()
+        at = next(at for at, line in enumerate(lines) if line.startswith("@f"))
+        whole = [lines[at], *takewhile(lambda line: line.startswith("    "), lines[at + 1 :])]
+        return " ".join(" ".join(whole).split()).partition(": ")[2]
+
+    def test_a_launch_near_its_bound_has_nothing_to_gain(self, run: Run, tmp_path: Path) -> None:
+        said = self.verdict(run, kernel(chain(4)), tmp_path / "k", "--grid", "65536")
+        assert re.fullmatch(
+            r"about \d+ us on H200 \(\d+ to \d+\); [\d.]+ us at best by DRAM; nothing to gain", said
+        )
+
+    def test_without_a_grid_it_is_of_a_wave(self, run: Run, tmp_path: Path) -> None:
+        said = self.verdict(run, kernel(chain(4)), tmp_path / "k")
+        assert re.match(r"about [\d.]+ us on H200 for one full wave of \d+ programs \(", said)
+        assert "; the launch itself takes the rest; no findings" in said
+
+    def test_far_above_its_bound_it_says_what_takes_the_rest(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        body = "%e = math.exp2 %a : tensor<512xf32, #b>"
+        text = kernel(loop(f"{body}\n%c = arith.addf %e, %a : tensor<512xf32, #b>"))
+        options = "--grid", "132", "--value", "n=4000"
+        said = self.verdict(run, text, tmp_path / "k", *options)
+        assert re.search(r"; exposed latency of the loop at line \d+ takes the rest: \d+ CTA", said)
+        assert "nothing" not in said
+
+    def test_its_absence_is_named(self, run: Run, tmp_path: Path) -> None:
+        said = self.verdict(run, kernel(loop(ADD)), tmp_path / "k")
+        assert re.search(
+            r"; no estimate of its time: it is not known how often the loop at line \d+ runs$", said
+        )
+
+    def test_stages_are_the_buffers_of_copies_in_a_loop(self) -> None:
+        values = {"K": 4096, "N": 4096}
+        found = tt_layout.estimate(MATMUL.read_text(encoding="utf-8"), values, grid=(32, 32))
+        assert found.program.stages == 3
+        assert estimated(kernel(loop(ADD)), 8).program.stages == 1
 
     def test_json_has_the_terms_and_the_critical_path(self, run: Run, tmp_path: Path) -> None:
         path = tmp_path / "k.ttgir"

@@ -53,10 +53,32 @@ def duration(seconds: float) -> str:
         >>> duration(0.00214), duration(3.2e-6), duration(4.2)
         ('2.14 ms', '3.2 us', '4.2 s')
     """
-    for unit, size_ in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size_:
-            return f"{seconds / size_:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+    unit, length = _unit(seconds)
+    return f"{seconds / length:.3g} {unit}"
+
+
+def durations(first: float, *others: float) -> tuple[str, ...]:
+    """Format times, in seconds, with the unit of the first; only the first says it.
+
+    Two digits, as estimates have no more.
+
+    Example:
+        >>> durations(0.00214, 0.0009, 0.123)
+        ('2.1 ms', '0.9', '123')
+    """
+    unit, length = _unit(first)
+    numbers = [_two_digits(seconds / length) for seconds in (first, *others)]
+    return f"{numbers[0]} {unit}", *numbers[1:]
+
+
+def _two_digits(number: float) -> str:
+    return f"{number:.2g}" if number < 100 else f"{number:.0f}"
+
+
+def _unit(seconds: float) -> tuple[str, float]:
+    """Return the unit that a time is said in, and its length in seconds."""
+    units = ("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)
+    return next((one for one in units if seconds >= one[1]), units[-1])
 
 
 def size(number: int) -> str:

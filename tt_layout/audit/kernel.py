@@ -362,12 +362,14 @@ class Kernel:
 
     @lazy
     def verdict(self) -> str:
-        """Whether it compiles and fits, what binds it, and what there is to gain."""
+        """Whether it compiles and fits, how long it takes, and what there is to gain."""
         if not self.findings and self.is_before_layouts:
             return BEFORE_LAYOUTS
         if not self.findings and self.is_empty:
             return EMPTY
-        return verdict_text(self.findings, self.bounds, self.measured, self.adviser)
+        return verdict_text(
+            self.findings, self.bounds, self.measured, self.adviser, lambda: self.estimate
+        )
 
     @property
     def is_empty(self) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import repeat
 
 from tt_layout.audit.bounds import Bounds
 from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.time.estimate import Estimate, NoEstimate
+from tt_layout.audit.time.gap import Gap
 from tt_layout.audit.values.executions import ASSUMED_TRIPS
 from tt_layout.wording import count, duration
 
@@ -26,6 +28,12 @@ BEFORE_LAYOUTS = (
 
 NO_FIX = "no fix was found"
 
+AT_ITS_BOUND = "nothing to gain"
+"""The verdict on a kernel whose estimate is near what every configuration needs."""
+
+SMALL = "its findings are small"
+"""The verdict on a kernel far above its bounds, which its findings do not cause."""
+
 BUSY = 0.5
 """The part of a measured time from which on the busiest resource is what binds a kernel."""
 
@@ -35,14 +43,16 @@ def verdict_text(
     bounds: Bounds | None,
     measured: float | None,
     adviser: Adviser,
+    estimate: Callable[[], Estimate | NoEstimate],
 ) -> str:
-    """Return whether a kernel compiles and fits, what binds it, and what there is to gain.
+    """Return whether a kernel compiles and fits, its time, what takes it, and what to gain.
 
     Args:
         findings: of the kernel, those to act on first.
         bounds: lower bounds of its time; None where no rates are known.
         measured: cycles of a launch; None where none was measured.
         adviser: answers for the findings.
+        estimate: finds its time.
     """
     urgent = [one for one in findings if one.urgency != Urgency.CYCLES]
     if urgent:
@@ -50,7 +60,13 @@ def verdict_text(
         alike = [one for one in urgent if one.occurrences[0].counted == first.counted]
         return first.headline(len(alike), urgent[0])
     bound = _bound_text(bounds, measured) if bounds is not None else ""
-    return "; ".join(filter(None, [bound, _gain_text(findings, adviser)]))
+    if measured is not None:
+        return "; ".join(filter(None, [bound, _gain_text(findings, adviser)]))
+    time = estimate()
+    if isinstance(time, NoEstimate):
+        return "; ".join(filter(None, [bound, _gain_text(findings, adviser), time.text]))
+    gap = Gap(time, bounds)
+    return f"{gap.text}; {_gain_text(findings, adviser, gap)}"
 
 
 def _bound_text(bounds: Bounds, measured: float | None) -> str:
@@ -84,10 +100,11 @@ def _wave_text(bounds: Bounds) -> str:
     return f"bound by {within.resource} within a multiprocessor (DRAM depends on the grid)"
 
 
-def _gain_text(findings: Sequence[Finding], adviser: Adviser) -> str:
+def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: Gap | None = None) -> str:
     """Return the number of fixes for a kernel, and of changes of its program."""
+    is_closed = gap is not None and gap.is_closed
     if not findings:
-        return "no findings"
+        return AT_ITS_BOUND if is_closed else "no findings"
     groups = sorted_groups(adviser)
     large = led_by(findings, groups.large)
     fixes = len(led_by(findings, groups.fixes.values()))
@@ -99,6 +116,8 @@ def _gain_text(findings: Sequence[Finding], adviser: Adviser) -> str:
     texts += [f"{count(changes, 'change')} of the program to try"] * bool(changes)
     if texts:
         return ", ".join(texts)
+    if gap is not None and not large:
+        return AT_ITS_BOUND if is_closed else SMALL
     is_small = not large and any(map(_has_way_out, repeat(adviser), findings))
     return NOTHING if is_small else NO_FIX
 

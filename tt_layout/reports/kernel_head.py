@@ -1,4 +1,4 @@
-"""The frame of a kernel's findings: the verdict above; memory, registers, time below."""
+"""The frame of a kernel's findings: the verdict above; memory and registers below."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from tt_layout.audit.registers import RegisterPressure
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe
-from tt_layout.wording import duration
 
 
 def summary_colour(summary: Kernel) -> str:
@@ -26,8 +25,8 @@ def verdict_paragraph(summary: Kernel) -> Paragraph:
 
 
 def state(summary: Kernel) -> list[Paragraph]:
-    """Return the lines below the findings of a kernel: its memory, registers and time."""
-    texts = [summary.memory, resources(summary), time_text(summary)]
+    """Return the lines below the findings of a kernel: its memory and registers."""
+    texts = [summary.memory, resources(summary)]
     if not summary.findings and not summary.needed:
         texts.insert(0, summary.absences)
     return [Paragraph(text, GAP, 2 * len(GAP)) for text in texts if text]
@@ -47,18 +46,6 @@ def bound_texts(summary: Kernel) -> Iterator[str]:
         yield f"lower bound: {bound.cycles:.0f} cycles of {bound.resource}"
     if summary.instructions:
         yield f"matrix instructions: {summary.instructions}"
-
-
-def time_text(summary: Kernel) -> str:
-    """Return how long a launch takes, with what bounds it; empty where the grid is not known."""
-    if summary.grid is None:
-        return ""
-    bounds = summary.bounds
-    largest = bounds.largest if bounds is not None else None
-    if bounds is None or largest is None:
-        return summary.estimate.text
-    least = f"at least {duration(bounds.seconds(largest))} by {largest.resource}"
-    return f"{summary.estimate.text}; {least}" if not bounds.is_assumed else summary.estimate.text
 
 
 def resources(summary: Kernel, *, is_short: bool = False) -> str:

@@ -31,7 +31,7 @@ from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.types import IRType
-from tt_layout.wording import count, duration
+from tt_layout.wording import count, durations
 
 ERROR = 1.4
 """Factor up and down; within it 85 % of the 17 kernels of the sweeps lay, and 77 % of 15 others."""
@@ -94,12 +94,11 @@ class Estimate:
     @property
     def text(self) -> str:
         """The estimate in a few words."""
-        low, high = (duration(seconds) for seconds in self.range)
-        launch = self.launch
-        of = "" if self.is_of_grid else f" for one full wave of {count(launch.programs, 'program')}"
-        made = "" if self.is_measured else ", rates not measured"
-        about = f"about {duration(self.seconds)} on {self.product}{of}"
-        return f"{about} ({low} to {high}), an estimate{made}"
+        about, low, high = durations(self.seconds, *self.range)
+        programs = count(self.launch.programs, "program")
+        of = "" if self.is_of_grid else f" for one full wave of {programs}"
+        made = "" if self.is_measured else "; rates not measured"
+        return f"about {about} on {self.product}{of} ({low} to {high}{made})"
 
     def __str__(self) -> str:
         return self.text
@@ -368,7 +367,7 @@ class _StepReader:
                 root = _root(value)
                 whole = self._function.type_of(root)
                 shape = whole.shape if whole is not None else ()
-                return root.name, shape[0] if len(shape) > 1 else 1
+                return root.name, shape[0] if len(shape) > len(ir_type.shape) else 1
         return "", 1
 
 

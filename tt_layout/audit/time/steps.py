@@ -171,6 +171,13 @@ class Program:
             access.bytes * runs for access, runs in accesses if access and access.kind in stores
         )
 
+    @property
+    def stages(self) -> int:
+        """The buffers that copies of a loop take turns in; 1 where nothing is copied in a loop."""
+        copies = (one for one in self.walk() if one.access is not None and one.runs > 1)
+        slots = (one.slots for one in copies if one.access and one.access.kind == "copy to local")
+        return max(slots, default=1)
+
     def launched(self, programs: int) -> Program:
         """Return the program in a launch of another number of them, which touch as much each."""
         touched = self.first_bytes * programs / max(1, self.programs)
