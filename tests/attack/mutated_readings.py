@@ -312,11 +312,27 @@ def _editor() -> _Editor:
 
 
 def _request(text: str) -> dict[str, Any]:
+    """Return the message that a server reads in a text; an empty one where it reads none.
+
+    A number of too many digits is a text by then.
+    """
+    from tt_layout.servers.messages import with_short_numbers
+
     with suppress(ValueError, RecursionError):
-        found = json.loads(text)
+        found = json.loads(with_short_numbers(text.encode("utf-8", "surrogatepass")))
         if isinstance(found, dict):
             return found
     return {}
+
+
+def _is_read_by_agents(line: str) -> bool:
+    """Tell whether the server of agents can read a line: JSON without half a surrogate."""
+    from pydantic_core import from_json
+
+    with suppress(ValueError):
+        from_json(line)
+        return True
+    return False
 
 
 def _of_an_editor(r: Random) -> Reading:
@@ -425,7 +441,8 @@ class _Agent:
     async def _answered(self, line: str) -> None:
         await self.lines.put(line)
         found = _request(line)
-        asked = found.get("id") if isinstance(found.get("method"), str) else None
+        is_read = isinstance(found.get("method"), str) and _is_read_by_agents(line)
+        asked = found.get("id") if is_read else None
         for turn in range(210):
             if turn == 20:
                 await self.lines.put('{"jsonrpc": "2.0", "id": "end", "method": "ping"}\n')
@@ -467,11 +484,10 @@ def _of_an_agent(r: Random) -> Reading:
             return agent.failed[0][:300]
         if not agent._has("end"):
             return "the server answers no more"
-        found = _request(text)
+        found = _request(text) if _is_read_by_agents(text) else {}
         if found.get("jsonrpc") == "2.0" and found.get("method") == "tools/call":
             number = found.get("id")
-            is_text = isinstance(number, str) and number.isprintable()  # "\\ud800" is none
-            if (is_text or type(number) is int) and not agent._has(number):
+            if type(number) in (str, int) and not agent._has(number):
                 return "no answer"
         return None
 

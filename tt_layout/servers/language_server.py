@@ -55,7 +55,7 @@ class AnsweringProtocol(LanguageServerProtocol):
 
 
 def _is_message(data: dict[str, Any]) -> bool:
-    """Return whether the method, the number and the diagnostics of a message are such.
+    """Return whether the method, the numbers and the diagnostics of a message are such.
 
     A text or a number in the place of a list would be taken apart, each character an error.
 
@@ -66,10 +66,14 @@ def _is_message(data: dict[str, Any]) -> bool:
         False
         >>> _is_message({"method": "f", "params": {"context": {"diagnostics": "letters"}}})
         False
+        >>> _is_message({"method": "$/cancelRequest", "params": {"id": []}})
+        False
     """
     method, number = data.get("method", "exit"), data.get("id", 0)
     if not isinstance(method, str) or not method or not isinstance(number, (int, str)):
         return False
+    if method == types.CANCEL_REQUEST:
+        return isinstance(_member(data.get("params"), "id"), (int, str))
     context = _member(data.get("params"), "context")
     diagnostics = _member(context, "diagnostics")
     return diagnostics is None or (
