@@ -54,16 +54,41 @@ def test_a_terminal_is_told_the_file(arguments: tuple[str, ...], name: str, run:
 @pytest.mark.parametrize("command", ["page", "plot"])
 def test_the_file_of_somebody_else_is_left_alone(command: str, run: Run) -> None:
     name = f"blocked.{'html' if command == 'page' else 'svg'}"
-    for content in (b"mine", b""):
-        Path(name).write_bytes(content)
-        status, shown, told = on_terminal(command, *LAYOUT)
-        assert (status, shown) == (2, b"")
-        assert told == (
-            f"{name}: error: a file of this name is there that tt-layout did not write; "
-            "-o names the file\n"
-        )
-        assert Path(name).read_bytes() == content
-    assert run(command, *LAYOUT, "-o", name).status == 0
+    Path(name).write_bytes(b"mine")
+    status, shown, told = on_terminal(command, *LAYOUT)
+    assert (status, shown) == (2, b"")
+    assert told == REFUSED.format(name=name)
+    assert Path(name).read_bytes() == b"mine"
+    assert on_terminal(command, *LAYOUT, "--force")[0] == 0
+    Path(name).write_bytes(b"")
+    assert on_terminal(command, *LAYOUT)[0] == 0
+
+
+REFUSED = (
+    "{name}: error: a file of this name is there that tt-layout did not write; "
+    "--force replaces it, -o names another\n"
+)
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png", "html"])
+def test_a_named_output_replaces_its_own_kind_only(ending: str, run: Run) -> None:
+    if ending == "png":
+        pytest.importorskip("PIL")
+    name = f"out.{ending}"
+    plot = ("plot", *LAYOUT, "-o", name)
+    for content in (None, b""):
+        if content is not None:
+            Path(name).write_bytes(content)
+        assert run(*plot).status == 0
+        assert run(*plot).status == 0, "what it wrote itself it replaces"
+    made = Path(name).read_bytes()
+    start = {"pdf": b"%PDF-1.4\n", "png": b"\x89PNG\r\n\x1a\n"}.get(ending, b"")
+    Path(name).write_bytes(start + b"mine")
+    refused = run(*plot)
+    assert (refused.status, refused.err) == (2, REFUSED.format(name=name))
+    assert Path(name).read_bytes() == start + b"mine"
+    assert run(*plot, "--force").status == 0
+    assert Path(name).read_bytes() == made
 
 
 @pytest.mark.slow

@@ -486,14 +486,40 @@ def scratch() -> IO[bytes]:
 # -- reports that nobody looks after --------------------------------------------------------------
 
 
-def refuse_foreign(path: str, is_own: Callable[[bytes, bytes], bool]) -> None:
+def is_foreign(path: str, is_own: Callable[[bytes, bytes], bool]) -> bool:
+    """Tell whether there is a file that is neither empty nor one that this program wrote.
+
+    Args:
+        path: of the file.
+        is_own: tells from the first and the last bytes of a file whether this program wrote it.
+
+    Raises:
+        OSError: it cannot be read.
+
+    Example:
+        >>> is_foreign(__file__, lambda start, end: False), is_foreign("/dev/null", min)
+        (True, False)
+    """
+    mode = mode_of(path)
+    if mode is None or not stat.S_ISREG(mode):
+        return False
+    with open_file(path) as file:
+        start = file.read(MAX_MARKED)
+        file.seek(max(0, os.fstat(file.fileno()).st_size - MAX_MARKED))
+        end = file.read(MAX_MARKED)
+    return bool(start) and not is_own(start, end)
+
+
+def refuse_foreign(path: str, is_own: Callable[[bytes, bytes], bool], force: str | None) -> None:
     """Make the folder of a report, and raise an error unless the report can be written there.
 
     A device and a pipe can; a file can if it is empty, or an earlier report of this program.
 
     Args:
         path: of the report.
-        is_own: tells from the first and the last bytes of a file whether it is such a report.
+        is_own: as `is_foreign` takes it.
+        force: what whoever asks for the report can say to replace any file; None where that is
+            said.
 
     Raises:
         OSError: it cannot be written there.
@@ -506,22 +532,20 @@ def refuse_foreign(path: str, is_own: Callable[[bytes, bytes], bool]) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     elif stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    elif stat.S_ISREG(mode):
-        with open_file(path) as file:
-            start = file.read(MAX_MARKED)
-            file.seek(max(0, os.fstat(file.fileno()).st_size - MAX_MARKED))
-            end = file.read(MAX_MARKED)
-        if start and not is_own(start, end):
-            raise FileExistsError(errno.EEXIST, "it is there and no report of tt-layout")
+    elif force is not None and is_foreign(path, is_own):
+        reason = f"it is there and no report of tt-layout; {force} replaces it"
+        raise FileExistsError(errno.EEXIST, reason)
 
 
-def write_report(path: str, content: bytes, is_own: Callable[[bytes, bytes], bool]) -> None:
+def write_report(
+    path: str, content: bytes, is_own: Callable[[bytes, bytes], bool], force: str | None
+) -> None:
     """Write a report as `refuse_foreign` allows it, whole or not at all.
 
     Raises:
         OSError: it cannot be written there; what was there is as before.
     """
-    refuse_foreign(path, is_own)
+    refuse_foreign(path, is_own, force)
     with replacing(path) as file:
         file.write(content)
 

@@ -52,6 +52,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE",
         help="Write the audit of the kernels into a file: .html, .json, .xml, or text.",
     )
+    group.addoption(
+        f"{AUDIT}-force",
+        action="store_true",
+        help="Let the report replace a file that is no report of tt-layout.",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -61,7 +66,8 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     from tt_layout.watching.pytest_session import WatchedTests
 
-    config.pluginmanager.register(WatchedTests(config, kinds or "", report), "tt_layout_watch")
+    watched = WatchedTests(config, kinds or "", report, config.getoption(f"{AUDIT}-force"))
+    config.pluginmanager.register(watched, "tt_layout_watch")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -302,10 +302,10 @@ OUTS = {
 """Where a report is asked for."""
 
 
-def watched(folder: Path, end: str, out: str, redirection: str = "") -> Ended:
+def watched(folder: Path, end: str, out: str, options: tuple[str, ...] = ()) -> Ended:
     (folder / "program.py").write_text(PROGRAM % end)
-    command = ("-m", "tt_layout.watching", "program.py")
-    return run(folder, *command, redirection=redirection, TT_LAYOUT_WATCH=out)
+    command = ("-m", "tt_layout.watching", *options, "program.py")
+    return run(folder, *command, TT_LAYOUT_WATCH=out)
 
 
 def kept_aside(folder: Path) -> list[str]:
@@ -358,8 +358,11 @@ def test_a_report_takes_the_place_of_its_own_kind_only(name: str, tmp_path: Path
     ended = watched(tmp_path, "pass", name)
     assert ended.status == 0
     assert path.read_text().startswith("mine: ")
-    assert "it is there and no report of tt-layout" in ended.err
+    assert "it is there and no report of tt-layout; --force replaces it" in ended.err
     assert len(kept_aside(tmp_path)) == 1
+    ended = watched(tmp_path, "pass", name, options=("--force",))
+    assert (ended.status, ended.err) == (0, "")
+    assert not path.read_text().startswith("mine: ")
 
 
 @pytest.mark.parametrize("out", ["no/x.html", ".", "mine.py"])
@@ -374,6 +377,10 @@ def test_a_block_raises_what_is_its_own(out: str, tmp_path: Path) -> None:
     ended = run(tmp_path, "-c", program, out)
     assert ended.status == 5, ended.err
     assert (tmp_path / "mine.py").read_text() == "mine"
+    if out == "mine.py":
+        assert "force=True replaces it" in ended.err
+        assert run(tmp_path, "-c", program.replace("1])", "1], force=True)"), out).status == 5
+        assert TABLE in (tmp_path / "mine.py").read_text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
@@ -401,6 +408,11 @@ def test_a_report_of_tests_is_checked_at_the_start(tmp_path: Path) -> None:
         assert ended.status == 4
         assert f"--tt-audit-report: cannot write {out}" in ended.err
         assert "Traceback" not in ended.out + ended.err
+    assert "it is there and no report of tt-layout; --tt-audit-force replaces it" in ended.err
+    (tmp_path / "k.txt").write_text("mine")
+    ended = audit_of_tests(tmp_path, "--tt-audit-report", "k.txt", "--tt-audit-force")
+    assert ended.status == 1
+    assert TABLE in (tmp_path / "k.txt").read_text()
     ended = audit_of_tests(tmp_path, "--tt-audit-report", "/dev/full")
     assert ended.status == 1
     assert "1 failed" in ended.out

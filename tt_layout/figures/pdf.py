@@ -30,6 +30,7 @@ ADVANCE = 0.6  # of Courier, in font sizes
 CAPITAL = 0.36  # from the baseline to the middle of a line, in font sizes
 LINE_WIDTH = 0.5
 FIRST_FILL = 2
+_HEAD = b"%PDF-1.4\n%tt-layout\n"  # with the comment by which `plot` knows its own files
 HATCH = (
     b"<</Type/Pattern/PatternType 1/PaintType 1/TilingType 1/BBox[0 0 6 6]/XStep 6/YStep 6"
     b"/Resources<<>>"
@@ -78,7 +79,7 @@ def _stream(head: bytes, content: bytes) -> bytes:
 
 def _file(objects: list[bytes]) -> bytes:
     """Return the file of some objects, of which the first is the root."""
-    parts, size, offsets = [b"%PDF-1.4\n"], 9, []
+    parts, size, offsets = [_HEAD], len(_HEAD), []
     for number, body in enumerate(objects, 1):
         offsets.append(size)
         parts.append(b"%d 0 obj\n%b\nendobj\n" % (number, body))

@@ -2,7 +2,8 @@
 
 The table goes to standard error, or where the variable ``TT_LAYOUT_WATCH`` says: a path whose
 ending chooses the format, as for `tt_layout.watch`.  With ``--compile`` each kernel is handed to an
-installed Triton as well, whose registers are exact.
+installed Triton as well, whose registers are exact.  With ``--force`` the report replaces a file
+that is no report of tt-layout.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
+from itertools import dropwhile, takewhile
 
 from tt_layout.kernels.compiling import compiling
 from tt_layout.safe_text import safe
-from tt_layout.watching.session import watch
+from tt_layout.watching.session import watch_program
 
 USAGE = (
-    "usage: python -m tt_layout.watching [--compile] PROGRAM [ARGUMENT]..., "
+    "usage: python -m tt_layout.watching [--compile] [--force] PROGRAM [ARGUMENT]..., "
     "or -m MODULE [ARGUMENT]..."
 )
+OPTIONS = ("--compile", "--force")
 SWITCHES = ("", "0", "1")
 
 
@@ -28,8 +31,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run the program in this process; return 2 if there is none."""
     import runpy
 
-    is_compiled = arguments[:1] == ["--compile"]
-    arguments = arguments[is_compiled:]
+    options = set(takewhile(OPTIONS.__contains__, arguments))
+    arguments = list(dropwhile(OPTIONS.__contains__, arguments))
     is_module = arguments[:1] == ["-m"]
     given = list(arguments[is_module:])
     if not given or given[0].startswith("-"):
@@ -43,7 +46,9 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"error: {safe(problem)}\n")
         return 2
     out = os.environ.get("TT_LAYOUT_WATCH", "")
-    with compiling() if is_compiled else nullcontext(), watch(out=None if out in SWITCHES else out):
+    place = None if out in SWITCHES else out
+    is_compiled, is_forced = "--compile" in options, "--force" in options
+    with compiling() if is_compiled else nullcontext(), watch_program(place, force=is_forced):
         if is_module:
             runpy.run_module(program, run_name="__main__", alter_sys=True)
         else:

@@ -18,7 +18,7 @@ from tt_layout.reports.watched_findings import read_limits
 from tt_layout.safe_text import safe
 from tt_layout.watching.places import in_test
 from tt_layout.watching.processes import is_followed
-from tt_layout.watching.report import WatchReport, why_not, write_report
+from tt_layout.watching.report import ReportFile, WatchReport
 from tt_layout.watching.session import Seen, collecting
 
 CHANNEL = "tt_layout_kernels"
@@ -35,21 +35,24 @@ class WatchedTests:
         config: of pytest.
         kinds: of findings that the session fails on; empty for none.
         path: of the file that the report is written to; None for none.
+        force: whether it replaces any file.
 
     Raises:
         pytest.UsageError: there is no such kind of finding, or the file cannot be written, or is
             no earlier report.
     """
 
-    def __init__(self, config: pytest.Config, kinds: str, path: str | None) -> None:
+    def __init__(self, config: pytest.Config, kinds: str, path: str | None, force: bool) -> None:
         try:
             self._limits = read_limits([kinds]) if kinds else {}
         except LayoutError as error:
             way_out = "write --tt-audit= before a path"
             raise pytest.UsageError(f"--tt-audit: {error.message}; {way_out}") from None
-        if path is not None and (reason := why_not(path)) is not None:
-            raise pytest.UsageError(f"--tt-audit-report: cannot write {path}: {reason}")
-        self._config, self._path = config, os.path.abspath(path) if path is not None else None
+        self._config, self._file = config, None
+        if path is not None:
+            self._file = ReportFile(os.path.abspath(path), None if force else "--tt-audit-force")
+            if (reason := self._file.why_not()) is not None:
+                raise pytest.UsageError(f"--tt-audit-report: cannot write {path}: {reason}")
         self._problem: str | None = None
         self._stack = ExitStack()
         is_worker = hasattr(config, "workeroutput")
@@ -103,8 +106,8 @@ class WatchedTests:
         self._failures = self._report.failures(self._limits)
         if self._limits:
             self._failures += [f"what was not seen: {lost}" for lost in self._seen.lost]
-        if self._path is not None:
-            self._problem = write_report(self._report, self._path, self._limits)
+        if self._file is not None:
+            self._problem = self._file.write(self._report, self._limits)
         if self._failures and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -6,11 +6,10 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from tt_layout import files
 from tt_layout.audit.kernel import Kernel
-from tt_layout.files import refuse_foreign
 from tt_layout.kernels.seen import Launch, SeenKernel
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.formats import format_of_file, is_own
@@ -133,29 +132,40 @@ def _launch(launch: Launch) -> dict[str, Any]:
 # -- writing --------------------------------------------------------------------------------
 
 
-def why_not(path: str) -> str | None:
-    """Return why no report can be written to a file; None if it can, and its folder is there."""
-    try:
-        refuse_foreign(path, is_own)
-    except OSError as error:
-        return error.strerror or str(error)
-    return None
+class ReportFile(NamedTuple):
+    """The file that a report goes to.
 
-
-def write_report(report: WatchReport, path: str, limits: Limits) -> str | None:
-    """Write a report to a file as its name ends, or else to a temporary one.
-
-    Returns:
-        What is said of the second; None of the first.
+    Attributes:
+        path: of the file.
+        force: what replaces a file that is no report of ours, as a message names it; None where
+            that has been said.
     """
-    text = format_of_file(path).marked(replace(report, limits=limits))
-    content = text.encode("utf-8", "backslashreplace")
-    try:
-        files.write_report(path, content, is_own)
-    except OSError as error:
-        aside = _aside(content, os.path.splitext(path)[1].lower())
-        return f"cannot write {path}: {error.strerror or error}; {aside}"
-    return None
+
+    path: str
+    force: str | None
+
+    def why_not(self) -> str | None:
+        """Return why no report can be written there; None if it can, and the folder is there."""
+        try:
+            files.refuse_foreign(self.path, is_own, self.force)
+        except OSError as error:
+            return error.strerror or str(error)
+        return None
+
+    def write(self, report: WatchReport, limits: Limits) -> str | None:
+        """Write a report as the name of the file ends, or else to a temporary one.
+
+        Returns:
+            What is said of the second; None of the first.
+        """
+        text = format_of_file(self.path).marked(replace(report, limits=limits))
+        content = text.encode("utf-8", "backslashreplace")
+        try:
+            files.write_report(self.path, content, is_own, self.force)
+        except OSError as error:
+            aside = _aside(content, os.path.splitext(self.path)[1].lower())
+            return f"cannot write {self.path}: {error.strerror or error}; {aside}"
+        return None
 
 
 def write_table(report: WatchReport, stream: IO[str] | None) -> str | None:

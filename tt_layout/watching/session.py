@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from typing import IO
 
@@ -17,14 +17,7 @@ from tt_layout.watching.inductor_hooks import INDUCTOR, InductorHooks
 from tt_layout.watching.journal import Journal, ProcessLog, process_logs
 from tt_layout.watching.patches import Patches, once_imported
 from tt_layout.watching.processes import keep_in_forks, session_folder
-from tt_layout.watching.report import (
-    WatchReport,
-    put,
-    report_of,
-    why_not,
-    write_report,
-    write_table,
-)
+from tt_layout.watching.report import ReportFile, WatchReport, put, report_of, write_table
 from tt_layout.watching.termination import raised_termination
 from tt_layout.watching.triton_hooks import TRITON, TritonHooks
 
@@ -123,6 +116,7 @@ def watch(
     *,
     fail_on: str | Sequence[str] = (),
     out: str | os.PathLike[str] | IO[str] | None = None,
+    force: bool = False,
 ) -> Iterator[Seen]:
     """Audit every kernel that Triton compiles, or loads from its cache, inside the block.
 
@@ -136,6 +130,7 @@ def watch(
             any other as text), a stream, or None for standard error.  Folders are made.  A file
             that is no earlier report is not replaced: then, and where the file cannot be written,
             the report is in a temporary file, which a line on standard error names.
+        force: whether the report replaces any file.
 
     Yields:
         What is seen; ``str()`` of it is the table, ``report`` the audit as a value.
@@ -153,9 +148,31 @@ def watch(
         no kernel was compiled or launched
     """
     limits = read_limits([fail_on] if isinstance(fail_on, str) else fail_on) if fail_on else {}
-    target = os.path.abspath(out) if isinstance(out, (str, os.PathLike)) else out
-    if isinstance(target, str) and (reason := why_not(target)) is not None:
-        _warn(f"no report can be written to {out}: {reason}")
+    with _watching(limits, _target(out, None if force else "force=True")) as seen:
+        yield seen
+
+
+def watch_program(
+    out: str | os.PathLike[str] | None, *, force: bool
+) -> AbstractContextManager[Seen]:
+    """Watch as `watch` does, for a command whose option ``--force`` replaces any file."""
+    return _watching({}, _target(out, None if force else "--force"))
+
+
+def _target(
+    out: str | os.PathLike[str] | IO[str] | None, force: str | None
+) -> ReportFile | IO[str] | None:
+    """Return where the report goes, and say at once if it cannot."""
+    if not isinstance(out, (str, os.PathLike)):
+        return out
+    target = ReportFile(os.path.abspath(out), force)
+    if (reason := target.why_not()) is not None:
+        _warn(f"no report can be written to {os.fspath(out)}: {reason}")
+    return target
+
+
+@contextmanager
+def _watching(limits: Limits, target: ReportFile | IO[str] | None) -> Iterator[Seen]:
     with raised_termination(), collecting() as seen:
         try:
             yield seen
@@ -167,7 +184,7 @@ def watch(
         raise LayoutError("\n".join(["the kernels have findings that are watched for", *failures]))
 
 
-def _finish(seen: Seen, out: str | IO[str] | None, limits: Limits) -> list[str]:
+def _finish(seen: Seen, out: ReportFile | IO[str] | None, limits: Limits) -> list[str]:
     """Write the report; return a line for each failure.
 
     Nothing that goes wrong here is raised: the program has run, and how it ended counts.
@@ -176,8 +193,8 @@ def _finish(seen: Seen, out: str | IO[str] | None, limits: Limits) -> list[str]:
         return []  # a copy of the program, whose parent reports
     try:
         report = seen.report
-        if isinstance(out, str):
-            problem = write_report(report, out, limits)
+        if isinstance(out, ReportFile):
+            problem = out.write(report, limits)
         else:
             problem = write_table(report, out if out is not None else sys.stderr)
         failures = report.failures(limits)

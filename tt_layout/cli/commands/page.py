@@ -13,6 +13,7 @@ from tt_layout.cli.parameters import (
     reading_options,
     tensor_option,
 )
+from tt_layout.cli.written_files import destination, force_option, stem
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, target_names
@@ -42,6 +43,7 @@ PLAYGROUND = "playground"
     help="Write to FILE; - is standard output. By default, on a terminal, a file in this folder"
     " named after the dump or the layout.",
 )
+@force_option
 @click.option("-i", "path", type=FileParameter(), metavar="FILE", help="The dump.")
 @click.option(
     "--source",
@@ -67,6 +69,7 @@ def command(
     other: Encoding | None,
     tensor: TensorType | None,
     output: str | None,
+    force: bool,
     path: str | None,
     source: str | None,
     alias_groups: tuple[tuple[str, ...], ...],
@@ -75,7 +78,6 @@ def command(
 ) -> None:
     """Make one HTML file: of a dump, of a layout, of two, or to type layouts in."""
     from tt_layout.cli.pages import dump_page, layouts_page
-    from tt_layout.cli.written_files import destination, stem
     from tt_layout.reports.writing import refuse_input
 
     refuse_input(output, path)
@@ -86,7 +88,7 @@ def command(
     if layout is not None and tensor is None:
         raise LayoutError("no tensor type: give -t")
     name = stem(path) if path is not None else layout.mnemonic if layout is not None else PLAYGROUND
-    place = destination(output, name, ".html")
+    place = destination(output, name, ".html", force=force)
     if path is not None:
         content = dump_page(path, [n for group in alias_groups for n in group], source, line)
     elif layout is None or tensor is None:

@@ -21,7 +21,7 @@ from tt_layout.cli.parameters import (
 )
 from tt_layout.cli.selection import read_selection, selection_options
 from tt_layout.cli.values import read_values, value_option, values_option
-from tt_layout.cli.written_files import STDOUT, destination, stem
+from tt_layout.cli.written_files import STDOUT, destination, force_option, stem
 from tt_layout.colour import GROUPINGS, PALETTES
 from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
@@ -87,6 +87,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     " standard output; by default, on a terminal, an .svg in this folder named after the"
     " layout or the dump.",
 )
+@force_option
 @aliases_option
 @click.option(
     "--view",
@@ -162,7 +163,7 @@ def command(
         )
         raise LayoutError(f"no {missing}")
     encodings = [encoding for encoding in (layout, other) if encoding is not None]
-    place = destination(output, layout.mnemonic, ending)
+    place = destination(output, layout.mnemonic, ending, force=display["force"])
     place.write(_drawn(encodings, tensor, ending, display))
 
 
@@ -182,7 +183,7 @@ def _of_dump(
     """
     if layout is None and ending != ".html" and display["view"] in _OF_A_LINE:
         line = f"-{display['line']}" if display["line"] is not None else ""
-        place = destination(output, f"{stem(path)}{line}", ending)
+        place = destination(output, f"{stem(path)}{line}", ending, force=display["force"])
         figure = _OF_A_LINE[display["view"]](path, display)
         place.write(_file(figure, ending, display))
         return
@@ -190,7 +191,8 @@ def _of_dump(
         message = "-i makes a page of all layouts of a file: -o must be an .html"
         raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
     names = [name for group in alias_groups for name in group]
-    destination(output, stem(path), ending).write(dump_page(path, names, source, display["line"]))
+    place = destination(output, stem(path), ending, force=display["force"])
+    place.write(dump_page(path, names, source, display["line"]))
 
 
 def _drawn(
