@@ -16,6 +16,8 @@ from command import Run, runner
 import tt_layout
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.errors import LayoutError
+from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
+from tt_layout.watching.report import report_of
 
 ROOT = Path(__file__).parent.parent
 MATMUL = ROOT / "tests" / "data" / "h200-matmul.ttgir"
@@ -375,3 +377,60 @@ class TestPerfModel:
         assert 0 < tt_layout.perf_model(jit, (132,))(n=4, grid=(132,), warmup=False) < 100
         assert passed == ["ttgir"]
         assert runtime.add_stages_inspection_hook is None
+
+
+class TestOfManyKernels:
+    """Watched kernels, budgets and baselines, which compare kernels by their estimated time."""
+
+    @staticmethod
+    def seen(name: str, text: str, *launches: tuple[int, int]) -> SeenKernel:
+        """Return a kernel with the programs of its launches, and how often each occurred."""
+        times = {Launch((programs, 1, 1), ()): number for programs, number in launches}
+        return SeenKernel(CompiledKernel(name, "f", text, f"test_{name}.py:1"), times)
+
+    def test_watched_kernels_are_sorted_by_the_time_of_their_launches(self) -> None:
+        quick, slow = kernel(chain(1)), kernel(chain(400))
+        report = report_of(
+            (
+                self.seen("idle", slow),
+                self.seen("once", slow, (132, 1)),
+                self.seen("often", quick, (132, 40), (264, 2)),
+            )
+        )
+        often, once, idle = report.data()["kernels"]
+        assert [one["name"] for one in (often, once, idle)] == ["f"] * 3
+        assert [one["hash"] for one in (often, once, idle)] == ["often", "once", "idle"]
+        single, double = (estimated(quick, grid=(n,)).seconds for n in (132, 264))
+        assert often["seconds"] == pytest.approx(40 * single + 2 * double, rel=1e-3)
+        assert (idle["seconds"], idle["share"]) == (None, None)
+        assert often["share"] + once["share"] == pytest.approx(1)
+        table = str(report)
+        assert f", {100 * often['share']:.0f} %" in table
+        assert "takes the rest" in " ".join(table.split())
+
+    def test_the_first_cure_of_a_watched_kernel_is_said(self) -> None:
+        text = (ROOT / "examples" / "narrow" / "column_major.ttgir").read_text(encoding="utf-8")
+        report = report_of((self.seen("turned", text, (512, 1)),))
+        [only] = report.data()["kernels"]
+        assert only["cure"].startswith("fix: replace #blocked with ")
+        assert "first cure" in str(report)
+
+    def test_a_baseline_is_by_time_where_the_grid_is_known(self, run: Run, tmp_path: Path) -> None:
+        for folder, length in (("before", 4), ("after", 400)):
+            (tmp_path / folder).mkdir()
+            (tmp_path / folder / "k.ttgir").write_text(kernel(chain(length)))
+        ends = str(tmp_path / "before"), str(tmp_path / "after")
+        found = run("audit", "--baseline", *ends, "--grid", "132", "--format", "json")
+        [changed] = json.loads(found.out)["kernels"]
+        assert (found.status, changed["verdict"]) == (1, "more expensive")
+        assert changed["facts"]["estimate_us"][0] < changed["facts"]["estimate_us"][1]
+        without = run("audit", "--baseline", *ends, "--format", "json")
+        assert "estimate_us" not in json.loads(without.out)["kernels"][0]["facts"]
+
+    def test_a_budget_is_of_the_estimated_time(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "k.ttgir").write_text(kernel(chain(400)))
+        manifest = tmp_path / "layouts.yaml"
+        start = "cases:\n  - {name: k, file: k.ttgir, values: num_programs_x=132, "
+        for limit, status in ((100, 0), (1, 1)):
+            manifest.write_text(f"{start}at_most: {{estimate_us: {limit}}}}}\n")
+            assert run("check", str(manifest)).status == status

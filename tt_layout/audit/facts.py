@@ -31,6 +31,7 @@ class Facts(NamedTuple):
         instructions: matrix instructions with their numbers in the text.
         findings: the number of each kind.
         finding_cycles: that they waste in one program.
+        estimate_us: microseconds that a launch is estimated to take, where its grid is known.
     """
 
     errors: int = 0
@@ -47,6 +48,7 @@ class Facts(NamedTuple):
     instructions: str = ""
     findings: dict[str, int] = {}  # noqa: RUF012 - never written to
     finding_cycles: float = 0
+    estimate_us: float | None = None
 
 
 class Compared(NamedTuple):
@@ -58,13 +60,18 @@ class Compared(NamedTuple):
             `Facts` go before others.
         is_less_worse: whether less of it is worse.
         is_tolerant: whether a small change of it may be let pass.
+        error: share of it below which a change is none.
     """
 
     words: str
     is_decisive: bool = False
     is_less_worse: bool = False
     is_tolerant: bool = False
+    error: float = 1e-9
 
+
+TIME_ERROR = 0.1
+"""Share of an estimated time by which two estimates differ without meaning."""
 
 COMPARED: Mapping[str, Compared] = {
     "errors": Compared("errors", is_decisive=True),
@@ -72,6 +79,9 @@ COMPARED: Mapping[str, Compared] = {
     "spilled": Compared("spilled registers", is_decisive=True),
     "without_instruction": Compared(
         "multiplications without a matrix instruction", is_decisive=True
+    ),
+    "estimate_us": Compared(
+        "estimated time in us", is_decisive=True, is_tolerant=True, error=TIME_ERROR
     ),
     "cycles": Compared("cycles of data movements", is_decisive=True, is_tolerant=True),
     "bound_cycles": Compared("lower bound in cycles", is_decisive=True, is_tolerant=True),
@@ -152,7 +162,7 @@ def _differing(
     for name, how, before, after in pairs:
         old, new = _number(before), _number(after)
         change = new - old if old is not None and new is not None else 0
-        share = max(tolerance, 1e-9) if how.is_tolerant else 0
+        share = max(tolerance, how.error) if how.is_tolerant else 0
         if before == after or (change and abs(change) <= share * abs(old or 0)):
             continue
         worse = ((change > 0) - (change < 0)) * how.is_decisive

@@ -418,7 +418,15 @@ class Kernel:
             instructions=self.instructions,
             findings=self.kinds,
             finding_cycles=self.weight,
+            estimate_us=self._estimate_us if has_bounds else None,
         )
+
+    @property
+    def _estimate_us(self) -> float | None:
+        """The estimated time of a launch, where one is known: that of a wave compares nothing."""
+        if self.grid is None or isinstance(self.estimate, NoEstimate):
+            return None
+        return self.estimate.seconds * 1e6
 
     @property
     def instructions(self) -> str:

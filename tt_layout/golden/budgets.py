@@ -77,6 +77,7 @@ def _of_dump(case: Case) -> dict[str, float | None]:
         "cycles": max(one.cycles for one in facts),
         "empty_warps": _largest(kernel.empty_warps for kernel in kernels),
         "errors": sum(one.errors for one in facts),
+        "estimate_us": _largest(one.estimate_us for one in facts),
         "extra_wavefronts": sum(line.weight for line in findings if CONFLICTS in line.kinds),
         "findings": len(findings),
         "registers": _largest(one.registers for one in facts),

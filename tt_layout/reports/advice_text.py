@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import IN_PROGRAM, Finding, Note, Urgency
+from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -63,6 +65,13 @@ def remedy(adviser: Adviser, group: Sequence[Finding]) -> Remedy:
         for text in drawback_texts(adviser, alike, own)
     )
     return Remedy(ways, gain_text(adviser, group), triton, why, best is not None, tuple(drawbacks))
+
+
+def first_cure(kernel: Kernel) -> str:
+    """Return the fix of a kernel's first finding that has one, or a change of the program."""
+    groups = led_by(kernel.findings, sorted_groups(kernel.adviser).large)
+    ways = (remedy(kernel.adviser, group.findings).ways for group in groups)
+    return next(filter(None, ways), "")
 
 
 def drawback_texts(adviser: Adviser, finding: Finding, suggestion: Suggestion) -> Iterator[str]:

@@ -175,13 +175,17 @@ class KernelOverview:
                 "registers",
                 "shared",
             ]
-            header = ["cycles", "programs", "kernel", "GPU", *right[2:], "verdict", "dump"]
+            header = ["time", "cycles", "programs", "kernel", "GPU", *right[2:]]
+            header += ["verdict", "first cure", "dump"]
+            right = ["time", *right]
             empty = (rule.heading for rule in rules() if not _has(shown, rule.kind))
             spare = ("registers", "shared", *empty, "GPU")
             table = Table(header, rows, right, colours, has_tail=True, spare=spare)
             are_launched = any(kernel.programs is not None for kernel in shown)
             hidden = ["programs"] * (not are_launched)
             hidden += ["verdict"] * (not any(map(_verdict, shown)))
+            hidden += ["time"] * (not any(_settled(kernel, "time") for kernel in shown))
+            hidden += ["first cure"] * (not any(_settled(kernel, "cure") for kernel in shown))
             yield table.without(*hidden)
         if len(shown) < len(self.kernels) and self.screen is None:
             more = f"  and {len(self.kernels) - len(shown)} more kernels"
@@ -283,14 +287,20 @@ def _cells(kernel: Kernel, name: str) -> list[str]:
     worst = findings[0].line if findings else kernel.line
     where = f"{kernel.file}:{worst}"
     programs = str(kernel.programs) if kernel.programs is not None else "-"
-    start = f"{kernel.weight:.0f}", programs, name, kernel.target or "-"
+    time, cure = (_settled(kernel, key) or "-" for key in ("time", "cure"))
+    start = time, f"{kernel.weight:.0f}", programs, name, kernel.target or "-"
     taken = str(registers) if registers is not None else "-"
-    return [*start, *counts, taken, shared, _verdict(kernel) or "-", where]
+    return [*start, *counts, taken, shared, _verdict(kernel) or "-", safe(cure), where]
 
 
 def _verdict(kernel: Kernel) -> str | None:
     """Return the verdict on a kernel; None where it was not asked for, which would take long."""
-    return vars(kernel).get("verdict")
+    return _settled(kernel, "verdict")
+
+
+def _settled(kernel: Kernel, name: str) -> str | None:
+    """Return a text that a settled kernel holds; None where it was not asked for."""
+    return vars(kernel).get(name)
 
 
 def kernel_data(kernel: Kernel) -> dict[str, Any]:

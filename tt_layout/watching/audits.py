@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.time.estimate import NoEstimate
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.kernels.seen import SeenKernel
 from tt_layout.mlir.source import Source
+from tt_layout.reports.advice_text import first_cure
 from tt_layout.reports.kernel_overview import PassedOver
 from tt_layout.reports.opened import audit_with
 
@@ -23,11 +25,15 @@ class WatchedKernel(NamedTuple):
         seen: the kernel.
         audit: what there is to say of it; None where there is none.
         reason: why there is no audit, or why the arguments were not used; None without one.
+        seconds: estimated, of all launches that were looked at; None without an estimate.
+        cure: the first thing to do about its findings; empty where there is none.
     """
 
     seen: SeenKernel
     audit: Kernel | None
     reason: str | None = None
+    seconds: float | None = None
+    cure: str = ""
 
 
 def audited(kernels: Iterable[SeenKernel]) -> Iterator[WatchedKernel]:
@@ -51,7 +57,23 @@ def worst_kernels(kernels: Iterable[SeenKernel]) -> Iterator[Kernel]:
 
 def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
     kernels, reason = _kernels(kernel, shared)
-    return WatchedKernel(kernel, _worst(kernels, kernel).settled("verdict"), reason)
+    worst = _worst(kernels, kernel)
+    seconds = _seconds(worst, kernel)
+    return WatchedKernel(kernel, worst.settled("verdict"), reason, seconds, first_cure(worst))
+
+
+def _seconds(kernel: Kernel, seen: SeenKernel) -> float | None:
+    """Return the estimated time of all launches of a kernel; None where it is not known.
+
+    All have the arguments of the one that is audited, each its own grid.
+    """
+    estimate = kernel.estimate
+    if not seen.launches or isinstance(estimate, NoEstimate) or not estimate.is_of_grid:
+        return None
+    return sum(
+        number * estimate.launching(launch.programs).seconds
+        for launch, number in seen.launches.items()
+    )
 
 
 def _kernels(kernel: SeenKernel, shared: SharedWork) -> tuple[Sequence[Kernel], str | None]:

@@ -1,4 +1,4 @@
-"""The faults of a watched program's kernels: one table, the worst first."""
+"""The time and the faults of a watched program's kernels: one table, the slowest first."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Case, Line, Problem, Suite, plain_text
 from tt_layout.reports.watched_findings import Limits, NamedFinding, Watcher
 from tt_layout.watching.audits import WatchedKernel, audited, passed_over, worst_kernels
+from tt_layout.wording import durations
 
 JSON_VERSION = 1
 
 
 @dataclass(frozen=True)
 class WatchReport(Printed):
-    """The audit of every kernel that was seen, the worst first.
+    """The audit of every kernel that was seen, those that take most of the time first.
 
     Attributes:
         seen: the kernels in the order in which they were seen.
@@ -49,7 +50,11 @@ class WatchReport(Printed):
         """Yield the table, the kernels without an audit, and what went wrong."""
         if not self.kernels:
             yield Line("no kernel was compiled or launched")
-        lines = [kernel.audit for kernel in self.kernels if kernel.audit is not None]
+        lines = [
+            kernel.audit.with_values(time=self._time_text(kernel), cure=kernel.cure)
+            for kernel in self.kernels
+            if kernel.audit is not None
+        ]
         yield from KernelOverview(lines, passed_over(self.kernels)).lines()
         if self.processes > 1:
             yield Line(f"  from {self.processes} processes")
@@ -61,12 +66,24 @@ class WatchReport(Printed):
         if self.failure is not None:
             yield Paragraph(f"not all was seen: {self.failure}", "  ", 4, "red")
 
+    def _share(self, kernel: WatchedKernel) -> float | None:
+        """Return the part of the estimated time of all kernels that one takes."""
+        total = sum(one.seconds or 0 for one in self.kernels)
+        return kernel.seconds / total if kernel.seconds is not None and total else None
+
+    def _time_text(self, kernel: WatchedKernel) -> str:
+        """Return the estimated time of a kernel's launches with its share; empty without one."""
+        share = self._share(kernel)
+        if share is None or kernel.seconds is None:
+            return ""
+        return f"{durations(kernel.seconds)[0]}, {100 * share:.0f} %"
+
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/watch.md``."""
         return {
             "version": JSON_VERSION,
             "processes": self.processes,
-            "kernels": [_data(kernel) for kernel in self.kernels],
+            "kernels": [_data(kernel, self._share(kernel)) for kernel in self.kernels],
             "failure": self.failure,
         }
 
@@ -101,17 +118,17 @@ def _failure(one: NamedFinding) -> str:
 def report_of(
     seen: tuple[SeenKernel, ...], processes: int = 1, failure: str | None = None
 ) -> WatchReport:
-    """Audit kernels and report them, the worst first."""
+    """Audit kernels and report them: those that take most of the time first, then the worst."""
     kernels = sorted(audited(seen), key=_rank)
     return WatchReport(seen, tuple(kernels), processes, failure)
 
 
 def _rank(kernel: WatchedKernel) -> tuple[object, ...]:
     rank = kernel.audit.rank if kernel.audit is not None else ()
-    return (kernel.audit is None, *rank)
+    return (kernel.audit is None, kernel.seconds is None, -(kernel.seconds or 0), *rank)
 
 
-def _data(kernel: WatchedKernel) -> dict[str, Any]:
+def _data(kernel: WatchedKernel, share: float | None) -> dict[str, Any]:
     compiled = kernel.seen.compiled
     return {
         "name": compiled.name,
@@ -122,6 +139,9 @@ def _data(kernel: WatchedKernel) -> dict[str, Any]:
         ],
         "audit": kernel_data(kernel.audit) if kernel.audit is not None else None,
         "reason": kernel.reason,
+        "seconds": kernel.seconds,
+        "share": share,
+        "cure": kernel.cure or None,
     }
 
 

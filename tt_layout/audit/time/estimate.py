@@ -80,10 +80,16 @@ class Estimate:
 
     def storing(self, stored: float) -> Estimate:
         """Return the estimate of as many programs as store some bytes; the same with a grid."""
-        rates = self.chip.product
-        if self.is_of_grid or not self.program.stored or rates is None or rates.timing is None:
+        if self.is_of_grid or not self.program.stored:
             return self
-        program = self.program.launched(max(1, round(stored / self.program.stored)))
+        return self.launching(max(1, round(stored / self.program.stored)))
+
+    def launching(self, programs: int) -> Estimate:
+        """Return the estimate of another number of the same programs."""
+        rates = self.chip.product
+        if programs == self.program.programs or rates is None or rates.timing is None:
+            return self
+        program = self.program.launched(programs)
         return replace(self, launch=launch_time(program, self.chip, rates, rates.timing))
 
     @property
