@@ -101,7 +101,7 @@ def _small_dumps() -> list[str]:
 
 
 def _of_a_dump(r: Random) -> Reading:
-    text = mutated(r, r.choice(_small_dumps()))
+    text = mutated(r, r.choice(_small_dumps()) if r.random() < 0.3 else DUMP)
 
     def read() -> str | None:
         from tt_layout.reports.audit_ir import audit_ir
@@ -112,6 +112,13 @@ def _of_a_dump(r: Random) -> Reading:
             return None if error.message else "no message"
 
     return Reading("a dump", repr(text[:200]), read)
+
+
+@cache
+def _folder() -> str:
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    return folder
 
 
 @cache
@@ -130,9 +137,7 @@ def _entry() -> Any:
 def _cache() -> ResultCache:
     from tt_layout.reports.result_cache import ResultCache
 
-    folder = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, folder)
-    return ResultCache(folder, False, None, None)
+    return ResultCache(os.path.join(_folder(), "kept"), False, None, None)
 
 
 def _of_an_entry(r: Random) -> Reading:
@@ -155,9 +160,10 @@ def _of_an_entry(r: Random) -> Reading:
 
 
 def _of_a_log(r: Random) -> Reading:
+    text = r.choice(_small_dumps()) if r.random() < 0.1 else DUMP  # auditing takes most of the time
     payload = {
         "metadata": {"hash": "k", "name": "f", "num_warps": 4, "shared": 1024, "num_stages": 3},
-        "file_content": {"f.ttgir": r.choice(_small_dumps()), "f.amdgcn": ".vgpr_count: 7\n"},
+        "file_content": {"f.ttgir": text, "f.amdgcn": ".vgpr_count: 7\n"},
         "python_source": {"file_path": "/a/b.py", "start_line": 3, "code": "x = 1\n"},
     }
     arguments = {"n": {"type": "int", "value": 64}, "p": {"type": "tensor", "data_ptr": "0x7f00"}}
@@ -181,13 +187,12 @@ def _of_a_log(r: Random) -> Reading:
         from tt_layout.reports.kernel_overview import FileKernels, FileReader, KernelOverview
         from tt_layout.reports.report import plain_text
 
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, f"a.ndjson{'.gz' * is_compressed}")
-            Path(path).write_bytes(content)
-            try:
-                found: Any = FileReader(False, None, None).read(path)
-            except LayoutError as error:
-                return None if error.message else "no message"
+        path = os.path.join(_folder(), f"a.ndjson{'.gz' * is_compressed}")
+        Path(path).write_bytes(content)
+        try:
+            found: Any = FileReader(False, None, None).read(path)
+        except LayoutError as error:
+            return None if error.message else "no message"
         if not isinstance(found, FileKernels):
             return None if fault_of(0, f"{found}", "") is None else "an unprintable reason"
         kernels = sorted(found.kernels, key=lambda kernel: kernel.rank)
@@ -343,6 +348,11 @@ def _of_an_editor(r: Random) -> Reading:
     text, dump = _as_json(r, message), DUMP
     if r.random() < 0.1:
         dump = mutated(r, dump)
+    return to_editor(text, dump)
+
+
+def to_editor(text: str, dump: str = DUMP) -> Reading:
+    """Return the reading of a message of an editor that has a dump open."""
 
     def read() -> str | None:
         editor = _editor()

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fuzz import run_all
+from fuzz import run_all, run_reading
 from harness import SECTIONS, run
+from mutated_readings import to_editor
 from torn import WAYS, WRITING
 from torn import run as run_torn
 
@@ -30,12 +31,28 @@ def test_nothing_fails(section: str, seed: int) -> None:
     assert not failed, "\n".join(failed)
 
 
-@pytest.mark.parametrize("kind", ["inputs", "calls"])
+@pytest.mark.parametrize("kind", ["inputs", "calls", "readings"])
 def test_mutated_inputs_and_wrong_calls(kind: str, seed: int, tally: Counter[str]) -> None:
     outcome = run_all(kind, 250, seed, processes=1)
     tally.update(outcome.counts)
     assert outcome.counts.total() == 250
     assert not outcome.failures
+
+
+FALLEN = {
+    "3700, 3078": '{"jsonrpc": "2.0", "id": 7, "method": "textDocument/codeAction", "params": '
+    '{"textDocument": {"uri": "file:///work/dump.ttgir"}, "range": {"start": {"line": 0, '
+    '"character": 0}, "end": {"line": 40, "character": 0}}, "context": {"diagnostics": "%s"}}}'
+    % ("x" * 100_000),
+    "3700, 3963": '{"jsonrpc": "2.0", "id": 7, "method": ""}',
+    "q124": '{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": [[]]}}',
+}
+"""Messages of editors that fell once, by the seed and the number of their try; each is mended."""
+
+
+@pytest.mark.parametrize("name", FALLEN)
+def test_what_fell_is_mended(name: str) -> None:
+    assert run_reading(to_editor(FALLEN[name])).fault is None
 
 
 @pytest.mark.parametrize("way", WAYS)
