@@ -11,6 +11,9 @@ import pytest
 from page_scripts import scripts
 from tiers import slow
 
+from tt_layout import page
+from tt_layout.analyses.layouts.builders import default_blocked
+from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.page.dump import page_of_dump
 
@@ -75,3 +78,22 @@ def test_layouts_and_movements_are_those_of_the_library(path: Path) -> None:
         line for one in module["findings"] for line in one["lines"] if "conflict" in one["kind"]
     }
     assert {line for one in own["findings"] for line in one["lines"]} == lines
+
+
+def test_one_of_a_kind_is_told_in_the_singular() -> None:
+    """A layout of one dimension once had to have "1 entries"."""
+    one = (
+        "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [32], warpsPerCTA = [4], "
+        "order = [0]}>"
+    )
+    answer = scripts().ask(what="read", attribute=one, type="tensor<64xf16>", release="3.9")
+    assert "1 entry as order has" in answer["error"]
+    with pytest.raises(LayoutError, match="must have 1 number for this shape"):
+        default_blocked([64], size_per_thread=[1, 4])
+    assert scripts().ask(what="counted", points=[1, 2.5, 0]) == [
+        "1 wavefront",
+        "2.5 wavefronts",
+        "0 wavefronts",
+    ]
+    own = "\n".join(page._template(name) for name in page.SCRIPTS)
+    assert not re.findall(r'"" : "s"|"s" : ""', own)  # `plural` alone knows how

@@ -176,3 +176,20 @@ def test_no_two_columns_of_findings_look_alike() -> None:
     headings = [rule.heading for rule in rules()]
     assert len({heading.split()[-1] for heading in headings}) == len(headings)
     assert not any(one.startswith(f"{other} ") for one in headings for other in headings)
+
+
+FIX = (
+    "fix: replace #ttg.blocked<[1, 1], [1, 32], [4, 1], [1, 0]> with #ttg.blocked<{sizePerThread = "
+    "[1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>"
+)
+
+
+def test_no_line_ends_within_a_parameter() -> None:
+    """Lines once ended with "order =", and the next began with "0]}>"."""
+    for width in range(39, 160):
+        lines = [line.text for line in Paragraph(FIX, indent=2).fold(width)]
+        assert " ".join(map(str.strip, lines)) == FIX
+        assert all(len(line) <= width for line in lines)
+        assert not [line for line in lines if re.search(r"=$|\[[\d, ]*$", line)], width
+    narrow = [line.text for line in Paragraph(FIX, indent=2).fold(16)]
+    assert "".join(narrow).replace(" ", "") == FIX.replace(" ", "")

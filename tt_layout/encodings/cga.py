@@ -20,6 +20,7 @@ from tt_layout.encodings.base import Bases, Shape, Violation
 from tt_layout.encodings.forms import BASES, INTEGERS, Form, Key, Spelling, Values, optional
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
+from tt_layout.wording import count
 
 SPLIT_NAMES = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
 
@@ -220,7 +221,7 @@ def cga_violations(encoding: HasCga, rank: int) -> Iterator[Violation]:
     cga, key = encoding.cga, encoding.key("cga")
     for basis in cga:
         if len(basis) != rank:
-            message = f"every entry of {key} must have {rank} numbers, got {list(basis)}"
+            message = f"every entry of {key} must have {count(rank, 'number')}, got {list(basis)}"
             yield Violation(message, ("cga",), Release.V3_6)
             return
     if not is_permutation_matrix(cga, rank):
@@ -241,7 +242,7 @@ def split_rank_violations(encoding: HasCga, rank: int, since: Release) -> Iterat
     values = encoding.spelling.values if encoding.spelling else {}
     entries = len(values.get(SPLIT_NAMES[0], (0,) * rank))
     if entries != rank:
-        message = f"{', '.join(SPLIT_NAMES)} must have {rank} entries each, got {entries}"
+        message = f"{', '.join(SPLIT_NAMES)} must have {count(rank, 'entry')} each, got {entries}"
         yield Violation(message, ("cga",), since, has_meaning=True)
 
 

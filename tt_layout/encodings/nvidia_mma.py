@@ -38,6 +38,7 @@ from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.mlir.syntax import IntegerNode, Node
 from tt_layout.releases import Release
 from tt_layout.surface import argument
+from tt_layout.wording import count
 
 _MAJOR = Key("versionMajor", INTEGER, field="version_major", silent_default=0)
 _MINOR = Key("versionMinor", INTEGER, field="version_minor", default=0)
@@ -170,7 +171,7 @@ class NvidiaMma(DistributedEncoding):
             if self.rank in (2, 3) and len(shape) == self.rank and _tiles(*shape[-2:]):
                 return None
             return (
-                f"{key} must have {self.rank} entries, [.., m, n] with m and n powers of "
+                f"{key} must have {count(self.rank, 'entry')}, [.., m, n] with m and n powers of "
                 f"two of at least 8, such as [16, 8], got {list(shape)}"
             )
         if self.rank == 2 and len(shape) == 3 and shape[0] == 16 and _tiles(*shape[:2]):

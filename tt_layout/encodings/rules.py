@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.encodings.base import Encoding, Violation
 from tt_layout.releases import Release
+from tt_layout.wording import count
 
 
 def permutation_problem(key: str, order: Sequence[int]) -> str | None:
@@ -43,7 +44,7 @@ def check_length(
     """Yield a violation unless a list has this length."""
     values = getattr(encoding, field)
     if len(values) != length:
-        message = f"{encoding.key(field)} must have {length} entries, got {list(values)}"
+        message = f"{encoding.key(field)} must have {count(length, 'entry')}, got {list(values)}"
         yield Violation(message, (field,), since)
 
 
@@ -52,7 +53,7 @@ def basis_length_problem(name: str, vectors: Sequence[Sequence[int]], rank: int)
     wrong = next((vector for vector in vectors if len(vector) != rank), None)
     if wrong is None:
         return None
-    return f"every basis of {name} must have {rank} numbers, got {list(wrong)}"
+    return f"every basis of {name} must have {count(rank, 'number')}, got {list(wrong)}"
 
 
 def check_basis_lengths(encoding: Encoding, field: str, rank: int) -> Iterator[Violation]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.enums import TextEnum
 from tt_layout.releases import LATEST, Release
+from tt_layout.wording import plural
 
 
 class Must(TextEnum):
@@ -100,7 +101,7 @@ class Rule(NamedTuple):
         if self.must is Must.ONE_OF:
             return f"be {one_of(self.allowed)}"
         if self.must is Must.LENGTH:
-            return f"have {one_of(self.allowed)} entries"
+            return f"have {one_of(self.allowed)} {plural('entry', self.allowed[-1])}"
         if self.must is not Must.WITHIN:
             return "be a power of two"
         least, most = self.allowed

@@ -30,7 +30,7 @@ function accessMap(register, shared) {
 
 /** Return the bytes of an element that has as many bits on both sides. */
 function bytesOfElements(held, kept) {
-  const inBits = (bits) => `${bits ?? "an unknown number of"} bits`;
+  const inBits = (bits) => ((bits ?? null) === null ? "an unknown number of bits" : counted(bits, "bit"));
   if (held !== kept) {
     const message = `elements have ${inBits(held)} in registers, but ${inBits(kept)} in memory`;
     throw new AccessError(`${message}: these are two tensors`);
@@ -63,7 +63,7 @@ function offsetOf(shared, element, name, elementBytes) {
 function checkLanes(places, target) {
   const lanes = 2 ** places.lane.length;
   if (lanes === target.lanes) return;
-  const message = `the layout has ${lanes} lanes per warp`;
+  const message = `the layout has ${counted(lanes, "lane")} per warp`;
   throw new AccessError(`${message}, but ${target.name} has ${target.lanes}`);
 }
 

@@ -37,6 +37,23 @@ function isPowerOfTwo(value) {
 }
 
 /** Return the product of all numbers. */
+/**
+ * Return a noun in the plural unless its number is 1, as tt_layout.wording.
+ *
+ * @param {string} noun
+ * @param {number} number
+ */
+function plural(noun, number) {
+  if (number === 1) return noun;
+  if (/(?:ss|ch|x)$/.test(noun)) return `${noun}es`;
+  return noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+}
+
+/** Return a number with its noun, in the plural where it is not 1. */
+function counted(number, noun) {
+  return `${rounded(number)} ${plural(noun, number)}`;
+}
+
 function product(numbers) {
   return numbers.reduce((a, b) => a * b, 1);
 }

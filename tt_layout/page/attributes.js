@@ -81,7 +81,7 @@ function fit(encoding, shape) {
   const { mnemonic, name, values, release } = encoding;
   const rank = rankOf(encoding);
   if (rank !== null && rank !== shape.length) {
-    const dimensions = `${rank} dimension${rank === 1 ? "" : "s"}`;
+    const dimensions = counted(rank, "dimension");
     throw new TextError(`this ${name} is for ${dimensions}, but the shape is ${show(shape)}`);
   }
   if (!shape.every(isPowerOfTwo))
@@ -133,7 +133,7 @@ function isOldBuffer({ memory, release }) {
 /** Check that elements of this many bits can be held. */
 function checkElement({ memory, mnemonic, values, release }, bits) {
   if (memory === SHARED && bits % 8 && isSince(release, "3.9"))
-    throw new TextError(`elements in memory must be whole bytes, got ${bits} bits`);
+    throw new TextError(`elements in memory must be whole bytes, got ${counted(bits, "bit")}`);
   if (mnemonic === "tensor_memory_encoding") checkCells(values, release, bits);
   if (mnemonic === "tensor_memory_scales_encoding" && bits !== 8 && isSince(release, "3.5"))
     throw new TextError(`scales have elements of 8 bits, got ${bits}`);

@@ -18,7 +18,7 @@ const RULE_WORDS = {
   permutation: (order) => `be a permutation of 0..${Math.max(0, order.length - 1)}`,
   "one of": (_, known) => `be ${oneOf(known)}`,
   within: (_, [least, most]) => withinWords(least, most),
-  length: (_, lengths) => `have ${oneOf(lengths)} entries`,
+  length: (_, lengths) => `have ${oneOf(lengths)} ${plural("entry", lengths.at(-1))}`,
 };
 
 function withinWords(least, most) {
@@ -98,7 +98,7 @@ function checkBases(key, bases, rank) {
   for (const vector of bases) {
     checkIntegers(`a basis of ${key}`, vector);
     if (vector.length !== rank) {
-      throw new TextError(`a basis of ${key} must have ${rank} numbers, got ${show(vector)}`);
+      throw new TextError(`a basis of ${key} must have ${counted(rank, "number")}, got ${show(vector)}`);
     }
     if (vector.some((step) => step < 0 || step > Number.MAX_SAFE_INTEGER)) {
       throw new TextError(
@@ -147,5 +147,5 @@ function checkCga({ CGALayout: cga }, rank, release) {
 /** Check that the lists that split a tensor over CTAs are for a layout of some rank. */
 function checkSplitRank({ splitRank }, rank, release, first) {
   if ((splitRank ?? rank) !== rank && isSince(release, first))
-    throw new TextError(`${SPLIT.join(", ")} must have ${rank} entries each, got ${splitRank}`);
+    throw new TextError(`${SPLIT.join(", ")} must have ${counted(rank, "entry")} each, got ${splitRank}`);
 }

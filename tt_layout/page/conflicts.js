@@ -30,18 +30,13 @@ function rounded(number) {
   return String((low + Number(isUp)) / 1000);
 }
 
-/** Return a number with its noun, in the plural where it is not 1. */
-function counted(number, noun) {
-  return `${rounded(number)} ${noun}${number === 1 ? "" : "s"}`;
-}
-
 /** Return masks of bits in words: single bits, and those that go together. */
 function bitsInWords(masks, noun) {
   const every = masks.map((mask) =>
     Array.from({ length: 32 }, (_, bit) => bit).filter((bit) => hasBit(mask, bit)),
   );
   const single = every.filter((bits) => bits.length === 1).flat();
-  const first = single.length ? [`${noun} bit${single.length > 1 ? "s" : ""} ${ranges(single)}`] : [];
+  const first = single.length ? [`${plural(`${noun} bit`, single.length)} ${ranges(single)}`] : [];
   const together = every
     .filter((bits) => bits.length > 1)
     .map((bits) => `${noun} bits ${bits.slice(0, -1).join(", ")} and ${bits.at(-1)} together`);
@@ -142,7 +137,7 @@ function servedInWords(access, cycle) {
   const cycles = cycleOfWords(access);
   const { lanes, words } = firstPhase(access);
   const served = lanes.filter((_, k) => words[k].some((word) => cycles.get(word) === cycle));
-  return `${noun} ${cycle + 1} of ${count}: ${nounOf(access)}${served.length > 1 ? "s" : ""} ${ranges(served)}`;
+  return `${noun} ${cycle + 1} of ${count}: ${plural(nounOf(access), served.length)} ${ranges(served)}`;
 }
 
 /** Shows what an access costs. */
@@ -179,7 +174,7 @@ class AccessView {
       numbers: accessInNumbers(cost).map(numberTile),
       details: collisionsInWords(cost).map((text) => make("li", { textContent: text })),
       evidence:
-        evidence(cost.target) + (banks === drawn ? "" : `; ${banks} banks, drawn as ${drawn}`),
+        evidence(cost.target) + (banks === drawn ? "" : `; ${counted(banks, "bank")}, drawn as ${drawn}`),
     });
   }
 

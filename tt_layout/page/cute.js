@@ -293,7 +293,7 @@ function pointOf(index, shape, isRowMajor) {
   }
   if (!rest) return point;
   const count = product(shape);
-  throw new TextError(`it reaches index ${index}, but ${show(shape)} has ${count} elements`);
+  throw new TextError(`it reaches index ${index}, but ${show(shape)} has ${counted(count, "element")}`);
 }
 
 /** Return the attribute of a thread-value layout whose tile repeats over a tensor in registers. */
@@ -318,7 +318,7 @@ function checkCovers(vectors, shape) {
   const index = (vector) => vector.reduce((sum, step, d) => sum * BigInt(shape[d]) + BigInt(step), 0n);
   const [reached, count] = [2 ** new Span(vectors.map(index)).rank, product(shape)];
   if (reached === count) return;
-  const message = `it reaches ${reached} of ${count} elements of the shape ${show(shape)}`;
+  const message = `it reaches ${reached} of ${counted(count, "element")} of the shape ${show(shape)}`;
   throw new TextError(`${message}; give the shape that it covers`);
 }
 

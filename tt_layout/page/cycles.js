@@ -143,7 +143,7 @@ class CyclesSource {
     const { cycle } = this.access.target;
     const served = this.at(x, y);
     if (!served) return `Bank ${x} is idle in ${cycle} ${y + 1}`;
-    const noun = `${nounOf(this.access)}${served.lanes.length > 1 ? "s" : ""}`;
+    const noun = plural(nounOf(this.access), served.lanes.length);
     return `${capitalised(cycle)} ${y + 1}, bank ${x}: word ${served.word} for ${noun} ${ranges(served.lanes)}`;
   }
 }

@@ -37,7 +37,7 @@ function checkBlocked(values, release) {
   const rank = values.order.length;
   for (const key of ["sizePerThread", "threadsPerWarp", "warpsPerCTA"]) {
     if (values[key].length !== rank)
-      throw new TextError(`${key} must have ${rank} entries as order has, got ${show(values[key])}`);
+      throw new TextError(`${key} must have ${counted(rank, "entry")} as order has, got ${show(values[key])}`);
   }
   checkCga(values, rank, release);
   if (values.splitRank || isSince(release, "3.4")) checkSplitRank(values, rank, release, "2.2");

@@ -66,7 +66,7 @@ function parametersOf(signature) {
 function fitted(signature, { positional, keywords }) {
   const parameters = parametersOf(signature);
   if (positional.length > parameters.length)
-    return { problem: `takes ${parameters.length} arguments, got ${positional.length}` };
+    return { problem: `takes ${counted(parameters.length, "argument")}, got ${positional.length}` };
   const words = parameters.map(([word]) => word);
   const given = Object.fromEntries(positional.map((value, at) => [words[at], value]));
   const unknown = Object.keys(keywords).filter((word) => !words.includes(word));
@@ -184,7 +184,7 @@ const UPDATES = {
     if (cgaOfSplit(split).length)
       throw new TextError("of PaddedSharedLayout by order, the page reads those of one CTA");
     if (shape?.length !== order.length)
-      throw new TextError(`this PaddedSharedLayout is for ${order.length} dimensions`);
+      throw new TextError(`this PaddedSharedLayout is for ${counted(order.length, "dimension")}`);
     return { interval_padding_pairs, order, shape };
   },
   padded_by_bases: ({ block_bases, ...rest }) => ({ ...rest, block: block_bases }),

@@ -133,7 +133,7 @@ function checkMfma(values, release) {
   checkOneOf("instrShape", instrShape.slice(0, 2), known(DATA.tiles.mfma.instructions, release));
   checkCga(values, rank, release);
   if (tilesPerWarp.some((tiles) => tiles !== 1) && tilesPerWarp.length !== rank)
-    throw new TextError(`tilesPerWarp must have ${rank} entries, got ${show(tilesPerWarp)}`);
+    throw new TextError(`tilesPerWarp must have ${counted(rank, "entry")}, got ${show(tilesPerWarp)}`);
 }
 
 /** Return the instructions that a release takes. */
@@ -251,7 +251,7 @@ function checkDpas(values) {
   if (threadsPerWarp < executionSize)
     throw new TextError(`threadsPerWarp must be at least executionSize, got ${threadsPerWarp}`);
   if (warpsPerCTA.length !== rank)
-    throw new TextError(`warpsPerCTA must have ${rank} entries, got ${show(warpsPerCTA)}`);
+    throw new TextError(`warpsPerCTA must have ${counted(rank, "entry")}, got ${show(warpsPerCTA)}`);
 }
 
 function layDpas(values, shape) {

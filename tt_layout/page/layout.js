@@ -411,7 +411,7 @@ class BankPlane {
     this.rows = product(this.sizes);
     this.rowGroup = this.lines;
     this.columnGroup = Math.max(1, Math.floor(model.bankBits / model.bits));
-    this.title = `${model.banks} banks of ${model.bankBits / 8} bytes across, byte address down`;
+    this.title = `${counted(model.banks, "bank")} of ${counted(model.bankBits / 8, "byte")} across, byte address down`;
   }
 
   place(x, y) {

@@ -261,7 +261,7 @@ function multipliedInWords(matrices, matrix, scope, x, y) {
   const group = matrix.group(scope);
   if (group) {
     const keys = matrix.keysAt(scope, x, y).map(group.nameOf);
-    return `${said}; ${group.label}${keys.length > 1 ? "s" : ""} ${keys.join(", ")}`;
+    return `${said}; ${plural(group.label, keys.length)} ${keys.join(", ")}`;
   }
   const met = Object.fromEntries(matrices.map((own) => [own.name, own.meets(matrix, [x, y])]));
   const columns = spanInWords("column", met.A[0]);

@@ -48,7 +48,7 @@ function multiplied(encoding, shape, { element, bits }, operandElement) {
 function instructionTitle({ mnemonic, values, release }, element, k) {
   if (mnemonic === "tensor_memory_encoding") return "tcgen05.mma";
   if (mnemonic === "dpas")
-    return `dpas.${values.systolicDepth}x${values.repeatCount}, ${values.executionSize} columns`;
+    return `dpas.${values.systolicDepth}x${values.repeatCount}, ${counted(values.executionSize, "column")}`;
   const isHopper = values.versionMajor === 3;
   const shape = mnemonic === "nvidia_mma" ? mmaShape(values, release) : values.instrShape;
   const [m, n] = isHopper || mnemonic !== "nvidia_mma" ? shape : shape.slice(-2);

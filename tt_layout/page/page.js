@@ -667,8 +667,8 @@ function differencesInWords() {
   const changes = changesInWords(page.model.layout, page.other.layout);
   if (!changes.length) return ["The same function: nothing moves."];
   const more = changes.length - MAX_CHANGES;
-  const bits = more > 0 ? [...changes.slice(0, MAX_CHANGES), `${more} more bits differ`] : changes;
-  return [`${page.movement.moved} of ${product(page.model.shape)} elements move`, ...bits];
+  const bits = more > 0 ? [...changes.slice(0, MAX_CHANGES), `${counted(more, "more bit")} ${more === 1 ? "differs" : "differ"}`] : changes;
+  return [`${page.movement.moved} of ${counted(product(page.model.shape), "element")} move`, ...bits];
 }
 
 /** Say what the access between two layouts costs. */

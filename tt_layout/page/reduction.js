@@ -134,7 +134,7 @@ function reductionSteps(spec, axis, target) {
   );
   bases.register = bases.register.filter((vector) => vector.some(Boolean));
   if (2 ** bases.lane.length !== target.lanes)
-    throw new TextError(`the layout has ${2 ** bases.lane.length} lanes per warp, ${target.name} has ${target.lanes}`);
+    throw new TextError(`the layout has ${counted(2 ** bases.lane.length, "lane")} per warp, ${target.name} has ${target.lanes}`);
   for (const [name, vectors] of Object.entries(bases))
     for (const [bit, vector] of vectors.entries()) {
       const value = vector[axis];

@@ -169,7 +169,7 @@ function moduleInWords({ number, pass, stage, line, changed: own }, index) {
   const [before, after] = [cyclesOf(index - 1), cyclesOf(index)];
   const isKnown = before && after && before !== after && !dumpModules()[index].isReadHere;
   const [from, to] = own ?? (isKnown ? [before, after] : []);
-  const changed = to === undefined ? "" : `, ${from ?? "no layouts"} → ${to} cycles`;
+  const changed = to === undefined ? "" : `, ${from ?? "no layouts"} → ${counted(to, "cycle")}`;
   const name = stage && !own ? `${stage} ${pass}` : pass;
   return `${number}: ${name ?? `line ${line}`}${changed}`;
 }

@@ -43,7 +43,7 @@ class SectorsSource {
     const bytes = this.asked.size * this.unit;
     const part = Math.round((100 * bytes) / (this.moved.size * sector));
     this.about =
-      `${bytes} bytes asked for, ${counted(this.moved.size, "sector")} of ${sector} bytes moved in ` +
+      `${counted(bytes, "byte")} asked for, ${counted(this.moved.size, "sector")} of ${sector} bytes moved in ` +
       `${counted(this.rows, "line")} of ${line}: ${part} % of them asked for; in each cell the lane`;
     const taken = Object.entries(supposed).map(([name, value]) => `${name} = ${value}`);
     if (taken.length) this.about += `; drawn as if ${taken.join(", ")}, which the dump leaves open`;

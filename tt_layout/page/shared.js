@@ -226,7 +226,7 @@ function fitNvmma(values, shape, release) {
   const held = boxOf(values, shape, release);
   const found = Math.min(BOX_LIMIT, held[inner]);
   if (found < columns)
-    throw new TextError(`dimension ${inner} must hold at least ${columns} elements, got ${found}`);
+    throw new TextError(`dimension ${inner} must hold at least ${counted(columns, "element")}, got ${found}`);
   const rows = transposed ? held.at(-1) : product(held.slice(0, -1));
   if (rows < CORE_ROWS)
     throw new TextError(`the dimensions across must hold ${CORE_ROWS} rows, got ${rows}`);
@@ -328,7 +328,7 @@ function fitPartitioned(values, shape) {
   if (piece[partitionDim] < 1) {
     const parts = values.numPartitions * values.numGroups;
     throw new TextError(
-      `dimension ${partitionDim} is cut into ${parts} pieces, but has ${shape[partitionDim]} elements`,
+      `dimension ${partitionDim} is cut into ${counted(parts, "piece")}, but has ${counted(shape[partitionDim], "element")}`,
     );
   }
   const own = inner.mnemonic === "padded_shared" && component(inner.values);

@@ -363,7 +363,7 @@ class AccessMarks {
     const run = this.at(x, y);
     if (!run) return "";
     const noun = nounOf(this.access);
-    const who = `${noun}${run.lanes.length > 1 ? "s" : ""} ${ranges(run.lanes)}`;
+    const who = `${plural(noun, run.lanes.length)} ${ranges(run.lanes)}`;
     const { bits, bankBits, perLine } = this.shared;
     const word = Math.floor(((y * perLine + x) * bits) / bankBits);
     const conflict = this.conflicts.get(word);

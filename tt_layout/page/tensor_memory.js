@@ -16,9 +16,9 @@ function checkCells({ colStride }, release, bits) {
     throw new TextError(`an element times colStride must fit ${CELL_BITS} bits`);
   if (release !== "3.5") return;
   if (bits > 16 && colStride === 1)
-    throw new TextError(`unpacked = false is for 16 bits at most, got ${bits} bits`);
+    throw new TextError(`unpacked = false is for 16 bits at most, got ${counted(bits, "bit")}`);
   if (![16, 32].includes(bits) && colStride === null)
-    throw new TextError(`unpacked = true is for 16 or 32 bits, got ${bits} bits`);
+    throw new TextError(`unpacked = true is for 16 or 32 bits, got ${counted(bits, "bit")}`);
 }
 
 function fitTensorMemory({ blockM, blockN, CGALayout: cga }, shape, release) {

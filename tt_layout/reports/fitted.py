@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
@@ -225,6 +226,26 @@ def _wrapped(text: str, width: int, first: str = "", further: str = "") -> list[
     if len(first) + len(text) <= width and text.isprintable():
         return [f"{first}{text.rstrip()}"]
     lines = wrap(
-        text, width, initial_indent=first, subsequent_indent=further, break_on_hyphens=False
+        _kept_together(text, width - max(len(first), len(further))),
+        width,
+        initial_indent=first,
+        subsequent_indent=further,
+        break_on_hyphens=False,
     )
-    return lines or [first]
+    return [line.replace(_JOINT, " ") for line in lines] or [first]
+
+
+_JOINT = "\0"  # a space at which no line is broken; a text has none, see `tt_layout.safe_text`
+_PARAMETER = re.compile(r"\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]")
+
+
+def _kept_together(text: str, room: int) -> str:
+    """Join what reads as one word: a parameter with its value, and a list of numbers.
+
+    Example:
+        >>> _kept_together("<{vec = 8, order = [1, 0]}>", 16).split()
+        ['<{vec\\x00=\\x008,', 'order\\x00=\\x00[1,\\x000]}>']
+    """
+    joined = _PARAMETER.sub(lambda match: match[0].replace(" ", _JOINT), text)
+    words = joined.split(" ")
+    return " ".join(word if len(word) <= room else word.replace(_JOINT, " ") for word in words)

@@ -8,6 +8,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target
 from tt_layout.hardware.intel import OWN_SUB_GROUPS
 from tt_layout.placement import PlacedLayout
+from tt_layout.wording import count
 
 
 def placed_reduction(
@@ -48,6 +49,6 @@ def _gpu(target: Target | str | None, lanes: int) -> Target:
     else:
         gpu = usual_target(lanes) or find_target(DEFAULT_TARGET)
     if lanes != gpu.lanes:
-        message = f"the layout has {lanes} lanes per warp, {gpu.name} has {gpu.lanes}"
+        message = f"the layout has {count(lanes, 'lane')} per warp, {gpu.name} has {gpu.lanes}"
         raise LayoutError(message)
     return gpu

@@ -29,6 +29,7 @@ from tt_layout.analyses.conversion.optimal_swizzling import (
 from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
+from tt_layout.wording import count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +112,7 @@ def _check(layout: LinearLayout, bits: int, gpu: Target) -> None:
     if bits & bits - 1 or bits > 8 * gpu.max_vector_bytes:
         raise LayoutError(f"elements of {bits} bits do not go through shared memory")
     if (lanes := layout.get_in_dim_size("lane")) != gpu.lanes:
-        message = f"{gpu.name} has {gpu.lanes} lanes per warp"
+        message = f"{gpu.name} has {count(gpu.lanes, 'lane')} per warp"
         raise LayoutError(f"{message}, but the layouts have {lanes}")
 
 

@@ -28,6 +28,7 @@ from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
+from tt_layout.wording import count
 
 BOX_LIMIT = (1 << 16) - 1
 """The most elements along a dimension of a block."""
@@ -219,7 +220,7 @@ def _cut_pieces(
 
 def _check_block(shared: Encoding, shape: Sequence[int]) -> None:
     if shared.rank not in (None, len(shape)):
-        message = f"#{shared.name} is for {shared.rank} dimensions"
+        message = f"#{shared.name} is for {count(shared.rank, 'dimension')}"
         raise LayoutError(f"{message}, but the block {list(shape)} has {len(shape)}")
     if not 1 <= len(shape) <= 5:
         raise LayoutError(f"a block has 1 to 5 dimensions, got {len(shape)}")

@@ -26,6 +26,7 @@ from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS
 from tt_layout.mlir.types import ShapeOrType, TensorType, sizes_and_width, sizes_of
+from tt_layout.wording import count
 
 BANK_ROW_BITS = 8 * TARGETS[DEFAULT_TARGET].row_bytes
 WARP_LANES = TARGETS[DEFAULT_TARGET].lanes
@@ -92,11 +93,13 @@ order = [1, 0]}>
     order = _checked_order(order, rank)
     size = list(size_per_thread) if size_per_thread is not None else [1] * rank
     if len(size) != rank:
-        raise LayoutError(f"sizePerThread must have {rank} numbers for this shape, got {size}")
+        raise LayoutError(
+            f"sizePerThread must have {count(rank, 'number')} for this shape, got {size}"
+        )
     _check_powers("every dimension", shape)
     _check_powers("every entry of sizePerThread", size)
-    for name, count in (("warps", num_warps), ("lanes", threads_per_warp), ("CTAs", num_ctas)):
-        _check_powers(f"the number of {name}", [count])
+    for name, number in (("warps", num_warps), ("lanes", threads_per_warp), ("CTAs", num_ctas)):
+        _check_powers(f"the number of {name}", [number])
     cga = _default_ctas(shape, size, order, num_ctas)
     lanes, warps = _dealt_out(shape_per_cta(cga, shape), size, order, threads_per_warp, num_warps)
     return Blocked(
@@ -292,7 +295,9 @@ def default_nvmma(
     rank = len(shape)
     for basis in cga:
         if len(basis) != rank:
-            raise LayoutError(f"a basis of cga must have {rank} numbers, got {list(basis)}")
+            raise LayoutError(
+                f"a basis of cga must have {count(rank, 'number')}, got {list(basis)}"
+            )
     extent = shape_per_cta(cga, shape)
     row = extent[order[0]] * (2 if fp4_padded else 1) * bits // 8
     width = next((w for w in (128, 64, 32) if row >= w and row % w == 0), 0)

@@ -40,6 +40,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Phase, Target, find_target
 from tt_layout.safe_text import as_html
 from tt_layout.surface import argument
+from tt_layout.wording import count
 
 if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints
@@ -260,7 +261,9 @@ def check_lanes(offsets: AccessMap, target: Target) -> None:
     """Raise if the layout is for warps of another size."""
     lanes = 1 << len(offsets.lane)
     if lanes != target.lanes:
-        message = f"the layout has {lanes} lanes per warp, but {target.name} has {target.lanes}"
+        message = (
+            f"the layout has {count(lanes, 'lane')} per warp, but {target.name} has {target.lanes}"
+        )
         raise LayoutError(f"{message}; {argument('target')} picks another")
 
 
