@@ -161,7 +161,7 @@ COLUMNS = BLOCKED.replace("[1, 0]", "[0, 1]")
     [
         ('"ttg.num-warps" = 8 : i32', "is for 4 warps, but the module has 8"),
         ('"ttg.threads-per-warp" = 64 : i32', "is for 32 lanes, but the module has 64"),
-        ('"triton_gpu.num-ctas" = 2 : i32', "is for 1 CTAs, but the module has 2"),
+        ('"triton_gpu.num-ctas" = 2 : i32', "is for 1 CTA, but the module has 2"),
         ('"ttg.num-warps" = 4 : i32', ""),
         ("", ""),
     ],

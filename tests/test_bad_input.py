@@ -511,7 +511,7 @@ def test_a_file_without_an_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     heading = "/dev/zero: error: cannot read: it is a device, not a file"
     check(run("-i", "/dev/zero", "-t", TYPE), heading)
     check(run("check", "/dev/zero"), heading)
-    monkeypatch.setattr("tt_layout.mlir.source.MAX_BYTES", 4 << 20)
+    monkeypatch.setattr("tt_layout.files.MAX_BYTES", 4 << 20)
     heading = "<stdin>: error: longer than 4 MiB, the most that is read"
     check(run("-i", "-", "-t", TYPE, stdin=b"#a = 1\n" * (1 << 20)), heading)
 

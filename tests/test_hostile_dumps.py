@@ -77,5 +77,5 @@ def test_slices_within_slices_take_work_in_proportion_to_them() -> None:
 def test_more_bases_than_an_index_has_bits_are_refused() -> None:
     with pytest.raises(LayoutError, match="a list may have 64 entries at most, got 2500"):
         parse_layout(f"#ttg.linear<{{register = [{', '.join(['[0, 1]'] * 2500)}]}}>")
-    with pytest.raises(LayoutError, match="register has 65 bases of up to 1 numbers; at most 64"):
+    with pytest.raises(LayoutError, match="register has 65 bases of up to 1 number; at most 64"):
         LinearLayout.from_bases({"register": [[1]] * 65}, ["dim0"])

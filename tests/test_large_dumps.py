@@ -76,7 +76,7 @@ def test_a_long_report_waits_in_a_file(
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 5])
 def test_a_text_is_read_in_pieces(piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "CHUNK", piece)
+    monkeypatch.setattr("tt_layout.files.CHUNK", piece)
     assert source._read(io.BytesIO("a\r\nb\rµ€\r\r\n\n".encode()), "a") == "a\nb\rµ€\r\n\n"
     with pytest.raises(NothingFoundError, match="byte 5 is 0xfc"):
         source._read(io.BytesIO("abcdeü".encode("latin-1")), "a")

@@ -215,7 +215,7 @@ def test_a_dump_that_changes_while_it_is_read_is_one_message(
 
 def test_a_text_of_carriage_returns_is_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each byte after a piece of them was read by itself, and copied the piece."""
-    monkeypatch.setattr(source, "CHUNK", 100)
+    monkeypatch.setattr("tt_layout.files.CHUNK", 100)
     reads: list[int] = []
 
     class Counted(io.BytesIO):

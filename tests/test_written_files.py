@@ -10,7 +10,7 @@ import pytest
 from command import BLOCKED, TYPE, Run, runner
 from terminals import on_terminal
 
-from tt_layout.reports import progress, writing
+from tt_layout.reports import progress
 
 DUMP = Path(__file__).parent.parent / "examples" / "kernels" / "softmax-sm90.ttgir"
 
@@ -98,7 +98,7 @@ def test_a_folder_that_cannot_be_written_costs_one_message(
     def refused(path: str) -> None:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(writing, "replacing", refused)
+    monkeypatch.setattr("tt_layout.files.replacing", refused)
     status, shown, told = on_terminal("page", "k.ttgir")
     assert (status, shown) == (2, b"")
     message = "k.html: error: cannot write: Permission denied; -o names another file\n"

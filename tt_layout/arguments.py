@@ -41,15 +41,15 @@ def checks_arguments(function: Callable[P, R]) -> Callable[P, R]:
         Traceback (most recent call last):
         TypeError: order[1] must be an int, got None of NoneType
     """
-    names = list(signature(function).parameters)
-    kinds: dict[str, ArgKind] = {}
+    kinds: dict[str, ArgKind] = {}  # filled by the first call: most functions are never called
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         if not kinds:
             hints = get_type_hints(function)
+            names = signature(function).parameters
             kinds.update((name, _kind(hints.get(name, Any))) for name in names)
-        taken = [_taken(name, value, kinds[name]) for name, value in zip(names, args)]
+        taken = [_taken(name, value, kind) for (name, kind), value in zip(kinds.items(), args)]
         positional: Any = (*taken, *args[len(taken) :])
         named: Any = {
             name: _taken(name, value, kinds.get(name, _ANYTHING)) for name, value in kwargs.items()

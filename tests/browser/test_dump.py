@@ -241,10 +241,10 @@ def test_the_box_of_layouts_filters_them(open_file: Any) -> None:
     assert page.page.input_value("#layout-filter") == "#s on !ttg.memdesc<32x32xf32>"
 
 
-def test_the_grid_is_at_most_eleven_stops_away_and_one_by_the_link(open_file: Any) -> None:
+def test_the_grid_is_at_most_ten_stops_away_and_one_by_the_link(open_file: Any) -> None:
     page = open_dump(open_file, MODULE)
     stage = "document.activeElement.closest('.pane') !== null"
-    for stops in range(1, 12):  # noqa: B007 -- a fix in Triton is a stop of its own
+    for stops in range(1, 11):  # noqa: B007
         page.page.keyboard.press("Tab")
         if page.page.evaluate(stage):
             break

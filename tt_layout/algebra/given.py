@@ -34,7 +34,10 @@ def read_bases(bases: Any) -> tuple[tuple[str, tuple[tuple[int, ...], ...]], ...
         raise TypeError(f"{words}, got {shown(bases)}") from None
     for name, vectors in read:
         if len(vectors) > MAX_BITS or any(len(vector) > MAX_BITS for vector in vectors):
-            message = f"{name} has {len(vectors)} bases of up to {max(map(len, vectors))} numbers"
+            from tt_layout.wording import count
+
+            longest = count(max(map(len, vectors)), "number")
+            message = f"{name} has {len(vectors)} bases of up to {longest}"
             raise LayoutError(f"{message}; at most {MAX_BITS} of each are possible")
     return read
 

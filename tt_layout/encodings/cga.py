@@ -20,7 +20,6 @@ from tt_layout.encodings.base import Bases, Shape, Violation
 from tt_layout.encodings.forms import BASES, INTEGERS, Form, Key, Spelling, Values, optional
 from tt_layout.errors import LayoutError
 from tt_layout.releases import Release
-from tt_layout.wording import count
 
 SPLIT_NAMES = ("CTAsPerCGA", "CTASplitNum", "CTAOrder")
 
@@ -221,6 +220,8 @@ def cga_violations(encoding: HasCga, rank: int) -> Iterator[Violation]:
     cga, key = encoding.cga, encoding.key("cga")
     for basis in cga:
         if len(basis) != rank:
+            from tt_layout.wording import count
+
             message = f"every entry of {key} must have {count(rank, 'number')}, got {list(basis)}"
             yield Violation(message, ("cga",), Release.V3_6)
             return
@@ -242,6 +243,8 @@ def split_rank_violations(encoding: HasCga, rank: int, since: Release) -> Iterat
     values = encoding.spelling.values if encoding.spelling else {}
     entries = len(values.get(SPLIT_NAMES[0], (0,) * rank))
     if entries != rank:
+        from tt_layout.wording import count
+
         message = f"{', '.join(SPLIT_NAMES)} must have {count(rank, 'entry')} each, got {entries}"
         yield Violation(message, ("cga",), since, has_meaning=True)
 

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tt_layout.encodings.base import Encoding
@@ -54,7 +53,11 @@ def modules_in(folder: str) -> list[str]:
     Raises:
         ImportError: it has none, so that nothing that is asked of it could be answered.
     """
-    names = {path.stem for path in Path(folder).glob("[a-z]*.py")}
+    try:
+        names = {name[:-3] for name in os.listdir(folder) if name.endswith(".py")}
+    except OSError:
+        names = set()
+    names = {name for name in names if name[:1].islower()}
     if not names:
         from pkgutil import iter_modules
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.enums import TextEnum
 from tt_layout.releases import LATEST, Release
-from tt_layout.wording import plural
 
 
 class Must(TextEnum):
@@ -101,6 +100,8 @@ class Rule(NamedTuple):
         if self.must is Must.ONE_OF:
             return f"be {one_of(self.allowed)}"
         if self.must is Must.LENGTH:
+            from tt_layout.wording import plural
+
             return f"have {one_of(self.allowed)} {plural('entry', self.allowed[-1])}"
         if self.must is not Must.WITHIN:
             return "be a power of two"

@@ -8,15 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, file_error
-from tt_layout.files import (
-    CHUNK,
-    MAX_BYTES,
-    decompressed,
-    files_below,
-    open_file,
-    read_start,
-    too_long,
-)
 from tt_layout.safe_text import safe
 
 if TYPE_CHECKING:
@@ -172,7 +163,7 @@ def read_source(path: str, most: int | None = None, *, is_dump: bool = True) -> 
 
     Args:
         path: of the file.
-        most: bytes that it may have; `MAX_BYTES` if none is given.
+        most: bytes that it may have; `tt_layout.files.MAX_BYTES` if none is given.
         is_dump: whether what is around a dump is taken off.
 
     Raises:
@@ -181,6 +172,7 @@ def read_source(path: str, most: int | None = None, *, is_dump: bool = True) -> 
     """
     import zlib
 
+    from tt_layout import files
     from tt_layout.mlir.wrappers import unwrapped
 
     if not path:
@@ -188,10 +180,10 @@ def read_source(path: str, most: int | None = None, *, is_dump: bool = True) -> 
     name = "<stdin>" if path == "-" else path
     try:
         if path == "-":
-            text = _read(decompressed(_standard_input()), name, most)
+            text = _read(files.decompressed(_standard_input()), name, most)
         else:
-            with open_file(path) as file:
-                text = _read(decompressed(file), name, most)
+            with files.open_file(path) as file:
+                text = _read(files.decompressed(file), name, most)
     except OSError as error:
         raise file_error("read", name, error) from None
     except (EOFError, zlib.error):
@@ -211,6 +203,8 @@ def dumps_below(folder: str) -> list[str]:
     Raises:
         LayoutError: the folder cannot be read.
     """
+    from tt_layout import files
+
     unread: list[str] = []
 
     def fail(error: OSError) -> None:
@@ -219,7 +213,7 @@ def dumps_below(folder: str) -> list[str]:
             raise file_error("read", name, error)
         unread.append(name)
 
-    return sorted([*filter(_is_dump, files_below(folder, fail)), *unread])
+    return sorted([*filter(_is_dump, files.files_below(folder, fail)), *unread])
 
 
 def _is_dump(path: str) -> bool:
@@ -228,8 +222,10 @@ def _is_dump(path: str) -> bool:
 
 
 def _has_mark(path: str) -> bool:
+    from tt_layout import files
+
     try:
-        start = read_start(path, MARKED_BYTES)
+        start = files.read_start(path, MARKED_BYTES)
     except LayoutError:
         return False
     return any(mark in start for mark in MARKS)
@@ -248,22 +244,26 @@ def _read(file: BinaryIO, name: str, most: int | None = None) -> str:
 
     So it is never in memory twice, as bytes and as text.
     """
+    from tt_layout import files
+
     decoder, text, size = getincrementaldecoder("utf-8")(), "", 0
-    most = MAX_BYTES if most is None else most
+    most = files.MAX_BYTES if most is None else most
     for chunk in _pieces(file):  # Python 3.11 lets a text grow in its place in no while loop
         if b"\0" in chunk:
             raise LayoutError(f"not text: byte {size + chunk.index(0)} is 0x00", FileLocation(name))
         text += _decoded(decoder, chunk, size, name)
         size += len(chunk)
         if size > most:
-            raise too_long(name, most)
+            raise files.too_long(name, most)
     return text + _decoded(decoder, b"", size, name)
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
     """Yield the pieces of a file, none of which ends between a carriage return and a line."""
+    from tt_layout import files
+
     held = b""
-    while chunk := file.read(CHUNK):
+    while chunk := file.read(files.CHUNK):
         whole = held + chunk
         held = b"\r" if whole.endswith(b"\r") else b""
         if piece := whole.removesuffix(held):

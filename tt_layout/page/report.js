@@ -268,18 +268,18 @@ function showMovement() {
 }
 
 /**
- * Return what is said of a finding: the best fix is open, other fixes and what leads to them are not.
+ * Return what is said of a finding: the best fix is open, with what sets it in Triton, as on a
+ * terminal; other fixes, and what is said of them, are not.
  *
  * @param {string[]} advice
  */
 function adviceNodes(advice) {
-  const isMore = (text, k) => text.startsWith("cannot be set in Triton") || advice.slice(0, k + 1).filter(isFix).length > 1;
+  const isMore = (_, k) => advice.slice(0, k + 1).filter(isFix).length > 1;
   const lines = (texts) => texts.map((text) => make("p", { className: "advice", textContent: text }));
   const more = advice.filter(isMore);
   const open = lines(advice.filter((text, k) => !isMore(text, k)));
   if (!more.length) return open;
-  const what = more.some(isFix) ? "Another fix" : "In Triton";
-  return [...open, make("details", {}, make("summary", { textContent: what }), ...lines(more))];
+  return [...open, make("details", {}, make("summary", { textContent: "Another fix" }), ...lines(more))];
 }
 
 function isFix(text) {

@@ -236,11 +236,13 @@ def _wrapped(text: str, width: int, first: str = "", further: str = "") -> list[
 
 
 _JOINT = "\0"  # a space at which no line is broken; a text has none, see `tt_layout.safe_text`
-_PARAMETER = re.compile(r"\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]")
+_PARAMETER = re.compile(
+    r"\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]|(?<=\s)--?[a-z][a-z-]* [^\s(-]\S*"
+)
 
 
 def _kept_together(text: str, room: int) -> str:
-    """Join what reads as one word: a parameter with its value, and a list of numbers.
+    """Join what reads as one word: a parameter or an option with its value, a list of numbers.
 
     Example:
         >>> _kept_together("<{vec = 8, order = [1, 0]}>", 16).split()

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 from tt_layout.errors import FileLocation, LayoutError, TooLargeError, file_error
-from tt_layout.files import is_same, replacing
 from tt_layout.surface import argument
 
 PROGRESS_FROM = 64 << 20  # bytes of output from which a terminal is shown how far it is
@@ -34,8 +33,10 @@ def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) 
         return
     if not path:
         raise LayoutError("-o needs the name of a file, got ''")
+    from tt_layout import files
+
     try:
-        with replacing(path) as file:
+        with files.replacing(path) as file:
             for chunk in _with_progress(chunks, size):
                 file.write(chunk)
     except OSError as error:
@@ -50,6 +51,7 @@ def refuse_input(output: str | None, read: str | None) -> None:
     """
     if output is None or read is None:
         return
+    from tt_layout.files import is_same
     from tt_layout.ir.file_aliases import split_module
 
     if is_same(split_module(read).path, output):

@@ -38,7 +38,7 @@ class Axis(NamedTuple):
         return self.shown[1] - self.shown[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Axes:
     """Arrangement of the cells of a view in its text, in the order in which they are printed.
 

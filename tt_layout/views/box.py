@@ -19,7 +19,7 @@ BLOCK_BYTES = 1 << 18  # the wanted length of a block: it fits in the second-lev
 PAGE_BYTES = 1 << 23  # the length over which texts of rows are shared, a bound on memory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Box:
     """A box of cells, numbered row-major in ``sizes``; a line runs along the last axis.
 
@@ -81,7 +81,7 @@ class Box:
         return cells
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RowPage:
     """Texts of rows, from which the rows are painted block by block.
 
@@ -145,7 +145,7 @@ class RowPage:
             rows.reshape(len(missing), -1)[missing, : len(text)] = text
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Painter:
     """Painter of the text of a box of cells, row by row."""
 

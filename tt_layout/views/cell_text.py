@@ -44,7 +44,7 @@ class Layer(NamedTuple):
     which: Indices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fields:
     """Byte offsets of the locations, or of the element, in the text of a cell.
 
@@ -91,7 +91,7 @@ class CellText(Protocol):
         """Return the texts of the rows of ``span`` cells that begin at ``firsts``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TupleText:
     """Cells with a tuple of coordinates, such as ``(12, 7)``.
 
@@ -167,7 +167,7 @@ class TupleText:
         return stamps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class EmptyText:
     """Cells without text: a line has separators only."""
 
@@ -190,7 +190,7 @@ class EmptyText:
         return [Layer(row[np.newaxis], np.zeros(len(firsts), np.intp))]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Label:
     """Format of a location: ``B<block>:T<outer>:<inner>``, right-aligned as a whole.
 
@@ -235,7 +235,7 @@ class Label:
         return number_text(self.inner_mark, values, digits(self.inner_size))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelText:
     """Cells with all holders of an element, such as ``T0:1|T4:1``.
 

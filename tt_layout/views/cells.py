@@ -94,7 +94,7 @@ def coordinates(numbers: Ints, sizes: Sequence[tuple[str, int]]) -> dict[str, In
     return parts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ElementCells:
     """Cells numbered like the elements, row by row.
 
@@ -125,7 +125,7 @@ class ElementCells:
         return Cells(slotted, elements, self.holders.misses(numbers) == 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class LocationCells:
     """Cells numbered like the locations.
 
@@ -152,7 +152,7 @@ class LocationCells:
         return Cells(slotted, elements, self.misses(numbers) == 0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SlotCells:
     """Cells numbered like the slots of padded shared memory.
 

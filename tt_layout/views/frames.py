@@ -104,7 +104,7 @@ def _whole_lines_if_short(painter: Painter) -> Iterator[Range]:
             yield first, min(first + block, start + line)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Brackets:
     """The nested brackets around the elements of a tensor.
 
@@ -168,7 +168,7 @@ class Brackets:
         return self.has_gaps or any(closed < count for closed in self._closed(first, count))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sections:
     """Headers above groups of lines, of equal length.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 TENSOR, HARDWARE = "tensor", "hardware"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ViewKind:
     """A kind of view.
 

@@ -13,7 +13,7 @@ SLICE = "slice"
 """What people call a part of a tensor view."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Selection:
     """The selected part of a view; everything by default.
 

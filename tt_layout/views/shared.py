@@ -119,7 +119,7 @@ def memory_of(placed: Viewable) -> Memory:
     return Memory(placed.layout, placed.padding)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Memory:
     """Shared memory of all blocks, with one buffer per block and partition.
 

@@ -171,7 +171,7 @@ def heading_piece(text: bytes, first: int) -> TextPiece:
     return TextPiece(np.frombuffer(text, np.uint8), nothing, nothing, nothing[:, 0], first, True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class View:
     """Text of a layout, generated in pieces, and its cells.
 

@@ -14,8 +14,9 @@ from tt_layout.errors import LayoutError, PlaceholderError, UnmappedError
 from tt_layout.ir.module import Module
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout, place
+from tt_layout.wording import count
 
-UNITS = (("lane", "threads-per-warp", "lanes"), ("warp", "num-warps", "warps"))
+UNITS = (("lane", "threads-per-warp", "lane"), ("warp", "num-warps", "warp"))
 """Input dimension, attribute of the module that must agree, and what both count."""
 
 PLACEHOLDER = "placeholder"
@@ -196,11 +197,11 @@ def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
     """Yield a row for each layout and type of a module, in the order of the text."""
     distinct = module.types.distinct
     grouped: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for number, count in module.types.counts().items():
+    for number, uses in module.types.counts().items():
         ir_type = distinct[number]
         if ir_type.encoding is not None:
             key = ir_type.layout or "", ir_type.bare if ir_type.element_type else ir_type.text
-            grouped.setdefault(key, []).append((number, count))
+            grouped.setdefault(key, []).append((number, uses))
     functions = sorted(module.functions, key=lambda function: function.line)
     names = [None, *(function.name for function in functions)]
     first = module.types.first_lines([function.line for function in functions])
@@ -251,7 +252,7 @@ def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:
         assumed, stated = row.size(dim), module.number(attribute)
         allowed = {stated} | (set(module.partition_warps) if dim == "warp" else set())
         if assumed is not None and stated is not None and assumed not in allowed:
-            yield f"is for {assumed} {unit}, but the module has {stated}"
+            yield f"is for {count(assumed, unit)}, but the module has {stated}"
     assumed, stated = row.size("block"), module.number("num-ctas")
     if assumed is not None and stated is not None and assumed != stated:
-        yield f"is for {assumed} CTAs, but the module has {stated}"
+        yield f"is for {count(assumed, 'CTA')}, but the module has {stated}"
