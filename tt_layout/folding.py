@@ -12,8 +12,8 @@ INDENT = 4
 _COLOUR = r"\x1b\[[0-9;]*m"
 _CHARACTER = re.compile(rf"(?:{_COLOUR})*.(?:\x1b\[0m)?")
 
-# Not before an equals sign, nor in "--slice 0:4" or "on tensor<...>".
-_BREAK = re.compile(r"(?<=\S)(?<! on) (?!=|[\d,:]*:)|(?<=[{<])(?=\w+ =)")
+# Not before an equals sign, nor in "--slice 0:4", "-o k.html" or "on tensor<...>".
+_BREAK = re.compile(r"(?<=\S)(?<! on)(?<! -[a-z]) (?!=|[\d,:]*:)|(?<=[{<])(?=\w+ =)")
 _CLAUSE = re.compile(r"\S[,;:{<]$| (->|\^)$")
 _MARK = re.compile(r"(?<=\S)(?= )|(?<=[^\w\s])")
 _COLUMN = re.compile(r" *\S+(?: \S+)*  +(?=\S)|")
