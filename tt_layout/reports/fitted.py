@@ -236,9 +236,7 @@ def _wrapped(text: str, width: int, first: str = "", further: str = "") -> list[
 
 
 _JOINT = "\0"  # a space at which no line is broken; a text has none, see `tt_layout.safe_text`
-_PARAMETER = re.compile(
-    r"\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]|(?<=\s)--?[a-z][a-z-]* [^\s(-]\S*"
-)
+_PARAMETER = re.compile(r"\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]|(?<=\s)--?[a-z][a-z-]* [^\s(-]\S*")
 
 
 def _kept_together(text: str, room: int) -> str:
