@@ -259,6 +259,8 @@ def test_diff_of_two_files(run: Run, tmp_path: Path) -> None:
         ["@k:", "lower", "bound"],
         ["@k:", "cycles", "that"],
         ["@k:", "findings", "of"],
+        ["@k,", "before:", "about"],
+        ["@k,", "after:", "about"],
         ["line", "operation", "of"],
         ["-", "6", "convert_layout"],
         ["1", "removed,", "0"],
