@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from command import Run, runner
 
+from tt_layout import parse_ir
+from tt_layout.audit.audit import audit_module
+from tt_layout.ir.ssa import read_functions
+
 
 @pytest.fixture
 def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
@@ -175,3 +179,26 @@ def test_convert_explains_loads_and_stores(run: Run) -> None:
                           "--format", "json").out)  # fmt: skip
     assert (data["kind"], data["target"]) == ("local load", "sm90")
     assert data["access"]["wavefronts_per_instruction"] == 4
+
+
+def test_predicates_in_quotation_marks() -> None:
+    """Until 2023 a predicate was a string; one that nobody knows compares nothing."""
+    for predicate in ('"slt"', '"ult"', "slt", "tomorrow"):
+        text = f"""
+module attributes {{"triton_gpu.num-warps" = 4 : i32}} {{
+  tt.func @f(%n: i32, %p: !tt.ptr<f32>) {{
+    %c0 = arith.constant 0 : i32
+    %0 = tt.get_program_id x : i32
+    %1 = arith.cmpi {predicate}, %0, %c0 : i32
+    scf.if %1 {{
+      tt.store %p, %x : f32
+    }}
+    tt.return
+  }}
+}}
+"""
+        [module] = parse_ir(text)
+        [function] = read_functions(module)
+        comparison = next(o for o in function.walk() if o.name == "arith.cmpi")
+        assert comparison.attributes["predicate"] == predicate.strip('"')
+        audit_module(module)

@@ -280,11 +280,12 @@ def _cast(a: Application, operands: Sequence[Shared]) -> Shared | None:
 
 def _comparison(a: Application, operands: Sequence[Shared]) -> Shared | None:
     predicate = str(a.operation.attributes.get("predicate"))
-    is_unsigned = predicate not in _SIGNED
+    if predicate not in _SIGNED and predicate not in _UNSIGNED:
+        return None
+    is_unsigned = predicate in _UNSIGNED
     if a.types[0].pointee is not None or (is_unsigned and _is_negative(operands)):
         return None
-    signed = _SIGNED.get(predicate) or predicate.replace("u", "s", 1)
-    return _compared(signed, operands)
+    return _compared({**_SIGNED, **_UNSIGNED}[predicate], operands)
 
 
 def _compared(predicate: str, operands: Sequence[Shared]) -> Ints:
@@ -297,6 +298,7 @@ def _compared(predicate: str, operands: Sequence[Shared]) -> Ints:
 
 
 _SIGNED = {name: name for name in ("eq", "ne", "slt", "sle", "sgt", "sge")}
+_UNSIGNED = {f"u{name}": f"s{name}" for name in ("lt", "le", "gt", "ge")}
 
 
 def _is_negative(operands: Sequence[Shared]) -> bool:

@@ -40,6 +40,7 @@ class OperationReader:
         self._handlers: dict[str, Callable[[Draft], None]] = {
             "value": self._value,
             "word": self._word,
+            "string": self._string,
             "type": self._type,
             "short": self._type,
             "block": self._successor,
@@ -106,6 +107,12 @@ class OperationReader:
             self.cursor.advance()
         else:
             draft.operands.append(name)
+
+    def _string(self, draft: Draft) -> None:
+        """Read a word in quotation marks, as predicates had them until 2023."""
+        if draft.types is None and not draft.generic:
+            draft.words.append(self.cursor.text.strip('"'))
+        self.cursor.advance()
 
     def _word(self, draft: Draft) -> None:
         cursor, word = self.cursor, self.cursor.text
