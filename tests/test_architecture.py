@@ -36,6 +36,7 @@ RANKS = {
     "releases": 1,
     "colour": 1,
     "hardware": 1,
+    "npot": 1,
     "algebra": 2,
     "mlir": 2,
     "encodings": 3,

@@ -31,7 +31,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tt_layout.algebra.given import extremes, merge_names, read_bases, require_distinct
 from tt_layout.algebra.rendering import Renderers
@@ -106,6 +106,7 @@ class LinearLayout:
 
     in_bases: NamedBases
     out_sizes: OutSizes
+    is_modular: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for names in (self.get_in_dim_names(), self.get_out_dim_names()):

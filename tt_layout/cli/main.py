@@ -21,6 +21,7 @@ from tt_layout.cli.parameters import (
     SizeParameter,
     aliases_option,
     chosen_release,
+    npot_option,
     read_aliases,
     reading_options,
     tensor_option,
@@ -283,6 +284,7 @@ def _display_options(function: Any) -> Any:
 @click.option("--view", type=ViewName(), help="The view to show; tensor by default.")
 @click.option("--use-hw-view", is_flag=True, help="The same as --view hardware.")
 @reading_options
+@npot_option
 @selection_options
 @click.option(
     "--max-text",

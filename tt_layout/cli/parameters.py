@@ -411,6 +411,24 @@ _lanes_option = click.option(
 )
 
 
+def _take_npot(context: click.Context, _: click.Parameter, is_given: bool) -> None:
+    """Take sizes that are no powers of two while the command runs."""
+    if is_given:
+        from tt_layout.npot import npot
+
+        context.with_resource(npot())
+
+
+npot_option = click.option(
+    "--npot",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_take_npot,
+    help="Take sizes that are no powers of two, as TRITON_ALLOW_NPOT=1 of Meta's fork does.",
+)
+
+
 def reading_options(function: _Function) -> _Function:
     """Add the options that say how layouts are read."""
     return release_option(_lanes_option(function))

@@ -206,6 +206,10 @@ class Encoding:
         Raises:
             LayoutError: it is not.
         """
+        if not all(map(is_power_of_two, shape)):
+            from tt_layout.encodings.modular import modular_layout
+
+            return modular_layout(self, shape, element_bits)
         layout = self.layout_for(shape, element_bits)
         if is_ours(type(self)):
             return layout
@@ -245,10 +249,10 @@ class Encoding:
                 f"#{self.name} is for {count(self.rank, 'dimension')}, "
                 f"but the shape {list(sizes)} has {len(sizes)}"
             )
-        for size in sizes:
-            if not is_power_of_two(size):
-                message = f"every dimension must be a power of two, got {list(sizes)}"
-                raise LayoutError(message)
+        if not all(map(is_power_of_two, sizes)):
+            from tt_layout.encodings.modular import check_sizes
+
+            check_sizes(self, sizes)
         if sum(size.bit_length() - 1 for size in sizes) > MAX_SHAPE_BITS:
             message = f"a tensor has at most 2^{MAX_SHAPE_BITS} elements, got {list(sizes)}"
             raise LayoutError(message)

@@ -100,6 +100,8 @@ class IRType(NamedTuple):
             return "no layout yet"
         if isinstance(self.encoding, UnmappedError):
             return f"{self.layout} has no linear layout"
+        if isinstance(self.encoding, Encoding) and any(size & (size - 1) for size in self.shape):
+            return f"{'x'.join(map(str, self.shape))} is no power of two"
         return f"{self.layout} is refused"
 
     @property

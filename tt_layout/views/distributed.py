@@ -78,7 +78,7 @@ def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
         axes,
         content,
         tuple_text(layout, content, b", "),
-        _warp_sections(axes),
+        warp_sections(axes),
         notation="one line per register, one column per lane",
     )
 
@@ -172,7 +172,7 @@ def _holder_text(holders: Preimages, label: Label) -> LabelText:
     return replace(text, gap=Gap(holders.misses, nothing))
 
 
-def _warp_sections(axes: Axes) -> Sections:
+def warp_sections(axes: Axes) -> Sections:
     """Return the headers of blocks and warps above the registers of each warp."""
     block, warp = axes.sections
     many = block.size > 1

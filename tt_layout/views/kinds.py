@@ -41,6 +41,7 @@ class ViewKind:
             from a placed layout and the part to show.
         selects: what chooses a part of it: `SLICE`, or keys of `LOCATION_FIELDS`.
         option: the option of the command line that asks for it.
+        modular_maker: the same for layouts over sizes that are no powers of two.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ViewKind:
     makers: Mapping[MemorySpace, str]
     selects: tuple[str, ...] = ()
     option: str = ""
+    modular_maker: str | None = None
 
     @property
     def suffix(self) -> str:
@@ -74,6 +76,10 @@ class ViewKind:
             '[T0:0, T1:0]\\n'
         """
         maker = self.makers.get(placed.memory_space)
+        if placed.layout.is_modular:
+            maker = self.modular_maker
+            if maker is None:
+                raise LayoutError(f"the {self.name} view is of sizes that are powers of two")
         if maker is None:
             spaces = " or ".join(self.makers)
             message = f"the {self.name} view is of layouts in {spaces}"
@@ -97,6 +103,7 @@ KINDS: Mapping[str, ViewKind] = {
                 MemorySpace.TENSOR: "tt_layout.views.tensor_memory:tensor_view",
             },
             selects=(SLICE,),
+            modular_maker="tt_layout.views.modular:tensor_view",
         ),
         ViewKind(
             HARDWARE,
@@ -108,6 +115,7 @@ KINDS: Mapping[str, ViewKind] = {
             },
             selects=tuple(LOCATION_FIELDS),
             option="--use-hw-view",
+            modular_maker="tt_layout.views.modular:hardware_view",
         ),
     )
 }

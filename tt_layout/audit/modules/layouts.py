@@ -136,6 +136,11 @@ class PlacedLayouts:
 
     def linear(self, ir_type: IRType | None) -> LinearLayout | None:
         """Return the linear layout of a type; None if it has none, or there is no type."""
+        layout = self.layout(ir_type)
+        return None if layout is None or layout.is_modular else layout
+
+    def layout(self, ir_type: IRType | None) -> LinearLayout | None:
+        """Return the layout of a type, also over sizes that are no powers of two."""
         placed = self.of(ir_type) if ir_type is not None else None
         return placed.layout if isinstance(placed, PlacedLayout) else None
 
@@ -241,7 +246,8 @@ def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRo
         return LayoutRow("", encoding.mnemonic, encoding=encoding, error=placed)
     linear = placed.layout
     sizes = tuple([(name, 1 << len(vectors)) for name, vectors in linear.in_bases])
-    return LayoutRow("", encoding.mnemonic, encoding=encoding, linear=linear, sizes=sizes)
+    known = None if linear.is_modular else linear
+    return LayoutRow("", encoding.mnemonic, encoding=encoding, linear=known, sizes=sizes)
 
 
 def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:

@@ -28,6 +28,9 @@ def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None
         return None
     before, after = (audited.layouts.linear(end) for end in (operation.source, operation.target))
     if before is None or after is None:
+        src, dst = (audited.layouts.layout(end) for end in (operation.source, operation.target))
+        if src is not None and dst is not None and src.is_modular and dst.is_modular:
+            return _modular(src, dst, moved_bits(operation.target))
         raise LayoutError((operation.source if before is None else operation.target).without_linear)
     lanes = {layout.get_in_dim_size("lane") for layout in (before, after)}
     if len(lanes) > 1:
@@ -36,6 +39,22 @@ def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None
     if audited.module.is_intel:
         return _within_sub_groups(before, after, bits)
     return _conversion(before, after, bits, gpu or audited.gpu, is_named=gpu is not None)
+
+
+def _modular(before: LinearLayout, after: LinearLayout, bits: int | None) -> Cost:
+    """Return the class of a conversion over sizes that are no powers of two.
+
+    Raises:
+        LayoutError: it goes through memory, and what that takes is not known.
+    """
+    from tt_layout.analyses.conversion.conversion import ConversionKind
+    from tt_layout.analyses.conversion.modular_conversion import classify_modular, cover_elements
+
+    kind = classify_modular(before, after)
+    if kind in (ConversionKind.NOTHING, ConversionKind.REGISTERS):
+        return Cost(str(kind), 0, ConversionDetails(kind=kind))
+    size = f", at most {count(cover_elements(before) * max(8, bits) // 8, 'byte')}" if bits else ""
+    raise LayoutError(f"{kind}{size}")
 
 
 @lru_cache(maxsize=4096)

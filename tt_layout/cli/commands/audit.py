@@ -26,7 +26,7 @@ from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.dump_modules import open_dump, read_modules
 from tt_layout.cli.fail_on import fail_on_option, tell_failures
 from tt_layout.cli.output import emit
-from tt_layout.cli.parameters import FileParameter, chosen_release, release_option
+from tt_layout.cli.parameters import FileParameter, chosen_release, npot_option, release_option
 from tt_layout.cli.values import (
     gpu_option,
     grid_option,
@@ -282,6 +282,7 @@ def _audits(
 @grid_option
 @gpu_option
 @release_option
+@npot_option
 @click.option(
     "--format",
     "output_format",

@@ -9,6 +9,7 @@ from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
     LayoutParameter,
     format_option,
+    npot_option,
     read_target,
     reading_options,
     type_option,
@@ -17,7 +18,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import pointing_at
 from tt_layout.hardware import target_names
 from tt_layout.mlir.types import TensorType
-from tt_layout.reports.convert import conversion_report
+from tt_layout.reports.modular import conversion_over_any_sizes
 
 
 @click.command(
@@ -39,6 +40,7 @@ from tt_layout.reports.convert import conversion_report
     help=f"The GPU: {target_names()}; by default one whose warps have as many lanes.",
 )
 @reading_options
+@npot_option
 @format_option
 def command(
     src: Encoding,
@@ -51,5 +53,5 @@ def command(
     if target is not None:
         read_target(target)
     with pointing_at(tensor.span):
-        report = conversion_report(src, dst, tensor, target)
+        report = conversion_over_any_sizes(src, dst, tensor, target)
     emit(report, output_format)

@@ -10,12 +10,13 @@ from tt_layout.cli.parameters import (
     LayoutParameter,
     NumbersParameter,
     format_option,
+    npot_option,
     reading_options,
     type_option,
 )
 from tt_layout.encodings import Encoding
 from tt_layout.mlir.types import TensorType
-from tt_layout.reports.info import info_report
+from tt_layout.reports.modular import info_over_any_sizes
 
 
 @click.command(
@@ -36,6 +37,7 @@ from tt_layout.reports.info import info_report
     help="Dimensions in global memory, the fastest first; by default the last first.",
 )
 @reading_options
+@npot_option
 @format_option
 def command(
     layout: Encoding,
@@ -44,4 +46,4 @@ def command(
     output_format: str,
 ) -> None:
     """Show the properties of a layout: elements per thread, order, contiguity, replication."""
-    emit(info_report(layout, tensor, memory_order), output_format)
+    emit(info_over_any_sizes(layout, tensor, memory_order), output_format)

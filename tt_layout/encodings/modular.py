@@ -1,0 +1,75 @@
+"""Layouts over sizes that are no powers of two, as Meta's fork of Triton has them.
+
+The bases are those over the sizes rounded up to powers of two: a dimension grows and shrinks as if
+it were so large, and only its size is N.  What lies beyond N wraps, see
+`tt_layout.algebra.modular_layout`.  Only CTAs that split such a dimension are apart by the part of
+N that each has.
+
+Source:
+    facebookexperimental/triton, lib/Tools/LayoutUtils.cpp: ``ensureLayoutNotLargerThan``,
+    ``ensureLayoutNotSmallerThan``; lib/Dialect/TritonGPU/IR/LinearLayoutConversions.cpp:
+    ``combineCtaCgaWithShape``; lib/Dialect/TritonGPU/IR/Dialect.cpp: ``verifyTensorLayout``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tt_layout import npot
+from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.algebra.modular_layout import ModularLayout
+from tt_layout.errors import LayoutError
+
+if TYPE_CHECKING:
+    from tt_layout.encodings.base import Encoding, Shape
+
+SERVED = frozenset({"blocked", "slice", "linear", "dot_op", "nvidia_mma", "amd_mfma", "amd_wmma"})
+"""Mnemonics of the layouts whose tensors may have such sizes."""
+
+
+def check_sizes(encoding: Encoding, sizes: Shape) -> None:
+    """Raise unless an encoding may be over sizes that are no powers of two.
+
+    Raises:
+        LayoutError: it may not, or such sizes were not asked for.
+    """
+    message = f"every dimension must be a power of two, got {list(sizes)}"
+    if encoding.mnemonic not in SERVED:
+        raise LayoutError(message)
+    if not npot.is_taken():
+        raise LayoutError(f"{message}; --npot or {npot.VARIABLE}=1 takes others")
+    if min(sizes) < 1:
+        raise LayoutError(f"every dimension must be positive, got {list(sizes)}")
+
+
+def modular_layout(encoding: Encoding, shape: Shape, element_bits: int | None) -> LinearLayout:
+    """Return the layout of an encoding over sizes of which one is no power of two.
+
+    Raises:
+        LayoutError: CTAs split a dimension in unequal parts.
+
+    Example:
+        >>> from tt_layout.encodings.parsing import parse_layout
+        >>> text = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [4], warpsPerCTA = [1], \
+order = [0]}>"
+        >>> modular_layout(parse_layout(text), (6,), None).in_bases[:2]
+        (('register', ((4,),)), ('lane', ((1,), (2,))))
+    """
+    covers = tuple(size if is_power_of_two(size) else 1 << size.bit_length() for size in shape)
+    padded = encoding.to_linear_layout(covers, element_bits=element_bits)
+    blocks = padded.vectors("block")
+    for axis, (size, cover) in enumerate(zip(shape, covers)):
+        starts = [vector[axis] for vector in blocks if vector[axis]]
+        if size == cover or not starts or encoding.mnemonic == "linear":
+            continue
+        first = min(starts)
+        part, rest = divmod(size, cover // first)
+        if rest:
+            raise LayoutError(f"{cover // first} CTAs split a dimension of {size} unequally")
+        blocks = tuple(
+            tuple(v // first * part if at == axis else v for at, v in enumerate(vector))
+            for vector in blocks
+        )
+    bases = tuple((name, blocks if name == "block" else own) for name, own in padded.in_bases)
+    names = padded.get_out_dim_names()
+    return ModularLayout(bases, tuple(zip(names, shape)))
