@@ -50,6 +50,7 @@ COMMANDS = {
     "audit": ["audit", "kernel.mlir"],
     "check": ["check", "layouts.yaml"],
     "diff": ["diff", "kernel.mlir:rows", "kernel.mlir:columns", *TYPE],
+    "explain": ["explain", "kernel.mlir:7"],
     "init": ["init", "kernel.mlir", "-o", OUTPUT],
     "lsp": ["lsp", "--help"],
     "mcp": ["mcp", "--help"],

@@ -57,6 +57,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"tt-layout page {ROWS} {COLUMNS} -t 64x64xf16 -o both.html",
         "tt-layout page -o index.html",
     ),
+    "explain": ("tt-layout explain kernel.ttgir:90",),
     "plot": (
         f"tt-layout plot {ROWS} -t 16x64xf16 -o rows.svg",
         f"tt-layout plot {ROWS} {MEMORY} -t 64x64xf16 -o banks.svg",

@@ -9,6 +9,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "audit": "Report costly data movements in a dump.",
         "rank": "List configurations of a kernel by their estimated time.",
         "apply": "Write a dump with a suggestion carried out.",
+        "explain": "Explain a line of a dump in words.",
         "page": "Make a page of a dump, of layouts, or to type them in.",
     },
     "A layout (tt-layout LAYOUT -t TYPE prints it)": {

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from math import prod
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.modules.audited_module import FullOperation
-from tt_layout.audit.modules.layouts import LayoutRow
-from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.navigation import defined_at
 from tt_layout.editing.piece import Piece
 from tt_layout.editing.place import Place, Word, word_at
 from tt_layout.encodings import Encoding
-from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import TypeUse
 from tt_layout.ir.types import IRType
-from tt_layout.placement import ASSUMED_BITS, PlacedLayout
-from tt_layout.reports.advice_text import note_message
+from tt_layout.placement import PlacedLayout
+from tt_layout.reports.explanation import layout_facts
 from tt_layout.reports.kernel_head import bound_texts, head_texts
 from tt_layout.safe_text import shortened
 from tt_layout.views.kinds import KINDS, TENSOR
 from tt_layout.views.selection import Selection
-from tt_layout.wording import count, size
 
 DRAWN, PRINTED = 16, 8
 """Rows and columns of the corner of a tensor that is drawn, and that is printed."""
@@ -146,31 +139,9 @@ def _layout(
         facts = (placed.message,) if isinstance(placed, LayoutError) else ()
         yield Section(title, code, facts)
         return
-    yield Section(
-        f"{title}, over `{ir_type.bare}`", code, tuple(_facts(placed, layouts.row(ir_type))), placed
-    )
-
-
-def _facts(placed: PlacedLayout, row: LayoutRow) -> Iterator[str]:
-    """Yield facts about a layout over a type."""
-    if row.registers is not None and row.contiguity is not None:
-        lanes, warps = row.size("lane") or 1, row.size("warp") or 1
-        threads = f"{count(lanes, 'lane')}, {count(warps, 'warp')}"
-        words = f" ({count(_words(row.registers, placed), 'register')})"
-        yield f"{count(row.registers, 'element')} per thread{words}, {threads}"
-        yield f"contiguous per thread: {'x'.join(map(str, row.contiguity))}"
-    elif placed.memory_space is MemorySpace.SHARED and placed.element_bits is not None:
-        total = prod(placed.shape) * placed.element_bits // 8 * placed.buffers
-        buffers = f" in {count(placed.buffers, 'buffer')}" if placed.buffers > 1 else ""
-        yield f"{size(total)}{buffers}{', without padding' * bool(placed.padding)}"
-    if row.replication:
-        repeated = ", ".join(f"{many} times by {dim}" for dim, many in row.replication)
-        yield f"each element is there {repeated}"
-
-
-def _words(elements: int, placed: PlacedLayout) -> int:
-    """Count the 32-bit registers of a thread's elements."""
-    return -(-elements * (placed.element_bits or ASSUMED_BITS) // 32)
+    row = layouts.row(ir_type)
+    title += f", over `{ir_type.bare}`"
+    yield Section(title, code, tuple(layout_facts(placed, row)), placed)
 
 
 # -- values and operations ----------------------------------------------------------------------
@@ -197,37 +168,9 @@ def _kernels(piece: Piece, line: int) -> Iterator[Section]:
 
 def _operations(piece: Piece, audit: Audit, line: int) -> Iterator[Section]:
     yield from _kernels(piece, line)
-    rows = [row for row in audit.movements if row.operation.line == line]
-    products = [product for product in audit.multiplications if product.line == line]
-    findings = [finding for finding in audit.findings if finding.line == line]
-    notes = [note for note in audit.notes if note.finding.line == line]
     for full in piece.operations.get(line, ()):
-        facts = [fact for row in rows for fact in _costs(row)]
-        for product in products:
-            instruction = product.instruction
-            text = instruction.name if instruction is not None else "no matrix instruction"
-            facts.append(f"{text}, {product.flops:g} flops")
-        facts += [f"finding: {finding.message}" for finding in findings]
-        facts += [f"note: {note_message(Adviser(audit), note)}" for note in notes]
-        facts += _registers(piece, full)
-        yield Section(f"`{full.operation.name}`", facts=tuple(facts))
-
-
-def _costs(row: MovementRow) -> Iterator[str]:
-    if row.cost is not None:
-        yield f"{row.cost.text}"
-    if row.refusal or row.cost_unknown:
-        yield row.refusal or f"cost not known: {row.cost_unknown}"
-    if row.operation.bytes is not None:
-        yield f"moves {size(row.operation.bytes)}"
-    if not row.executions.is_once:
-        yield f"runs {row.executions.times}"
-
-
-def _registers(piece: Piece, full: FullOperation) -> Iterator[str]:
-    live = piece.live.get(full.operation.line)
-    if live is not None:
-        yield f"{count(live, 'live register')} per thread behind it"
+        facts = piece.explainer(audit).explanation(full)
+        yield Section(f"`{full.operation.name}`", facts=facts)
 
 
 # -- as text ------------------------------------------------------------------------------------
@@ -240,14 +183,14 @@ def _markdown(section: Section, has_pictures: bool) -> str:
     picture = _picture(section.placed) if has_pictures and section.placed is not None else ""
     if picture:
         parts.append(picture)
-    elif section.placed is not None and (corner := _corner(section.placed)):
-        parts.append(f"```text\n{corner}\n```")
+    elif section.placed is not None and (drawn := corner(section.placed)):
+        parts.append(f"```text\n{drawn}\n```")
     return "\n\n".join(parts)
 
 
 def _plain(section: Section) -> str:
     parts = [section.title.replace("`", ""), section.code, *section.facts]
-    parts += [_corner(section.placed)] if section.placed is not None else []
+    parts += [corner(section.placed)] if section.placed is not None else []
     return "\n".join(part for part in parts if part)
 
 
@@ -259,7 +202,7 @@ def _selection(placed: PlacedLayout, most: int) -> Selection:
     return Selection(slices=tuple(ranges))
 
 
-def _corner(placed: PlacedLayout) -> str:
+def corner(placed: PlacedLayout) -> str:
     """Format the holders of the first elements of a tensor."""
     try:
         text = KINDS[TENSOR].view(placed, _selection(placed, PRINTED)).text().rstrip("\n")

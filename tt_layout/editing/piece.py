@@ -18,7 +18,6 @@ from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import FullOperation, SharedWork
 from tt_layout.audit.modules.known_modules import mover
-from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.enums import TextEnum
@@ -29,6 +28,7 @@ from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import ENDS
 from tt_layout.mlir.source import Source
 from tt_layout.reports.advice_text import note_message
+from tt_layout.reports.explanation import Explainer
 
 _SENTENCE = re.compile(r"\blines? \d")
 """A line of the dump within a sentence."""
@@ -101,6 +101,7 @@ class Piece:
         self.text = text
         self._knowledge = knowledge
         self._placed: tuple[int, tuple[Diagnosis, ...]] | None = None
+        self._explainers: dict[int, Explainer] = {}
 
     @cached_property
     def lines(self) -> list[str]:
@@ -154,6 +155,13 @@ class Piece:
                     by_line.setdefault(lines[kernel.symbol], []).append(kernel)
         return by_line
 
+    def explainer(self, audit: Audit) -> Explainer:
+        """Return what explains the operations of one of its modules, made once."""
+        line = audit.module.line
+        if line not in self._explainers:
+            self._explainers[line] = Explainer(Adviser(audit))
+        return self._explainers[line]
+
     # -- what stands on a line --------------------------------------------------------------
 
     @cached_property
@@ -163,14 +171,6 @@ class Piece:
         for audit in self.audits if self.is_read else ():
             for full in audit.audited.operations if audit.audited is not None else ():
                 by_line.setdefault(full.operation.line, []).append(full)
-        return by_line
-
-    @cached_property
-    def live(self) -> Mapping[int, int]:
-        """The live registers of a thread after each line with an operation."""
-        by_line: dict[int, int] = {}
-        for audit in self.audits if self.is_read else ():
-            by_line |= live_by_line(audit.audited) if audit.audited is not None else {}
         return by_line
 
     # -- what is wrong ----------------------------------------------------------------------

@@ -13,6 +13,7 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.fits import kernel_fits
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.kernel import Kernel, kernel_names, kernels_of
+from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
@@ -25,6 +26,7 @@ from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
 from tt_layout.page.multiplications import multiplication_data
 from tt_layout.reports.advice_text import advice_lines, gain_text, note_message
+from tt_layout.reports.explanation import Explainer
 from tt_layout.reports.finding_text import MAX_SHOWN
 from tt_layout.reports.fits import fit_text
 from tt_layout.reports.kernel_head import head_texts
@@ -49,6 +51,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         number_of: the number of the layout of a type on the page.
     """
     module, adviser = audit.module, Adviser(audit)
+    explainer = Explainer(adviser)
     return {
         "number": number,
         "kernels": kernel_texts(audit),
@@ -65,7 +68,13 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
         "fits": list(_fits(audit)),
         "findings": list(_findings(adviser)),
         "notes": list(_notes(adviser)),
-        "movements": [_movement(row, audit, number_of) for row in audit.movements],
+        "movements": [
+            {
+                **_movement(row, audit, number_of),
+                "explained": _explained(row, explainer, audit.audited),
+            }
+            for row in audit.movements
+        ],
         "multiplications": list(_multiplications(audit)),
         "registers": _registers(audit),
         "pressure": "; ".join(entry.text for entry in audit.registers),
@@ -216,6 +225,14 @@ def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, 
         "location": location._asdict() if location is not None else None,
         "request": _request(operation, audit),
     }
+
+
+def _explained(
+    row: MovementRow, explainer: Explainer, audited: AuditedModule | None
+) -> Sequence[str]:
+    """Return an operation in words, as its hover text has them; nothing of one in no function."""
+    full = audited.in_full(row.operation) if audited is not None else None
+    return explainer.explanation(full) if full is not None else ()
 
 
 def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:

@@ -264,6 +264,9 @@ function showMovement() {
       make("dd", { textContent: value }),
     ]),
   );
+  const { explained = [] } = movement;
+  byId("movement-words").hidden = !explained.length;
+  byId("movement-explained").replaceChildren(...explained.map((textContent) => make("li", { textContent })));
   showSteps(movement);
 }
 

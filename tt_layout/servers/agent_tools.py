@@ -17,8 +17,8 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field
 
 from tt_layout.audit.values.given import PROGRAM_COUNTS
-from tt_layout.editing.dump import MAX_TEXT, Dump
-from tt_layout.editing.hover import hover
+from tt_layout.editing.dump import MAX_TEXT
+from tt_layout.editing.explained import explained_line
 from tt_layout.errors import LayoutError
 from tt_layout.files import files_below, is_inside
 from tt_layout.hardware import DEFAULT_TARGET
@@ -124,8 +124,8 @@ DESCRIPTIONS = {
     " uncoalesced accesses, spills; with the line, the cost and what to write instead.",
     "findings": "List all findings of a kernel, some at once, each with its advice, where an audit"
     " counts what it leaves out.",
-    "explain": "Explain a line of a dump: the operation with its cost and live registers, and its"
-    " layouts.",
+    "explain": "Explain a line of a dump in words: what the operation does, its layouts, which uses"
+    " want which of them, its cost and live registers, and what in a program moves that.",
     "kernel_features": "Return the numbers of a kernel: counts, bytes, registers, occupancy,"
     " bounds, shares.",
     "apply_suggestion": "Return a dump with the suggestion for a finding carried out, audited"
@@ -332,18 +332,9 @@ class AgentTools:
         dump: Text,
         line: Annotated[int, Field(description="line of the dump, from 1", ge=1, le=MAX_TEXT)],
     ) -> str:
-        """Return the facts of a line."""
-        read = Dump(self._dump(dump)[0].text)
-        placed = read.at(line)
-        if placed is None or line > read.text.count("\n") + 1:
-            raise LayoutError(f"the dump has no line {line}")
-        own = line - placed.down
-        text = placed.piece.line(own)
-        starts = [at for at, mark in enumerate(text) if mark in "#.%"]
-        found = [hover(placed.piece, own, at) for at in starts]
-        told = [one.plain for one in found if one is not None]
-        told += [one.message for one in placed.piece.diagnoses(placed.down) if one.line == line]
-        return "\n\n".join(dict.fromkeys(told)) or f"nothing is known of line {line}: {text}"
+        """Return a line in words."""
+        source, _ = self._dump(dump)
+        return str(explained_line(source.name, source.text, line))
 
     def kernel_features(
         self,

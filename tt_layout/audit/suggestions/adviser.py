@@ -10,11 +10,13 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.shares import Share, Shares
 from tt_layout.audit.suggestions.advice import Advice, Reason
+from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.gains import Gain, Removed, gain, removed_by, unit_of
 from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 from tt_layout.hardware import Target
+from tt_layout.ir.ssa import SsaFunction
 
 T = TypeVar("T")
 
@@ -52,6 +54,10 @@ class Adviser:
     def target(self) -> Target | None:
         """The GPU that is costed; None where it is not known."""
         return self.audit.chip
+
+    def flow(self, function: SsaFunction) -> Flow | None:
+        """Return which operations determine layouts at both ends of a function's values."""
+        return self._advice.flow(function) if self._advice is not None else None
 
     def reason(self, finding: Finding) -> Reason | None:
         """Return why a conversion is there; None of any other finding."""
