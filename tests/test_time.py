@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from types import SimpleNamespace
@@ -238,9 +239,19 @@ class TestReports:
 
     def test_its_absence_is_named(self, run: Run, tmp_path: Path) -> None:
         said = self.verdict(run, kernel(loop(ADD)), tmp_path / "k")
+        assert said.startswith("bound by ")
+        below = run("audit", str(tmp_path / "k")).out.partition("registers per thread")[2]
         assert re.search(
-            r"; no estimate of its time: it is not known how often the loop at line \d+ runs$", said
+            r"\n  no estimate of its time: it is not known how often the loop at line \d+ runs",
+            below,
         )
+
+    @pytest.mark.parametrize(("fewest", "is_spilled"), [(200, False), (256, True)])
+    def test_spills_are_those_of_the_registers(self, fewest: int, is_spilled: bool) -> None:
+        found = estimated(kernel(chain(4)))
+        program = replace(found.program, needed=300, fewest=fewest, most=400, programs=100)
+        again = replace(found, program=program).launching(132)
+        assert (again.launch.spilled > 0) is is_spilled
 
     def test_stages_are_the_buffers_of_copies_in_a_loop(self) -> None:
         values = {"K": 4096, "N": 4096}

@@ -17,7 +17,7 @@ from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.conclusions import MovementRow, by_function
 from tt_layout.audit.facts import Facts
 from tt_layout.audit.finding_groups import led_by, sorted_groups
-from tt_layout.audit.findings import Counted, Finding, FindingLine
+from tt_layout.audit.findings import Counted, Finding, FindingLine, Urgency
 from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.operations.multiplications import Multiplication
@@ -370,6 +370,14 @@ class Kernel:
         return verdict_text(
             self.findings, self.bounds, self.measured, self.adviser, lambda: self.estimate
         )
+
+    @property
+    def untimed(self) -> str:
+        """Why its verdict has no estimated time; empty where it has one, or rests on none."""
+        is_urgent = any(finding.urgency != Urgency.CYCLES for finding in self.findings)
+        if is_urgent or self.measured is not None or self.is_empty or self.is_before_layouts:
+            return ""
+        return self.estimate.text if isinstance(self.estimate, NoEstimate) else ""
 
     @property
     def is_empty(self) -> bool:

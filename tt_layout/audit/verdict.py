@@ -64,7 +64,7 @@ def verdict_text(
         return "; ".join(filter(None, [bound, _gain_text(findings, adviser)]))
     time = estimate()
     if isinstance(time, NoEstimate):
-        return "; ".join(filter(None, [bound, _gain_text(findings, adviser), time.text]))
+        return "; ".join(filter(None, [bound, _gain_text(findings, adviser)]))
     gap = Gap(time, bounds)
     return f"{gap.text}; {_gain_text(findings, adviser, gap)}"
 

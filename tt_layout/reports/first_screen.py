@@ -164,9 +164,9 @@ def _verdict(summary: Kernel) -> Part:
 def _state(summary: Kernel) -> Part:
     """Return the memory and the registers of a kernel."""
     whole = state(summary)
-    short = [line._replace(text=_short(line.text)) for line in whole]
-    if resources(summary):
-        short[-1] = short[-1]._replace(text=_short(resources(summary, is_short=True)))
+    full, brief = resources(summary), resources(summary, is_short=True)
+    texts = (brief if line.text == full else line.text for line in whole)
+    short = [line._replace(text=_short(text)) for line, text in zip(whole, texts)]
     return Part(Turn.STATE, [whole, short])
 
 

@@ -26,17 +26,17 @@ def verdict_paragraph(summary: Kernel) -> Paragraph:
 
 def state(summary: Kernel) -> list[Paragraph]:
     """Return the lines below the findings of a kernel: its memory and registers."""
-    texts = [summary.memory, resources(summary)]
+    texts = [summary.memory, resources(summary), summary.untimed]
     if not summary.findings and not summary.needed:
         texts.insert(0, summary.absences)
     return [Paragraph(text, GAP, 2 * len(GAP)) for text in texts if text]
 
 
 def head_texts(summary: Kernel) -> Iterator[str]:
-    """Yield the verdict, what was found, and what a multiprocessor holds of the kernel."""
+    """Yield the verdict, what was found, what a multiprocessor holds, why no time is said."""
     yield safe(summary.verdict)
     yield summary.counts
-    yield from filter(None, [resources(summary)])
+    yield from filter(None, [resources(summary), summary.untimed])
 
 
 def bound_texts(summary: Kernel) -> Iterator[str]:

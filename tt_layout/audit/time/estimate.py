@@ -201,7 +201,7 @@ def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str
         line, inputs = unknown[0]
         why = f"depend on {', '.join(inputs[:3])}" if inputs else "are not known"
         yield f"the addresses at line {line} {why}"
-    if program.spilled is None and program.needed > program.limit:
+    if program.spilled is None and program.most > program.limit:
         yield "how much is spilled is not known before it is compiled"
 
 
@@ -246,6 +246,8 @@ def read_program(
         programs=prod(grid),
         first_bytes=touched.bytes + reader.described,
         needed=registers.needed if registers is not None else 0,
+        fewest=registers.range.low if registers is not None else 0,
+        most=registers.range.high if registers is not None else 255,
         limit=registers.limit if registers is not None else 255,
         used=compiled.used if compiled is not None else None,
         spilled=compiled.spilled if compiled is not None else None,

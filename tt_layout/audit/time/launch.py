@@ -264,7 +264,7 @@ class _Spills:
             if step.access is not None and step.access.kind == "global load" and step.runs <= 1
         )
         hoisted += constants.loads if hoisted else 0
-        self.needed: float = max(program.needed + copied, hoisted)
+        self.needed: float = min(max(program.needed + copied, hoisted), program.most)
         self.number, self._each = self._spilled()
 
     def _spilled(self) -> tuple[float, float]:
@@ -273,6 +273,8 @@ class _Spills:
         if program.spilled is not None:
             collapses = (program.used or 255) <= 64 and program.spilled > 200
             return program.spilled, constants.spill * (constants.collapse if collapses else 1)
+        if program.fewest <= program.limit:
+            return 0, constants.spill
         over = max(0.0, self.needed - program.limit)
         if self._accumulator >= program.limit - 16:
             return 0.65 * self.needed, constants.spill

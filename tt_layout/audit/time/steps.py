@@ -142,6 +142,7 @@ class Program:
         programs: of the launch.
         first_bytes: of global memory that all programs touch, each once.
         needed: registers of a thread that the compiler is expected to need.
+        fewest, most: the ends of that estimate.
         limit: the most that a thread may have.
         used, spilled: registers as compiled; None where only the dump is known.
         shared_bytes: of a CTA.
@@ -155,6 +156,8 @@ class Program:
     programs: int
     first_bytes: float
     needed: int
+    fewest: int
+    most: int
     limit: int
     used: int | None
     spilled: int | None
