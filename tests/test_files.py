@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gzip
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -167,16 +168,24 @@ FILES = {
     "move", "make_archive", "unpack_archive", "getline", "getlines", "run_path", "Popen",
     "check_output", "check_call", "spec_from_file_location", "exec_", "CDLL", "walk_packages",
     "FileIO", "utime", "truncate", "mkfifo", "sendfile", "startfile", "fileinput", "run_module",
+    "open_code", "copyfileobj", "copymode", "copystat", "FileHandler", "posix_spawn",
+    "getoutput", "getstatusoutput", "create_subprocess_exec", "create_subprocess_shell",
+    "SourceFileLoader", "symlink", "readlink", "urlopen", "urlretrieve", "create_connection",
+    "HTTPConnection", "HTTPSConnection", "open_connection",
 }  # fmt: skip
-"""Functions of any object that open, write, delete, rename or list files, or run programs."""
+"""Functions of any object that open, write, delete, rename or list files, run programs, connect."""
 
 OF_MODULES = {
     "os": {"renames",
            "stat", "lstat", "access", "remove", "replace", "link", "symlink", "readlink", "walk",
-           "system", "popen", "execv", "execve", "execvp", "spawnv", "statvfs", "chown"},
+           "system", "popen", "execv", "execve", "execvp", "execl", "execlp", "spawnv", "spawnl",
+           "statvfs", "chown"},
     "shutil": {"copy", "move", "which", "disk_usage"},
+    "socket": {"socket"}, "logging": {"basicConfig"}, "sqlite3": {"connect"},
+    "builtins": {"eval", "exec"}, "runpy": {"run_path", "run_module"},
     "np": {"load", "save", "loads"}, "numpy": {"load", "save"},
-    "gzip": {"compress"}, "pickle": {"load"}, "shelve": {"open"}, "subprocess": {"run", "call"},
+    "gzip": {"compress"}, "shelve": {"open"}, "subprocess": {"run", "call"},
+    "pickle": {"load", "loads"}, "marshal": {"load", "loads"},
     "io": {"open"}, "codecs": {"open"}, "lzma": {"open"}, "bz2": {"open"},
 }  # fmt: skip
 """Names of functions that do so of a module only; elsewhere they mean something else."""
@@ -196,14 +205,15 @@ EXCEPTIONS = {
     ("views/whole_text.py", "CDLL"): "Python itself, for a function of its own",
     ("watching/report.py", "fdopen"): "standard error",
     ("servers/agent_tools.py", "open"): "what the system says of this process",
+    ("golden/changed.py", "run"): "git, which `--changed` asks for",
     ("kernels/compiling.py", "TemporaryDirectory"): "the temporary folder of a compilation",
     ("kernels/compiling.py", "open"): "the temporary folder of a compilation",
     ("kernels/compiling.py", "Popen"): "the Python that the user names, or this one",
     ("kernels/inside_triton.py", "open"): "the temporary folder of a compilation",
     ("kernels/inside_triton.py", "replace"): "the temporary folder of a compilation",
-    ("watch.py", "run_path"): "the program that is to be watched",
-    ("watch.py", "run_module"): "the program that is to be watched",
-    ("watch.py", "access"): "the program that is to be watched",
+    ("watching/__main__.py", "run_path"): "the program that is to be watched",
+    ("watching/__main__.py", "run_module"): "the program that is to be watched",
+    ("watching/__main__.py", "access"): "the program that is to be watched",
     ("watching/journal.py", "open"): "the temporary folder of the session",
     ("watching/journal.py", "scandir"): "the temporary folder of the session",
     ("watching/processes.py", "open"): "the temporary folder of the session",
@@ -214,30 +224,98 @@ EXCEPTIONS = {
 """Calls beside `tt_layout.files`, on what no input names, and what that is."""
 
 
+BUILTINS = {"open", "eval", "exec"}
+MENTIONED = re.compile(
+    rf"\b(?:{'|'.join(sorted({*BUILTINS, 'getattr', 'import_module', '__import__'}))})\b"
+    rf"|\.\s*(?:{'|'.join(sorted(FILES))}|replace\s*\([^,()]*\))"
+    rf"|\bimport\b.*\b(?:{'|'.join(sorted(OF_MODULES))})\b"
+    rf"|\bfrom\s+(?:{'|'.join(sorted(OF_MODULES))}|pathlib|tempfile)\b"
+)
+"""What is somewhere in a module that has such a call: the other modules need not be parsed."""
+
+
 def calls_on_files(code: str) -> list[tuple[int, str]]:
-    """Return line and name of each use of a function on files: called, passed on, or imported."""
-    found = []
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Name) and node.id == "open":
-            found.append((node.lineno, "open"))
-        elif isinstance(node, ast.Attribute):
-            of = node.value.id if isinstance(node.value, ast.Name) else ""
-            if node.attr in FILES or node.attr in OF_MODULES.get(of, ()):
-                found.append((node.lineno, node.attr))
-        elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("tt_layout"):
-            of = node.module or ""
-            names = FILES | OF_MODULES.get(of, set())
-            found += [(node.lineno, alias.name) for alias in node.names if alias.name in names]
-    return found
+    """Return line and name of each use of a function on files: called, passed on, or imported.
+
+    Modules are known by any name that they are imported under, and by `import_module`; attributes
+    also by `getattr`.  ``path.replace(other)`` is told from that of a text by its one argument.
+    """
+    if MENTIONED.search(code) is None:
+        return []
+    nodes = list(ast.walk(ast.parse(code)))
+    modules = {name: name for name in OF_MODULES} | _aliases(nodes)
+    return [use for node in nodes for use in _uses(node, modules)]
 
 
-def test_calls_on_files_are_found() -> None:
-    code = "\n".join([
-        "open(p)", "Path(p).read_text()", "os.replace(a, b)", "text.replace(a, b)",
-        "from shutil import rmtree", "map(os.unlink, paths)", "function.walk()", "os.walk(p)",
-        "from tt_layout.files import read_bytes", "np.load(p)", "tempfile.mkstemp()",
-    ])  # fmt: skip
-    assert sorted(line for line, _ in calls_on_files(code)) == [1, 2, 3, 5, 6, 8, 10, 11]
+def _aliases(nodes: list[ast.AST]) -> dict[str, str]:
+    """Return the modules of the names that stand for one."""
+    found = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    aliases = {alias.asname: alias.name for alias in found if alias.asname is not None}
+    for node in nodes:
+        if isinstance(node, ast.Assign) and (module := _module(node.value, aliases)):
+            aliases |= {name.id: module for name in node.targets if isinstance(name, ast.Name)}
+    return aliases
+
+
+def _module(node: ast.expr, modules: dict[str, str]) -> str:
+    """Return the module that an expression is; an empty text for none."""
+    if isinstance(node, ast.Name):
+        return modules.get(node.id, node.id if node.id in OF_MODULES else "")
+    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
+        called = called.id if isinstance(called, ast.Name) else called
+        return str(node.args[0].value) if called in ("import_module", "__import__") else ""
+    return ""
+
+
+def _uses(node: ast.AST, modules: dict[str, str]) -> list[tuple[int, str]]:
+    """Return the uses that a node itself is."""
+    if isinstance(node, ast.Name) and node.id in BUILTINS:
+        return [(node.lineno, node.id)]
+    if isinstance(node, ast.Attribute):
+        own = OF_MODULES.get(_module(node.value, modules), set())
+        return [(node.lineno, node.attr)] if node.attr in FILES | own else []
+    if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("tt_layout"):
+        names = FILES | OF_MODULES.get(node.module or "", set())
+        if OF_MODULES.get(node.module or ""):
+            names |= {"*"}
+        return [(node.lineno, alias.name) for alias in node.names if alias.name in names]
+    if not isinstance(node, ast.Call):
+        return []
+    if isinstance(node.func, ast.Name) and node.func.id == "getattr":
+        of = OF_MODULES.get(_module(node.args[0], modules), set()) | FILES
+        named = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
+        return [(node.lineno, str(named))] if named in of else []
+    is_path = isinstance(node.func, ast.Attribute) and node.func.attr == "replace"
+    if is_path and len(node.args) == 1 and not node.keywords:
+        return [(node.lineno, "replace")]
+    return []
+
+
+FOUND = (
+    "open(p)", "Path(p).read_text()", "import os; os.replace(a, b)", "from shutil import rmtree",
+    "map(os.unlink, paths)", "import os; os.walk(p)", "import numpy as np; np.load(p)", "tempfile.mkstemp()",
+    "f = open; f(p)", "import os as o; o.replace(a, b)", "from os import replace as r",
+    "import shutil as s; s.copy(a, b)", "Path(p).write_text(t)", "Path(a).replace(b)",
+    "path.rename(b)", "getattr(os, 'replace')(a, b)", "getattr(path, 'unlink')()",
+    "import_module('os').replace(a, b)", "__import__('os').remove(a)", "from os import *",
+    "import os; s = os; s.remove(a)", "importlib.import_module('shutil').copy(a, b)", "exec(text)",
+    "import builtins; builtins.open(p)", "from io import open as o", "r.urlopen(u)",
+)  # fmt: skip
+UNFOUND = (
+    "text.replace(a, b)", "function.walk()", "from tt_layout.files import read_bytes",
+    "replace(value, a=b)", "value.replace(a=b)", "re.compile(p)", "getattr(os, 'O_NONBLOCK', 0)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("code", FOUND)
+def test_a_call_on_files_is_found(code: str) -> None:
+    assert calls_on_files(code)
+
+
+@pytest.mark.parametrize("code", UNFOUND)
+def test_another_call_is_none(code: str) -> None:
+    assert calls_on_files(code) == []
 
 
 @pytest.mark.slow
