@@ -198,7 +198,7 @@ METHODS = {
 
 EXCEPTIONS = {
     ("page/__init__.py", "read_text"): "the package's own scripts and styles",
-    ("encodings/registry.py", "glob"): "the package's own modules",
+    ("encodings/registry.py", "listdir"): "the package's own modules",
     ("cli/paging.py", "which"): "the pager that PAGER names",
     ("cli/paging.py", "Popen"): "the pager that PAGER names",
     ("cli/commands/lsp.py", "fdopen"): "standard output",
@@ -294,7 +294,8 @@ def _uses(node: ast.AST, modules: dict[str, str]) -> list[tuple[int, str]]:
 
 FOUND = (
     "open(p)", "Path(p).read_text()", "import os; os.replace(a, b)", "from shutil import rmtree",
-    "map(os.unlink, paths)", "import os; os.walk(p)", "import numpy as np; np.load(p)", "tempfile.mkstemp()",
+    "map(os.unlink, paths)", "import os; os.walk(p)", "import numpy as np; np.load(p)",
+    "tempfile.mkstemp()",
     "f = open; f(p)", "import os as o; o.replace(a, b)", "from os import replace as r",
     "import shutil as s; s.copy(a, b)", "Path(p).write_text(t)", "Path(a).replace(b)",
     "path.rename(b)", "getattr(os, 'replace')(a, b)", "getattr(path, 'unlink')()",
