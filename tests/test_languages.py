@@ -51,3 +51,74 @@ def test_a_text_in_no_language_is_only_without_mlir(run: Run, tmp_path: Path) ->
     path = tmp_path / "given.txt"
     path.write_text("Dear reader,\nthis is a letter.\n")
     assert "found no MLIR in it" in run("audit", str(path)).err
+
+
+GIVEN = {
+    "PTX": [
+        *TEXTS["PTX"],
+        "ld.global.v4.b32 { %r1, %r2, %r3, %r4 }, [ %rd1 + 0 ];",
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1,%f2}, {%r1}, {%r2}, {%f3,%f4};",
+        "@%p1 st.shared.b32 [%r4], %r5;",
+    ],
+    "AMD assembly": TEXTS["AMD assembly"],
+    "SASS": TEXTS["SASS"],
+    "LLVM IR": [
+        *TEXTS["LLVM IR"],
+        "%3 = load float, ptr addrspace(1) %2, align 4",
+        "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+        "store float %4, ptr addrspace(1) %5, align 4",
+        "%7 = tail call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
+    ],
+    "HLO": [
+        *TEXTS["HLO"],
+        "%add.1 = f32[8,16]{1,0} add(f32[8,16]{1,0} %a, f32[8,16]{1,0} %b)",
+        "ROOT dot.3 = bf16[128,256]{1,0} dot(p0, p1), lhs_contracting_dims={1}",
+    ],
+    "StableHLO": ["%0 = stablehlo.add %arg0, %arg1 : tensor<8xf32>"],
+    "Python": [
+        *TEXTS["Python"],
+        "import numpy as np\nx = np.zeros(4)\n",
+        "def kernel(x_ptr, n):\n    return x_ptr\n",
+        "# a kernel\nimport triton\n",
+    ],
+    "CUDA C++": [
+        *TEXTS["CUDA C++"],
+        "__global__ void copy(float *x) { }",
+        "template <class T>\nstruct Traits { };\n",
+        "__device__ float twice(float x);",
+        "#pragma once\n",
+        "#define TILE 64\n",
+        '#include "cutlass/gemm.h"\n',
+    ],
+    "TTIR": [
+        "tt.func public @f(%0: !tt.ptr<f32>) {\n  tt.return\n}\n",
+        "module {\n  tt.func @f() {\n    tt.return\n  }\n}\n",
+        "%0 = tt.load %p : tensor<128x!tt.ptr<f32>>",
+        "%1 = tt.splat %x : f32 -> tensor<128xf32>",
+        "tt.store %p, %v : tensor<128x!tt.ptr<f32>>",
+    ],
+    "a dump": [
+        'module attributes {"ttg.num-warps" = 4 : i32} {\n  tt.func @f() {\n  }\n}\n',
+        "%1 = ttg.convert_layout %0 : tensor<8xf32, #a> -> tensor<8xf32, #b>",
+        "ttg.local_load %s : !ttg.memdesc<8xf32, #s> -> tensor<8xf32, #b>",
+    ],
+    "MLIR": [
+        "%2 = arith.addi %0, %1 : i32",
+        "scf.for %i = %a to %b step %c {\n}\n",
+        "func.func @f()",
+    ],
+}
+
+
+@pytest.mark.parametrize("option", ["-l", "info"])
+def test_a_text_in_another_language_is_named_where_a_layout_is_expected(
+    run: Run, option: str
+) -> None:
+    """40 texts and more, as an option and as an argument; none is "expected an attribute"."""
+    assert sum(map(len, GIVEN.values())) >= 40
+    for name, texts in GIVEN.items():
+        for text in texts:
+            outcome = run(option, text, "-t", "tensor<16x16xf16>")
+            assert outcome.status == 2
+            assert f": error: this is {name}, no layout: " in outcome.err, (text, outcome.err)
+            assert "expected an attribute" not in outcome.err

@@ -129,6 +129,10 @@ class TypeParameter(TextParameter):
         return parse_type(text, name=name)
 
 
+_NO_ATTRIBUTE = ("# ", "#include", "#pragma", "#define")
+"""Beginnings of texts of other languages, though an attribute begins with a number sign, too."""
+
+
 class NotationParameter(_ParamType):
     """A layout in any notation, by the rules of ``--triton`` and over ``-t``, read first."""
 
@@ -163,7 +167,7 @@ class NotationParameter(_ParamType):
 
     def read(self, text: str, context: Context) -> Encoding:
         """Return the encoding that a text stands for."""
-        if text.lstrip().startswith("#"):
+        if text.lstrip().startswith("#") and not text.lstrip().startswith(_NO_ATTRIBUTE):
             from tt_layout.encodings.parsing import parse_layout
 
             return parse_layout(text, release=context.release, name=context.name)
@@ -187,6 +191,10 @@ class LayoutParameter(NotationParameter):
             from tt_layout.mlir.source import read_source
 
             return self.read_file(read_source(text), context)
+        if "\n" in text or any(sign in text for sign in "=;(%"):
+            from tt_layout.mlir.languages import refuse_language
+
+            refuse_language(text, context.name)
         path, separator, alias = text.rpartition(":")
         if not separator and os.path.isfile(text):
             message = f"{text} is a file: name one of its aliases or lines"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from tt_layout.errors import FileLocation, NothingFoundError
+from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
 from tt_layout.mlir.source import Source
 
 MAX_BEGINNING = 1 << 16
@@ -35,28 +35,70 @@ KERNELS = "give the .ttgir of its Triton kernels"
 LAYOUT = "give a layout of it: tt-layout LAYOUT"
 
 LANGUAGES = (
-    Language("PTX", _sign(r"^\s*\.version \d+\.\d+\s*$|^\s*\.target sm_\d+"), BESIDE),
+    Language(
+        "PTX",
+        _sign(
+            r"^\s*\.version \d+\.\d+\s*$|^\s*\.target sm_\d+"
+            r"|^\s*\.(?:visible )?\.?(?:entry|reg|func)\b"
+            r"|^\s*(?:@!?%p\d+ )?[a-z][\w]*(?:\.[\w:]+)+\s+[{[%][^=]*;"
+        ),
+        BESIDE,
+    ),
     Language("AMD assembly", _sign(r"^\s*\.amdgcn_target |^\s*\.amdhsa_kernel "), BESIDE),
     Language("SASS", _sign(r"^\s*/\*[0-9a-f]{4,}\*/\s+\S|^\s*Function : \S"), BESIDE),
     Language(
-        "LLVM IR", _sign(r"^(?:target (?:triple|datalayout) = |define .*@\S+\(.*\{$)"), BESIDE
+        "LLVM IR",
+        _sign(
+            r"^(?:target (?:triple|datalayout) = |define .*@\S+\(.*\{$|declare .*@|; ModuleID)"
+            r"|^\s*(?:%\S+ = (?!\"?[a-z_]+\.)(?:tail )?[a-z]+ |store \S+ \S+, ptr )"
+        ),
+        BESIDE,
     ),
-    Language("HLO", _sign(r"^HloModule |^\s*ENTRY %?[\w.]+ (?:\(.*)?\{$"), KERNELS),
+    Language(
+        "HLO",
+        _sign(
+            r"^HloModule |^\s*ENTRY %?[\w.]+ (?:\(.*)?\{$"
+            r"|^\s*(?:ROOT )?%?[\w.-]+ = \(?[a-z]+\d+\[[\d,]*\]\S* [\w-]+\("
+        ),
+        KERNELS,
+    ),
     Language("StableHLO", _sign(r"^\s*(?:%\S+ = )?\"?(?:stablehlo|mhlo)\.\w+"), KERNELS),
     Language(
         "Python",
-        _sign(r"^\s*@(?:triton|gluon)\.(?:jit|autotune)|^(?:import|from) (?:triton|torch)\b"),
+        _sign(r"^\s*@(?:triton|gluon)\.(?:jit|autotune)|^(?:import|from) [a-z_]\w*|^\s*def \w+\("),
         "give the .ttgir that it compiles to, or run it under python -m tt_layout.watching",
     ),
     Language(
         "CUDA C++",
-        _sign(r"^\s*#include\s*[<\"]|^\s*__global__ |^\s*using namespace (?:cute|cutlass)\b"),
+        _sign(
+            r"^\s*#(?:include\s*[<\"]|pragma |define )|^\s*__(?:global|device)__ |\bcutlass::"
+            r"|^\s*using namespace (?:cute|cutlass)\b"
+        ),
         LAYOUT,
     ),
     Language("a CuTe expression", _sign(r"\b(?:cute::|make_(?:layout|tiled_\w+)\()"), LAYOUT),
+    Language(
+        "CUDA C++", _sign(r"^\s*(?:template\s*<|using \w+\s*=|(?:const )?auto \w+\s*=)"), LAYOUT
+    ),
     Language("JSON", _sign(r"\A\s*[\[{]\s*(?:[\]}\"\[{\d-]|$)"), "give the dump in a field of it"),
 )
 """The languages, the most telling signs first."""
+
+
+DUMPS = (
+    Language(
+        "a dump",
+        _sign(r"#(?:ttg|triton_gpu)\.|^#\w+ = |\"?(?:ttg|triton_gpu)\."),
+        "write it into a file: tt-layout FILE",
+    ),
+    Language("TTIR", _sign(r"\btt\.(?:func|load|store|dot|reduce|splat|addptr)\b"), BESIDE),
+    Language(
+        "MLIR",
+        _sign(r"^\s*(?:builtin\.)?module\b|^\s*(?:%\S+ = )?\"?[a-z_]+\.[a-z_]\w*\"?[ (]"),
+        BESIDE,
+    ),
+)
+"""Languages with layouts of their own, or before layouts, the most telling signs first."""
 
 
 def language_of(text: str) -> Language | None:
@@ -83,3 +125,39 @@ def no_mlir(source: Source) -> NothingFoundError:
     else:
         message = f"this is {language.name}: {language.instead}"
     return NothingFoundError(message, FileLocation(source.name))
+
+
+_PREPROCESSOR = re.compile(r"\s*#(?:\s|(?:include|pragma|define|if|ifdef)\b)")
+
+
+def refuse_language(text: str, name: str) -> None:
+    """Raise for a text in another language that stands where a layout is expected.
+
+    Raises:
+        LayoutError: it is in one; what is to be given instead is said.
+
+    Example:
+        >>> refuse_language("#include <cuda.h>", "-l")
+        Traceback (most recent call last):
+        tt_layout.errors.LayoutError: -l:1:1: error: this is CUDA C++, no layout: give a layout \
+of it: tt-layout LAYOUT
+        #include <cuda.h>
+        ^
+    """
+    if text.lstrip().startswith("#") and _PREPROCESSOR.match(text) is None:
+        return
+    beginning = text[:MAX_BEGINNING]
+    mlir = (language for language in DUMPS if language.sign.search(beginning))
+    language = next(mlir, None) if _IN_MLIR.search(beginning) else language_of(text)
+    if language is not None and language.name != "JSON":  # layouts may be lists or objects
+        start = len(text) - len(text.lstrip())
+        message = f"this is {language.name}, no layout: {language.instead}"
+        raise LayoutError(message, Source(text, name).span(start, start + 1))
+
+
+_IN_MLIR = re.compile(
+    r"^\s*(?:builtin\.)?module\b.*\{"
+    r"|^\s*(?:%\S+(?:, %\S+)* = )?\"?(?:tt|ttg|ttng|triton_gpu|scf|arith|func|amdg)\.[\w.]+[\"\s(]",
+    re.MULTILINE,
+)
+"""What texts of MLIR have that Triton prints."""

@@ -103,6 +103,9 @@ def read_layout(text: str, context: Context | None = None) -> Encoding:
     text = _defined(text)
     notation = None if text.lstrip().startswith("#") else _of(text)
     if notation is None:
+        from tt_layout.mlir.languages import refuse_language
+
+        refuse_language(text, context.name)
         return parse_layout(text, release=context.release, name=context.name)
     try:
         return notation.read(text, context)
