@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,7 @@ import tt_layout
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.errors import LayoutError
 from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
+from tt_layout.library.autotuning import stopping_at_ttgir
 from tt_layout.watching.report import report_of
 
 ROOT = Path(__file__).parent.parent
@@ -366,6 +368,38 @@ class TestPerfModel:
         assert tt_layout.perf_model(refused, (1,))(n=4) == float("inf")
         with pytest.raises(TypeError, match="unexpected keyword argument 'n'"):
             tt_layout.perf_model(lambda block: "", (1,))(n=4)
+
+    def test_mistakes_of_a_program_are_raised(self) -> None:
+        def mistaken(**arguments: Any) -> str:
+            return str(arguments["block"])
+
+        with pytest.raises(KeyError, match="block"):
+            tt_layout.perf_model(mistaken, (1,))(n=4)
+
+    def test_compilations_of_other_threads_go_on(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        runtime = SimpleNamespace(add_stages_inspection_hook=None)
+        module = SimpleNamespace(knobs=SimpleNamespace(runtime=runtime))
+        monkeypatch.setitem(sys.modules, "triton", module)
+        stages: dict[str, object] = {"ttgir": "whole"}
+        keys: list[object] = []
+
+        def compile_beside() -> None:
+            hook = runtime.add_stages_inspection_hook
+            assert hook is not None
+            keys.append(hook())
+            hook(None, stages, None, None, None)
+
+        def fail() -> None:
+            with stopping_at_ttgir():
+                thread = Thread(target=compile_beside)
+                thread.start()
+                thread.join()
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            fail()
+        assert (keys, stages) == ([("", "")], {"ttgir": "whole"})
+        assert runtime.add_stages_inspection_hook is None
 
     def test_triton_stops_behind_ttgir(self, monkeypatch: pytest.MonkeyPatch) -> None:
         runtime = SimpleNamespace(add_stages_inspection_hook=None)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
+from threading import RLock, get_ident
 from typing import Any, NamedTuple, TypeVar
 
 from tt_layout.audit.fits import KernelFit, kernel_fits
@@ -111,7 +112,7 @@ def perf_model(
 
     Returns:
         A function of the arguments by name, a configuration's among them: microseconds; infinity
-        where it does not compile, or where there is no estimate.
+        where it does not compile, or where there is no estimate.  Other errors are raised.
 
     Example:
         >>> dump = '''
@@ -171,10 +172,26 @@ def _microseconds(
             if name in names and isinstance(value, int)
         }
         return estimate(found, values, grid=grid, gpu=gpu).seconds * 1e6
-    except TypeError:  # arguments that the kernel does not take: no configuration would be ranked
+    except Exception as error:
+        if is_refusal(error):  # such a configuration is not launched
+            return inf
         raise
-    except Exception:  # the compiler's, of any kind: such a configuration is not launched
-        return inf
+
+
+def is_refusal(error: Exception) -> bool:
+    """Tell whether an error says that a configuration does not compile, or has no estimate.
+
+    Triton's own are `TritonError`; its passes raise `RuntimeError`, and its options assert what a
+    configuration may be.  Others are mistakes of a program, which no order of configurations hides.
+
+    Example:
+        >>> is_refusal(RuntimeError("PassManager::run failed")), is_refusal(NameError("block"))
+        (True, False)
+    """
+    of_triton = getattr(sys.modules.get("triton.errors"), "TritonError", None)
+    if of_triton is not None and isinstance(error, of_triton):
+        return True
+    return isinstance(error, (LayoutError, RuntimeError, AssertionError))
 
 
 def _built(kernel: Any, arguments: Mapping[str, Any], grid: tuple[int, ...]) -> Any:
@@ -264,29 +281,47 @@ class ReachedError(Exception):
         self.text = text
 
 
+_STOPPING = RLock()
+"""Held by the thread whose compilations end at TTGIR: Triton has one hook for all threads."""
+
+
 @contextmanager
 def stopping_at_ttgir() -> Iterator[None]:
-    """Let compilations end at TTGIR, by a `ReachedError`; with Triton before 3.5 they go on."""
+    """Let compilations of this thread end at TTGIR, by a `ReachedError`.
+
+    Those of other threads go on, by the hook that was there before; with Triton before 3.5 all do.
+    """
     runtime = getattr(getattr(sys.modules.get("triton"), "knobs", None), "runtime", None)
     if not hasattr(runtime, "add_stages_inspection_hook"):
         yield
         return
     assert runtime is not None
-    before = runtime.add_stages_inspection_hook
-    runtime.add_stages_inspection_hook = _hook
-    try:
-        yield
-    finally:
-        runtime.add_stages_inspection_hook = before
+    with _STOPPING:
+        before = runtime.add_stages_inspection_hook
+        runtime.add_stages_inspection_hook = _hook(get_ident(), before)
+        try:
+            yield
+        finally:
+            runtime.add_stages_inspection_hook = before
 
 
-def _hook(*given: Any) -> tuple[str, str] | None:
-    if not given:
-        return KEY, KEY
-    stages = given[1]
-    if STAGE in stages:
-        stages[STAGE] = _ending(stages[STAGE])
-    return None
+def _hook(thread: int, before: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Return Triton's hook for a thread; compilations of others have the one before."""
+
+    def hook(*given: Any) -> tuple[str, str] | None:
+        if get_ident() != thread:
+            if before is not None:
+                other: tuple[str, str] | None = before(*given)
+                return other
+            return None if given else ("", "")
+        if not given:
+            return KEY, KEY
+        stages = given[1]
+        if STAGE in stages:
+            stages[STAGE] = _ending(stages[STAGE])
+        return None
+
+    return hook
 
 
 def _ending(stage: Any) -> Any:

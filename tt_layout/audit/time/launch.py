@@ -198,10 +198,10 @@ def _total(
         written += demand.written * runs
         sectors += demand.sectors * runs
         tensor += demand.tensor * runs
-    warps = program.warps / timing.schedulers
+    warps_per_scheduler = program.warps / timing.schedulers
     return {
-        "issue": issue * warps,
-        "special functions": special * warps,
+        "issue": issue * warps_per_scheduler,
+        "special functions": special * warps_per_scheduler,
         "LSU": lsu,
         "L2": read / timing.l2_bytes + 1.7 * written / timing.l2_bytes,
         "tensor cores": tensor,
