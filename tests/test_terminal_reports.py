@@ -13,6 +13,7 @@ from test_command_goldens import COMMANDS, GOLDENS, ROW
 from tiers import sampled
 
 from tt_layout.audit.rules import rules
+from tt_layout.folding import fold
 from tt_layout.reports.fitted import Paragraph, Table
 from tt_layout.reports.report import Line
 from tt_layout.reports.terminal_text import terminal_text
@@ -193,3 +194,11 @@ def test_no_line_ends_within_a_parameter() -> None:
         assert not [line for line in lines if re.search(r"=$|\[[\d, ]*$", line)], width
     narrow = [line.text for line in Paragraph(FIX, indent=2).fold(16)]
     assert "".join(narrow).replace(" ", "") == FIX.replace(" ", "")
+
+
+def test_a_row_of_a_diff_that_was_cut_is_cut_again() -> None:
+    """It was folded, so that its end stood alone below it."""
+    row = "  -[[  T0:0|  T4:0,   T0:1|  T4:1,   T0:2|  T4:2,   T0:3|  T4:3,   T1:0|  T5:0,   T1..."
+    assert fold(row, 40) == "  -[[  T0:0|  T4:0,   T0:1|  T4:1,   ..."
+    assert fold(row, 120) == row
+    assert "\n" in fold(row.removesuffix("..."), 40)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from click import unstyle
 
 INDENT = 4
+CUT = "..."
 
 _COLOUR = r"\x1b\[[0-9;]*m"
 _CHARACTER = re.compile(rf"(?:{_COLOUR})*.(?:\x1b\[0m)?")
@@ -15,6 +16,7 @@ _CHARACTER = re.compile(rf"(?:{_COLOUR})*.(?:\x1b\[0m)?")
 # Not before an equals sign, nor in "--slice 0:4", "-o k.html" or "on tensor<...>".
 _BREAK = re.compile(r"(?<=\S)(?<! on)(?<! -[a-z]) (?!=|[\d,:]*:)|(?<=[{<])(?=\w+ =)")
 _CLAUSE = re.compile(r"\S[,;:{<]$| (->|\^)$")
+_CUT_ROW = re.compile(rf" *[-+].*{re.escape(CUT)}$")
 _MARK = re.compile(r"(?<=\S)(?= )|(?<=[^\w\s])")
 _COLUMN = re.compile(r" *\S+(?: \S+)*  +(?=\S)|")
 _DEPTH = {"[": 4, "]": -4, "{": 2, "}": -2, "(": 2, ")": -2, "<": 1, ">": -1}
@@ -26,7 +28,7 @@ def fold(text: str, width: int | None) -> str:
     What continues a line stands below its first word and four characters further, or below the
     second column of a line that has two.  A line that is at least a third full ends inside as few
     brackets as can be, there behind a comma or the like rather than behind a word, and inside a
-    word only if it must.  Colours take no room.
+    word only if it must.  A row of a diff that was cut is cut again.  Colours take no room.
 
     Args:
         text: one or several lines.
@@ -49,6 +51,9 @@ def fold(text: str, width: int | None) -> str:
 def _pieces(line: str, width: int) -> Iterator[str]:
     """Yield the lines into which a line is folded."""
     plain, shown, start, indent = unstyle(line), characters(line), 0, ""
+    if len(plain) > width and _CUT_ROW.match(plain):
+        yield "".join(shown[: max(1, width - len(CUT))]) + CUT
+        return
     hanging = _hanging(plain, width)
     while len(plain) - start > width - len(indent):
         end = start + _end(plain[start:], width - len(indent))
