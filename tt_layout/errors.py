@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 from tt_layout.safe_text import safe, shortened
-from tt_layout.wording import count
 
 MAX_MESSAGE = 4000  # characters; it may repeat a name of any length
 MAX_SHOWN = 100  # characters of a wrong argument
@@ -137,6 +136,8 @@ class SeveralError(LayoutError):
     def __str__(self) -> str:
         told = [str(error) for error in self.errors[:MAX_ERRORS]]
         if (left := len(self.errors) - MAX_ERRORS) > 0:
+            from tt_layout.wording import count
+
             told.append(f"{count(left, 'more error')} of {len(self.errors)}")
         return "\n".join(told)
 
