@@ -239,6 +239,18 @@ class TestReports:
         assert re.search(r"; exposed latency of the loop at line \d+ takes the rest: \d+ CTA", said)
         assert "nothing" not in said
 
+    def test_all_names_the_critical_path_of_an_iteration(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "k.ttgir"
+        body = "%e = math.exp2 %a : tensor<512xf32, #b>"
+        path.write_text(kernel(loop(f"{body}\n%c = arith.addf %e, %a : tensor<512xf32, #b>")))
+        line = next(at for at, text in enumerate(path.read_text().split("\n"), 1) if "exp2" in text)
+        said = run("audit", str(path), "--value", "n=64").out
+        assert "an iteration" not in said
+        said = " ".join(run("audit", "--all", str(path), "--value", "n=64").out.split())
+        path_text = rf"takes \d+ cycles, 64 times: math.exp2 \(line {line}\) \d+"
+        assert re.search(rf"an iteration of the loop at line \d+ {path_text}", said)
+        assert "each alone would take: " in said
+
     def test_its_absence_is_named(self, run: Run, tmp_path: Path) -> None:
         said = self.verdict(run, kernel(loop(ADD)), tmp_path / "k")
         assert said.startswith("bound by ")

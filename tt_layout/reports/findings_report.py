@@ -18,6 +18,7 @@ from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.kernel_head import bound_texts, head_texts, state, verdict_paragraph
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.report import Line
+from tt_layout.reports.time_text import time_paragraphs
 
 
 @dataclass(frozen=True)
@@ -79,4 +80,5 @@ def whole_kernels(
         mine = [group for group in groups if id(group.findings[0]) in own]
         yield from all_findings(adviser, program, mine, dump)
         yield from state(summary)
+        yield from time_paragraphs(summary)
     yield from notes(adviser)
