@@ -16,7 +16,9 @@ import pytest
 from command import Run, runner
 
 import tt_layout
+from tt_layout.audit.shares import Shares
 from tt_layout.audit.time.estimate import Estimate
+from tt_layout.audit.time.gap import Gap
 from tt_layout.errors import LayoutError
 from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
 from tt_layout.library.autotuning import stopping_at_ttgir
@@ -259,6 +261,13 @@ class TestReports:
             r"\n  no estimate of its time: it is not known how often the loop at line \d+ runs",
             below,
         )
+
+    def test_what_may_spill_is_not_said_to_have_nothing_to_gain(self) -> None:
+        found = estimated(kernel(chain(4)), grid=(65536,))
+        [audit] = tt_layout.audit_ir(kernel(chain(4))).audits
+        bounds = Shares(audit, grid=(65536,)).bounds("f")
+        assert Gap(found, bounds).is_closed
+        assert not Gap(replace(found, program=replace(found.program, most=300)), bounds).is_closed
 
     @pytest.mark.parametrize(("fewest", "is_spilled"), [(200, False), (256, True)])
     def test_spills_are_those_of_the_registers(self, fewest: int, is_spilled: bool) -> None:

@@ -201,7 +201,7 @@ def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str
         line, inputs = unknown[0]
         why = f"depend on {', '.join(inputs[:3])}" if inputs else "are not known"
         yield f"the addresses at line {line} {why}"
-    if program.spilled is None and program.most > program.limit:
+    if program.may_spill:
         yield "how much is spilled is not known before it is compiled"
 
 

@@ -72,9 +72,11 @@ class Gap:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the estimate is near a bound that holds for every configuration."""
+        """Whether the estimate is near a bound of every configuration, and no spill is in doubt."""
         bound = self.bound
-        return bound is not None and bound.resource in FLOORS and self._is_near(bound)
+        if bound is None or self.estimate.program.may_spill:
+            return False
+        return bound.resource in FLOORS and self._is_near(bound)
 
     def _is_near(self, bound: Bound) -> bool:
         return self.estimate.seconds <= NEAR * self.least(bound)

@@ -166,6 +166,11 @@ class Program:
     unknown: tuple[str, ...] = ()
 
     @property
+    def may_spill(self) -> bool:
+        """Whether the estimate of its registers leaves open how much is spilled."""
+        return self.spilled is None and self.most > self.limit
+
+    @property
     def stored(self) -> float:
         """Bytes that a program stores in global memory, or adds to it."""
         stores = ("global store", "global atomic", "copy from local")
