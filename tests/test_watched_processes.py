@@ -207,6 +207,26 @@ def test_a_damaged_journal_is_a_failure(
     assert "process 8" in damaged.failure
 
 
+def test_journals_of_many_processes_are_read_up_to_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read before is kept, and each process that is not is named."""
+    from tt_layout.watching import journal
+
+    Journal(str(tmp_path)).launched("k", Launch((1, 1, 1), ()))
+    [path] = tmp_path.iterdir()
+    line = path.read_bytes()
+    path.unlink()
+    for process in range(6):
+        (tmp_path / f"{process}-a.journal").write_bytes(line)
+    monkeypatch.setattr(journal, "MAX_TOTAL", 4 * len(line) - 1)
+    failures = [log.failure for log in process_logs(str(tmp_path))]
+    assert failures[:3] == [None] * 3
+    end = "not read to its end: those of all processes have more than"
+    starts = [f"the journal of process {process} is {end} " for process in (3, 4, 5)]
+    assert all(str(one).startswith(start) for one, start in zip(failures[3:], starts, strict=True))
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 def test_a_journal_that_is_no_file_is_a_failure(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "7-a.journal")

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT))
 warnings.simplefilter("ignore", DeprecationWarning)  # of a fork beside threads
 
+from forking import Idle
+
 import tt_layout
 
 SECONDS = 20
@@ -44,8 +46,8 @@ def child_hangs(texts: list[str]) -> bool:
                 str(tt_layout.audit_ir(text))
         finally:
             os._exit(0)
-    ends = time.monotonic() + SECONDS
-    while time.monotonic() < ends:
+    idle = Idle(child)
+    while idle.seconds() < SECONDS:
         if os.waitpid(child, os.WNOHANG)[0]:
             return False
         time.sleep(0.05)

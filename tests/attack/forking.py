@@ -117,14 +117,34 @@ def _serve(limits: Limits) -> None:
 
 def _awaited(run: int, limits: Limits) -> int:
     """Return the status of a run; one that sleeps for ever is killed."""
-    ends = time.monotonic() + 3 * limits.seconds
+    idle = Idle(run)
     while True:
         ended, status = os.waitpid(run, os.WNOHANG)
         if ended:
             return os.waitstatus_to_exitcode(status)
-        if time.monotonic() > ends:
+        if idle.seconds() > 3 * limits.seconds:
             os.kill(run, signal.SIGKILL)
         time.sleep(0.002)
+
+
+class Idle:
+    """How long a process has used no processor, however busy the machine is with others.
+
+    Args:
+        process: of this one's children, not waited for yet.
+    """
+
+    def __init__(self, process: int) -> None:
+        self._stat = Path(f"/proc/{process}/stat")
+        self._used: list[str] = []
+        self._since = 0.0
+
+    def seconds(self) -> float:
+        """Return the seconds since it was last seen to have used some."""
+        used = self._stat.read_text().rpartition(")")[2].split()[11:13]
+        if used != self._used:
+            self._used, self._since = used, time.monotonic()
+        return time.monotonic() - self._since
 
 
 def _limit(limits: Limits, file_bytes: int | None) -> None:

@@ -8,7 +8,7 @@ library any but `LayoutError` and `TypeError`; a warning; another exit status th
 more than 10 seconds or 600 MB; text that a terminal or a CI run obeys.  The same seed tries the
 same inputs; ``--inputs 1 --at N``, or ``--calls`` and ``--readings``, tries one of them again, and
 keeps the files of an input.  Readings are dumps, entries of a cache, logs and messages to servers,
-read without a command.
+read without a command; questions are those of agents about hostile dumps, each with an answer.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent.par
 from click import unstyle
 from harness import MEGABYTES, SECONDS, fault_of
 from mutated_inputs import STDIN, Input, mutated_input
-from mutated_readings import Reading, mutated_reading
+from mutated_readings import Reading, hostile_question, mutated_reading
 from wrong_calls import Call, wrong_call
 
 from tt_layout.cli.main import main as run_command
 from tt_layout.errors import LayoutError
 
-CHUNKS = {"inputs": 250, "calls": 250, "readings": 2500}  # of one process
+CHUNKS = {"inputs": 250, "calls": 250, "readings": 2500, "questions": 250}  # of one process
 _CHECKS = ("arguments.py", "errors.py")
 _CALLERS = ("<lambda>", "run_call")
 SHOWN = 40  # failures that are printed
@@ -205,10 +205,11 @@ def _runner(kind: str) -> Callable[[Random], tuple[str, Ended]]:
             return call.shown, run_call(call)
 
         return try_call
-    if kind == "readings":
+    if kind in ("readings", "questions"):
+        make = mutated_reading if kind == "readings" else hostile_question
 
         def try_reading(r: Random) -> tuple[str, Ended]:
-            reading = mutated_reading(r)
+            reading = make(r)
             return f"{reading.name}: {reading.shown}", run_reading(reading)
 
         return try_reading
@@ -310,6 +311,7 @@ def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=0, metavar="N", help="through commands")
     parser.add_argument("--readings", type=int, default=0, metavar="N", help="in this process")
+    parser.add_argument("--questions", type=int, default=0, metavar="N", help="of hostile dumps")
     parser.add_argument("--calls", type=int, default=0, metavar="N", help="of the library")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
@@ -325,7 +327,7 @@ def main() -> int:
         kind, start, stop = asked.work
         work(kind, asked.seed, range(int(start), int(stop)))
         return 0
-    counts = {"inputs": asked.inputs, "readings": asked.readings, "calls": asked.calls}
+    counts = {kind: getattr(asked, kind) for kind in CHUNKS}
     if asked.at is not None:
         _again(next(filter(counts.get, counts)), asked.seed, asked.at)
         return 0

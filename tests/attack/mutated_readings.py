@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 TESTS = Path(__file__).parent.parent
 sys.path[:0] = [str(TESTS), str(TESTS / "attack")]
 from harness import DUMP, fault_of
+from hostile_dumps import DUMPS, SIZES
 from mutated_inputs import _dumps as dumps
 from mutations import mutated
 
@@ -484,7 +485,26 @@ def _of_an_agent(r: Random) -> Reading:
         "jsonrpc": "2.0", "id": 7, "method": "tools/call",
         "params": {"name": tool, "arguments": given[tool]},
     }  # fmt: skip
-    text = _as_json(r, message)
+    return to_agent(_as_json(r, message))
+
+
+QUESTIONS: Mapping[str, Mapping[str, Any]] = {
+    "audit": {"values": {"s": 3}}, "findings": {}, "kernel_features": {},
+    "apply_suggestion": {"finding": 1}, "explain": {"line": 7},
+}  # fmt: skip
+"""Tools that take a dump, and what else they are asked."""
+
+
+def hostile_question(r: Random) -> Reading:
+    """Return a question of an agent about a small dump of which much could be made."""
+    name, size, tool = r.choice([*DUMPS]), r.choice(SIZES), r.choice([*QUESTIONS])
+    params = {"name": tool, "arguments": {"dump": DUMPS[name](size), **QUESTIONS[tool]}}
+    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    return to_agent(json.dumps(message))._replace(name=tool, shown=f"{name} of {size}")
+
+
+def to_agent(text: str) -> Reading:
+    """Return the reading of a message of an agent."""
 
     def read() -> str | None:
         agent = _agent()

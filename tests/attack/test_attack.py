@@ -31,7 +31,7 @@ def test_nothing_fails(section: str, seed: int) -> None:
     assert not failed, "\n".join(failed)
 
 
-@pytest.mark.parametrize("kind", ["inputs", "calls", "readings"])
+@pytest.mark.parametrize("kind", ["inputs", "calls", "readings", "questions"])
 def test_mutated_inputs_and_wrong_calls(kind: str, seed: int, tally: Counter[str]) -> None:
     outcome = run_all(kind, 250, seed, processes=1)
     tally.update(outcome.counts)

@@ -24,12 +24,16 @@ from tt_layout.kernels.seen import (
     launch_from_plain,
     launch_to_plain,
 )
+from tt_layout.wording import size
 
 VERSION = 1
 SUFFIX = ".journal"
 
 MAX_BYTES = 1 << 27
 """Of a journal: what a process saw beyond that is not reported, and the table says so."""
+
+MAX_TOTAL = 1 << 28
+"""Bytes of the journals of all processes together."""
 
 MAX_LINE = 1 << 26
 """Bytes of what a process saw at once: a kernel with its text."""
@@ -92,11 +96,22 @@ class ProcessLog(NamedTuple):
 
 
 def process_logs(folder: str) -> Iterator[ProcessLog]:
-    """Yield the journals of a session in the order of their names."""
+    """Yield the journals of a session in the order of their names, until they are too long."""
+    left = MAX_TOTAL
+
+    def counted(lines: Iterable[bytes]) -> Iterator[bytes]:
+        nonlocal left
+        for line in lines:
+            left -= len(line)
+            if left < 0:
+                every = f"those of all processes have more than {size(MAX_TOTAL)}"
+                raise LayoutError(f"not read to its end: {every}")
+            yield line
+
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         process = entry.name.partition("-")[0]
         if entry.name.endswith(SUFFIX) and process.isdecimal():
-            yield _log(int(process), lines_of(entry.path, MAX_BYTES, MAX_LINE))
+            yield _log(int(process), counted(lines_of(entry.path, MAX_BYTES, MAX_LINE)))
 
 
 def _log(process: int, lines: Iterable[bytes]) -> ProcessLog:
