@@ -16,6 +16,7 @@ import pytest
 from command import Run, runner
 
 import tt_layout
+from tt_layout.audit.bounds import Bound
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.time.gap import Gap
@@ -261,6 +262,14 @@ class TestReports:
             r"\n  no estimate of its time: it is not known how often the loop at line \d+ runs",
             below,
         )
+
+    def test_a_bound_of_what_the_first_cache_holds_is_none(self) -> None:
+        found = estimated(kernel(chain(4)), grid=(65536,))
+        [audit] = tt_layout.audit_ir(kernel(chain(4))).audits
+        bounds = Shares(audit, grid=(65536,)).bounds("f")
+        assert bounds is not None
+        planted = replace(bounds, bounds=(Bound("L2", 1e9, "planted"), *bounds.bounds))
+        assert " at best by DRAM; " in f"{Gap(found, planted).text}; "
 
     def test_what_may_spill_is_not_said_to_have_nothing_to_gain(self) -> None:
         found = estimated(kernel(chain(4)), grid=(65536,))

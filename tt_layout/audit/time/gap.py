@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tt_layout.audit.bounds import Bound, Bounds
-from tt_layout.audit.bounds.bounds import DRAM
+from tt_layout.audit.bounds.bounds import DRAM, L2
 from tt_layout.audit.time import launch
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.wording import count, duration
@@ -55,12 +55,16 @@ class Gap:
     def bound(self) -> Bound | None:
         """The largest bound; None where none is known, or loops run an unknown number of times.
 
-        Without a grid it is one within a multiprocessor where DRAM depends on the grid.
+        Without a grid it is one within a multiprocessor where DRAM depends on the grid.  That of L2
+        counts what L1 holds, too: where the estimate is below it, it is none.
         """
         bounds = self.bounds
         if bounds is None or bounds.is_assumed:
             return None
-        return bounds.binding or bounds.within
+        bound = bounds.binding or bounds.within
+        if bound is None or bound.resource != L2 or self.least(bound) <= self.estimate.seconds:
+            return bound
+        return next((one for one in bounds.bounds if one.resource != L2 and one.cycles), None)
 
     def least(self, bound: Bound) -> float:
         """Return the seconds of a bound: of the launch, or of the wave that is estimated."""
