@@ -284,3 +284,11 @@ def test_trouble(
     status, out, err = run(capsys, *arguments)
     assert (status, out) == (2, "")
     assert message in err
+
+
+def test_a_tensor_of_one_element_has_nothing_to_swizzle() -> None:
+    rows = (
+        "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
+    )
+    with pytest.raises(LayoutError, match="a tensor of one element has no bank conflicts"):
+        find_swizzle([rows], [rows], [1], elem_bytes=4)

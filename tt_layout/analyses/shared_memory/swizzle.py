@@ -120,6 +120,8 @@ def find_swizzle(
         [_distributed(encoding) for encoding in side] for side in (writers, readers)
     )
     problem = SwizzleProblem(storing, loading, shape, elem_bytes, hardware)
+    if math.prod(problem.shape) == 1:
+        raise LayoutError("a tensor of one element has no bank conflicts, and nothing to swizzle")
     _check_count(problem.shape, elem_bytes, family, max_candidates)
     best = linear_optimum(problem)  # first: it raises what is wrong with the layouts
     candidates: list[SwizzleCandidate] = []

@@ -396,13 +396,23 @@ def zipped_divide(layout: Layout, tiler: Tiler) -> Layout:
 
 def tiled_divide(layout: Layout, tiler: Tiler) -> Layout:
     """Divide as `zipped_divide`, with each mode of the tiles on the top level."""
-    first, rest = zipped_divide(layout, tiler).modes
-    return joined([first, *rest.modes])
+    return _with_modes_behind(zipped_divide(layout, tiler))
 
 
 def flat_divide(layout: Layout, tiler: Tiler) -> Layout:
     """Divide as `zipped_divide`, with all modes on the top level."""
-    first, rest = zipped_divide(layout, tiler).modes
+    return _with_all_modes(zipped_divide(layout, tiler))
+
+
+def _with_modes_behind(zipped: Layout) -> Layout:
+    """Return a zipped layout with each mode of its second half on the top level."""
+    first, rest = zipped.modes
+    return joined([first, *rest.modes])
+
+
+def _with_all_modes(zipped: Layout) -> Layout:
+    """Return a zipped layout with each mode of both halves on the top level."""
+    first, rest = zipped.modes
     return joined([*first.modes, *rest.modes])
 
 
@@ -446,14 +456,12 @@ def zipped_product(layout: Layout, tiler: Tiler) -> Layout:
 
 def tiled_product(layout: Layout, tiler: Tiler) -> Layout:
     """Multiply as `zipped_product`, with each mode of the copies on the top level."""
-    first, rest = zipped_product(layout, tiler).modes
-    return joined([first, *rest.modes])
+    return _with_modes_behind(zipped_product(layout, tiler))
 
 
 def flat_product(layout: Layout, tiler: Tiler) -> Layout:
     """Multiply as `zipped_product`, with all modes on the top level."""
-    first, rest = zipped_product(layout, tiler).modes
-    return joined([*first.modes, *rest.modes])
+    return _with_all_modes(zipped_product(layout, tiler))
 
 
 def blocked_product(block: Layout, tiler: Layout) -> Layout:
