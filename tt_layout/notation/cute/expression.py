@@ -60,6 +60,10 @@ Value = Any
 `AtomTraits`, a swizzle, a name, an integer, None, or a tuple."""
 
 
+MAX_ENTRIES = 1 << 12
+"""Entries of a tuple, those of tuples in it included."""
+
+
 def evaluate(text: str, name: str = "<expression>") -> Value:
     """Return the value of an expression.
 
@@ -178,7 +182,21 @@ class _Reader:
             self._fail(error.message, start)
         if isinstance(found, Layout) and len(found.flat) > algebra.MAX_MODES:
             self._fail(f"a layout has at most {algebra.MAX_MODES} sizes here", start)
-        return found
+        return self._bounded(found, start)
+
+    def _bounded(self, value: Value, start: int) -> Value:
+        """Return a value, unless it is a tuple that names within names have made huge or deep."""
+        entries, waiting = 0, [(value, 0)] if isinstance(value, tuple) else []
+        while waiting:
+            part, depth = waiting.pop()
+            entries += 1
+            if depth > algebra.MAX_DEPTH:
+                self._fail(f"at most {algebra.MAX_DEPTH} brackets in brackets are read", start)
+            if entries > MAX_ENTRIES:
+                self._fail(f"a tuple has at most {MAX_ENTRIES} entries", start)
+            if isinstance(part, tuple):
+                waiting += [(entry, depth + 1) for entry in part]
+        return value
 
     # -- the grammar ----------------------------------------------------------------------------
 
@@ -264,7 +282,7 @@ class _Reader:
                 self._fail("a tuple has no names", start)
             is_single = len(items) == 1 and self.tokens[self.at - 2].text != ","
             is_of_pair = self._next == ":" or (start and self.tokens[start - 1].text == ":")
-            value = items[0] if is_single and not is_of_pair else items
+            value = items[0] if is_single and not is_of_pair else self._bounded(items, start)
         elif token.kind == "name":
             value = self._named(token.text, start)
         else:
