@@ -194,7 +194,9 @@ def test_the_examples_of_the_analyses_are_true(
 
 
 EXECUTED_PAGES = ("notations.md", "shell.md")
-PIPED_PAGES = ("coming-from.md", "data-movements.md", "global-memory.md", "translate.md")
+PIPED_PAGES = (
+    "coming-from.md", "data-movements.md", "global-memory.md", "reductions.md", "translate.md",
+)  # fmt: skip
 """Pages whose commands stand for themselves; those of the second need a shell, which takes long."""
 
 
@@ -227,11 +229,20 @@ PLACEHOLDERS = {
     "FILE.png": "figure.png",
     "inductor/triton": "dumps",
     "~/.triton/cache": "dumps",
+    "FOLDER": "dumps",
     "dumps-of-main": "dumps",
     "dumps-of-pull-request": "dumps",
 }
 """What readers have in the place of a word of a command."""
-MENTIONED_PAGES = ("audit.md", "baseline.md", "dumps.md", "page.md", "plot.md", "registers.md")
+MENTIONED_PAGES = (
+    "audit.md",
+    "baseline.md",
+    "dumps.md",
+    "page.md",
+    "plot.md",
+    "registers.md",
+    "time.md",
+)
 """Pages whose commands are of the reader's files."""
 ELSEWHERE = ("--ncu", "trace.ndjson", "--compact")
 """What commands have that other tests execute: test_measured, test_traces and test_terminal."""
@@ -264,6 +275,32 @@ def test_the_commands_that_a_page_mentions_run(
     for words in found:
         outcome = run(*words)
         assert outcome.status in (0, 1), (words, outcome.err)
+
+
+RUN_BY = {
+    "agents.md": "servers/test_agents.py",
+    "analyses.md": "test_docs.py",
+    "check.md": "test_check.py",
+    "editors.md": "servers/test_language_server.py",
+    "features.md": "test_features.py",
+    "third-parties.md": "test_third_parties.py",
+    "watch.md": "test_watching.py",
+}
+"""Pages whose commands are run where what they are about is tested."""
+
+
+def test_no_page_has_commands_that_nobody_runs() -> None:
+    here = {Path(page).name for page in PAGES}
+    here |= {*EXECUTED_PAGES, *PIPED_PAGES, *MENTIONED_PAGES, *RUN_BY}
+    command = re.compile(r"^(?:    |\$ )?(?:tt-layout|python -m tt_layout)\b", re.MULTILINE)
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    left = [
+        page.name
+        for page in pages
+        if page.name not in here and command.search(page.read_text(encoding="utf-8"))
+    ]
+    assert left == []
+    assert all((ROOT / "tests" / name).exists() for name in RUN_BY.values())
 
 
 def test_there_are_commands_to_run() -> None:
