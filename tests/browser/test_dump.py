@@ -249,6 +249,9 @@ def test_the_grid_is_at_most_ten_stops_away_and_one_by_the_link(open_file: Any) 
         if page.page.evaluate(stage):
             break
     assert page.page.evaluate(stage), stops
+    page.page.focus("#findings button")
+    page.page.keyboard.press("ArrowRight")
+    assert page.page.evaluate("document.activeElement.textContent") == "In words"
     page.go()
     page.page.keyboard.press("Tab")
     page.page.keyboard.press("Enter")

@@ -211,7 +211,14 @@ function keepOneStop(box) {
   for (const node of buttons) node.tabIndex = node === current ? 0 : -1;
 }
 
+/** Move in the report: up and down between its lines, right to the words of the line that is chosen. */
 function onReportKey(event) {
+  const words = byId("movement-words");
+  if (event.key === "ArrowRight" && words.offsetParent) {
+    words.querySelector("summary").focus();
+    event.preventDefault();
+    return;
+  }
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!step) return;
   const buttons = [...byId("report").querySelectorAll("button")];
