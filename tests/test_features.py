@@ -23,12 +23,14 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
 from tt_layout.kernels.metadata import metadata_beside
 from tt_layout.reports.feature_fields import FEATURES_VERSION, fields
-from tt_layout.reports.features import Features, features_of, schema
+from tt_layout.reports.feature_types import Features
+from tt_layout.reports.features import features_of, schema
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "features.md"
 SCHEMA = Path(tt_layout.__file__).parent / "schemas" / "features.schema.json"
 GOLDENS = Path(__file__).parent / "goldens" / "features"
+TYPES = ROOT / "tt_layout" / "reports" / "feature_types.py"
 DEFINITIONS = GOLDENS / "definitions.json"
 VALUES = GOLDENS / "examples.jsonl"
 TABLE = re.compile(r"(<!-- features: .*? -->\n).*?(<!-- end of features -->)", re.DOTALL)
@@ -94,12 +96,44 @@ def test_every_object_is_as_the_schema_says() -> None:
                 assert isinstance(value, kinds[kind]), name  # type: ignore[arg-type]
                 assert isinstance(value, bool) == (kind == "boolean"), name
         assert row["version"] == properties["version"]["const"] == FEATURES_VERSION
-    assert row["gpu"] is row["registers"] is row["bound_cycles"] is None
+    assert [row["gpu"], row["registers"], row["bound_cycles"]] == [None, None, None]
 
 
 def test_the_schema_and_the_docs_are_those_of_the_fields() -> None:
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == schema()
     assert documented(DOCS.read_text(encoding="utf-8")) == DOCS.read_text(encoding="utf-8")
+
+
+def typed(text: str) -> str:
+    """Return the module of the types with the fields of today."""
+    head, mark, rest = text.partition("# -- the fields --\n")
+    tail = rest[rest.index("# -- the object --\n") :]
+    kinds = {"integer": "Count", "number": "Number", "string": "Text", "boolean": "Truth"}
+    names: dict[str, list[str]] = {}
+    for field in fields():
+        kind = "" if field.is_known else "Perhaps"
+        names.setdefault(kind + kinds[field.kind], []).append(field.name)
+    types = (
+        f'{kind} = Literal["{own[0]}"]\n'
+        if len(own) == 1
+        else f"{kind} = Literal[\n" + "".join(f'    "{name}",\n' for name in own) + "]\n"
+        for kind, own in sorted(names.items())
+    )
+    return head + mark + "".join(types) + tail
+
+
+def test_the_types_are_those_of_the_fields() -> None:
+    text = TYPES.read_text(encoding="utf-8")
+    assert typed(text).split() == text.split()
+
+
+@pytest.mark.slow
+def test_counts_and_sums_are_there_for_every_kernel() -> None:
+    known = [field.name for field in fields() if field.is_known]
+    assert {"conversions", "global_load_bytes", "findings_spills", "cycles"} <= {*known}
+    rows = [row for name in EXAMPLES for row in rows_of(name)]
+    rows.append(tt_layout.features("module {\n  tt.func @f() {\n    tt.return\n  }\n}"))
+    assert [name for row in rows for name in known if row[name] is None] == []
 
 
 def definitions() -> dict[str, list[str]]:
@@ -204,6 +238,7 @@ def write() -> None:
     DEFINITIONS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     SCHEMA.write_text(json.dumps(schema(), indent=2) + "\n", encoding="utf-8")
     DOCS.write_text(documented(DOCS.read_text(encoding="utf-8")), encoding="utf-8")
+    TYPES.write_text(typed(TYPES.read_text(encoding="utf-8")), encoding="utf-8")
     VALUES.write_text("".join(f"{line}\n" for line in lines()), encoding="utf-8")
 
 

@@ -67,7 +67,14 @@ def _rank(group: Sequence[Finding]) -> tuple[int, float]:
 
 
 def sorted_groups(adviser: Adviser) -> SortedGroups:
-    """Return the findings of a module: which matter, and which others a fix of theirs removes."""
+    """Return the findings of a module: which matter, and which others a fix of theirs removes.
+
+    They are sorted once for all kernels of the module.
+    """
+    return adviser.once_for_all(_sorted)
+
+
+def _sorted(adviser: Adviser) -> SortedGroups:
     sorted_ = SortedGroups([], [], [], {})
     for group in numbered(adviser.audit.findings):
         best = adviser.best(group.findings[0])

@@ -19,6 +19,7 @@ from tt_layout import npot
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.algebra.modular_layout import ModularLayout
 from tt_layout.errors import LayoutError
+from tt_layout.surface import is_command_line
 
 if TYPE_CHECKING:
     from tt_layout.encodings.base import Encoding, Shape
@@ -37,7 +38,8 @@ def check_sizes(encoding: Encoding, sizes: Shape) -> None:
     if encoding.mnemonic not in SERVED:
         raise LayoutError(message)
     if not npot.is_taken():
-        raise LayoutError(f"{message}; --npot or {npot.VARIABLE}=1 takes others")
+        way = "--npot or " * is_command_line()
+        raise LayoutError(f"{message}; {way}{npot.VARIABLE}=1 takes others")
     if min(sizes) < 1:
         raise LayoutError(f"every dimension must be positive, got {list(sizes)}")
 

@@ -10,7 +10,8 @@ from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.errors import LayoutError, expect
 from tt_layout.reports.audit_ir import audit_ir
-from tt_layout.reports.features import Features, features_of
+from tt_layout.reports.feature_types import Features
+from tt_layout.reports.features import features_of
 from tt_layout.surface import argument
 
 

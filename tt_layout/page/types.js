@@ -69,6 +69,7 @@
  * @property {Array<number | null>} layouts their numbers on the page
  * @property {number} bytes
  * @property {string} runs
+ * @property {string[]} [explained] the operation in words
  * @property {boolean} inLoop
  * @property {string | null} cost
  * @property {number} weight

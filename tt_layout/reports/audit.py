@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from tt_layout.audit.audit import Audit, audit_module, explained
 from tt_layout.audit.kernel import kernels_of
@@ -41,15 +41,23 @@ from tt_layout.safe_text import safe
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from tt_layout.reports.many_modules import ManyModules
     from tt_layout.reports.measured import Measurements
+
+    Audits = TypeVar("Audits", bound=Iterable[Audit], default=Iterable[Audit], covariant=True)
+else:  # defaults of type variables are of Python 3.13
+    from typing import TypeVar
+
+    Audits = TypeVar("Audits", covariant=True)
 
 FEW = 12
 """Modules of a dump that have a first screen each; more of them have a line for each kernel."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class AuditReport(Printed):
+class AuditReport(Printed, Generic[Audits]):
     """The audits of a dump's modules.
 
     Attributes:
@@ -70,7 +78,7 @@ class AuditReport(Printed):
     """
 
     file: str
-    audits: Iterable[Audit]
+    audits: Audits
     is_whole: bool = False
     by_line: bool = True
     program: ProgramSource = ANYWHERE
@@ -104,7 +112,7 @@ class AuditReport(Printed):
         return _audit_again, (self.file, audits[0].module.source, lines, given, audits[0].known)
 
     @property
-    def whole(self) -> AuditReport:
+    def whole(self) -> AuditReport[Audits]:
         """The report that shows everything: each finding, all tables, index and mask types."""
         return replace(self, is_whole=True)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from tt_layout.audit.audit import audit_module, check_product
+from tt_layout.audit.audit import Audit, audit_module, check_product
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues, check_names, parse_values
 from tt_layout.errors import LayoutError, expect
@@ -33,7 +33,7 @@ STAGE = "ttgir"
 
 def audit_ir(
     source: Any, values: Mapping[str, int] | None = None, *, gpu: str | None = None
-) -> AuditReport:
+) -> AuditReport[tuple[Audit, ...]]:
     """Audit the kernels of a dump.
 
     Args:

@@ -40,12 +40,14 @@ class Feature(NamedTuple):
         kind: of its values, as JSON Schema calls it; they may be null, too.
         meaning: what it is, with its unit, and when it is null.
         of: computes it.
+        is_known: whether it is never null.
     """
 
     name: str
     kind: str
     meaning: str
     of: Callable[[Kernel], Value]
+    is_known: bool = False
 
 
 def _name(kind: str) -> str:
@@ -135,15 +137,20 @@ def _of(path: str, kernel: Kernel) -> Any:
     return value
 
 
-def _row(name: str, kind: str, path: str, meaning: str) -> Feature:
-    return Feature(name, kind, meaning, partial(_of, path))
+def _row(name: str, kind: str, path: str, meaning: str, *, is_known: bool = False) -> Feature:
+    return Feature(name, kind, meaning, partial(_of, path), is_known)
+
+
+def _total(name: str, kind: str, meaning: str, of: Callable[[Kernel], int | float]) -> Feature:
+    """Return a count or a sum, which every kernel has."""
+    return Feature(name, kind, meaning, of, is_known=True)
 
 
 def _identity() -> Iterator[Feature]:
-    yield Feature("version", INTEGER, "of these fields", lambda kernel: FEATURES_VERSION)
-    yield _row("tt_layout", TEXT, "package", "release that computed the object")
-    yield _row("file", TEXT, "file", "the dump, as it was named")
-    yield _row("line", INTEGER, "audit.module.line", "where the module begins in it")
+    yield _total("version", INTEGER, "of these fields", lambda kernel: FEATURES_VERSION)
+    yield _row("tt_layout", TEXT, "package", "release that computed the object", is_known=True)
+    yield _row("file", TEXT, "file", "the dump, as it was named", is_known=True)
+    yield _row("line", INTEGER, "audit.module.line", "where the module begins in it", is_known=True)
     yield _row("kernel", TEXT, "function", "null outside of functions")
     yield _row("target", TEXT, "audit.module.target", "as the module names it")
     yield _row("gpu", TEXT, "target", "the GPU whose costs are counted; null if unknown")
@@ -154,16 +161,16 @@ def _shape() -> Iterator[Feature]:
     yield _row("warps", INTEGER, "warps", "of a CTA")
     yield _row("threads_per_warp", INTEGER, "threads_per_warp", "null where it is not stated")
     yield _row("ctas", INTEGER, "ctas", "of a cluster; null where it is not stated")
-    yield Feature("layouts", INTEGER, "different layouts", lambda kernel: kernel.layouts)
-    yield Feature("data_movements", INTEGER, "operations", lambda kernel: len(kernel.rows))
+    yield _total("layouts", INTEGER, "different layouts", lambda kernel: kernel.layouts)
+    yield _total("data_movements", INTEGER, "operations", lambda kernel: len(kernel.rows))
     for kind in MovementKind:
         meaning = f"operations of the kind {str(kind)!r}"
-        yield Feature(f"{_plural(kind)}", INTEGER, meaning, partial(_count, kind))
+        yield _total(f"{_plural(kind)}", INTEGER, meaning, partial(_count, kind))
     meaning = "conversions that take wavefronts of shared memory"
-    yield Feature("conversions_through_shared", INTEGER, meaning, _through_shared)
+    yield _total("conversions_through_shared", INTEGER, meaning, _through_shared)
     products = "multiplications of matrices"
-    yield Feature("multiplications", INTEGER, products, lambda kernel: len(kernel.products))
-    yield Feature(
+    yield _total("multiplications", INTEGER, products, lambda kernel: len(kernel.products))
+    yield _total(
         "multiplications_without_instruction",
         INTEGER,
         "those without a matrix instruction",
@@ -175,18 +182,18 @@ def _moved() -> Iterator[Feature]:
     for kind in MovementKind:
         if kind is not MovementKind.ALLOCATION:
             meaning = f"moved by {_plural(kind)} in one program, where types tell"
-            yield Feature(f"{_name(kind)}_bytes", NUMBER, meaning, partial(_bytes, kind))
+            yield _total(f"{_name(kind)}_bytes", NUMBER, meaning, partial(_bytes, kind))
     of_known = "of global memory, of all accesses of which they are known"
-    yield Feature("sectors", NUMBER, of_known, lambda kernel: _sectors(kernel, "sectors"))
+    yield _total("sectors", NUMBER, of_known, lambda kernel: _sectors(kernel, "sectors"))
     least = "that the same bytes need at least"
-    yield Feature("ideal_sectors", NUMBER, least, lambda kernel: _sectors(kernel, "ideal_sectors"))
+    yield _total("ideal_sectors", NUMBER, least, lambda kernel: _sectors(kernel, "ideal_sectors"))
     missing = "accesses to global memory whose sectors are not known"
-    yield Feature("unknown_accesses", INTEGER, missing, _unknown_accesses)
-    yield Feature("wavefronts", NUMBER, "of loads and stores of shared memory", _wavefronts)
+    yield _total("unknown_accesses", INTEGER, missing, _unknown_accesses)
+    yield _total("wavefronts", NUMBER, "of loads and stores of shared memory", _wavefronts)
     conflicts = "of these, from bank conflicts"
-    yield Feature("conflict_wavefronts", NUMBER, conflicts, partial(_extra, SharedDetails))
-    yield Feature("shuffles", NUMBER, "of a warp: conversions and exchanges", _shuffles)
-    yield _row("flops", NUMBER, "flops", "of multiplications of matrices")
+    yield _total("conflict_wavefronts", NUMBER, conflicts, partial(_extra, SharedDetails))
+    yield _total("shuffles", NUMBER, "of a warp: conversions and exchanges", _shuffles)
+    yield _row("flops", NUMBER, "flops", "of multiplications of matrices", is_known=True)
 
 
 def _resources() -> Iterator[Feature]:
@@ -231,7 +238,9 @@ def _costs() -> Iterator[Feature]:
         yield Feature(name, NUMBER, text, partial(_bound, resource))
     yield _row("bound_cycles", NUMBER, "bounds.cycles", "the largest of these")
     yield Feature("bound_by", TEXT, "the resource that binds; null where a grid decides", _binding)
-    yield _row("cycles", NUMBER, "cycles", "of all data movements, as findings count them")
+    yield _row(
+        "cycles", NUMBER, "cycles", "of all data movements, as findings count them", is_known=True
+    )
     families = {
         "conversions": ConversionDetails,
         "exchanges": ExchangeDetails,
@@ -242,9 +251,9 @@ def _costs() -> Iterator[Feature]:
         text = f"of `cycles`, 0 to 1: {name}; null where there are none"
         yield Feature(f"{name}_share", NUMBER, text, partial(_share, family))
     text = "data movements without a known cost"
-    yield _row("unknown_costs", INTEGER, "unknown_costs", text)
+    yield _row("unknown_costs", INTEGER, "unknown_costs", text, is_known=True)
     text = "whether a loop whose trips are not known counts as 32"
-    yield _row("is_assumed", TRUTH, "is_assumed", text)
+    yield _row("is_assumed", TRUTH, "is_assumed", text, is_known=True)
 
 
 def _time() -> Iterator[Feature]:
@@ -306,11 +315,13 @@ def _in_loop(name: str, kernel: Kernel) -> Any:
 
 
 def _findings() -> Iterator[Feature]:
-    yield _row("errors", INTEGER, "errors", "findings for which the compiler refuses it")
+    yield _row(
+        "errors", INTEGER, "errors", "findings for which the compiler refuses it", is_known=True
+    )
     for kind in kinds():
         meaning = f"findings of the kind `{kind}`"
-        yield Feature(f"findings_{_name(kind)}", INTEGER, meaning, partial(_findings_of, kind))
-    yield _row("finding_cycles", NUMBER, "weight", "that findings waste")
+        yield _total(f"findings_{_name(kind)}", INTEGER, meaning, partial(_findings_of, kind))
+    yield _row("finding_cycles", NUMBER, "weight", "that findings waste", is_known=True)
     text = "of `cycles`, 0 to 1; null where there are none"
     yield _row("findings_share", NUMBER, "findings_share", text)
 

@@ -9,13 +9,12 @@ from typing import Any
 
 from tt_layout.audit.kernel import Kernel
 from tt_layout.reports.feature_fields import FEATURES_VERSION, Value, fields
-
-Features = dict[str, Value]
+from tt_layout.reports.feature_types import Features
 
 
 def features_of(kernel: Kernel) -> Features:
     """Return the object of a kernel."""
-    return {feature.name: _plain(feature.of(kernel)) for feature in fields()}
+    return Features((feature.name, _plain(feature.of(kernel))) for feature in fields())
 
 
 def _plain(value: Value) -> Value:

@@ -352,7 +352,7 @@ class AgentTools:
     ) -> dict[str, int | float | str | bool | None]:
         """Return the features of a kernel."""
         modules = self._modules(dump, release)
-        return features(modules, values, grid=grid, function=kernel, gpu=gpu)
+        return dict(features(modules, values, grid=grid, function=kernel, gpu=gpu))
 
     def apply_suggestion(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding
@@ -49,6 +49,7 @@ class Adviser:
         self.shares = shares or Shares(audit)
         self._needs: dict[int, tuple[Suggestion, Needs, Needs]] = {}
         self._advice = Advice(audit, audit.audited) if audit.audited else None
+        self._answers: dict[Callable[[Adviser], Any], Any] = {}
 
     @property
     def target(self) -> Target | None:
@@ -153,6 +154,13 @@ class Adviser:
                 after = needs_with(suggestion, found, audited, finding.function)
             self._needs[id(suggestion)] = suggestion, before, after
         return self._needs[id(suggestion)][1:]
+
+    def once_for_all(self, answer: Callable[[Adviser], T]) -> T:
+        """Return an answer about the whole module, made at the first question."""
+        if answer not in self._answers:
+            self._answers[answer] = answer(self)
+        found: T = self._answers[answer]
+        return found
 
     def _once(self, what: str, finding: Finding, answer: Callable[[Finding], T]) -> T:
         """Return an answer, which is the same for modules of one text but for the lines."""
