@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ HEAD = """
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "TARGET"} {
   tt.func @f(%p: tensor<4096x!tt.ptr<f32>, #a>, %n: i32, %q: tensor<512x128x!tt.ptr<f16>, #row>) {
 """
+WIDE = HEAD.replace("512x128", "1024x128")
 FOOT = "    tt.return\n  }\n}\n"
 
 
@@ -109,11 +111,11 @@ def test_narrow_elements_share_registers() -> None:
     tt.store %q, %x : tensor<512x128x!tt.ptr<f16>, #row>
     """
     found = pressure(body)
-    assert (found.live, found.spills) == (256, True)
+    assert (found.live, found.spills, found.may_spill) == (256, False, True)
     assert [(value.name, value.layout, value.registers) for value in found.values] == [
         ("%x", "#row", 256)
     ]
-    assert found.text.startswith("spills likely: ")
+    assert found.text.startswith("may spill: ")
 
 
 @pytest.mark.parametrize(
@@ -153,13 +155,13 @@ def test_partitions_have_their_own() -> None:
 
 def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
     body = """
-    %x = tt.load %q : tensor<512x128x!tt.ptr<f16>, #row>
-    tt.store %q, %x : tensor<512x128x!tt.ptr<f16>, #row>
+    %x = tt.load %q : tensor<1024x128x!tt.ptr<f16>, #row>
+    tt.store %q, %x : tensor<1024x128x!tt.ptr<f16>, #row>
     """
-    [module] = parse_ir(HEAD.replace("TARGET", "cuda:90") + body + FOOT)
+    [module] = parse_ir(WIDE.replace("TARGET", "cuda:90") + body + FOOT)
     first = audit_module(module).findings[0]
     assert (first.kind, first.function, first.line) == ("registers", "f", 8)
-    assert first.message.startswith("@f: spills are likely: about 264 registers per thread of 255")
+    assert first.message.startswith("@f: spills are likely: about 255 to 726 of 255 registers")
     assert (
         "%x alone takes all; in the program: use a smaller block, so that each has 8 to 32"
         in first.message
@@ -169,14 +171,14 @@ def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
 def test_fail_on_registers(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "kernel.ttgir"
     body = """
-    %x = tt.load %q : tensor<512x128x!tt.ptr<f16>, #row>
-    tt.store %q, %x : tensor<512x128x!tt.ptr<f16>, #row>
+    %x = tt.load %q : tensor<1024x128x!tt.ptr<f16>, #row>
+    tt.store %q, %x : tensor<1024x128x!tt.ptr<f16>, #row>
     """
-    path.write_text(HEAD.replace("TARGET", "cuda:90") + body + FOOT, encoding="utf-8")
+    path.write_text(WIDE.replace("TARGET", "cuda:90") + body + FOOT, encoding="utf-8")
     failed = run("audit", str(path), "--fail-on", "registers")
     assert failed.status == 1
     assert "spills are likely" in failed.err
-    path.write_text(HEAD.replace("TARGET", "hip:gfx942") + body + FOOT, encoding="utf-8")
+    path.write_text(WIDE.replace("TARGET", "hip:gfx1250") + body + FOOT, encoding="utf-8")
     assert run("audit", str(path), "--fail-on", "registers").status == 0
 
 
@@ -318,10 +320,40 @@ module""",
     assert found.live == 32 + 2 * 4  # the sum, and operands of two dots of four
 
 
-@pytest.mark.parametrize(("target", "live"), [("hip:gfx1250", 64), ("hip:gfx1100", 48)])
-def test_loads_are_issued_together_where_registers_are_many(target: str, live: int) -> None:
-    body = LOAD + "%u = arith.truncf %x : tensor<4096xf32, #a> to tensor<4096xf16, #a>\n"
-    body += LOAD.replace("%x", "%z")
-    body += "%v = arith.extf %u : tensor<4096xf16, #a> to tensor<4096xf32, #a>\n"
-    body += "%y = arith.addf %v, %z : tensor<4096xf32, #a>\n" + STORE.format("y")
-    assert pressure(body, target).live == live
+@pytest.mark.parametrize(("target", "is_ahead"), [("hip:gfx1250", True), ("hip:gfx1100", False)])
+def test_loads_are_issued_ahead_up_to_a_barrier(target: str, is_ahead: bool) -> None:
+    first = LOAD + LOAD.replace("%x", "%w") + "%s = arith.addf %x, %w : tensor<4096xf32, #a>\n"
+    first += "%u = arith.truncf %s : tensor<4096xf32, #a> to tensor<4096xf16, #a>\n"
+    second = LOAD.replace("%x", "%z")
+    second += "%v = arith.extf %u : tensor<4096xf16, #a> to tensor<4096xf32, #a>\n"
+    second += "%y = arith.addf %v, %z : tensor<4096xf32, #a>\n" + STORE.format("y")
+    apart = pressure(first + "ttg.barrier local\n" + second, target)
+    assert (pressure(first + second, target).needed > apart.needed) is is_ahead
+
+
+def test_indices_and_masks_take_registers_up_to_a_limit() -> None:
+    plain = pressure(LOAD + STORE.format("x"))
+    body = "%i = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32, #a>\n"
+    body += "%n0 = tt.splat %n : i32 -> tensor<4096xi32, #a>\n"
+    body += "%m = arith.cmpi slt, %i, %n0 : tensor<4096xi32, #a>\n"
+    body += "%x = tt.load %p, %m : tensor<4096x!tt.ptr<f32>, #a>\nttg.barrier local\n"
+    body += "tt.store %p, %x, %m : tensor<4096x!tt.ptr<f32>, #a>\n"
+    masked = pressure(body)
+    assert masked.live == plain.live == 32
+    assert plain.needed < masked.needed <= plain.needed + 40
+
+
+TRUTH = Path(__file__).parent / "data" / "registers.jsonl.xz"
+
+
+@pytest.mark.slow  # a quarter of the kernels: each is read and its live ranges are found
+def test_the_range_holds_what_the_compilers_took() -> None:
+    """Kernels of 32 families for nine GPUs, as benchmarks/registers compiled them."""
+    judge = runpy.run_path(str(Path(__file__).parent.parent / "benchmarks/registers/judge.py"))
+    found = judge["figures"](list(judge["rows_of"](TRUTH, 4)))
+    assert found.kernels >= 75
+    assert found.held >= 0.8
+    assert found.width <= 0.75
+    assert found.right == found.said >= 1
+    assert found.right + found.too >= 0.5 * found.spill
+    assert found.may - found.too <= 0.1 * (found.kernels - found.spill)

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from command import Run, runner
 
-from tt_layout import hardware
+from tt_layout import audit_ir, hardware
+from tt_layout.audit.occupancy import occupancy
 from tt_layout.hardware import PRODUCTS, ROWS, find_gpu, find_target
 from tt_layout.ir.module import gpu_of
 
@@ -176,9 +177,28 @@ def test_a_heading_names_the_chip_that_the_module_names(audit: Any, target: str)
 
 @pytest.mark.slow
 def test_what_no_source_gives_is_said_to_be_unknown(audit: Any) -> None:
-    assert "occupancy and bounds not known for gfx1201\n" in audit("hip:gfx1201", 32)[0]
+    assert "; bounds not known for gfx1201\n" in audit("hip:gfx1201", 32)[0]
     assert "; bounds not known for sm120\n" in audit("cuda:120", 32)[0]
     assert "not known for" not in audit("cuda:90", 32)[0]
+
+
+def test_a_workgroup_processor_holds_waves_by_their_registers() -> None:
+    """The compiler says 6 waves of a SIMD for 239 registers: ``; Occupancy: 6``."""
+    found = occupancy(find_target("gfx1201"), 4, registers=239, shared_bytes=16384)
+    assert found is not None
+    assert (found.ctas, found.warps, found.limited_by) == (6, 24, ("registers",))
+    assert occupancy(find_target("gfx1250"), 4, registers=239) is None
+
+
+def test_a_cluster_that_the_gpu_does_not_start_is_an_error() -> None:
+    for target, refusals in (
+        ("cuda:80", ["has 2 CTAs in a cluster; sm80 has no clusters"]),
+        ("cuda:90", []),
+    ):
+        attributes = f'"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "{target}"'
+        text = f"module attributes {{{attributes}}} {{ tt.func @f() {{ tt.return }} }}"
+        [found] = audit_ir(text).audits
+        assert [why.words for one in found.findings for why in one.why] == refusals
 
 
 EMPTY = replace(

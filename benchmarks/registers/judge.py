@@ -1,94 +1,152 @@
 """Hold the estimate of registers against what the compilers took.
 
-usage: judge.py FOLDER... [--rows]
+usage: judge.py PLACE... [--rows] [--every N]
 
-FOLDER is what make.py has written.  For each target, of the families that nothing was fitted to
-and of all, dumps among them: the correlation with registers and spills, the precision and recall
-of ``spills``.
+PLACE is a folder that make.py has written, ``tests/data/registers.jsonl.xz``, or rows of
+``benchmarks/hardware/sweep.py``, packed by xz or not.  For each target, and for the families that
+nothing was fitted to: in how many kernels that do not spill the range holds the registers, and its
+median width over its middle; how many spill, are said to and are; and may, and do.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+import lzma
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
+from statistics import median
+from typing import Any, NamedTuple
 
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.registers import RegisterPressure, module_registers
 from tt_layout.audit.registers.pressure import worst
-from tt_layout.ir.file_aliases import whole_modules
-from tt_layout.mlir.source import read_source
+from tt_layout.ir import parse_ir
 
 
 class Row(NamedTuple):
-    """A kernel: what was estimated, and what the compiler took."""
+    """A kernel: what is estimated, and what the compiler took.
+
+    Attributes:
+        name: of the kernel in its size.
+        family: of kernels that it belongs to.
+        target: the GPU.
+        is_fitted: whether rules were fitted to its family; None where that is not known.
+        pressure: the estimate.
+        registers: of a thread, as compiled.
+        spilled: registers of a thread that the compiler spilled.
+    """
 
     name: str
+    family: str
     target: str
     is_fitted: bool | None
-    found: RegisterPressure
+    pressure: RegisterPressure
     registers: int
     spilled: int
 
     @property
-    def truth(self) -> int:
-        return self.registers + self.spilled
+    def ends(self) -> tuple[int, int]:
+        """The least and the most of the estimate, neither of them over the limit."""
+        low, _, high = self.pressure.range
+        return min(low, self.pressure.limit), min(high, self.pressure.limit)
 
 
-def rows_of(folder: Path) -> list[Row]:
-    """Return the kernels that compiled."""
-    found = []
-    lines = map(json.loads, (folder / "truth.jsonl").read_text().splitlines())
-    for one in {each["name"]: each for each in lines if "error" not in each}.values():
-        [module] = whole_modules(read_source(str(folder / f"{one['name']}.ttgir")), None, None)
+class Figures(NamedTuple):
+    """How well kernels are told.
+
+    Attributes:
+        kernels: their number.
+        held: the part of those that do not spill whose registers are in the range.
+        width: of the range, over its middle: the median.
+        spill: how many spill.
+        said, right: how many are said to spill, and how many of those do.
+        may, too: how many others may spill, and how many of those do.
+    """
+
+    kernels: int
+    held: float
+    width: float
+    spill: int
+    said: int
+    right: int
+    may: int
+    too: int
+
+    @property
+    def text(self) -> str:
+        """The figures in a line."""
+        calm = max(1, self.kernels - self.spill)
+        return (
+            f"{self.kernels:4} kernels, range holds {self.held:.2f}, width {self.width:.2f}; "
+            f"{self.spill} spill: {self.said} said, {self.right} rightly; {self.may} may, "
+            f"{self.too} do; {(self.may - self.too) / calm:.3f} of those that do not may"
+        )
+
+
+def figures(rows: Sequence[Row]) -> Figures:
+    """Return how well kernels are told."""
+    calm = [row for row in rows if not row.spilled]
+    held = sum(row.ends[0] <= row.registers <= row.ends[1] for row in calm)
+    widths = [2 * (high - low) / max(1, high + low) for low, high in (row.ends for row in rows)]
+    said = [row for row in rows if row.pressure.spills]
+    may = [row for row in rows if row.pressure.may_spill]
+    return Figures(
+        kernels=len(rows),
+        held=held / max(1, len(calm)),
+        width=median(widths) if widths else 0,
+        spill=len(rows) - len(calm),
+        said=len(said),
+        right=sum(row.spilled > 0 for row in said),
+        may=len(may),
+        too=sum(row.spilled > 0 for row in may),
+    )
+
+
+def rows_of(place: Path, every: int = 1) -> Iterator[Row]:
+    """Yield the kernels of a place that compiled, or one of so many."""
+    for one in list(_compiled(place))[::every]:
+        module = parse_ir(one["ttgir"])[-1]
         pressure = worst(module_registers(AuditedModule(module, SharedWork())))
         if pressure is not None:
-            facts = one["target"], one["is_fitted"], pressure, one["registers"], one["spilled"]
-            found.append(Row(one["name"], *facts))
-    return found
+            target = one.get("target") or str(module.target)
+            registers = one["registers"] if "registers" in one else one["n_regs"]
+            spilled = one["spilled"] if "spilled" in one else one["n_spills"]
+            fitted, family = one.get("is_fitted"), one.get("family") or one["name"]
+            yield Row(one["name"], family, target, fitted, pressure, registers, spilled)
 
 
-def told(rows: Sequence[Row]) -> str:
-    """Return how well kernels are told."""
-    truth, guess = ([row.truth for row in rows], [row.found.needed for row in rows])
-    correlation = np.corrcoef(truth, guess)[0, 1] if len(rows) > 2 else float("nan")
-    hit = sum(row.found.spills and row.spilled > 0 for row in rows)
-    said, did = (sum(row.found.spills for row in rows), sum(row.spilled > 0 for row in rows))
-    return (
-        f"{len(rows):4} kernels, correlation {correlation:.3f}, {did} spill, {said} told, "
-        f"precision {hit / max(1, said):.2f}, recall {hit / max(1, did):.2f}"
-    )
+def _compiled(place: Path) -> Iterable[Mapping[str, Any]]:
+    """Return the rows of a place with their dumps, each dump once."""
+    if place.is_dir():
+        lines = map(json.loads, (place / "truth.jsonl").read_text().splitlines())
+        rows = [
+            one | {"ttgir": (place / f"{one['name']}.ttgir").read_text()}
+            for one in lines
+            if "error" not in one
+        ]
+    else:
+        packed = place.read_bytes()
+        text = lzma.decompress(packed) if place.suffix == ".xz" else packed
+        rows = [json.loads(line) for line in text.splitlines()]
+    return {one["ttgir"]: one for one in rows if one.get("ttgir")}.values()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("places", nargs="+", type=Path, metavar="PLACE")
     parser.add_argument("--rows", action="store_true", help="print every kernel")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N kernels")
     chosen = parser.parse_args()
-    rows = [row for folder in chosen.folders for row in rows_of(folder)]
-    if chosen.rows:
-        for row in sorted(rows, key=lambda row: (row.target, row.name)):
-            print(
-                row.target,
-                row.name,
-                row.found.needed,
-                row.registers,
-                row.spilled,
-                row.found.limit,
-                "fitted" * bool(row.is_fitted),
-            )
+    rows = [row for place in chosen.places for row in rows_of(place, chosen.every)]
+    for row in sorted(rows) if chosen.rows else ():
+        low, needed, high = row.pressure.range
+        print(row.target, row.name, low, needed, high, row.registers, row.spilled)
     held_out = [row for row in rows if row.is_fitted is False]
     for title, own in (("held out", held_out), ("all", rows)):
-        for target in dict.fromkeys(row.target for row in rows):
-            print(f"{title:9} {target:8}", told([row for row in own if row.target == target]))
-        print(f"{title:9} {'each':8}", told(own))
-    large = [row for row in rows if row.spilled > 100]
-    missed = [row.name for row in large if not row.found.spills]
-    print(f"more than 100 spills: {len(large)}, not told: {', '.join(missed) or 'none'}")
+        for target in dict.fromkeys(row.target for row in own):
+            print(title, target, figures([row for row in own if row.target == target]).text)
+        print(title, "each", figures(own).text)
 
 
 if __name__ == "__main__":

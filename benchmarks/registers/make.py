@@ -2,6 +2,7 @@
 
     TRITON_PYTHON benchmarks/registers/make.py FOLDER [TARGET...] [--only REGEX]
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --drawn 60 --seed 23
+    TRITON_PYTHON benchmarks/registers/make.py FOLDER --families 60 --seed 23
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --dumps examples/*/*.ttgir
 
 TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.  FOLDER
@@ -9,7 +10,7 @@ gets a dump for each kernel, and truth.jsonl: registers, and registers that were
 ``cuobjdump -res-usage`` of the wheel (a quarter of the bytes of the stack) and the assembly of AMD
 (``.vgpr_count``, ``.vgpr_spill_count``) have them.  What is there is not made again; REGEX chooses
 kernels by their names.  With ``--drawn`` the kernels are those of fresh.py, so many; with
-``--dumps`` those dumps are compiled instead.
+``--families`` those of families.py; with ``--dumps`` those dumps are compiled instead.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import families
 import triton
 from fresh import drawn
 from kernels import FITTED, Variant, variants
@@ -33,14 +35,14 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 TARGETS = {
-    **{f"sm{number}": GPUTarget("cuda", number, 32) for number in (80, 90, 100)},
+    **{f"sm{number}": GPUTarget("cuda", number, 32) for number in (80, 90, 100, 120)},
     **{name: GPUTarget("hip", name, 64) for name in ("gfx942", "gfx950")},
-    **{name: GPUTarget("hip", name, 32) for name in ("gfx1100", "gfx1250")},
+    **{name: GPUTarget("hip", name, 32) for name in ("gfx1100", "gfx1201", "gfx1250")},
 }
 CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
 
 
-def compiled(variant: Variant, target: GPUTarget, **options: int) -> Any:
+def compiled(variant: Variant | families.Draw, target: GPUTarget, **options: int) -> Any:
     """Return a kernel in a size for a target."""
     names = variant.kernel.arg_names
     signature = {name: variant.types.get(name, "constexpr") for name in names}
@@ -94,6 +96,13 @@ def job_of(variant: Variant, target: str) -> Job:
     return Job(f"{variant.name}-{target}", family, target, family in FITTED, work)
 
 
+def job_of_draw(draw: families.Draw) -> Job:
+    """Return what compiles a kernel of families.py."""
+    family = draw.kernel.__name__
+    work = functools.partial(compiled, draw, TARGETS[draw.target], num_stages=draw.stages)
+    return Job(draw.name, family, draw.target, family in families.FITTED, work)
+
+
 def job_of_dump(path: Path) -> Job:
     """Return what compiles a dump for its own GPU."""
     kind, name = re.search(r'ttg.target = "(cuda|hip):(\w+)"', path.read_text()).groups()
@@ -133,6 +142,9 @@ def chosen_jobs(chosen: argparse.Namespace) -> Iterable[Job]:
     targets = chosen.targets or list(TARGETS)
     if chosen.dumps:
         jobs = [job_of_dump(path) for path in chosen.dumps]
+    elif chosen.families:
+        some = itertools.islice(families.drawn(chosen.seed, targets), chosen.families)
+        jobs = [job_of_draw(draw) for draw in some]
     elif chosen.drawn:
         some = itertools.islice(drawn(chosen.seed, targets), chosen.drawn)
         jobs = [job_of(variant, target) for variant, target in some]
@@ -147,6 +159,7 @@ if __name__ == "__main__":
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--only", default="", metavar="REGEX")
     parser.add_argument("--drawn", type=int, metavar="COUNT")
+    parser.add_argument("--families", type=int, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dumps", nargs="+", type=Path, metavar="FILE")
     given = parser.parse_args()

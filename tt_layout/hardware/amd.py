@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
 from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.compiler import (
@@ -81,19 +80,54 @@ _CDNA_REGISTERS = RegisterFile(most_per_thread=512, size=512, granule=8, shared_
 _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
 
 
-def _compiler(slope: float, base: float, **moved: Any) -> CompilerModel:
-    """Return the model of a compiler with one line in the middle for all kinds of kernels."""
-    middle = slope, base
-    products = RegisterLine(middle, (0.92 * slope, 0.4 * base), (1.27 * slope, base + 8))
-    others = RegisterLine(middle, (0.8 * slope, 0.1 * base), (1.45 * slope, base + 20))
-    return CompilerModel(products, others, others, **moved)
-
-
-_CDNA_COMPILER = _compiler(1.1, 19, sinks_scans=True, scans_whole=256)
-_RDNA_COMPILER = _compiler(0.9, 28, sinks_scans=True, scans_whole=256)
+_CDNA_OTHERS = RegisterLine(
+    (1.15, 6), (0.8, 4), (1.4, 27), indices=0.3, masks=0.3, most_indices=100
+)
+_CDNA_COMPILER = CompilerModel(
+    products=RegisterLine(
+        (0.97, 17.6), (0.85, 10), (1.1, 34), indices=0.2, masks=0.2, most_indices=40
+    ),
+    loops=_CDNA_OTHERS,
+    straight=_CDNA_OTHERS,
+    slices=3,
+    sinks_scans=True,
+    scans_whole=256,
+)
+_RDNA_OTHERS = RegisterLine((1.15, 4), (0.7, 5), (1.5, 8), indices=0.1, masks=0.2, most_indices=40)
+_RDNA_COMPILER = CompilerModel(
+    products=RegisterLine(
+        (0.85, 26), (0.7, 18), (1.15, 25), indices=0.2, masks=0.2, most_indices=40
+    ),
+    loops=_RDNA_OTHERS,
+    straight=_RDNA_OTHERS,
+    slices=3,
+    sinks_scans=True,
+    scans_whole=256,
+)
+_GFX1250_OTHERS = RegisterLine(
+    (1.1, 0), (0.8, 0), (1.9, 4),
+    passing=1, together=0.3, indices=0.3, masks=0.3, most_indices=40,
+)  # fmt: skip
+_GFX1250_COMPILER = CompilerModel(
+    products=RegisterLine(
+        (1.07, 13), (0.8, 12), (1.5, 20), together=0.3, indices=0.3, masks=0.3, most_indices=40
+    ),
+    loops=_GFX1250_OTHERS,
+    straight=_GFX1250_OTHERS,
+    slices=3,
+    scans_whole=1024,
+)
 
 
 def _holds(warps: int, simds: int, shared_kib: int) -> Residence:
+    """Return the room of a compute unit, or of a workgroup processor, for which RDNA is compiled.
+
+    Args:
+        warps: of a SIMD.
+        simds: of all that a workgroup is spread over.
+        shared_kib: of all workgroups; RDNA has 128 for a pair of compute units, and a workgroup
+            64 of them (AMD's "RDNA3" and "RDNA4 Instruction Set Architecture", chapter 1).
+    """
     shared = shared_kib * KIB
     return Residence(
         warps=warps * simds, ctas=32, shared_bytes=shared, reserved_bytes=0, simds=simds
@@ -257,6 +291,7 @@ _RDNA4 = Target(
     far_lanes=32,
     counts_by_ballots=True,
     registers=_RDNA3_REGISTERS,
+    residence=_holds(16, 4, 128),
     compiler=_RDNA_COMPILER,
     knobs=_RDNA_KNOBS,
     matrix_layouts=(("amd_wmma", 2),),
@@ -308,6 +343,7 @@ ROWS = (
         loops_atomics=True,
         conversion_lanes=_PAIRS_OF_QUADS,
         registers=RegisterFile(most_per_thread=256, size=1024, granule=16),
+        residence=None,  # 20 waves of a SIMD on gfx101x, 16 on gfx103x
         knobs=None,
         matrix_layouts=(),
         load_evidence=Evidence.ASSUMED,
@@ -331,6 +367,8 @@ ROWS = (
         chips=("gfx125",),
         banks=64,
         most_shared_bytes=320 * KIB,
+        most_ctas=16,
+        residence=None,
         shared_partition_bytes=64 * KIB,
         packed_sums=(16, 32),
         scatters_async_copies=True,
@@ -338,7 +376,7 @@ ROWS = (
         store_phases=phases(32, 64),
         transposing_reads=_READS_OF_GFX1250,
         registers=RegisterFile(most_per_thread=1024, size=1024, granule=16, shared_from=8),
-        compiler=_compiler(1.27, 10, scans_whole=1024, gathers_loads=True),
+        compiler=_GFX1250_COMPILER,
         knobs=_GFX1250_KNOBS,
         matrix_layouts=(("amd_wmma", 3),),
         load_evidence=Evidence.ASSUMED,

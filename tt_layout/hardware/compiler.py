@@ -42,17 +42,30 @@ class RegisterRange(NamedTuple):
 class RegisterLine(NamedTuple):
     """How registers follow from those that are live, for one kind of kernels.
 
-    Each is a line: registers for each live one, and registers besides for addresses, counters and
-    what the schedule keeps in flight.
+    Each is a line: registers for each live one, and registers besides for counters and what the
+    schedule keeps in flight.
 
     Attributes:
         needed: the middle.
         low, high: between which compiled kernels are.
+        passing: the part that is live of a tensor whose elements are used up one by one.
+        streamed: the part that is live of a tensor that is loaded in a loop.
+        together: the part that is live of a tensor that is loaded outside of loops, from the first
+            load between the same two barriers on: the compiler issues loads ahead.
+        indices: registers for an element of a tensor of indices or addresses.
+        masks: registers for an element of a mask.
+        most_indices: registers that indices and masks take at most; they are computed anew beyond.
     """
 
     needed: tuple[float, float]
     low: tuple[float, float]
     high: tuple[float, float]
+    passing: float = 0.5
+    streamed: float = 1
+    together: float = 0
+    indices: float = 0
+    masks: float = 0
+    most_indices: int = 0
 
     def range(self, live: float) -> RegisterRange:
         """Return the registers for so many live ones.
@@ -60,7 +73,7 @@ class RegisterLine(NamedTuple):
         Example:
             >>> from tt_layout.hardware import find_target
             >>> find_target("sm90").compiler.products.range(128)
-            RegisterRange(low=139, needed=168, high=219)
+            RegisterRange(low=122, needed=140, high=187)
         """
         low, needed, high = (
             round(base + slope * live) for slope, base in (self.low, self.needed, self.high)
@@ -75,8 +88,6 @@ class CompilerModel(NamedTuple):
         products: of kernels that multiply matrices.
         loops: of others that access global memory in a loop.
         straight: of all others.
-        passing: the part that is live of a tensor whose elements are used up one by one.
-        streamed: the part that is live of a tensor that is loaded in a loop without products.
         slices: the slices along K that are live of an operand of a product that is loaded from
             shared memory for it alone; 0 for all of them.
         sinks_shared_loads: whether loads of shared memory, besides elementwise operations, move
@@ -84,16 +95,12 @@ class CompilerModel(NamedTuple):
         sinks_scans: whether scans do.
         scans_whole: how many registers a kernel of one warp may need for its scans to keep their
             tensors whole; with more they go row by row.
-        gathers_loads: whether loads between two barriers or stores are issued together.
     """
 
     products: RegisterLine
     loops: RegisterLine
     straight: RegisterLine
-    passing: float = 0.5
-    streamed: float = 1
     slices: int = 0
     sinks_shared_loads: bool = False
     sinks_scans: bool = False
     scans_whole: int = 0
-    gathers_loads: bool = False

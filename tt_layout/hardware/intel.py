@@ -69,8 +69,8 @@ BMG = replace(PVC, name="bmg", title="Arc B", source=f"{_FORK}; registers taken 
 ROWS = (PVC, BMG)
 """Oldest first; Arc A, of 8 columns, has none."""
 
-_TENSORS = RegisterLine((1, 0), (1, 0), (1, 0))
-TENSORS_ONLY = CompilerModel(_TENSORS, _TENSORS, _TENSORS, passing=1)
+_TENSORS = RegisterLine((1, 0), (1, 0), (1, 0), passing=1)
+TENSORS_ONLY = CompilerModel(_TENSORS, _TENSORS, _TENSORS)
 """No kernel was compiled for Intel's GPUs: the registers that tensors take."""
 
 

@@ -29,11 +29,21 @@ _LIKE_HOPPER = f"taken to be as on sm90; {_CUDA_GUIDE}"
 
 _REGISTERS = RegisterFile(most_per_thread=255, size=NVIDIA_REGISTERS, granule=8)
 _COMPILER = CompilerModel(
-    products=RegisterLine((1.12, 24.5), (0.94, 19), (1.4, 40)),
-    loops=RegisterLine((0.89, 22.6), (0.65, 16), (1.2, 32)),
-    straight=RegisterLine((1.12, 14.1), (0.78, 9), (1.6, 34)),
-    streamed=0.3,
-    slices=2,
+    products=RegisterLine(
+        (0.94, 19.2), (0.94, 2), (1.28, 23.4), indices=0.2, masks=0.2, most_indices=40
+    ),
+    loops=RegisterLine((0.88, 22.3), (0.96, 11.7), (1.04, 30.2), passing=0.7, streamed=0.2),
+    straight=RegisterLine(
+        (0.75, 14.9),
+        (0.74, 1.8),
+        (1.38, 19),
+        passing=0.7,
+        together=0.3,
+        indices=0.2,
+        masks=0.4,
+        most_indices=40,
+    ),
+    slices=3,
     sinks_shared_loads=True,
 )
 
@@ -103,6 +113,7 @@ def _nvidia(
         cycle="wavefront",
         weighs_conversions=True,
         registers=_REGISTERS,
+        most_ctas=16 if capability >= 90 else 1,
         residence=residence,
         products=products,
         compiler=_COMPILER,

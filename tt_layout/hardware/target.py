@@ -105,6 +105,7 @@ class Target:
         shared_note: what is known of the shared memory then.
         most_threads: threads of a CTA (CUDA's limits by compute capability; HIP's of a workgroup,
             the lanes of idle warps counted in).
+        most_ctas: of a cluster; 1 of GPUs without clusters, for which Triton refuses to compile.
         shared_partition_bytes: the pieces that shared memory is built of, which one access does
             not reach beyond; 0 where it is one.
         combines_lanes: whether one instruction combines an integer of every lane of a warp.
@@ -169,6 +170,7 @@ class Target:
     most_shared_bytes: int | None
     shared_note: str = ""
     most_threads: int = 1024
+    most_ctas: int = 1
     shared_partition_bytes: int = 0
     combines_lanes: bool = False
     combines_extremes: bool = False

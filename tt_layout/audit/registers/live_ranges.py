@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from tt_layout.hardware.compiler import CompilerModel, RegisterLine
@@ -35,6 +36,7 @@ from tt_layout.ir.ssa.dataflow import reach
 
 SCAN = "tt.scan"
 DOT = "tt.dot"
+TENSOR_PRODUCTS = ("ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
 
 
 class LiveRange(NamedTuple):
@@ -65,6 +67,7 @@ class LiveRanges(NamedTuple):
         partitions: the operations that specialise warps, in the order of the text.
         has_rows: whether there are scans of several rows.
         line: how registers follow from those that are live, for a kernel of its kind.
+        indices: of the indices, addresses and masks; their words are elements.
     """
 
     ranges: tuple[LiveRange, ...]
@@ -72,6 +75,27 @@ class LiveRanges(NamedTuple):
     partitions: tuple[SsaOperation, ...]
     has_rows: bool
     line: RegisterLine
+    indices: tuple[LiveRange, ...] = ()
+
+    @property
+    def needed(self) -> list[int]:
+        """The registers behind each operation for what is live there, with indices and masks."""
+        most = self.line.most_indices
+        pairs = zip(self._sums(self.ranges), self._sums(self.indices))
+        return [round(data + min(indices, most)) for data, indices in pairs]
+
+    @property
+    def live(self) -> list[int]:
+        """The registers behind each operation that tensors of data take."""
+        return [round(words) for words in self._sums(self.ranges)]
+
+    def _sums(self, ranges: Sequence[LiveRange]) -> Iterator[float]:
+        changes = [0.0] * (len(self.lines) + 1)  # a value may live to the end, in no valid dump
+        for live_range in ranges:
+            words = live_range.words * live_range.part
+            changes[live_range.begin] += words
+            changes[live_range.end] -= words
+        return accumulate(changes[:-1])
 
 
 def live_ranges(
@@ -81,6 +105,7 @@ def live_ranges(
     *,
     by_row: bool,
     slices_of: Callable[[Value], float] = lambda value: 0.0,
+    elements_of: Callable[[Value], int] = lambda value: 0,
 ) -> LiveRanges:
     """Return the live ranges that take registers in a body.
 
@@ -90,12 +115,13 @@ def live_ranges(
         model: what the compiler moves.
         by_row: whether scans of several rows go through them one by one.
         slices_of: the slices along K of an operand of a product; 0 of any other value.
+        elements_of: the elements of a thread; negative of a mask, 0 of what is no tensor.
     """
     walk = _Walk(model, by_row)
     walk.enter(body)
-    ranges = tuple(walk.ranges(words_of, slices_of))
+    ranges, indices = walk.ranges(words_of, slices_of, elements_of)
     found = tuple(walk.lines), tuple(walk.partitions), walk.has_rows, walk.line
-    return LiveRanges(ranges, *found)
+    return LiveRanges(tuple(ranges), *found, tuple(indices))
 
 
 class _Walk:
@@ -147,7 +173,7 @@ class _Walk:
             self._scans.add(number)
         elif name == DOT:
             self._dots.append(number)
-        self._has_products |= traits.multiplies
+        self._has_products |= traits.multiplies or name in TENSOR_PRODUCTS
         if self._loops and (traits.is_global_load or traits.is_global_store):
             self._has_accesses_in_loops = True
         if traits.partitions:
@@ -238,20 +264,33 @@ class _Walk:
         return self._model.loops if self._has_accesses_in_loops else self._model.straight
 
     def ranges(
-        self, words_of: Callable[[Value], int], slices_of: Callable[[Value], float]
-    ) -> Iterator[LiveRange]:
-        """Yield the live ranges of the values that take registers."""
+        self,
+        words_of: Callable[[Value], int],
+        slices_of: Callable[[Value], float],
+        elements_of: Callable[[Value], int],
+    ) -> tuple[list[LiveRange], list[LiveRange]]:
+        """Return the live ranges of the values that take registers, and those of indices."""
         ends, data = self._ends(), self._data()
         begins = self._sunk(ends, data, words_of)
         for_products = self._for_products()
+        line, ranges, indices = self.line, list[LiveRange](), list[LiveRange]()
         for value in self._begins:
             begin, end = begins[value], ends.get(value, 0)
-            if end <= begin or value not in data or value in self._renamed:
+            if end <= begin or value in self._renamed:
                 continue
-            words = words_of(value)
+            words = words_of(value) if value in data else 0
             if words:
                 slices = slices_of(value) if value in for_products else 0
-                yield LiveRange(value, begin, end, words, self._part(value, end, slices))
+                part = self._part(value, end, slices)
+                ranges.append(LiveRange(value, begin, end, words, part))
+                first = self._first_load(value, data) if line.together else None
+                if first is not None and first < begin and value not in self._streamed:
+                    early = round(words * line.together)
+                    ranges.append(LiveRange(value, first, begin, early, part))
+            elif line.most_indices and (elements := elements_of(value)):
+                part = line.indices if elements > 0 else line.masks
+                indices.append(LiveRange(value, begin, end, abs(elements), part))
+        return ranges, indices
 
     def _data(self) -> set[Value]:
         """Return the values that depend on more than indices."""
@@ -277,7 +316,7 @@ class _Walk:
 
         It does where one operand at most has to live longer for it, and takes no more registers.
         """
-        begins = self._begins | self._gathered_begins(data)
+        begins = dict(self._begins)
         first = self._first_uses()
         for operation, number in reversed(self._sinkable):
             result = operation.results[0]
@@ -308,12 +347,10 @@ class _Walk:
             return max(number, self._dots[at - 1] - 1)
         return use - 1
 
-    def _gathered_begins(self, data: set[Value]) -> dict[Value, int]:
-        """Return the begins of loads that the compiler issues together, at the first of them."""
-        if not self._model.gathers_loads:
-            return {}
-        loads = self._gathered.items()
-        return {value: at for value, (at, used) in loads if not data & set(map(self._root, used))}
+    def _first_load(self, value: Value, data: set[Value]) -> int | None:
+        """Return the first load that a load can be issued together with; None of no such load."""
+        first, used = self._gathered.get(value, (None, ()))
+        return None if data & set(map(self._root, used)) else first
 
     def _first_uses(self) -> dict[Value, int]:
         """Return the number of the first operation that needs each value, in its own loop."""
@@ -339,11 +376,11 @@ class _Walk:
         if slices:
             return min(1.0, self._model.slices / slices)
         if value in self._streamed and not self._has_products:
-            return self._model.streamed
+            return self.line.streamed
         is_elementwise, stretch = self._makers[value]
         last = self._stretches.get(end)
         is_passing = is_elementwise and last is not None and last - stretch in (0, 1)
-        return self._model.passing if is_passing else 1.0
+        return self.line.passing if is_passing else 1.0
 
     def _for_products(self) -> set[Value]:
         """Return the values that are loaded from shared memory for products alone."""

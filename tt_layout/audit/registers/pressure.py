@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import NamedTuple
 
 from tt_layout.audit.modules.audited_module import AuditedModule
@@ -249,7 +248,7 @@ def live_by_line(audited: AuditedModule) -> dict[int, int]:
         return {}
     for function in audited.functions:
         for body in _bodies(function, sizes):
-            for line, live in zip(body.lines, _profile(body)):
+            for line, live in zip(body.lines, body.live):
                 lines[line] = max(lines.get(line, 0), live)
     return lines
 
@@ -291,12 +290,13 @@ def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges
             model,
             by_row=by_row,
             slices_of=lambda value: sizes.slices(function, value),
+            elements_of=lambda value: sizes.elements(function, value),
         )
 
     by_value = found(by_row=False)
     if sizes.warps > 1 or not by_value.has_rows:
         return by_value
-    needed = by_value.line.range(max(_profile(by_value))).needed
+    needed = by_value.line.range(max(by_value.needed)).needed
     return by_value if needed <= model.scans_whole else found(by_row=True)
 
 
@@ -325,6 +325,14 @@ class _Sizes:
         if key not in self._known:
             self._known[key] = self._words(ir_type)
         return self._known[key]
+
+    def elements(self, function: SsaFunction, value: Value) -> int:
+        """Return the elements of a thread; negative of a mask, 0 of what is no tensor."""
+        ir_type = function.type_of(value)
+        if ir_type is None or not ir_type.is_tensor:
+            return 0
+        registers = self._layouts.distinct_registers(ir_type) or 0
+        return -registers if ir_type.element_bits == MASK_BITS else registers
 
     def slices(self, function: SsaFunction, value: Value) -> float:
         """Return the slices along K in which a product reads an operand; 0 of any other value.
@@ -375,7 +383,7 @@ def _of_body(
     walked = _ranges_of(function, body, sizes)
     if not walked.ranges:
         return [], walked.partitions
-    weighed = _profile(walked)
+    weighed = walked.needed
     peak = max(range(len(weighed)), key=weighed.__getitem__)
     expected = walked.line.range(weighed[peak])
     at_peak = [
@@ -395,16 +403,6 @@ def _of_body(
         usual_limit=sizes.usual_limit,
     )
     return [pressure], walked.partitions
-
-
-def _profile(live: LiveRanges) -> list[int]:
-    """Return the live registers behind each operation."""
-    changes = [0.0] * (len(live.lines) + 1)  # a value may live to the end, in no valid dump
-    for live_range in live.ranges:
-        words = live_range.words * live_range.part
-        changes[live_range.begin] += words
-        changes[live_range.end] -= words
-    return [round(total) for total in accumulate(changes[:-1])]
 
 
 def _largest(function: SsaFunction, live: Sequence[LiveRange]) -> Iterator[LiveValue]:

@@ -53,7 +53,7 @@ class Refused(Occurrence):
     @classmethod
     def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the errors of launches, layouts, data movements, memory and multiplications."""
-        yield from _of_threads(audited)
+        yield from _of_launch(audited)
         yield from _unused_aliases(audited, {row.layout for row in conclusions.layouts})
         for row in conclusions.layouts:
             yield from _of_layout(row, audited)
@@ -90,18 +90,32 @@ class Refused(Occurrence):
         return f"{self.counted.text(number)}{which} on line {first.line}: {what}"
 
 
-def _of_threads(audited: AuditedModule) -> Iterator[Finding]:
-    """Yield the functions of a module whose CTA has more threads than the GPU starts."""
+def _of_launch(audited: AuditedModule) -> Iterator[Finding]:
+    """Yield the functions of a module that the GPU does not start, with the reasons."""
+    refusals = [*_of_threads(audited), *_of_clusters(audited)]
+    for function in audited.module.functions if refusals else ():
+        why = tuple(Refused(refusal, is_predicate=True) for refusal in refusals)
+        yield Finding(function.line, f"@{function.name}", function.name, why)
+
+
+def _of_threads(audited: AuditedModule) -> Iterator[str]:
+    """Yield that a CTA has more threads than the GPU starts."""
     module, target = audited.module, audited.target
     warps = module.number("total-num-warps") or module.number("num-warps")
     lanes = module.number("threads-per-warp") or (target.lanes if target is not None else None)
     if target is None or warps is None or lanes is None or warps * lanes <= target.most_threads:
         return
     has = f"{count(warps, 'warp')} of {lanes} lanes, {warps * lanes} threads in a CTA"
-    refusal = f"has {has}; {target.name} starts at most {target.most_threads}"
-    for function in module.functions:
-        why = (Refused(refusal, is_predicate=True),)
-        yield Finding(function.line, f"@{function.name}", function.name, why)
+    yield f"has {has}; {target.name} starts at most {target.most_threads}"
+
+
+def _of_clusters(audited: AuditedModule) -> Iterator[str]:
+    """Yield that a cluster has more CTAs than the GPU starts at once."""
+    target, ctas = audited.target, audited.module.number("num-ctas") or 1
+    if target is None or ctas <= target.most_ctas:
+        return
+    most = f"starts at most {target.most_ctas}" if target.most_ctas > 1 else "has no clusters"
+    yield f"has {ctas} CTAs in a cluster; {target.name} {most}"
 
 
 def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
