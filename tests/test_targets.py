@@ -196,9 +196,11 @@ def test_a_cluster_that_the_gpu_does_not_start_is_an_error() -> None:
         ("cuda:90", []),
     ):
         attributes = f'"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "{target}"'
-        text = f"module attributes {{{attributes}}} {{ tt.func @f() {{ tt.return }} }}"
+        text = (
+            f"module attributes {{{attributes}}} {{\n  tt.func @f() {{\n    tt.return\n  }}\n}}\n"
+        )
         [found] = audit_ir(text).audits
-        assert [why.words for one in found.findings for why in one.why] == refusals
+        assert [one.message for one in found.findings] == [f"@f {words}" for words in refusals]
 
 
 EMPTY = replace(
