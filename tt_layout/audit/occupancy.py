@@ -72,7 +72,7 @@ class Occupancy:
             >>> from dataclasses import replace
             >>> from tt_layout.hardware import find_target
             >>> found = occupancy(find_target("sm90"), 4, registers=168)
-            >>> [replace(found, fewest=fewest).amount for fewest in (None, 1, 2)]
+            >>> [replace(found, fewest=fewest).amount for fewest in (None, 0, 2)]
             ['3 CTAs', '1 to 3 CTAs', '2 or 3 CTAs']
         """
         low, high = self.low, self.high
@@ -82,8 +82,9 @@ class Occupancy:
 
     @property
     def low(self) -> int:
-        """The fewest CTAs at once."""
-        return self.ctas if self.fewest is None else min(self.fewest, self.ctas)
+        """The fewest CTAs at once: one at least if the middle holds one, as compilers see to."""
+        fewest = self.ctas if self.fewest is None else self.fewest
+        return min(max(1, fewest), self.ctas)
 
     @property
     def high(self) -> int:
