@@ -281,10 +281,10 @@ def is_inside(path: str | os.PathLike[str], folder: str | os.PathLike[str]) -> b
         (True, False, False)
     """
     try:
-        found, top = os.path.realpath(path), os.path.realpath(folder)
+        resolved, top = os.path.realpath(path), os.path.realpath(folder)
     except ValueError as error:
         raise not_a_name(error) from None
-    return found == top or found.startswith(os.path.join(top, ""))
+    return resolved == top or resolved.startswith(os.path.join(top, ""))
 
 
 def files_below(folder: str, fail: Callable[[OSError], None]) -> Iterator[str]:
@@ -330,22 +330,22 @@ def matching(folder: str, pattern: str) -> list[str]:
                 places.add(place := place + 1)
         return places
 
-    found: list[str] = []
+    paths: list[str] = []
     pending = [(folder, passed({0}))]
     while pending:
         parent, places = pending.pop()
         for entry in _entries(parent):
             name = entry.name
             left = [place for place in places if place < len(parts)]
-            own = {p + 1 for p in left if parts[p] != "**" and fnmatchcase(name, parts[p])}
+            reached = {p + 1 for p in left if parts[p] != "**" and fnmatchcase(name, parts[p])}
             if entry.is_dir(follow_symlinks=False):
-                own.update(place for place in left if parts[place] == "**")
-            after = passed(own)
+                reached.update(place for place in left if parts[place] == "**")
+            after = passed(reached)
             if len(parts) in after and os.path.isfile(entry.path):
-                found.append(entry.path)
+                paths.append(entry.path)
             if after - {len(parts)} and os.path.isdir(entry.path):
                 pending.append((entry.path, after))
-    return sorted(found)
+    return sorted(paths)
 
 
 def _parts(pattern: str) -> list[str]:
@@ -655,16 +655,16 @@ class CacheFolder:
         """Remove the entries that were not used for longest, until so many bytes are left."""
         from time import time
 
-        found = []
+        entries = []
         for entry in _entries(self.path):
             is_entry = _ENTRY.fullmatch(entry.name) is not None
             with suppress(OSError):
                 status = entry.stat(follow_symlinks=False)
                 is_left = _TEMPORARY.fullmatch(entry.name) and status.st_mtime < time() - ABANDONED
                 if stat.S_ISREG(status.st_mode) and (is_entry or is_left):
-                    found.append((is_entry, status.st_mtime, status.st_size, entry.path))
-        total = sum(size for _, _, size, _ in found)
-        for is_entry, _, size, path in sorted(found):
+                    entries.append((is_entry, status.st_mtime, status.st_size, entry.path))
+        total = sum(size for _, _, size, _ in entries)
+        for is_entry, _, size, path in sorted(entries):
             if is_entry and total <= most:
                 return
             total -= size

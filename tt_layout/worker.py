@@ -48,7 +48,7 @@ def renew_locks() -> None:
     """
     for name, module in tuple(sys.modules.items()):
         if name.partition(".")[0] == "tt_layout":
-            classes = (one for one in tuple(vars(module).values()) if isinstance(one, type))
-            for keeper in (kept for one in classes for kept in vars(one).values()):
+            classes = (kind for kind in tuple(vars(module).values()) if isinstance(kind, type))
+            for keeper in (kept for kind in classes for kept in vars(kind).values()):
                 if isinstance(keeper, cached_property):
                     vars(keeper)["lock"] = threading.RLock()

@@ -203,8 +203,8 @@ def _rows(audited: AuditedModule) -> tuple[MovementRow, ...]:
 
 def movements_of(audited: AuditedModule) -> list[Operation]:
     """Return the operations of a module that move data, in the order of the text."""
-    others = exchange_operations(audited), scalar_operations(audited)
-    operations = chain(audited.module.operations, *others)
+    unwritten = exchange_operations(audited), scalar_operations(audited)
+    operations = chain(audited.module.operations, *unwritten)
     return sorted(operations, key=lambda operation: (operation.line, operation.column))
 
 

@@ -110,7 +110,9 @@ def totals_of(before: Audit, after: Audit) -> list[KernelTotal]:
 
 def kernels_between(before: Audit, after: Audit) -> tuple[KernelDifference, ...]:
     """Return every kernel of two modules with the facts in which it differs."""
-    left, right = ({one.symbol: one for one in kernels_of(audit)} for audit in (before, after))
+    left, right = (
+        {kernel.symbol: kernel for kernel in kernels_of(audit)} for audit in (before, after)
+    )
     return tuple(
         KernelDifference(name, *(ends := (left.get(name), right.get(name))), _facts_between(*ends))
         for name in dict.fromkeys([*left, *right])
@@ -157,6 +159,12 @@ def _by_cost(changes: Sequence[Change]) -> list[Change]:
         groups.setdefault((change.operation.function, key), []).append(change)
 
     def delta(group: Sequence[Change]) -> float:
-        return sum((one.cycles or 0) * (1 if one.sign == "+" else -1) for one in group)
+        return sum(
+            (difference.cycles or 0) * (1 if difference.sign == "+" else -1) for difference in group
+        )
 
-    return [one for group in sorted(groups.values(), key=lambda g: -abs(delta(g))) for one in group]
+    return [
+        difference
+        for group in sorted(groups.values(), key=lambda g: -abs(delta(g)))
+        for difference in group
+    ]

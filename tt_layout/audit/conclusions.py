@@ -137,7 +137,7 @@ class Conclusions:
 
     def intensity_of(self, function: str | None) -> Intensity | None:
         """Return the intensity of a function; None where it multiplies no matrices."""
-        return next((one for one in self._intensities.get(function, ())), None)
+        return next((intensity for intensity in self._intensities.get(function, ())), None)
 
     @cached_property
     def _totals(self) -> Mapping[str | None, Sequence[Total]]:
@@ -174,8 +174,8 @@ def by_function(items: Iterable[T], function_of: Callable[[T], F]) -> dict[F, li
 
 def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
     """Return the cycles of each kernel in one program, of the data movements with a known cost."""
-    found: dict[str | None, float] = {}
+    cycles: dict[str | None, float] = {}
     for row in rows:
         function = row.operation.function
-        found[function] = found.get(function, 0.0) + (row.cycles or 0)
-    return found
+        cycles[function] = cycles.get(function, 0.0) + (row.cycles or 0)
+    return cycles

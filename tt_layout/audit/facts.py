@@ -173,6 +173,6 @@ def _number(fact: Fact) -> float | None:
     return SPILLS.get(fact) if isinstance(fact, str) else fact
 
 
-def is_worse(found: Sequence[Difference]) -> bool | None:
+def is_worse(differences: Sequence[Difference]) -> bool | None:
     """Tell whether a kernel became worse: by the first fact that decides; None where none does."""
-    return next((difference.worse > 0 for difference in found if difference.worse), None)
+    return next((difference.worse > 0 for difference in differences if difference.worse), None)

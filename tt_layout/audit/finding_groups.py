@@ -55,11 +55,11 @@ def _likeness(finding: Finding) -> tuple[object, ...] | None:
     """Return the key of findings that are shown together; None of errors."""
     if finding.is_error:
         return None
-    own = finding.kinds, finding.function, finding.message
+    subject = finding.kinds, finding.function, finding.message
     if finding.movement is None:
-        return own
+        return subject
     operation = finding.movement.operation
-    return *own, attribute_of(operation.source), attribute_of(operation.target)
+    return *subject, attribute_of(operation.source), attribute_of(operation.target)
 
 
 def _rank(group: Sequence[Finding]) -> tuple[int, float]:

@@ -98,7 +98,7 @@ class Occurrence:
     no_way_out: ClassVar[str] = ""
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield a finding, with one occurrence, for each place in a module."""
         raise NotImplementedError
 
@@ -177,20 +177,20 @@ class Finding(NamedTuple):
     @staticmethod
     def of_movement(row: MovementRow, occurrence: Occurrence) -> Finding:
         """Return a finding about a data movement."""
-        one = row.operation
-        place = one.line, one.name, one.function
-        return Finding(*place, (occurrence,), one.location, row.executions, row)
+        operation = row.operation
+        place = operation.line, operation.name, operation.function
+        return Finding(*place, (occurrence,), operation.location, row.executions, row)
 
     @staticmethod
-    def of_multiplication(one: Multiplication, occurrence: Occurrence) -> Finding:
+    def of_multiplication(multiplication: Multiplication, occurrence: Occurrence) -> Finding:
         """Return a finding about a multiplication of matrices."""
-        place = one.line, one.name, one.function
-        return Finding(*place, (occurrence,), one.location, one.executions)
+        place = multiplication.line, multiplication.name, multiplication.function
+        return Finding(*place, (occurrence,), multiplication.location, multiplication.executions)
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of its occurrences, the one that it is called by first."""
-        return tuple(one.kind for one in self.occurrences)
+        return tuple(occurrence.kind for occurrence in self.occurrences)
 
     @property
     def kind(self) -> str:
@@ -200,7 +200,7 @@ class Finding(NamedTuple):
     @property
     def urgency(self) -> Urgency:
         """How soon a reader acts on it."""
-        return min(one.urgency for one in self.occurrences)
+        return min(occurrence.urgency for occurrence in self.occurrences)
 
     @property
     def is_error(self) -> bool:
@@ -210,14 +210,14 @@ class Finding(NamedTuple):
     @property
     def problem(self) -> str:
         """The fault alone, without the change that avoids it."""
-        said = [one for one in self.occurrences if one.words]
+        said = [occurrence for occurrence in self.occurrences if occurrence.words]
         link = said[0].link if said else ""
-        return f"{self.name}{link}{'; it '.join(one.words for one in said)}"
+        return f"{self.name}{link}{'; it '.join(occurrence.words for occurrence in said)}"
 
     @property
     def program_change(self) -> str:
         """The change of the program that avoids it; empty where none is known."""
-        changes = (one.program_change for one in self.occurrences)
+        changes = (occurrence.program_change for occurrence in self.occurrences)
         return next(filter(None, changes), "")
 
     @property
@@ -229,7 +229,7 @@ class Finding(NamedTuple):
     @property
     def cost(self) -> float:
         """Cycles that all warps of a CTA waste in one execution; 0 where that is not known."""
-        return max(one.cost for one in self.occurrences)
+        return max(occurrence.cost for occurrence in self.occurrences)
 
     @property
     def executions(self) -> int | None:

@@ -134,15 +134,15 @@ def kernel_fits(audited: AuditedModule, known: KernelMetadata = NO_METADATA) -> 
         >>> found.bytes, found.depth, found.gpus[0].depth, found.by_depth[4]
         (98304, 3, 5, 131072)
     """
-    memories = [one for one in module_memory(audited) if not one.is_called]
+    memories = [allocation for allocation in module_memory(audited) if not allocation.is_called]
     compiled = known.shared_bytes if len(memories) == 1 else None
-    found = []
+    fits = []
     for memory in memories:
         size = compiled if compiled is not None else memory.bytes
         if size is not None:
             function = next(f for f in audited.functions if f.name == memory.function)
-            found.append(_fit(memory, size, function, audited))
-    return found
+            fits.append(_fit(memory, size, function, audited))
+    return fits
 
 
 def _fit(
@@ -192,17 +192,17 @@ def _rings(function: SsaFunction) -> dict[str, IRType]:
     Barriers are one for each buffer of a ring of data only where they are as many.
     """
     indexed = {o.operands[0] for o in function.walk() if o.traits.chooses_buffer and o.operands}
-    found = {}
+    rings = {}
     for operation in function.walk():
         for value in operation.results if operation.traits.allocates else ():
             ir_type = function.type_of(value)
             if value in indexed and ir_type is not None and len(ir_type.shape) > 1:
-                found[value.text] = ir_type
-    data = {one.shape[0] for one in found.values() if one.element_type != BARRIER}
+                rings[value.text] = ir_type
+    data = {ring.shape[0] for ring in rings.values() if ring.element_type != BARRIER}
     return {
-        text: one
-        for text, one in found.items()
-        if one.element_type != BARRIER or one.shape[0] == max(data, default=0)
+        text: ring
+        for text, ring in rings.items()
+        if ring.element_type != BARRIER or ring.shape[0] == max(data, default=0)
     }
 
 
@@ -235,9 +235,11 @@ def _bytes_with(
         return ring._replace(shape=(max(1, ring.shape[0] + added), *ring.shape[1:]))
 
     changed = replace(function, resolve_type=resolve)
-    functions = [changed if one is function else one for one in audited.functions]
+    functions = [changed if candidate is function else candidate for candidate in audited.functions]
     memories = module_memory(audited, functions)
-    return next((one.bytes for one in memories if one.function == function.name), None)
+    return next(
+        (candidate.bytes for candidate in memories if candidate.function == function.name), None
+    )
 
 
 def _peak(memory: SharedMemory) -> tuple[Allocation, ...]:

@@ -155,7 +155,9 @@ class Kernel:
         """The types of its arguments; empty where it is not read."""
         audited = self.audit.audited
         functions = audited.functions if audited is not None else ()
-        values = next((one.arguments for one in functions if one.name == self.symbol), ())
+        values = next(
+            (function.arguments for function in functions if function.name == self.symbol), ()
+        )
         return ", ".join(f"{value.type.kind} {value.type.element}" for value in values)
 
     @lazy
@@ -165,7 +167,7 @@ class Kernel:
         config |= {"num_warps": str(self.warps)} if self.warps is not None else {}
         tiles: list[Sequence[int]] = [product.sizes[1:] for product in self.products]
         moved = [row.operation.moved or row.operation.target for row in self.rows]
-        tiles = tiles or [one.shape for one in moved if one is not None and one.shape]
+        tiles = tiles or [tensor.shape for tensor in moved if tensor is not None and tensor.shape]
         config |= {"tile": "x".join(map(str, max(tiles, key=prod)))} if tiles else {}
         types = self.signature.split(", ") if self.signature else []
         return config | {
@@ -415,7 +417,7 @@ class Kernel:
             errors=self.errors,
             spills=registers.spills_word if registers is not None else None,
             spilled=registers.spilled if registers is not None else None,
-            without_instruction=sum(one.instruction is None for one in self.products),
+            without_instruction=sum(product.instruction is None for product in self.products),
             cycles=self.cycles,
             bound_cycles=bound.cycles if bound is not None else None,
             ctas=self.occupancy.ctas if self.occupancy is not None else None,
@@ -440,9 +442,11 @@ class Kernel:
     def instructions(self) -> str:
         """Matrix instructions of its text with their numbers, a loop counted once."""
         counts: dict[str, int] = {}
-        for one in (product.instruction for product in self.products):
-            if one is not None:
-                counts[one.name] = counts.get(one.name, 0) + one.instructions
+        for instruction in (product.instruction for product in self.products):
+            if instruction is not None:
+                counts[instruction.name] = (
+                    counts.get(instruction.name, 0) + instruction.instructions
+                )
         return ", ".join(f"{number} x {name}" for name, number in sorted(counts.items()))
 
     @property
@@ -456,7 +460,7 @@ class Kernel:
             self.function or "",
         )
 
-    def settled(self, *others: str, has_bounds: bool = True) -> Kernel:
+    def settled(self, *further: str, has_bounds: bool = True) -> Kernel:
         """Return a copy that holds `SETTLED` and no audit: small, and fit for other processes.
 
         Args:
@@ -464,7 +468,7 @@ class Kernel:
             has_bounds: whether its facts have the bounds, which take a quarter of an audit.
         """
         facts = self.facts if has_bounds else self._facts(has_bounds=False)
-        values = {name: getattr(self, name) for name in (*SETTLED, *others) if name != "facts"}
+        values = {name: getattr(self, name) for name in (*SETTLED, *further) if name != "facts"}
         return Kernel.of_values({**values, "facts": facts})
 
     def with_values(self, **values: object) -> Kernel:
@@ -581,12 +585,12 @@ def kinds_texts(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield how many findings there are of each kind, in the order of the rules."""
     groups: dict[tuple[int, Counted], list[Finding]] = {}
     for finding in findings:
-        for one in finding.occurrences:
-            groups.setdefault((one.order, one.counted), []).append(finding)
+        for occurrence in finding.occurrences:
+            groups.setdefault((occurrence.order, occurrence.counted), []).append(finding)
     for key in sorted(groups):
         group = groups[key]
         runs = (finding.runs for finding in group if not finding.is_error)
-        loops = sum(is_in_loop(one) for one in runs if one is not None)
+        loops = sum(is_in_loop(occurrence) for occurrence in runs if occurrence is not None)
         some = f"({loops} in the loop)" if loops < len(group) else "in the loop"
         yield key[1].text(len(group)) + f" {some}" * bool(loops)
 
@@ -602,5 +606,6 @@ def _absences() -> str:
     for adjective, noun in (rule.absence for rule in rules() if rule.absence is not None):
         nouns.setdefault(noun, []).append(adjective)
     return ", ".join(
-        f"no {' or '.join(own)} {noun}".replace("  ", " ") for noun, own in nouns.items()
+        f"no {' or '.join(adjectives)} {noun}".replace("  ", " ")
+        for noun, adjectives in nouns.items()
     )

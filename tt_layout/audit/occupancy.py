@@ -114,8 +114,8 @@ class Occupancy:
             WARPS: "warps",
             TENSOR: "columns of tensor memory",
         }
-        one = self.limits[0]
-        return f"{count(self.ctas + 1, 'CTA')} with at most {one.most} {units[one.resource]}"
+        limit = self.limits[0]
+        return f"{count(self.ctas + 1, 'CTA')} with at most {limit.most} {units[limit.resource]}"
 
     @property
     def text(self) -> str:
@@ -181,8 +181,8 @@ def kernel_occupancy(
 
 def _warps(audited: AuditedModule, function: str) -> int | None:
     """Return the warps of a CTA, with those of partitions, which come in groups of four."""
-    own = audited.module.number("num-warps")
-    if own is None:
+    warps = audited.module.number("num-warps")
+    if warps is None:
         return None
     operations = (full.operation for full in audited.operations_of(function))
     partitions = (
@@ -190,12 +190,12 @@ def _warps(audited: AuditedModule, function: str) -> int | None:
         for operation in operations
         if operation.traits.partitions
     )
-    return own + -(-max(partitions, default=0) // WARP_GROUP) * WARP_GROUP
+    return warps + -(-max(partitions, default=0) // WARP_GROUP) * WARP_GROUP
 
 
-def _tensor_columns(found: Conclusions, function: str) -> Iterator[int]:
+def _tensor_columns(conclusions: Conclusions, function: str) -> Iterator[int]:
     """Yield the columns of tensor memory that each allocation of a function takes."""
-    for row in found.movements_of(function):
+    for row in conclusions.movements_of(function):
         details = row.cost.details if row.cost is not None else None
         if isinstance(details, TensorMemoryAllocationDetails):
             yield details.columns
@@ -243,13 +243,15 @@ def _below(most: int) -> int | None:
     return most if most > 0 else None
 
 
-def _of_memory(resource: str, whole: int, own: int, granule: int, reserved: int) -> Iterator[Limit]:
-    if not own and not reserved:
+def _of_memory(
+    resource: str, capacity: int, used: int, granule: int, reserved: int
+) -> Iterator[Limit]:
+    if not used and not reserved:
         return
-    taken = -(-(own + reserved) // granule) * granule
-    ctas = whole // taken
-    more = whole // (ctas + 1) // granule * granule - reserved
-    yield Limit(resource, ctas, more if own and more > 0 else None)
+    taken = -(-(used + reserved) // granule) * granule
+    ctas = capacity // taken
+    larger = capacity // (ctas + 1) // granule * granule - reserved
+    yield Limit(resource, ctas, larger if used and larger > 0 else None)
 
 
 def _of_registers(
@@ -258,11 +260,11 @@ def _of_registers(
     """Return how many CTAs the registers allow, and how few of them allow one more."""
 
     def ctas_of(count: int) -> int:
-        given = -(-max(1, count) // file.granule) * file.granule
+        granted = -(-max(1, count) // file.granule) * file.granule
         if target.is_nvidia:
-            room = file.size // (given * target.lanes) // WARP_GRANULE * WARP_GRANULE
+            room = file.size // (granted * target.lanes) // WARP_GRANULE * WARP_GRANULE
             return room // (-(-warps // WARP_GRANULE) * WARP_GRANULE if warps > 1 else 1)
-        return min(file.size // given * has.simds, has.warps) // warps
+        return min(file.size // granted * has.simds, has.warps) // warps
 
     ctas = ctas_of(registers)
     steps = range(file.most_per_thread, 0, -1)

@@ -218,8 +218,10 @@ class Shares:
     def _knows_memory(self, function: str | None) -> bool:
         """Return whether the sectors of all accesses of a kernel to global memory are known."""
         costs = (row.cost for row in self._audit.movements_of(function))
-        known = (cost.details for cost in costs if cost is not None)
-        return all(one.sectors is not None for one in known if isinstance(one, GlobalDetails))
+        details = (cost.details for cost in costs if cost is not None)
+        return all(
+            detail.sectors is not None for detail in details if isinstance(detail, GlobalDetails)
+        )
 
 
 def grid_of(audit: Audit) -> tuple[int, int, int] | None:

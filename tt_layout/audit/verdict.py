@@ -54,10 +54,10 @@ def verdict_text(
         adviser: answers for the findings.
         estimate: finds its time.
     """
-    urgent = [one for one in findings if one.urgency != Urgency.CYCLES]
+    urgent = [finding for finding in findings if finding.urgency != Urgency.CYCLES]
     if urgent:
         first = urgent[0].occurrences[0]
-        alike = [one for one in urgent if one.occurrences[0].counted == first.counted]
+        alike = [finding for finding in urgent if finding.occurrences[0].counted == first.counted]
         return first.headline(len(alike), urgent[0])
     bound = _bound_text(bounds, measured) if bounds is not None else ""
     if measured is not None:

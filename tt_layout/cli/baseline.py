@@ -58,7 +58,7 @@ def compare_with_baseline(
 
     if len(files) != 1:
         raise LayoutError(f"--baseline compares with one folder or file, got {len(files)}")
-    found = [
+    overviews = [
         overview(
             [name],
             is_partial=is_partial,
@@ -70,8 +70,12 @@ def compare_with_baseline(
         )
         for name in (baseline, files[0])
     ]
-    before, after = ((name, one.kernels) for name, one in zip((baseline, files[0]), found))
+    before, after = (
+        (name, listed.kernels) for name, listed in zip((baseline, files[0]), overviews)
+    )
     changes = changes_between(before, after, tolerance / 100)
-    report = BaselineReport(changes, tuple(one for two in found for one in two.passed_over))
+    report = BaselineReport(
+        changes, tuple(listed for two in overviews for listed in two.passed_over)
+    )
     emit(report, output_format)
     return 1 if report.is_worse else 0

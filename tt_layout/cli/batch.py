@@ -169,8 +169,8 @@ class EachKernel:
         """Yield the audit of each module of a file, with the name of its dump."""
         for dump in open_dumps(file).dumps:
             for module in read_modules(dump, self._is_partial):
-                found = audit_with(module, shared, dump.launch, self._given, dump.known)
-                yield dump.source.name, found.audit
+                answer = audit_with(module, shared, dump.launch, self._given, dump.known)
+                yield dump.source.name, answer.audit
 
 
 def _kept(

@@ -121,11 +121,11 @@ def _folded(example: str) -> list[str]:
     """
     lines = [INDENT]
     for word in re.findall(r"--?[\w-]+ (?!-)(?:'[^']*'|\S+)|'[^']*'|\S+", example):
-        first, *others = word.split("\n")
+        first, *rest = word.split("\n")
         if len(lines[-1]) + len(first) > WIDTH and lines[-1].strip():
             lines[-1] += "\\"
             lines.append(2 * INDENT)
         lines[-1] += first
-        lines += (2 * INDENT + line for line in others)
+        lines += (2 * INDENT + line for line in rest)
         lines[-1] += " "
     return [line.rstrip() for line in lines]

@@ -40,5 +40,5 @@ class HelpfulGroup(click.Group):
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command of this group, with its examples."""
-        whole = f"{self.name} {name or cmd.name}"
-        super().add_command(show_examples(cmd, whole), name)
+        path = f"{self.name} {name or cmd.name}"
+        super().add_command(show_examples(cmd, path), name)

@@ -62,10 +62,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.exit(status)
 
 
-def _status(given: Sequence[str]) -> int:
+def _status(arguments: Sequence[str]) -> int:
     """Run the command line and return its status; what ends it is reported in a line."""
     try:
-        status = cli.main(_from_llvm(given), prog_name="tt-layout", standalone_mode=False)
+        status = cli.main(_from_llvm(arguments), prog_name="tt-layout", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except click.ClickException as error:
@@ -190,9 +190,9 @@ class LazyGroup(HelpfulGroup):
         """Write what the subcommands do, in groups."""
         from tt_layout.cli.summaries import GROUPS, SUMMARIES
 
-        others = [name for name in self.list_commands(context) if name not in SUMMARIES]
+        ungrouped = [name for name in self.list_commands(context) if name not in SUMMARIES]
         groups = {heading: list(names) for heading, names in GROUPS.items()}
-        groups |= {"Others": others} if others else {}
+        groups |= {"Others": ungrouped} if ungrouped else {}
         width = max(map(len, self.list_commands(context)))
         for heading, names in groups.items():
             rows = [(f"{name:{width}}", self._summary(context, name)) for name in names]

@@ -60,9 +60,9 @@ def dump_page(path: str, names: list[str], folder: str | None, line: int | None)
 
     file, module = split_module(path)
     program = near(file) if folder is None else ProgramSource(folder)
-    known = metadata_beside(file)
+    metadata = metadata_beside(file)
     source, release = read_source(file), chosen_release()
-    page = page_of_dump(source, names, release, module, program, line, known, watch=watched)
+    page = page_of_dump(source, names, release, module, program, line, metadata, watch=watched)
     _tell_programs(page.dump.programs)
     return page.html.encode()
 

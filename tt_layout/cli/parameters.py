@@ -222,8 +222,8 @@ class LayoutParameter(NotationParameter):
             from tt_layout.notation.notations import bases, json
 
             notation = json if json.is_json_of_layout(source.text) else bases
-            found: Encoding = notation.read(source.text, context._replace(name=source.name))
-            return found
+            encoding: Encoding = notation.read(source.text, context._replace(name=source.name))
+            return encoding
         return super().read(source.text, context._replace(name=source.name))
 
 
@@ -351,12 +351,12 @@ def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
     from tt_layout.mlir.source import read_source
 
     path, module = split_module(name)
-    found = FileAliases(read_source(path)).choose(aliases, module)
-    if found.note is not None:
+    chosen = FileAliases(read_source(path)).choose(aliases, module)
+    if chosen.note is not None:
         from tt_layout.cli.output import note
 
-        note(found.note)
-    return found.table
+        note(chosen.note)
+    return chosen.table
 
 
 # -- options that several commands take ---------------------------------------------------------

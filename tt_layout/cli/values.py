@@ -53,9 +53,11 @@ def read_values(
         LayoutError: a value is not an integer, or the file not a mapping from names to integers;
             the grid has no sizes; the GPU is no product.
     """
-    others = _from_file(path) if path is not None else {}
-    given = parse_values(texts, {**others, **_of_grid(grid)} if grid is not None else others)
-    return given if gpu is None else replace(given, product=find_product(gpu))
+    from_file = _from_file(path) if path is not None else {}
+    numbers = parse_values(
+        texts, {**from_file, **_of_grid(grid)} if grid is not None else from_file
+    )
+    return numbers if gpu is None else replace(numbers, product=find_product(gpu))
 
 
 def _of_grid(text: str) -> dict[str, int]:

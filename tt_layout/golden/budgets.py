@@ -72,19 +72,19 @@ def _of_dump(case: Case) -> dict[str, float | None]:
     findings = [finding for kernel in kernels for finding in kernel.findings]
     facts = [kernel.facts for kernel in kernels]
     return {
-        "bound_cycles": _largest(one.bound_cycles for one in facts),
-        "cost": max(one.finding_cycles for one in facts),
-        "cycles": max(one.cycles for one in facts),
+        "bound_cycles": _largest(fact.bound_cycles for fact in facts),
+        "cost": max(fact.finding_cycles for fact in facts),
+        "cycles": max(fact.cycles for fact in facts),
         "empty_warps": _largest(kernel.empty_warps for kernel in kernels),
-        "errors": sum(one.errors for one in facts),
-        "estimate_us": _largest(one.estimate_us for one in facts),
+        "errors": sum(fact.errors for fact in facts),
+        "estimate_us": _largest(fact.estimate_us for fact in facts),
         "extra_wavefronts": sum(line.weight for line in findings if CONFLICTS in line.kinds),
         "findings": len(findings),
-        "registers": _largest(one.registers for one in facts),
-        "shared_bytes": _largest(one.shared_bytes for one in facts),
-        "spilled": _largest(one.spilled for one in facts),
-        "spills": _sum(one.spills and int(SPILLS[one.spills] > 1) for one in facts),
-        "without_instruction": sum(one.without_instruction for one in facts),
+        "registers": _largest(fact.registers for fact in facts),
+        "shared_bytes": _largest(fact.shared_bytes for fact in facts),
+        "spilled": _largest(fact.spilled for fact in facts),
+        "spills": _sum(fact.spills and int(SPILLS[fact.spills] > 1) for fact in facts),
+        "without_instruction": sum(fact.without_instruction for fact in facts),
     }
 
 

@@ -113,8 +113,8 @@ class Gpu(NamedTuple):
         """The assumption in a sentence; None for a GPU with a row."""
         if not self.is_assumed:
             return None
-        known = f"the newest {self.target.backend.vendor} GPU known before it"
-        return f"{self.chip} is unknown; costed as {self.target.name}, {known}"
+        nearest = f"the newest {self.target.backend.vendor} GPU known before it"
+        return f"{self.chip} is unknown; costed as {self.target.name}, {nearest}"
 
     @property
     def shared_bytes(self) -> int | None:
@@ -144,8 +144,10 @@ def find_gpu(name: str) -> Gpu:
         return Gpu(product.name, product)
     backend, colon, chip = name.partition(":")
     vendors = [v for v in _VENDORS if not colon or v.BACKEND.name == backend]
-    found = (_find(v.BACKEND.chip(chip if colon else name), v.BACKEND, v.ROWS) for v in vendors)
-    gpu = next((each for each in found if each is not None), None)
+    candidates = (
+        _find(v.BACKEND.chip(chip if colon else name), v.BACKEND, v.ROWS) for v in vendors
+    )
+    gpu = next((candidate for candidate in candidates if candidate is not None), None)
     if gpu is None:
         choices = ", ".join((*TARGETS, *PRODUCTS))
         raise LayoutError(f"unknown target {quoted(name)}; choose from {choices}")
@@ -182,8 +184,14 @@ def _find(chip: str, backend: Backend, rows: tuple[Target, ...]) -> Gpu | None:
     if fits:
         row = max(fits, key=lambda fit: len(fit[0]))[1]
         return Gpu(chip, row if row.name == plain else replace(row, name=plain))
-    known = [(own, row) for row in rows if (own := backend.version(row.name)) is not None]
-    older = [(own, row) for own, row in known if own[:-1] == version[:-1] and own < version]
+    versioned = [
+        (row_version, row) for row in rows if (row_version := backend.version(row.name)) is not None
+    ]
+    older = [
+        (row_version, row)
+        for row_version, row in versioned
+        if row_version[:-1] == version[:-1] and row_version < version
+    ]
     if not older:
         return None
     return Gpu(chip, max(older, key=lambda pair: pair[0])[1], is_assumed=True)

@@ -348,10 +348,10 @@ class Target:
         return f"{name}.{vector}b{min(bits, word_bits)}"
 
 
-def phases(lanes: int, banks: int, **others: Phase) -> PhaseTable:
+def phases(lanes: int, banks: int, **named: Phase) -> PhaseTable:
     """Return a table where a phase is as many neighbouring lanes as fill all banks once."""
     table = {}
     for width in (4, 8, 16):
         count = min(lanes, banks * BANK_BYTES // width)
         table[width] = Phase(tuple(1 << bit for bit in range(count.bit_length() - 1)), banks)
-    return MappingProxyType({**table, **{int(name[1:]): phase for name, phase in others.items()}})
+    return MappingProxyType({**table, **{int(name[1:]): phase for name, phase in named.items()}})

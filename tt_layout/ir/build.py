@@ -79,17 +79,17 @@ def _operations(
 ) -> Iterator[Operation]:
     locations = scope.locations
     for raw in part.operations:
-        known = [types[number] for number in raw.types]
-        arrow = len(known) if raw.arrow is None else raw.arrow
-        before = sum(1 for ir_type in known[:arrow] if ir_type is not None)
-        found = tuple(ir_type for ir_type in known if ir_type is not None)
-        if not found:
+        all_types = [types[number] for number in raw.types]
+        arrow = len(all_types) if raw.arrow is None else raw.arrow
+        before = sum(1 for ir_type in all_types[:arrow] if ir_type is not None)
+        present = tuple(ir_type for ir_type in all_types if ir_type is not None)
+        if not present:
             continue  # it moves a scalar
         yield Operation(
             raw.name,
             functions[raw.function - 1].name if raw.function else None,
             *source.line_column(raw.start),
             locations.of_operation(raw.location),
-            found,
-            *source_and_target(raw.name.rpartition(".")[2], found, before),
+            present,
+            *source_and_target(raw.name.rpartition(".")[2], present, before),
         )

@@ -61,8 +61,10 @@ class PartDefinitions(Mapping[str, Definition]):
 
     def define(self, name: str, start: int, value: int) -> None:
         """Note an alias; of two definitions of one name the first holds."""
-        known = self.defined.get(name)
-        self.defined[name] = Definition(start, value) if known is None else known.again(start)
+        definition = self.defined.get(name)
+        self.defined[name] = (
+            Definition(start, value) if definition is None else definition.again(start)
+        )
 
     def below(self, offset: int) -> PartDefinitions:
         """Return those that hold in a part below, which begins at an offset."""
@@ -75,7 +77,7 @@ class PartDefinitions(Mapping[str, Definition]):
     def moved(self, shift: int) -> PartDefinitions:
         """Return the part's own as they are in the same text further down."""
         moved = PartDefinitions(self._start + shift)
-        moved.defined = {name: own.moved(shift) for name, own in self.defined.items()}
+        moved.defined = {name: definition.moved(shift) for name, definition in self.defined.items()}
         return moved
 
     def absorb(self, other: PartDefinitions) -> None:

@@ -208,9 +208,9 @@ another'
             return ModuleAliases(AliasTable(self.source, self._whole))
         count = len(self._modules)
         if module is None:
-            found = [number for number in range(1, count + 1) if self._defines(number, names)]
-            taken = found[-1] if found else count
-            return ModuleAliases(self._table(taken), self._note(found, names))
+            numbers = [number for number in range(1, count + 1) if self._defines(number, names)]
+            taken = numbers[-1] if numbers else count
+            return ModuleAliases(self._table(taken), self._note(numbers, names))
         module = _last_number(self.source) if module == LAST else module
         if not 1 <= module <= count:
             raise no_module(module, count, self.source)
@@ -244,20 +244,20 @@ another'
         except LayoutError:
             return True  # so that using it reports what is wrong
 
-    def _note(self, found: Sequence[int], names: Sequence[str]) -> str | None:
+    def _note(self, numbers: Sequence[int], names: Sequence[str]) -> str | None:
         """Note that the last of these modules was taken; None where all have its aliases."""
 
         def starts(number: int) -> list[int | None]:
             definitions = self._modules[number - 1].definitions
             return [definitions[name].start for name in names] or [definitions.last]
 
-        others = [number for number in found if starts(number) != starts(found[-1])]
-        if not others:
+        different = [number for number in numbers if starts(number) != starts(numbers[-1])]
+        if not different:
             return None
-        file, taken = self.source.name, found[-1]
+        file, taken = self.source.name, numbers[-1]
         what = ", ".join(f"#{name}" for name in names) or "layouts"
         line = self._modules[taken - 1].line
         return (
-            f"{file} has {len(found)} modules that define {what}; taken is module {taken}, on line "
-            f"{line}; {file}@{others[-1]} is another"
+            f"{file} has {len(numbers)} modules that define {what}; taken is module {taken}, on "
+            f"line {line}; {file}@{different[-1]} is another"
         )

@@ -57,9 +57,9 @@ class Locations:
             if piece.group("file") is not None:
                 return Location(piece["file"], int(piece["line"]), int(piece["column"]))
             if piece.group("alias") is not None:
-                found = self._alias(piece["alias"], nesting)
-                if found is not None:
-                    return found
+                location = self._alias(piece["alias"], nesting)
+                if location is not None:
+                    return location
             depth += (piece.group("open") is not None) - (piece.group("close") is not None)
             if depth < 0:
                 return None

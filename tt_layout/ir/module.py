@@ -193,13 +193,13 @@ class TypeUses(Sequence[TypeUse]):
         cuts = [
             bisect_left(places, line, key=lambda at: self._line_column(at)[0]) for line in starts
         ]
-        found = []
+        firsts = []
         for begin, end in zip([0, *cuts], [*cuts, len(self)]):
             first: dict[int, int] = {}
             for index in range(begin, end):
                 first.setdefault(self._numbers[index], index)
-            found.append({number: self._line_column(at)[0] for number, at in first.items()})
-        return found
+            firsts.append({number: self._line_column(at)[0] for number, at in first.items()})
+        return firsts
 
     @property
     def distinct(self) -> Sequence[IRType]:

@@ -96,10 +96,10 @@ def spellings(name: str) -> tuple[str, ...]:
     """
     names = [name, *(former.name for former in FORMER_NAMES if former.today == name)]
     former_dialects = [
-        former.name + each.removeprefix(former.today)
-        for each in names
+        former.name + today.removeprefix(former.today)
+        for today in names
         for former in FORMER_NAMES
-        if each.startswith(f"{former.today}.") and "." not in former.name
+        if today.startswith(f"{former.today}.") and "." not in former.name
     ]
     return (*names, *former_dialects)
 
@@ -115,7 +115,9 @@ def stated(attributes: Mapping[str, Value], name: str) -> Value | None:
         >>> stated({"triton_gpu.num-warps": 4}, "ttg.num-warps")
         4
     """
-    return next((attributes[each] for each in spellings(name) if each in attributes), None)
+    return next(
+        (attributes[spelling] for spelling in spellings(name) if spelling in attributes), None
+    )
 
 
 def in_every_spelling(rows: Mapping[str, Value]) -> dict[str, Value]:

@@ -114,9 +114,9 @@ class Operation(NamedTuple):
         if self.group is MovementKind.ALLOCATION:
             return 0
         if self.movement.is_fused:
-            sizes = [type_bytes(each) for each in self.types if each.is_memory]
-            known = [size for size in sizes if size is not None]
-            return sum(known) if len(known) == len(sizes) else None
+            sizes = [type_bytes(ir_type) for ir_type in self.types if ir_type.is_memory]
+            determined = [size for size in sizes if size is not None]
+            return sum(determined) if len(determined) == len(sizes) else None
         if self.moved is not None and self.group is MovementKind.CONVERSION:
             bits = moved_bits(self.moved)
             return None if bits is None else self.moved.elements * max(1, bits // 8)

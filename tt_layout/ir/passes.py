@@ -45,7 +45,7 @@ def stage_of(module: Module) -> Stage:
     text = module.span.text
     if "llvm.func" in text and "tt.func" not in text and "func.func" not in text:
         return Stage.LLVM
-    has_layouts = any(one.layout is not None for one in module.types.distinct)
+    has_layouts = any(ir_type.layout is not None for ir_type in module.types.distinct)
     return Stage.LAYOUTS if has_layouts else Stage.NO_LAYOUTS
 
 
@@ -65,13 +65,13 @@ def has_lost_loops(module: Module) -> bool:
     text = module.span.text
     if "cf." not in text:
         return False
-    known: set[str] = set()
+    labels: set[str] = set()
     for match in _BLOCKS.finditer(text):
         if match["label"] is not None:
-            known.add(match["label"])
+            labels.add(match["label"])
         elif match["targets"] is None:
-            known.clear()  # the labels of another function
-        elif not known.isdisjoint(_TARGET.findall(match["targets"])):
+            labels.clear()  # the labels of another function
+        elif not labels.isdisjoint(_TARGET.findall(match["targets"])):
             return True
     return False
 
@@ -168,15 +168,17 @@ def chosen_modules(modules: Iterable[Module], first: int = 1) -> Iterator[Module
 
 def _are_of_other_kernels(above: Module, module: Module) -> bool:
     """Return whether two modules have functions, and none in common."""
-    own, others = ({one.name for one in each.functions} for each in (module, above))
-    return bool(own and others) and own.isdisjoint(others)
+    names, above_names = (
+        {function.name for function in stage_module.functions} for stage_module in (module, above)
+    )
+    return bool(names and above_names) and names.isdisjoint(above_names)
 
 
 def _run(below: int, modules: list[Module], stages: list[Stage]) -> PassRun:
     """Return the compilation that ends above a module of some number."""
     if len(modules) == 1:
         return PassRun(below - 1, (modules[0],), 0)
-    found = [at for at, stage in enumerate(stages) if stage is Stage.LAYOUTS]
-    known = (at for at in reversed(found) if not has_lost_loops(modules[at]))
-    meant = next(known, found[-1] if found else len(modules) - 1)
+    numbers = [at for at, stage in enumerate(stages) if stage is Stage.LAYOUTS]
+    candidates = (at for at in reversed(numbers) if not has_lost_loops(modules[at]))
+    meant = next(candidates, numbers[-1] if numbers else len(modules) - 1)
     return PassRun(below - len(modules), tuple(modules), meant)

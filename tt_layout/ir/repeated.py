@@ -52,11 +52,11 @@ class KnownTexts:
 
     def repeats(self, part: Part, start: int, text: str) -> bool:
         """Return whether a text has been read before; if so, add the part that begins with it."""
-        known = self._known.pop(text, None)
-        if known is None:
+        earlier = self._known.pop(text, None)
+        if earlier is None:
             return False
-        self._known[text] = known
-        self._repeats[part] = known, start - known.start
+        self._known[text] = earlier
+        self._repeats[part] = earlier, start - earlier.start
         return True
 
     def add(self, part: Part, module: Module) -> None:
@@ -79,10 +79,10 @@ class KnownTexts:
         """Return the module of a part whose text had been read before; None of another."""
         if part not in self._repeats:
             return None
-        known, shift = self._repeats.pop(part)
-        module = known.module
-        down = source.line_column(part.start)[0] - source.line_column(known.part.start)[0]
-        aliases = _MovedAliases(source, known.part, shift, interner)
+        repeated, shift = self._repeats.pop(part)
+        module = repeated.module
+        down = source.line_column(part.start)[0] - source.line_column(repeated.part.start)[0]
+        aliases = _MovedAliases(source, repeated.part, shift, interner)
         return replace(
             module,
             line=module.line + down,

@@ -238,11 +238,11 @@ class Scope:
         """Return the type of a text; None for an alias that is not defined."""
         if text.startswith("!") and "<" not in text:
             return self._aliased_type(text)
-        found = self._type_at(text, self.source, offset)
+        ir_type = self._type_at(text, self.source, offset)
         is_named = not text.startswith("<")
-        if is_named and not isinstance(found.encoding, LayoutError):
-            self._types[text] = found
-        return found
+        if is_named and not isinstance(ir_type.encoding, LayoutError):
+            self._types[text] = ir_type
+        return ir_type
 
     def type_of_text(self, text: str) -> IRType | None:
         """Return the type that a text stands for; None for a scalar and for what is not a type."""
@@ -259,14 +259,14 @@ class Scope:
         spellings = self.interner.types.setdefault(key, {})
         if text not in spellings:
             defined = next(iter(spellings.values()), None)
-            found = (
+            ir_type = (
                 self._rename(defined, text, source, offset)
                 if defined is not None
                 else self._parse_type(text, source, offset)
             )
-            if isinstance(found.encoding, LayoutError):
-                return found
-            spellings[text] = found
+            if isinstance(ir_type.encoding, LayoutError):
+                return ir_type
+            spellings[text] = ir_type
         return spellings[text]
 
     def _parse_type(self, text: str, source: Source, offset: int) -> IRType:

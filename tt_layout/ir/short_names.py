@@ -44,8 +44,8 @@ def short_type(ir_type: IRType | None) -> str:
     """
     if ir_type is None:
         return "-"
-    whole = f" of {'x'.join(map(str, ir_type.allocation))}" if ir_type.allocation else ""
-    return safe(ir_type.plain + whole)
+    allocation = f" of {'x'.join(map(str, ir_type.allocation))}" if ir_type.allocation else ""
+    return safe(ir_type.plain + allocation)
 
 
 def short_operation(name: str) -> str:

@@ -121,8 +121,8 @@ class IRType(NamedTuple):
     def bare(self) -> str:
         """The type without its layout, such as ``tensor<16x16xf16>``."""
         sizes = "".join(f"{size}x" for size in self.shape)
-        whole = "x".join(str(size) for size in self.allocation or ())
-        return f"{self.kind}<{sizes}{self.element_type}{' of ' * bool(whole)}{whole}>"
+        allocation = "x".join(str(size) for size in self.allocation or ())
+        return f"{self.kind}<{sizes}{self.element_type}{' of ' * bool(allocation)}{allocation}>"
 
     def tensor_type(self) -> TensorType:
         """Return the type for which a layout is placed: of a part of a buffer, the buffer's.
@@ -134,10 +134,10 @@ class IRType(NamedTuple):
             >>> part.tensor_type().span.text
             '!ttg.memdesc<16x16xf16>'
         """
-        shape, whole = self.shape, self.allocation or ()
-        if whole:
-            more = len(shape) - len(whole)
-            shape = (*shape[: max(0, more)], *whole[max(0, -more) :])
+        shape, allocation = self.shape, self.allocation or ()
+        if allocation:
+            extra = len(shape) - len(allocation)
+            shape = (*shape[: max(0, extra)], *allocation[max(0, -extra) :])
         is_tensor = self.kind in (TypeKind.TENSOR, TypeKind.POINTER)
         kind = TypeKind.TENSOR if is_tensor else TypeKind.MEMORY
         sizes = "".join(f"{size}x" for size in shape)

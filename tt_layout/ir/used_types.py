@@ -41,11 +41,11 @@ def used_types(file: str) -> UsedTypes:
             for at, count in module.types.counts().items():
                 ir_type = module.types.distinct[at]
                 if ir_type.layout is not None and isinstance(ir_type.encoding, Encoding):
-                    own = counts.setdefault(ir_type.layout.removeprefix("#"), Counter())
-                    own[ir_type] += count
+                    uses = counts.setdefault(ir_type.layout.removeprefix("#"), Counter())
+                    uses[ir_type] += count
     except LayoutError:
         return UsedTypes({}, None)
-    types = {alias: _ordered(own) for alias, own in counts.items()}
+    types = {alias: _ordered(uses) for alias, uses in counts.items()}
     return UsedTypes(types, targets.pop() if len(targets) == 1 else None)
 
 
@@ -57,4 +57,4 @@ def _ordered(counts: Counter[IRType]) -> list[TensorType]:
         return kind, -ir_type.elements if kind else 0, -count
 
     ordered = (ir_type.tensor_type() for ir_type, _ in sorted(counts.items(), key=rank))
-    return list({one.span.text: one for one in ordered}.values())
+    return list({tensor_type.span.text: tensor_type for tensor_type in ordered}.values())

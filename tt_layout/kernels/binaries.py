@@ -118,7 +118,7 @@ def assembly_registers(text: str) -> CompiledRegisters | None:
         CompiledRegisters(used=256, spilled=21, source='', spilled_bytes=None)
     """
     count, spilled = (
-        max((int(found[1]) for found in pattern.finditer(text)), default=None)
+        max((int(match[1]) for match in pattern.finditer(text)), default=None)
         for pattern in (_COUNT, _SPILLED)
     )
     return CompiledRegisters(count, spilled) if count is not None else None

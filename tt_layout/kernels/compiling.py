@@ -213,14 +213,14 @@ class TritonCompiler:
 
 def _environment(folder: str) -> dict[str, str]:
     """Return the variables of that Python: none that makes Triton do anything else."""
-    own = {
+    environment = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("TRITON_", "TT_LAYOUT_", "MLIR_", "LLVM_", "PYTHONSTARTUP"))
         or name.startswith(_PASSED)
     }
     set_here = {"TRITON_CACHE_DIR": os.path.join(folder, "cache"), "TRITON_DUMP_PTXAS_LOG": "1"}
-    return {**own, **set_here, "PYTHONWARNINGS": "ignore"}
+    return {**environment, **set_here, "PYTHONWARNINGS": "ignore"}
 
 
 def _end_group(process: int) -> None:
@@ -269,7 +269,7 @@ def _checked(kept: bytes) -> dict[str, Any] | None:
         if isinstance(answer.get("note"), str):
             return {"note": answer["note"]}
         used, spilled, stored = answer["registers"]
-        is_whole = all(isinstance(one, int) for one in (used, spilled or 0, stored or 0))
+        is_whole = all(isinstance(number, int) for number in (used, spilled or 0, stored or 0))
         return answer if is_whole and isinstance(answer["metadata"], dict) else None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

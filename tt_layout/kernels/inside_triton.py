@@ -62,7 +62,7 @@ def compiled(folder: str, kind: str, chip: str, lanes: int, most: int) -> dict[s
     import hashlib
     import os
 
-    found: dict[str, Any] = {"stage": "start"}
+    answer: dict[str, Any] = {"stage": "start"}
     try:
         import triton
         from triton.backends.compiler import GPUTarget  # type: ignore[import-not-found]
@@ -70,24 +70,24 @@ def compiled(folder: str, kind: str, chip: str, lanes: int, most: int) -> dict[s
         _skip_the_key(triton)
         path = os.path.join(folder, "kernel.ttgir")
         with open(path, "rb") as file:
-            found["text"] = hashlib.sha256(file.read()).hexdigest()
-        found["release"], found["stage"] = str(triton.__version__), "compile"
+            answer["text"] = hashlib.sha256(file.read()).hexdigest()
+        answer["release"], answer["stage"] = str(triton.__version__), "compile"
         target = GPUTarget(kind, int(chip) if chip.isdigit() else chip, lanes)
         options = {"maxnreg": most} if most else {}
         kernel = triton.compile(path, target=target, options=options)
         metadata = kernel.metadata
-        found["metadata"] = {name: getattr(metadata, name, None) for name in NUMBERS}
+        answer["metadata"] = {name: getattr(metadata, name, None) for name in NUMBERS}
         for ending in CODE:
             code = kernel.asm.get(ending)
             if code is not None:
-                found["code"] = name = "code." + ending
+                answer["code"] = name = "code." + ending
                 with open(os.path.join(folder, name), "wb") as file:
                     file.write(code if isinstance(code, bytes) else code.encode())
                 break
-        found["stage"] = "done"
+        answer["stage"] = "done"
     except BaseException as error:  # whatever it is, the reason is what was asked for
-        found["error"] = f"{type(error).__name__}: {error}"[:4000]
-    return found
+        answer["error"] = f"{type(error).__name__}: {error}"[:4000]
+    return answer
 
 
 def _skip_the_key(triton: Any) -> None:
@@ -107,9 +107,9 @@ def main() -> None:
     import os
 
     folder, kind, chip, lanes, most = sys.argv[2:]
-    found = compiled(folder, kind, chip, int(lanes), int(most))
+    answer = compiled(folder, kind, chip, int(lanes), int(most))
     with open(os.path.join(folder, "answer.part"), "w") as file:
-        json.dump(found, file)
+        json.dump(answer, file)
     os.replace(os.path.join(folder, "answer.part"), os.path.join(folder, "answer.json"))
 
 

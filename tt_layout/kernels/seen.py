@@ -215,8 +215,8 @@ def kernel_from_plain(plain: list[Any]) -> CompiledKernel:
     registers = metadata["registers"]
     compiled = None if registers is None else CompiledRegisters(**registers)
     options = metadata["options"] and tuple((name, value) for name, value in metadata["options"])
-    known = KernelMetadata(**{**metadata, "registers": compiled, "options": options})
-    return CompiledKernel(key, name, text, place, known)
+    compiled_metadata = KernelMetadata(**{**metadata, "registers": compiled, "options": options})
+    return CompiledKernel(key, name, text, place, compiled_metadata)
 
 
 def launch_to_plain(launch: Launch) -> list[Any]:

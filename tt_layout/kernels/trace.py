@@ -258,7 +258,9 @@ class _TraceReader:
             known=_known(metadata, files),
         )
         texts = (key, kernel.name, kernel.text, program.text if program is not None else None)
-        self._characters += OF_KERNEL + sum(len(one) for one in texts if one is not None)
+        self._characters += OF_KERNEL + sum(
+            len(stage_text) for stage_text in texts if stage_text is not None
+        )
         self.record.compiled(kernel)
 
     def _launched(self, event: Mapping[str, Any]) -> None:

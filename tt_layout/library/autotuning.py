@@ -132,16 +132,18 @@ def perf_model(
         >>> model(n=512, num_warps=4) < model(n=1 << 24, num_warps=4) < 1000
         True
     """
-    known: dict[str, float] = {}
+    estimates: dict[str, float] = {}
 
-    def microseconds(**given: Any) -> float:
+    def microseconds(**named: Any) -> float:
         # Triton hands on what it was launched with, too.
-        arguments = {name: one for name, one in given.items() if name not in _OF_A_LAUNCH}
+        arguments = {name: argument for name, argument in named.items() if name not in _OF_A_LAUNCH}
         shape = tuple(grid(arguments)) if callable(grid) else tuple(grid)
-        key = repr((shape, sorted((name, _described(one)) for name, one in arguments.items())))
-        if key not in known:
-            known[key] = _microseconds(kernel, arguments, shape, gpu)
-        return known[key]
+        key = repr(
+            (shape, sorted((name, _described(argument)) for name, argument in arguments.items()))
+        )
+        if key not in estimates:
+            estimates[key] = _microseconds(kernel, arguments, shape, gpu)
+        return estimates[key]
 
     return microseconds
 
@@ -161,17 +163,17 @@ def _microseconds(
     from tt_layout.library.features import estimate
 
     try:
-        found = _built(kernel, arguments, grid)
-        text = found if isinstance(found, str) else found.asm["ttgir"]
+        built = _built(kernel, arguments, grid)
+        text = built if isinstance(built, str) else built.asm["ttgir"]
         modules = parse_ir(text)
         functions = read_functions(modules[-1]) if modules else []
-        names = {value.name.removeprefix("%") for one in functions for value in one.arguments}
+        names = {value.name.removeprefix("%") for item in functions for value in item.arguments}
         values = {
             name: int(value)
             for name, value in arguments.items()
             if name in names and isinstance(value, int)
         }
-        return estimate(found, values, grid=grid, gpu=gpu).seconds * 1e6
+        return estimate(built, values, grid=grid, gpu=gpu).seconds * 1e6
     except Exception as error:
         if is_refusal(error):  # such a configuration is not launched
             return inf
@@ -308,15 +310,15 @@ def stopping_at_ttgir() -> Iterator[None]:
 def _hook(thread: int, before: Callable[..., Any] | None) -> Callable[..., Any]:
     """Return Triton's hook for a thread; compilations of others have the one before."""
 
-    def hook(*given: Any) -> tuple[str, str] | None:
+    def hook(*positional: Any) -> tuple[str, str] | None:
         if get_ident() != thread:
             if before is not None:
-                other: tuple[str, str] | None = before(*given)
+                other: tuple[str, str] | None = before(*positional)
                 return other
-            return None if given else ("", "")
-        if not given:
+            return None if positional else ("", "")
+        if not positional:
             return KEY, KEY
-        stages = given[1]
+        stages = positional[1]
         if STAGE in stages:
             stages[STAGE] = _ending(stages[STAGE])
         return None

@@ -103,9 +103,9 @@ def apply(
     """
     expect("finding", finding, int, type(None))
     dump, module, _ = _opened(source)
-    given = given_values(values or None, gpu)
+    given_numbers = given_values(values or None, gpu)
     numbers = [finding] if finding is not None else []
-    change = cure(dump, numbers, module=module, release=release, given=given)
+    change = cure(dump, numbers, module=module, release=release, given=given_numbers)
     return AppliedReport(change, dump.name)
 
 
@@ -151,8 +151,8 @@ def axis_info(
     return _by_name(axis_info_of(*matching[0]))
 
 
-def _by_name(known: Mapping[Value, AxisInfo]) -> Mapping[str, AxisInfo]:
-    return {value.name: info for value, info in known.items()}
+def _by_name(infos: Mapping[Value, AxisInfo]) -> Mapping[str, AxisInfo]:
+    return {value.name: info for value, info in infos.items()}
 
 
 def _opened(source: Any) -> tuple[Source, int | None, KernelMetadata]:

@@ -102,11 +102,11 @@ def estimate(
         >>> found.limit, found.launch.programs, 50e-6 < found.seconds < 100e-6
         ('DRAM', 65536, True)
     """
-    one = one_kernel(kernel, values, grid=grid, function=function, gpu=gpu)
-    found = one.estimate
-    if isinstance(found, Estimate):
-        return found
-    raise LayoutError(f"{one.name}: {found.text}")
+    launched = one_kernel(kernel, values, grid=grid, function=function, gpu=gpu)
+    answer = launched.estimate
+    if isinstance(answer, Estimate):
+        return answer
+    raise LayoutError(f"{launched.name}: {answer.text}")
 
 
 def one_kernel(

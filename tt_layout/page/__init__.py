@@ -341,7 +341,7 @@ def _template(name: str) -> str:
 def _script() -> str:
     """Return all scripts in one function, so that they leave no global names."""
     body = re.sub(_CONTINUED, "", _compact("\n".join(_template(name) for name in SCRIPTS)))
-    body = re.sub(_SPACED, lambda found: found[1] or "", body)
+    body = re.sub(_SPACED, lambda match: match[1] or "", body)
     body = re.sub(_DEFINED, r"\1=", body)
     return f'(() => {{\n"use strict";\n{body}}})();\n'
 

@@ -126,23 +126,23 @@ def page_of_dump(
     """
     _check_line(source, line)
     shared, pages = SharedWork(), []
-    missing, others = dict.fromkeys(names), dict[str, None]()
-    found: dict[_Key, _Used] = {}
+    missing, unnamed = dict.fromkeys(names), dict[str, None]()
+    placed: dict[_Key, _Used] = {}
     runs = _runs(source, release, number)
     for run in watch(runs):
         module = run.chosen
         missing = {name: None for name in missing if name not in module.aliases}
         if missing:
-            others |= dict.fromkeys(module.aliases.attributes())
+            unnamed |= dict.fromkeys(module.aliases.attributes())
         for used in _layouts(module, names):
-            found.setdefault(_key_of(used.type), used._replace(lines=set())).lines.update(
+            placed.setdefault(_key_of(used.type), used._replace(lines=set())).lines.update(
                 used.lines
             )
         pages.append((run.first + run.meant, audit_module(module, shared, known=known)))
     if missing:
-        raise LayoutError(unknown_alias(next(iter(missing)), others), FileLocation(source.name))
-    layouts, numbers = _placed(found)
-    if not layouts and (found or names or not pages):
+        raise LayoutError(unknown_alias(next(iter(missing)), unnamed), FileLocation(source.name))
+    layouts, numbers = _placed(placed)
+    if not layouts and (placed or names or not pages):
         message = "no layout of the file is used with a type that it fits"
         raise LayoutError(message, FileLocation(source.name))
 

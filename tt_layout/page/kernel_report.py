@@ -95,8 +95,8 @@ def _rank(audit: Audit) -> list[float]:
 
 def _head(summary: Kernel) -> tuple[str, str]:
     """Return the verdict on a kernel, and its counts."""
-    verdict, *others = head_texts(summary)
-    return f"{summary.heading}: {verdict}", "; ".join(others)
+    verdict, *rest = head_texts(summary)
+    return f"{summary.heading}: {verdict}", "; ".join(rest)
 
 
 def _fits(audit: Audit) -> Iterator[str]:
@@ -179,7 +179,7 @@ def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, list[t
     for location in locations:
         if location is not None and (location.file in numbers or len(numbers) < MAX_FILES):
             numbers.setdefault(location.file, set()).add(location.line)
-    pieces = ((file, _pieces(*source.lines(file), own)) for file, own in numbers.items())
+    pieces = ((file, _pieces(*source.lines(file), lines)) for file, lines in numbers.items())
     return {file: movement for file, movement in pieces if movement}
 
 

@@ -61,8 +61,8 @@ def remedy(adviser: Adviser, group: Sequence[Finding]) -> Remedy:
     drawbacks = dict.fromkeys(
         text
         for alike in group
-        if (own := adviser.best(alike)) is not None
-        for text in drawback_texts(adviser, alike, own)
+        if (suggestion := adviser.best(alike)) is not None
+        for text in drawback_texts(adviser, alike, suggestion)
     )
     return Remedy(ways, gain_text(adviser, group), triton, why, best is not None, tuple(drawbacks))
 
@@ -115,8 +115,8 @@ def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
     text = adviser.gain(group).text("costs")
     if not text and first.cost and first.runs is not None:
         where = " an iteration" * is_in_loop(first.runs)
-        each = ", each" * (len(group) > 1)
-        text = f"costs {count(round(first.cost, 1), 'cycle')}{where}{each}"
+        apiece = ", each" * (len(group) > 1)
+        text = f"costs {count(round(first.cost, 1), 'cycle')}{where}{apiece}"
     if first.urgency != Urgency.CYCLES or first.program_change:
         return text
     return "; ".join(filter(None, [text, no_way_out(first)]))
@@ -163,8 +163,8 @@ def in_triton(suggestion: Suggestion, target: Target | None) -> str:
         return f"cannot be set in Triton; on what it depends is not known{where}"
     if not knobs:
         return "cannot be set in Triton"
-    *others, last = knobs
-    by = f"{', '.join(others)} and {last}" if others else last
+    *first, last = knobs
+    by = f"{', '.join(first)} and {last}" if first else last
     return f"cannot be set in Triton; it depends on {by}"
 
 
@@ -246,9 +246,9 @@ def _anchors(anchors: Sequence[Anchor]) -> str:
     places: dict[str, list[int]] = {}
     for anchor in anchors[:MAX_ANCHORS]:
         places.setdefault(short_operation(anchor.operation), []).append(anchor.line)
-    texts = [f"{safe(name)} ({', '.join(map(str, own))})" for name, own in places.items()]
-    more = len(anchors) - MAX_ANCHORS
-    return ", ".join(texts) + f" and {more} more" * (more > 0)
+    texts = [f"{safe(name)} ({', '.join(map(str, lines))})" for name, lines in places.items()]
+    further = len(anchors) - MAX_ANCHORS
+    return ", ".join(texts) + f" and {further} more" * (further > 0)
 
 
 def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ...] | None:
@@ -341,9 +341,9 @@ def share_data(share: Share | None) -> dict[str, Any]:
     """Return the share of a kernel that something takes, and whether saving it pays."""
     if share is None:
         return {"share": None, "share_of": None, "verdict": None}
-    known = share.part is not None
+    is_known = share.part is not None
     return {
         "share": round(share.part, 6) if share.part is not None else None,
-        "share_of": str(share.basis) if known else None,
+        "share_of": str(share.basis) if is_known else None,
         "verdict": str(share.verdict),
     }

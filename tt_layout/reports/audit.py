@@ -107,9 +107,9 @@ class AuditReport(Printed, Generic[Audits]):
         audits = tuple(self.audits)
         lines = tuple(audit.module.line for audit in audits)
         audited = audits[0].audited
-        given = audited.given if audited is not None else GivenValues()
-        given = GivenValues(dict(given.values), given.product)
-        return _audit_again, (self.file, audits[0].module.source, lines, given, audits[0].known)
+        values = audited.given if audited is not None else GivenValues()
+        values = GivenValues(dict(values.values), values.product)
+        return _audit_again, (self.file, audits[0].module.source, lines, values, audits[0].known)
 
     @property
     def whole(self) -> AuditReport[Audits]:
@@ -142,11 +142,11 @@ class AuditReport(Printed, Generic[Audits]):
         shows_more = self.is_whole or self.has_tables or self.lists_passes
         return shows_more or self.measured is not None
 
-    def _in_brief(self, found: ManyModules) -> Iterator[Line | Fitted]:
+    def _in_brief(self, modules: ManyModules) -> Iterator[Line | Fitted]:
         """Yield a line for each kernel of many modules, and the worst modules below."""
-        yield from found.overview.lines()
+        yield from modules.overview.lines()
         yield Line()
-        yield from self._each(found.worst)
+        yield from self._each(modules.worst)
 
     def _each(self, audits: Iterable[Audit]) -> Iterator[Line | Fitted]:
         """Yield the lines and tables of modules, an empty line between them."""
@@ -182,12 +182,12 @@ class AuditReport(Printed, Generic[Audits]):
     def _module_data(self, audit: Audit) -> dict[str, Any]:
         """Return one module; with what was measured, where anything was."""
         audit = explained(audit)
-        found = audit_data(audit, self._shares(audit))
+        data = audit_data(audit, self._shares(audit))
         if self.measured is not None:
             from tt_layout.reports.measured import measured_data
 
-            found["measured"] = measured_data(self.measured.of(audit))
-        return found
+            data["measured"] = measured_data(self.measured.of(audit))
+        return data
 
     @property
     def _hint_lines(self) -> int:
@@ -198,14 +198,14 @@ class AuditReport(Printed, Generic[Audits]):
         """Yield the lines and tables of one module, which ``tt-layout apply`` takes as a dump."""
         audit = explained(audit)
         adviser = Adviser(audit, self._shares(audit))
-        found = kernels_of(adviser)
+        kernels = kernels_of(adviser)
         yield from (top := [*heading(audit.module, self.file, *audit.notes_above)])
         if self.is_whole:
-            yield from whole_kernels(found, adviser, self.program, dump)
+            yield from whole_kernels(kernels, adviser, self.program, dump)
         else:
             used = sum(_height(line.text) for line in top) + self._hint_lines
-            room = SCREEN * max(1, len(found)) - used
-            yield from first_screen(found, adviser, self.program, room, dump)
+            room = SCREEN * max(1, len(kernels)) - used
+            yield from first_screen(kernels, adviser, self.program, room, dump)
         if self.measured is not None:
             from tt_layout.reports.measured import measured_lines
 
@@ -254,16 +254,16 @@ def page_command(file: str) -> str:
 
 def target_line(module: Module) -> Iterator[Line]:
     """Yield a module's own attributes."""
-    known = [f"target {module.target}"] if module.target is not None else []
+    facts = [f"target {module.target}"] if module.target is not None else []
     for attribute, unit in (("num-warps", "warp"), ("threads-per-warp", "thread")):
         number = module.number(attribute)
         if number is not None:
-            known.append(f"{count(number, unit)}{' per warp' * (unit == 'thread')}")
+            facts.append(f"{count(number, unit)}{' per warp' * (unit == 'thread')}")
     ctas, shared = module.number("num-ctas"), module.number("shared")
-    known += [count(ctas, "CTA")] if ctas is not None else []
-    known += [f"{shared} bytes of shared memory"] if shared is not None else []
-    if known:
-        yield Line(GAP + ", ".join(known))
+    facts += [count(ctas, "CTA")] if ctas is not None else []
+    facts += [f"{shared} bytes of shared memory"] if shared is not None else []
+    if facts:
+        yield Line(GAP + ", ".join(facts))
 
 
 def or_dash(number: int | None) -> str:
@@ -293,5 +293,7 @@ def _audit_again(
     """Return the report of a dump's modules that begin on some lines, in another process."""
     shared = SharedWork()
     modules = whole_modules(source, None, None, is_partial=True)
-    audits = [audit_module(one, shared, given, known) for one in modules if one.line in lines]
+    audits = [
+        audit_module(module, shared, given, known) for module in modules if module.line in lines
+    ]
     return AuditReport(name, tuple(audits))

@@ -45,7 +45,8 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "data_movements": [_movement(row) for row in audit.movements],
         "multiplications": [multiplication_data(pressure) for pressure in audit.multiplications],
         "intensities": [
-            {**asdict(one), "flops_per_byte": one.flops_per_byte} for one in audit.intensities
+            {**asdict(intensity), "flops_per_byte": intensity.flops_per_byte}
+            for intensity in audit.intensities
         ],
         "shared_memory": [shared_memory_data(memory) for memory in audit.shared_memory],
         "load_chains": [
@@ -66,12 +67,12 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
         suggestions = adviser.suggestions(finding) if number < MAX_ADVISED else []
         better = [
             suggestion_data(
-                one,
-                adviser.share(finding, one),
-                adviser.needs(finding, one),
+                suggestion,
+                adviser.share(finding, suggestion),
+                adviser.needs(finding, suggestion),
                 adviser.target,
             )
-            for one in suggestions
+            for suggestion in suggestions
         ]
         pressure.append(
             {
@@ -170,7 +171,7 @@ def _bounds(summary: Kernel) -> dict[str, Any] | None:
         "clock_hz": pressure.rates.clock_hz,
         "rates_of": pressure.rates.name,
         "rates_evidence": pressure.rates.evidence,
-        "by_resource": [one._asdict() for one in pressure.bounds],
+        "by_resource": [bound._asdict() for bound in pressure.bounds],
     }
 
 

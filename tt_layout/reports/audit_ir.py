@@ -90,8 +90,8 @@ def given_values(values: Mapping[str, int] | None, gpu: str | None) -> GivenValu
     expect("gpu", gpu, str, type(None))
     if values is None and gpu is None:
         return None
-    given = parse_values([f"{name}={number}" for name, number in (values or {}).items()], {})
-    return given if gpu is None else replace(given, product=find_product(gpu))
+    numbers = parse_values([f"{name}={number}" for name, number in (values or {}).items()], {})
+    return numbers if gpu is None else replace(numbers, product=find_product(gpu))
 
 
 def _opened(source: Any) -> tuple[str, Iterable[Module], KernelMetadata]:
@@ -110,9 +110,9 @@ def _opened(source: Any) -> tuple[str, Iterable[Module], KernelMetadata]:
         return "<text>", chosen_modules(parse_ir(unwrapped(source))), NO_METADATA
     if isinstance(source, (str, os.PathLike)):
         file = split_module(os.fspath(source))
-        found = whole_modules(read_source(file.path), None, file.module)
-        found = chosen_modules(found) if file.module is None else found
-        return str(source), found, metadata_beside(file.path)
+        opened = whole_modules(read_source(file.path), None, file.module)
+        opened = chosen_modules(opened) if file.module is None else opened
+        return str(source), opened, metadata_beside(file.path)
     message = 'expected MLIR text, a path, modules, or a compiled kernel with asm["ttgir"]'
     raise TypeError(f"{message}, got {type(source).__name__}")
 

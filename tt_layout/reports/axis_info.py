@@ -76,9 +76,9 @@ def known_values(module: Module) -> Iterator[tuple[SsaFunction, list[KnownValue]
     """
     functions = read_functions(module)
     for function in functions:
-        known = axis_info(function, functions)
+        infos = axis_info(function, functions)
         values = [
-            KnownValue(line, value.name, known[value])
+            KnownValue(line, value.name, infos[value])
             for line, value in _defined(function)
             if value.type.is_integer or value.type.pointee is not None
         ]

@@ -210,7 +210,7 @@ class BaselineReport(Printed):
     def cells(self) -> list[list[str]]:
         """Return the cells of each kernel that is not the same."""
         names = names_apart([change.kernel for change in self.different])
-        return [_cells(*one) for one in zip(self.different, names)]
+        return [_cells(*pair) for pair in zip(self.different, names)]
 
     def title(self) -> str:
         """Return the title of the page."""

@@ -84,20 +84,20 @@ def finding_in_brief(
 ) -> tuple[list[Paragraph], list[Paragraph]]:
     """Return a first screen's text on findings alike, and its additions where there is room."""
     number, findings = group
-    found = remedy(adviser, findings)
-    texts = [found.ways, found.gain, *found.drawbacks]
-    if found.is_fix and dump is not None:
+    cure = remedy(adviser, findings)
+    texts = [cure.ways, cure.gain, *cure.drawbacks]
+    if cure.is_fix and dump is not None:
         texts.append(dump.command(number))
-    texts.append(found.triton)
+    texts.append(cure.triton)
     shown = [*what(number, findings, program, listed), *paragraphs(number, texts)]
-    return shown, paragraphs(number, [found.why])
+    return shown, paragraphs(number, [cure.why])
 
 
 def notes(adviser: Adviser) -> Iterator[Paragraph]:
     """Yield the places that stay as they are, those alike together."""
-    own = {id(member.finding): member for member in adviser.audit.notes}
+    notes_by_finding = {id(member.finding): member for member in adviser.audit.notes}
     for group in grouped([member.finding for member in adviser.audit.notes]):
-        text = note_text(adviser, own[id(group[0])], group)
+        text = note_text(adviser, notes_by_finding[id(group[0])], group)
         yield Paragraph(text, GAP, 2 * len(GAP))
 
 

@@ -75,9 +75,9 @@ def whole_kernels(
     """
     groups = numbered(adviser.audit.findings)
     for summary in found:
-        own = {id(finding) for finding in summary.findings}
+        ids = {id(finding) for finding in summary.findings}
         yield verdict_paragraph(summary)
-        mine = [group for group in groups if id(group.findings[0]) in own]
+        mine = [group for group in groups if id(group.findings[0]) in ids]
         yield from all_findings(adviser, program, mine, dump)
         yield from state(summary)
         yield from time_paragraphs(summary)

@@ -140,10 +140,10 @@ def _parts(
 ) -> Iterator[Part]:
     """Yield the parts of a screen in the order of its lines."""
     for summary in found:
-        own = {id(finding) for finding in summary.findings}
+        ids = {id(finding) for finding in summary.findings}
         yield _verdict(summary)
         for group in groups.large:
-            if id(group.findings[0]) in own:
+            if id(group.findings[0]) in ids:
                 forms = _forms(group, adviser, program, dump)
                 is_worst = group is groups.large[0]
                 turn = Turn.WORST if is_worst else Turn.FINDING
@@ -204,12 +204,12 @@ def _left_out(groups: SortedGroups, parts: Sequence[Part], shown: Sequence[Part]
     left = [group for group in groups.large if group.number not in numbers]
     texts = []
     findings = [*chain.from_iterable(group.findings for group in (*left, *groups.small))]
-    more = "more " * bool(numbers)
+    further = "more " * bool(numbers)
     if findings:
-        texts.append(f"{count(len(findings), f'{more}finding')} ({_kinds(findings)})")
+        texts.append(f"{count(len(findings), f'{further}finding')} ({_kinds(findings)})")
     cured = sum(len(group.findings) for group in groups.cured)
     if cured:
-        texts.append(f"{count(cured, f'{more}finding')} fixed by the same changes")
+        texts.append(f"{count(cured, f'{further}finding')} fixed by the same changes")
     lost = sum(part.turn is Turn.NOTE for part in parts) - sum(
         part.turn is Turn.NOTE for part in shown
     )
@@ -226,5 +226,5 @@ def _kinds(findings: Sequence[Finding]) -> str:
     shown = len(kinds)
     while shown > 1 and len(", ".join(kinds[:shown])) > MAX_KINDS:
         shown -= 1
-    more = len(kinds) - shown
-    return ", ".join(kinds[:shown]) + f", {count(more, 'more kind')}" * bool(more)
+    left = len(kinds) - shown
+    return ", ".join(kinds[:shown]) + f", {count(left, 'left kind')}" * bool(left)

@@ -42,16 +42,16 @@ class FitsReport(Printed):
             if number:
                 yield Line()
             yield from heading(module, self.file)
-            for found in self._fits(module):
+            for fit in self._fits(module):
                 yield Line()
-                yield from _lines(found, self.known)
+                yield from _lines(fit, self.known)
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/registers.md``."""
         modules = (
             {
                 "line": module.line,
-                "kernels": [_data(found, self.known) for found in self._fits(module)],
+                "kernels": [_data(fit, self.known) for fit in self._fits(module)],
             }
             for module in self.modules
         )
@@ -61,68 +61,68 @@ class FitsReport(Printed):
         return kernel_fits(AuditedModule(module, SharedWork()), self.known)
 
 
-def _lines(found: KernelFit, known: KernelMetadata) -> Iterator[Line | Table]:
-    rings = f", rings of {count(found.depth, 'buffer')} at most" if found.depth is not None else ""
+def _lines(fit: KernelFit, known: KernelMetadata) -> Iterator[Line | Table]:
+    rings = f", rings of {count(fit.depth, 'buffer')} at most" if fit.depth is not None else ""
     stages = f", num_stages {known.stages}" if known.stages is not None else ""
-    yield Line(f"@{found.function}: {found.bytes} bytes of shared memory{rings}{stages}")
-    for allocation in found.peak:
+    yield Line(f"@{fit.function}: {fit.bytes} bytes of shared memory{rings}{stages}")
+    for allocation in fit.peak:
         what = allocation.value or (allocation.operation or "scratch")
         yield Line(f"  line {allocation.line}: {allocation.bytes} bytes of {what} at its peak")
-    if found.unknown is not None:
-        yield Line(f"  the shared memory of a CTA is not known for {found.unknown}, of this dump")
+    if fit.unknown is not None:
+        yield Line(f"  the shared memory of a CTA is not known for {fit.unknown}, of this dump")
     header = ["GPU", "needed", "allowed", "fits", "deepest ring"]
-    rows = [_cells(found, gpu) for gpu in found.gpus]
+    rows = [_cells(fit, gpu) for gpu in fit.gpus]
     yield Table(header, rows, ["needed", "allowed", "deepest ring"])
     yield Line("  for other GPUs the compiler chooses other layouts: needed is this dump's")
-    for depth, size in found.by_depth.items():
-        if depth > (found.depth or 0) + MORE_DEPTHS:
+    for depth, size in fit.by_depth.items():
+        if depth > (fit.depth or 0) + MORE_DEPTHS:
             break
-        mark = " (this dump)" if depth == found.depth else ""
-        yield Line(f"  {_rings_text(found, known, depth)}: {size} bytes{mark}")
-    for note in found.pipelining.notes:
+        mark = " (this dump)" if depth == fit.depth else ""
+        yield Line(f"  {_rings_text(fit, known, depth)}: {size} bytes{mark}")
+    for note in fit.pipelining.notes:
         yield Line(f"  {note}")
 
 
-def _rings_text(found: KernelFit, known: KernelMetadata, depth: int) -> str:
+def _rings_text(fit: KernelFit, known: KernelMetadata, depth: int) -> str:
     """Return how deep rings are, and how many stages make them so where that is known."""
     text = count(depth, "buffer")
-    if known.stages is None or found.depth is None:
+    if known.stages is None or fit.depth is None:
         return text
-    more, rule = depth - found.depth, found.pipelining
-    stages = known.stages + more
+    deeper, rule = depth - fit.depth, fit.pipelining
+    stages = known.stages + deeper
     is_known = stages >= PIPELINED and rule.refusal(stages, known.stages) is None
-    if not is_known or rule.buffers_more(stages, known.stages) != more:
+    if not is_known or rule.buffers_more(stages, known.stages) != deeper:
         return text
     return f"{text}, num_stages {stages}"
 
 
-def fit_text(found: KernelFit) -> str:
+def fit_text(fit: KernelFit) -> str:
     """Return in a line how deep the rings of a kernel may be, and which GPUs it does not fit."""
-    own = next((gpu for gpu in found.gpus if gpu.is_own), None)
-    text = f"@{found.function}: {found.bytes} bytes of shared memory"
-    if own is not None and own.depth is not None:
-        text += f"; rings of up to {count(own.depth, 'buffer')} fit {own.gpu}"
-    if found.unknown is not None:
-        text += f"; what a CTA may have is not known for {found.unknown}"
-    others = [gpu.gpu for gpu in found.gpus if not gpu.fits]
-    return f"{text}; too much for {', '.join(others)}" if others else text
+    dump_gpu = next((gpu for gpu in fit.gpus if gpu.is_own), None)
+    text = f"@{fit.function}: {fit.bytes} bytes of shared memory"
+    if dump_gpu is not None and dump_gpu.depth is not None:
+        text += f"; rings of up to {count(dump_gpu.depth, 'buffer')} fit {dump_gpu.gpu}"
+    if fit.unknown is not None:
+        text += f"; what a CTA may have is not known for {fit.unknown}"
+    too_small = [gpu.gpu for gpu in fit.gpus if not gpu.fits]
+    return f"{text}; too much for {', '.join(too_small)}" if too_small else text
 
 
-def _cells(found: KernelFit, gpu: GpuFit) -> list[str]:
+def _cells(fit: KernelFit, gpu: GpuFit) -> list[str]:
     name = f"{gpu.gpu}, of this dump" if gpu.is_own else gpu.gpu
     depth = str(gpu.depth) if gpu.depth is not None else "-"
-    return [name, str(found.bytes), str(gpu.limit), "yes" if gpu.fits else "no", depth]
+    return [name, str(fit.bytes), str(gpu.limit), "yes" if gpu.fits else "no", depth]
 
 
-def _data(found: KernelFit, known: KernelMetadata) -> dict[str, Any]:
+def _data(fit: KernelFit, known: KernelMetadata) -> dict[str, Any]:
     return {
-        "function": found.function,
-        "line": found.line,
-        "bytes": found.bytes,
+        "function": fit.function,
+        "line": fit.line,
+        "bytes": fit.bytes,
         "num_stages": known.stages,
-        "depth": found.depth,
-        "by_depth": {str(depth): size for depth, size in found.by_depth.items()},
-        "gpus": [gpu._asdict() for gpu in found.gpus],
+        "depth": fit.depth,
+        "by_depth": {str(depth): size for depth, size in fit.by_depth.items()},
+        "gpus": [gpu._asdict() for gpu in fit.gpus],
         "peak": [
             {
                 "kind": allocation.kind,
@@ -130,7 +130,7 @@ def _data(found: KernelFit, known: KernelMetadata) -> dict[str, Any]:
                 "line": allocation.line,
                 "bytes": allocation.bytes,
             }
-            for allocation in found.peak
+            for allocation in fit.peak
         ],
-        "notes": list(found.pipelining.notes),
+        "notes": list(fit.pipelining.notes),
     }

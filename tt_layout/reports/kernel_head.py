@@ -67,13 +67,14 @@ def _unknown_text(summary: Kernel) -> str:
     return f"{' and '.join(filter(None, [', '.join(first), last]))} not known for {target.name}"
 
 
-def _registers_text(own: RegisterPressure) -> str:
-    if own.usual_limit is not None:
-        both = f"{own.usual_limit} registers per lane, of {own.limit} with the large register file"
-        return f"tensors take {own.live} of {both}"
-    if own.compiled is None:
-        amount = own.amount.replace("registers", "registers per thread")
-        return f"may spill: {amount}" if own.may_spill else amount
-    spilled = f", {own.spilled or 'none'} spilled" if own.spilled is not None else ""
-    of = f"{own.compiled.used} of {own.limit} registers per thread"
-    return f"{of}{spilled} (compiled: {safe(own.compiled.source)})"
+def _registers_text(pressure: RegisterPressure) -> str:
+    if pressure.usual_limit is not None:
+        usual = f"{pressure.usual_limit} registers per lane"
+        large = f"{pressure.limit} with the large register file"
+        return f"tensors take {pressure.live} of {usual}, of {large}"
+    if pressure.compiled is None:
+        amount = pressure.amount.replace("registers", "registers per thread")
+        return f"may spill: {amount}" if pressure.may_spill else amount
+    spilled = f", {pressure.spilled or 'none'} spilled" if pressure.spilled is not None else ""
+    of = f"{pressure.compiled.used} of {pressure.limit} registers per thread"
+    return f"{of}{spilled} (compiled: {safe(pressure.compiled.source)})"

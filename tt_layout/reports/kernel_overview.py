@@ -101,7 +101,7 @@ class FileReader:
             return PassedOver(name, "it is nested too deeply")
 
     def _kernels(self, name: str) -> FileKernels:
-        found: list[Kernel] = []
+        settled: list[Kernel] = []
         arguments: dict[str, None] = {}
         opened = open_dumps(name)
         for dump in opened.dumps:
@@ -114,11 +114,11 @@ class FileReader:
                 arguments.update(dict.fromkeys(audit.arguments))
                 place = dump.source.name if dump.number is None else name
                 kernels = kernels_of(audit, file=place)
-                found += (kernel.settled(has_bounds=self._has_bounds) for kernel in kernels)
+                settled += (kernel.settled(has_bounds=self._has_bounds) for kernel in kernels)
             if is_empty:
                 raise no_mlir(dump.source)
         unread = tuple(PassedOver(*passed) for passed in opened.unread)
-        return FileKernels(tuple(found), tuple(arguments), unread)
+        return FileKernels(tuple(settled), tuple(arguments), unread)
 
     def _audit(self, module: Module, dump: OpenedDump) -> Audit:
         return audit_with(module, self._shared, dump.launch, self._given, dump.known).audit
@@ -188,24 +188,24 @@ class KernelOverview:
             hidden += ["first cure"] * (not any(_settled(kernel, "cure") for kernel in shown))
             yield table.without(*hidden)
         if len(shown) < len(self.kernels) and self.screen is None:
-            more = f"  and {len(self.kernels) - len(shown)} more kernels"
-            yield Line(more + ": --top shows more" * is_command_line())
+            left_out = f"  and {len(self.kernels) - len(shown)} more kernels"
+            yield Line(left_out + ": --top shows more" * is_command_line())
 
     def on_screen(self, number: int) -> Iterator[Line | Fitted]:
         """Yield lines of so many of the kernels with findings, and what there is besides."""
-        found = [kernel for kernel in self.kernels if kernel.finding_lines]
-        yield from self._listed(found[:number], [*map(_name, found[:number])])
-        left, clean = len(found) - number, len(self.kernels) - len(found)
-        texts = [count(left, f"{'more ' * bool(number)}kernel") + " with findings"] * (left > 0)
+        with_findings = [kernel for kernel in self.kernels if kernel.finding_lines]
+        yield from self._listed(with_findings[:number], [*map(_name, with_findings[:number])])
+        left, clean = len(with_findings) - number, len(self.kernels) - len(with_findings)
+        texts = [count(left, f"{'how ' * bool(number)}kernel") + " with findings"] * (left > 0)
         texts += [f"{count(clean, 'kernel')} without findings"] * bool(clean)
-        more = ": --top N lists more" if left > 0 and is_command_line() else ""
+        how = ": --top N lists more" if left > 0 and is_command_line() else ""
         if texts:
-            yield Paragraph(f"{' and '.join(texts)}{more}", "  ", 2)
+            yield Paragraph(f"{' and '.join(texts)}{how}", "  ", 2)
         for passed in self.passed_over[:MAX_PASSED]:
             yield Paragraph(f"{safe(passed.file)} skipped: {safe(passed.reason)}", indent=2)
         if len(self.passed_over) > MAX_PASSED:
             rest = len(self.passed_over) - MAX_PASSED
-            yield Paragraph(f"{count(rest, 'more file')} skipped; a pipe lists them", "", 2)
+            yield Paragraph(f"{count(rest, 'how file')} skipped; a pipe lists them", "", 2)
 
     def data(self) -> dict[str, Any]:
         """Return the overview as plain data; the schema is in ``docs/audit-json.md``."""
@@ -262,8 +262,10 @@ def names_apart(kernels: Sequence[Kernel]) -> list[str]:
         for group in alike.values():
             values = [words(kernels[at]) for at in group]
             differing = _differing(values)
-            for at, own in zip(group, values):
-                names[at] = " ".join([names[at], *(f"{k}={own.get(k, '-')}" for k in differing)])
+            for at, constants in zip(group, values):
+                names[at] = " ".join(
+                    [names[at], *(f"{k}={constants.get(k, '-')}" for k in differing)]
+                )
     return names
 
 

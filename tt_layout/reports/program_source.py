@@ -109,7 +109,7 @@ def _is_within(path: str, folders: tuple[str, ...] | None) -> bool:
         return True
     try:
         is_python = os.path.realpath(path).endswith(ENDING)
-        return is_python and any(is_inside(path, own) for own in folders)
+        return is_python and any(is_inside(path, folder) for folder in folders)
     except (OSError, ValueError):  # it is no name of a file
         return False
 

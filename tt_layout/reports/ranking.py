@@ -91,7 +91,7 @@ class DumpReader:
         if self._known > MAX_KNOWN:
             self._shared, self._known = SharedWork(explains=False), 0
         try:
-            return [Configuration.of(one) for one in self._kernels(file)]
+            return [Configuration.of(kernel) for kernel in self._kernels(file)]
         except LayoutError as error:
             return PassedOver(file, error.message)
 
@@ -118,14 +118,24 @@ class Ranking:
     """
 
     def __init__(self, configurations: Sequence[Configuration], top: int | None = None) -> None:
-        estimates = [(one, one.estimate) for one in configurations]
-        known = [(one, found) for one, found in estimates if isinstance(found, Estimate)]
-        self.has_grid = all(found.is_of_grid for _, found in known)
+        estimates = [(configuration, configuration.estimate) for configuration in configurations]
+        estimated = [
+            (configuration, estimate)
+            for configuration, estimate in estimates
+            if isinstance(estimate, Estimate)
+        ]
+        self.has_grid = all(estimate.is_of_grid for _, estimate in estimated)
         if not self.has_grid:
-            stored = max(WAVES * _stored(found) for _, found in known)
-            known = [(one, found.storing(stored)) for one, found in known]
-        self.rows = sorted(known, key=lambda row: row[1].seconds)
-        self.without = [(one, found) for one, found in estimates if not isinstance(found, Estimate)]
+            stored = max(WAVES * _stored(estimate) for _, estimate in estimated)
+            estimated = [
+                (configuration, estimate.storing(stored)) for configuration, estimate in estimated
+            ]
+        self.rows = sorted(estimated, key=lambda row: row[1].seconds)
+        self.without = [
+            (configuration, estimate)
+            for configuration, estimate in estimates
+            if not isinstance(estimate, Estimate)
+        ]
         self.top = top
 
     @property
@@ -140,13 +150,13 @@ class Ranking:
         for row in rows if self.shown else ():
             cells = (cell.ljust(width) for cell, width in zip(row, widths))
             yield Line(safe(GAP.join(cells).rstrip()))
-        more = len(self.rows) - len(self.shown)
-        if more:
+        hidden = len(self.rows) - len(self.shown)
+        if hidden:
             yield Line(
-                f"and {count(more, 'configuration')}: without {argument('top')} all are listed"
+                f"and {count(hidden, 'configuration')}: without {argument('top')} all are listed"
             )
-        for one, found in self.without:
-            yield Line(safe(f"{one.name} of {one.file}: {found.text}"))
+        for configuration, found in self.without:
+            yield Line(safe(f"{configuration.name} of {configuration.file}: {found.text}"))
         if self.rows and not self.has_grid:
             yield Line("without a grid each is of as many programs as store the same bytes")
 
@@ -157,39 +167,43 @@ class Ranking:
             "has_grid": self.has_grid,
             "configurations": [_row(place, *row) for place, row in enumerate(self.shown, 1)],
             "without_estimate": [
-                {"file": one.file, "kernel": one.function, "reason": found.reason}
-                for one, found in self.without
+                {
+                    "file": configuration.file,
+                    "kernel": configuration.function,
+                    "reason": found.reason,
+                }
+                for configuration, found in self.without
             ],
         }
 
 
-def _stored(found: Estimate) -> float:
+def _stored(estimate: Estimate) -> float:
     """Return the bytes that a full wave stores; 1 where that is nothing."""
-    return found.program.stored * found.launch.programs or 1.0
+    return estimate.program.stored * estimate.launch.programs or 1.0
 
 
-def _cells(one: Configuration, estimate: Estimate) -> tuple[str, ...]:
+def _cells(configuration: Configuration, estimate: Estimate) -> tuple[str, ...]:
     low, high = estimate.range
     return (
         duration(estimate.seconds),
         f"{duration(low)} to {duration(high)}",
-        str(one.registers) if one.registers is not None else "-",
-        size(one.shared_bytes) if one.shared_bytes else "none",
+        str(configuration.registers) if configuration.registers is not None else "-",
+        size(configuration.shared_bytes) if configuration.shared_bytes else "none",
         str(estimate.launch.resident),
         estimate.limit,
-        one.name,
-        one.file,
+        configuration.name,
+        configuration.file,
     )
 
 
-def _row(place: int, one: Configuration, estimate: Estimate) -> dict[str, Any]:
+def _row(place: int, configuration: Configuration, estimate: Estimate) -> dict[str, Any]:
     return {
         "place": place,
-        "file": one.file,
-        "kernel": one.function,
-        "warps": one.warps,
-        "registers": one.registers,
-        "shared_bytes": one.shared_bytes,
+        "file": configuration.file,
+        "kernel": configuration.function,
+        "warps": configuration.warps,
+        "registers": configuration.registers,
+        "shared_bytes": configuration.shared_bytes,
         "ctas": estimate.launch.resident,
         **estimate_data(estimate),
     }

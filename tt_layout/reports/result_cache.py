@@ -116,7 +116,7 @@ def to_plain(found: FileKernels, name: str) -> dict[str, Any]:
     return {
         "kernels": [{**vars(kernel), "file": rest(kernel.file)} for kernel in found.kernels],
         "arguments": found.arguments,
-        "unread": [(rest(one.file), one.reason) for one in found.unread],
+        "unread": [(rest(entry.file), entry.reason) for entry in found.unread],
     }
 
 
@@ -133,10 +133,10 @@ def from_plain(plain: Any, name: str) -> FileKernels:
         Traceback (most recent call last):
         ValueError: not a result
     """
-    found: FileKernels = _as_kind(plain, FileKernels)
-    return found._replace(
-        kernels=tuple(one.with_values(file=name + one.file) for one in found.kernels),
-        unread=tuple(one._replace(file=name + one.file) for one in found.unread),
+    result: FileKernels = _as_kind(plain, FileKernels)
+    return result._replace(
+        kernels=tuple(entry.with_values(file=name + entry.file) for entry in result.kernels),
+        unread=tuple(entry._replace(file=name + entry.file) for entry in result.unread),
     )
 
 

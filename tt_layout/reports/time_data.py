@@ -39,27 +39,27 @@ def estimate_data(found: Estimate | NoEstimate) -> dict[str, Any]:
         "latency_cycles": launch.latency,
         "spilled": launch.spilled,
         "critical": _waits(launch.walked.critical),
-        "loops": [_iteration(one) for one in launch.walked.iterations],
+        "loops": [_iteration(iteration) for iteration in launch.walked.iterations],
     }
 
 
-def _iteration(found: Iteration) -> dict[str, Any]:
+def _iteration(iteration: Iteration) -> dict[str, Any]:
     return {
-        "line": found.loop.line,
-        "source_line": found.loop.source,
-        "trips": found.trips,
-        "cycles": found.cycles,
-        "critical": _waits(found.critical),
+        "line": iteration.loop.line,
+        "source_line": iteration.loop.source,
+        "trips": iteration.trips,
+        "cycles": iteration.cycles,
+        "critical": _waits(iteration.critical),
     }
 
 
 def _waits(waits: tuple[Wait, ...]) -> list[dict[str, Any]]:
     return [
         {
-            "operation": one.step.name,
-            "line": one.step.line,
-            "source_line": one.step.source,
-            "cycles": one.cycles,
+            "operation": wait.step.name,
+            "line": wait.step.line,
+            "source_line": wait.step.source,
+            "cycles": wait.cycles,
         }
-        for one in waits[:SHOWN_WAITS]
+        for wait in waits[:SHOWN_WAITS]
     ]

@@ -111,11 +111,11 @@ def cure(
     audit, steps = before, list[Step]()
     for number in watch(numbers or range(1, len(groups) + 1)):
         group = groups[number - 1]
-        found = list(_cured_group(audit, number, group, release, given, takes_large=is_all))
-        if numbers and not found:
+        taken = list(_cured_group(audit, number, group, release, given, takes_large=is_all))
+        if numbers and not taken:
             raise LayoutError(_no_fix(number, group[0]), FileLocation(source.name))
-        steps += [step for step, _ in found]
-        audit = found[-1][1] if found else audit
+        steps += [step for step, _ in taken]
+        audit = taken[-1][1] if taken else audit
         if steps and not (numbers or is_all):
             break
     return Cured(before, audit, tuple(steps))
@@ -230,9 +230,9 @@ def _check(audit: Audit, after: Audit, suggestion: Suggestion, where: str, modul
         LayoutError: it is not that.
     """
     place = FileLocation(module.source.name)
-    refused = [one for one in after.findings if one.is_error]
-    known = {_without_numbers(one.message) for one in audit.findings if one.is_error}
-    if fresh := [one for one in refused if _without_numbers(one.message) not in known]:
+    refused = [finding for finding in after.findings if finding.is_error]
+    before = {_without_numbers(finding.message) for finding in audit.findings if finding.is_error}
+    if fresh := [finding for finding in refused if _without_numbers(finding.message) not in before]:
         raise LayoutError(f"{where}: the compiler would refuse it: {fresh[0].message}", place)
     saved = cycles(audit) - cycles(after)
     if abs(saved - suggestion.saved) > TOLERANCE * max(1.0, abs(suggestion.saved)):

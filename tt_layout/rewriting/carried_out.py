@@ -147,11 +147,11 @@ def _written(operation: SsaOperation) -> Iterator[tuple[int, int, list[Value]]]:
             yield from ((last.line, last.line, results) for last in last_operations(region))
         return
     before, after = operation.regions
-    arguments, others = (list(part[0].arguments) for part in (before, after))
+    arguments, counterparts = (list(part[0].arguments) for part in (before, after))
     yield first, first, arguments + results
     for condition in last_operations(before):
         yield condition.line, condition.line, results
-        yield condition.line + 1, after[0].operations[0].line - 1, others
+        yield condition.line + 1, after[0].operations[0].line - 1, counterparts
     yield from ((last.line, last.line, arguments) for last in last_operations(after))
 
 

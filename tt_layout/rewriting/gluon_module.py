@@ -119,8 +119,8 @@ class GluonModule(Printed):
             "version": JSON_VERSION,
             "file": self.file,
             "layouts": [
-                {**one._asdict(), "encoding": str(one.encoding), "call": one.call or None}
-                for one in self.layouts
+                {**layout._asdict(), "encoding": str(layout.encoding), "call": layout.call or None}
+                for layout in self.layouts
             ],
             "operations": [use._asdict() for use in self.uses],
         }
@@ -152,10 +152,10 @@ def gluon_module(module: Module, file: str, function: str | None = None) -> Gluo
     if not operations and function is not None:
         names_ = ", ".join(dict.fromkeys(one.name for one in audited.functions)) or "none"
         raise LayoutError(f"it has no function {function}: it has {names_}", FileLocation(file))
-    own = {ir_type.text for full in operations for ir_type in _types(full)}
+    texts = {ir_type.text for full in operations for ir_type in _types(full)}
     used: dict[Encoding, list[IRType]] = {}
     for ir_type in module.types.distinct:
-        if isinstance(ir_type.encoding, Encoding) and (function is None or ir_type.text in own):
+        if isinstance(ir_type.encoding, Encoding) and (function is None or ir_type.text in texts):
             used.setdefault(ir_type.encoding, []).append(ir_type)
     names = _names(operations, used)
     layouts = tuple(_layout(names[one], one, types) for one, types in used.items())
@@ -212,12 +212,12 @@ def _names(
     for encoding, types in used.items():
         wanted.setdefault(encoding, _plain_name(types[0].layout or encoding.mnemonic))
     taken: dict[str, int] = {"gl": 1}
-    found: dict[Encoding, str] = {}
+    names: dict[Encoding, str] = {}
     for encoding in used:
         name = wanted[encoding]
         count = taken[name] = taken.get(name, 0) + 1
-        found[encoding] = name if count == 1 else f"{name}_{count}"
-    return found
+        names[encoding] = name if count == 1 else f"{name}_{count}"
+    return names
 
 
 def _parts(operation: SsaOperation) -> tuple[Value, ...]:
@@ -246,11 +246,11 @@ def _plain_name(layout: str) -> str:
 def _use(full: FullOperation, names: dict[Encoding, str]) -> GluonUse | None:
     """Return an operation with its layouts; None where it has none."""
     function, operation = full.function, full.operation
-    found: dict[tuple[str, str], None] = {}
+    texts: dict[tuple[str, str], None] = {}
     for ir_type in _types(full):
         if isinstance(ir_type.encoding, Encoding):
-            found[ir_type.bare.replace('"', "'"), names[ir_type.encoding]] = None
-    if not found:
+            texts[ir_type.bare.replace('"', "'"), names[ir_type.encoding]] = None
+    if not texts:
         return None
     location = function.location(operation)
     values = [*operation.results, *operation.operands]
@@ -259,5 +259,5 @@ def _use(full: FullOperation, names: dict[Encoding, str]) -> GluonUse | None:
         operation.line,
         str(location) if location is not None else "",
         values[0].name,
-        tuple(found),
+        tuple(texts),
     )

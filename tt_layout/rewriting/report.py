@@ -92,7 +92,9 @@ class AppliedReport(Printed):
         findings = self.cured.before.findings
         reason = "no finding has a fix" if findings else "there are no findings"
         yield Paragraph(f"nothing to apply: {safe(self.file)}: {reason}", "", len(GAP))
-        changes = dict.fromkeys(one.program_change for one in findings if one.program_change)
+        changes = dict.fromkeys(
+            finding.program_change for finding in findings if finding.program_change
+        )
         for change in changes:
             yield Paragraph(f"{IN_PROGRAM}: {safe(change)}", GAP, 2 * len(GAP))
         if self.output is not None:
@@ -101,7 +103,7 @@ class AppliedReport(Printed):
     @property
     def difference(self) -> list[str]:
         """The lines of the dump that changed, as a unified diff."""
-        old, new = (one.module.source.text for one in (self.cured.before, self.cured.after))
+        old, new = (audit.module.source.text for audit in (self.cured.before, self.cured.after))
         names = self.file, self.output or NEW
         return [*unified_diff(old.split("\n"), new.split("\n"), *names, lineterm="", n=1)]
 

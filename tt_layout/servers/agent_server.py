@@ -88,10 +88,10 @@ class Readable:
         Raises:
             anyio.EndOfStream: there is none.
         """
-        while isinstance(found := await self._asked.receive(), Exception):
-            if (error := refusal_of(found)) is not None:
+        while isinstance(received := await self._asked.receive(), Exception):
+            if (error := refusal_of(received)) is not None:
                 await self._told.send(SessionMessage(error))
-        message: SessionMessage = found
+        message: SessionMessage = received
         return message
 
     async def aclose(self) -> None:
@@ -108,9 +108,13 @@ def refusal_of(error: Exception) -> JSONRPCError | None:
     first = problems[0]
     if first["type"] != "json_invalid":
         # Where a member of the message is missing, the input is the message.
-        whole = (one["input"] for one in problems if one["type"] == "missing")
-        found = next((one.get("id") for one in whole), None)
-        number = found if isinstance(found, (int, str)) and not isinstance(found, bool) else None
+        inputs = (problem["input"] for problem in problems if problem["type"] == "missing")
+        identity = next((problem.get("id") for problem in inputs), None)
+        number = (
+            identity
+            if isinstance(identity, (int, str)) and not isinstance(identity, bool)
+            else None
+        )
         told = ErrorData(code=INVALID_REQUEST, message="it is JSON, but no message of JSON-RPC 2.0")
         return JSONRPCError(jsonrpc="2.0", id=number, error=told)
     if not str(first["input"]).strip():

@@ -63,27 +63,27 @@ def _hover(server: LayoutServer) -> None:
         where = server.word(params.text_document.uri, params.position)
         if where is None:
             return None
-        found = await server.read(_said, where, server.markup, server.has_pictures)
-        if found is None:
+        answer = await server.read(_said, where, server.markup, server.has_pictures)
+        if answer is None:
             return None
-        return values.hover(found[0], where.placed, server.units, found[1])
+        return values.hover(answer[0], where.placed, server.units, answer[1])
 
 
 def _said(
     where: WordPlace, markup: Sequence[types.MarkupKind], has_pictures: bool
 ) -> tuple[Hover, str | None] | None:
     """Return the hover of a word, and its Markdown if the client reads it."""
-    found = hover(where.placed.piece, where.line, where.column)
-    if found is None or types.MarkupKind.Markdown not in markup:
-        return (found, None) if found is not None else None
-    return found, found.markdown(has_pictures=has_pictures)
+    text = hover(where.placed.piece, where.line, where.column)
+    if text is None or types.MarkupKind.Markdown not in markup:
+        return (text, None) if text is not None else None
+    return text, text.markdown(has_pictures=has_pictures)
 
 
 def _navigation(server: LayoutServer) -> None:
     """Register where a word is defined, and where else it stands."""
 
-    def location(uri: str, where: WordPlace, found: Place) -> types.Location:
-        return types.Location(uri, server.units.range(where.placed, found))
+    def location(uri: str, where: WordPlace, place: Place) -> types.Location:
+        return types.Location(uri, server.units.range(where.placed, place))
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def defined(params: types.DefinitionParams) -> types.Location | None:
@@ -91,8 +91,8 @@ def _navigation(server: LayoutServer) -> None:
         where = server.word(uri, params.position)
         if where is None:
             return None
-        found = await server.read(definition, where.placed.piece, where.line, where.column)
-        return location(uri, where, found) if found is not None else None
+        place = await server.read(definition, where.placed.piece, where.line, where.column)
+        return location(uri, where, place) if place is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def referred(params: types.ReferenceParams) -> list[types.Location]:
@@ -100,8 +100,8 @@ def _navigation(server: LayoutServer) -> None:
         where = server.word(uri, params.position)
         if where is None:
             return []
-        found = await server.read(references, where.placed.piece, where.line, where.column)
-        kept = found if params.context.include_declaration else found[1:]
+        place = await server.read(references, where.placed.piece, where.line, where.column)
+        kept = place if params.context.include_declaration else place[1:]
         return [location(uri, where, item) for item in kept]
 
 
@@ -125,14 +125,14 @@ def _pieces(server: LayoutServer) -> None:
         params: types.DocumentSymbolParams,
     ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
         uri = params.text_document.uri
-        found = [
+        items = [
             item.down(placed.down)
             for placed in whole(uri)
             for item in await server.read(symbols, placed.piece)
         ]
         if server.has_symbol_trees:
-            return [values.document_symbol(item) for item in found]
-        return [*values.flat_symbols(found, uri)]
+            return [values.document_symbol(item) for item in items]
+        return [*values.flat_symbols(items, uri)]
 
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     async def folded(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
@@ -160,22 +160,22 @@ def _actions(server: LayoutServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)
     async def asked(params: types.CodeActionParams) -> list[types.CodeAction]:
-        uri, found = params.text_document.uri, list[types.CodeAction]()
+        uri, all_actions = params.text_document.uri, list[types.CodeAction]()
         first, last = params.range.start.line + 1, params.range.end.line + 1
         dump = server.dumps.get(uri)
         for placed in dump.between(first, last) if dump is not None else ():
             span = first - placed.down, last - placed.down
-            own = await server.read(
+            of_piece = await server.read(
                 lambda piece, span: [*actions(piece, *span)], placed.piece, span
             )
-            for action in own:
+            for action in of_piece:
                 item = types.CodeAction(action.title, kind=types.CodeActionKind.QuickFix)
                 if server.resolves_edits:
                     item.data = [uri, placed.down, *action]
                 else:
                     item.edit = await edit(uri, placed, action)
-                found.append(item)
-        return found
+                all_actions.append(item)
+        return all_actions
 
     @server.feature(types.CODE_ACTION_RESOLVE)
     async def chosen(params: types.CodeAction) -> types.CodeAction:

@@ -125,19 +125,22 @@ class LayoutServer(LanguageServer):
 
     async def _diagnose(self, uri: str, dump: Dump) -> None:
         version = self.workspace.get_text_document(uri).version
-        steps, found = dump.steps(), list[Diagnosis]()
+        steps, diagnoses = dump.steps(), list[Diagnosis]()
         try:
             while (step := await self.read(next, steps, None)) is not None:
-                found += step
+                diagnoses += step
         except Exception as error:
-            found.append(_fault(error))
+            diagnoses.append(_fault(error))
         if self.dumps.get(uri) is dump:
             units = self.units
-            shown = [values.diagnostic(one, dump.at(one.line), units) for one in found]
+            shown = [
+                values.diagnostic(diagnosis, dump.at(diagnosis.line), units)
+                for diagnosis in diagnoses
+            ]
             self._publish(uri, version, shown)
 
-    def _publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
-        what = types.PublishDiagnosticsParams(uri, found, version)
+    def _publish(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
+        what = types.PublishDiagnosticsParams(uri, diagnostics, version)
         self.text_document_publish_diagnostics(what)
 
     @property

@@ -33,9 +33,9 @@ def with_short_numbers(message: bytes) -> bytes:
         return message
     is_text = False
 
-    def shortened(found: re.Match[bytes]) -> bytes:
+    def shortened(match: re.Match[bytes]) -> bytes:
         nonlocal is_text
-        piece = found[0]
+        piece = match[0]
         is_text ^= piece == b'"'
         if is_text or len(piece) < MAX_DIGITS:
             return piece

@@ -53,38 +53,42 @@ class Units:
         return types.Range(types.Position(line, start), types.Position(line, end))
 
 
-def diagnostic(one: Diagnosis, placed: Placed | None, units: Units) -> types.Diagnostic:
+def diagnostic(diagnosis: Diagnosis, placed: Placed | None, units: Units) -> types.Diagnostic:
     """Convert a diagnosis; a finding is at the name of its operation."""
-    line = one.line - (placed.down if placed is not None else 0)
+    line = diagnosis.line - (placed.down if placed is not None else 0)
     text = placed.piece.line(line) if placed is not None else ""
-    place = operation_place(text, line, one.name) if one.name else operation_place(text, line, text)
+    place = (
+        operation_place(text, line, diagnosis.name)
+        if diagnosis.name
+        else operation_place(text, line, text)
+    )
     where = placed if placed is not None else None
-    start = types.Position(max(0, one.line - 1), 0)
+    start = types.Position(max(0, diagnosis.line - 1), 0)
     return types.Diagnostic(
         range=units.range(where, place) if where is not None else types.Range(start, start),
-        message=one.message,
-        severity=_SEVERITIES[one.severity],
-        code=one.kind,
+        message=diagnosis.message,
+        severity=_SEVERITIES[diagnosis.severity],
+        code=diagnosis.kind,
         source=SOURCE,
     )
 
 
-def hover(found: Hover, placed: Placed, units: Units, content: str | None) -> types.Hover:
+def hover(answer: Hover, placed: Placed, units: Units, content: str | None) -> types.Hover:
     """Convert a hover text to Markdown, or to plain text if ``content`` is None."""
     kind = types.MarkupKind.PlainText if content is None else types.MarkupKind.Markdown
-    value = found.plain if content is None else content
-    return types.Hover(types.MarkupContent(kind, value), units.range(placed, found.place))
+    value = answer.plain if content is None else content
+    return types.Hover(types.MarkupContent(kind, value), units.range(placed, answer.place))
 
 
-def inlay_hint(one: Hint, placed: Placed, units: Units) -> types.InlayHint:
+def inlay_hint(hint: Hint, placed: Placed, units: Units) -> types.InlayHint:
     """Return a hint behind what is written of an operation, in front of its location."""
-    text = placed.piece.line(one.line).rstrip()
+    text = placed.piece.line(hint.line).rstrip()
     location = text.rfind(" loc(")
     end = location if location >= 0 else len(text)
     return types.InlayHint(
-        position=units.range(placed, Place(one.line, end, end)).start,
-        label=one.text,
-        tooltip="\n".join(one.facts) or None,
+        position=units.range(placed, Place(hint.line, end, end)).start,
+        label=hint.text,
+        tooltip="\n".join(hint.facts) or None,
         padding_left=True,
     )
 

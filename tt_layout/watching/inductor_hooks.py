@@ -34,29 +34,29 @@ class InductorHooks:
         patches.wrap(sys.modules[INDUCTOR].CachingAutotuner, "run", self._run)
 
     def _run(self, before: Function) -> Function:
-        def run(tuner: Any, *given: Any, **named: Any) -> Any:
-            result = before(tuner, *given, **named)
+        def run(tuner: Any, *arguments: Any, **named: Any) -> Any:
+            result = before(tuner, *arguments, **named)
             if not named.get("benchmark_run"):
-                self._triton.guard(lambda: self._launched(tuner, given, named))
+                self._triton.guard(lambda: self._launched(tuner, arguments, named))
             return result
 
         return run
 
-    def _launched(self, tuner: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    def _launched(self, tuner: Any, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         [launcher] = tuner.launchers
         key = _hash_of(tuner, launcher)
         if key is None or not self._record.has_room(key):
             return
         if not self._record.knows(key):
             self._record.compiled(_from_cache(tuner, launcher, key))
-        self._record.launched(key, _launch(tuner, launcher, given, named))
+        self._record.launched(key, _launch(tuner, launcher, arguments, named))
 
 
 def _hash_of(tuner: Any, launcher: Any) -> str | None:
     """Return Triton's hash of the kernel that a launcher launches."""
     results = tuner.compile_results
-    own = [result for result in results if result.config is launcher.config] or list(results)
-    key = getattr(own[0].kernel, "hash", None) if own else None
+    chosen = [result for result in results if result.config is launcher.config] or list(results)
+    key = getattr(chosen[0].kernel, "hash", None) if chosen else None
     return key if isinstance(key, str) else None
 
 
@@ -65,15 +65,20 @@ def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
     folder = os.path.join(os.environ.get("TRITON_CACHE_DIR", ""), str(launcher.cache_hash))
     paths = {name: os.path.join(folder, name) for name in names_in(folder)}
     text = stage_text(paths)
-    known = metadata_beside(stage_path(paths) or "")
-    name = known.name or str(getattr(tuner.fn, "__name__", "kernel"))
+    metadata = metadata_beside(stage_path(paths) or "")
+    name = metadata.name or str(getattr(tuner.fn, "__name__", "kernel"))
     place = place_of(tuner.fn) or str(getattr(tuner, "filename", None) or "")
-    return CompiledKernel(key, name, text, place, known)
+    return CompiledKernel(key, name, text, place, metadata)
 
 
-def _launch(tuner: Any, launcher: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> Launch:
+def _launch(
+    tuner: Any, launcher: Any, positional: tuple[Any, ...], named: Mapping[str, Any]
+) -> Launch:
     code = launcher.__code__
     names = code.co_varnames[: code.co_argcount]
-    arguments = {**dict(zip(names, given)), **{n: v for n, v in named.items() if n != "stream"}}
+    arguments = {
+        **dict(zip(names, positional)),
+        **{n: v for n, v in named.items() if n != "stream"},
+    }
     expressions = sys.modules[INDUCTOR].GridExpr.from_meta(tuner.inductor_meta, launcher.config)
     return launch_of(expressions.eval_slow(arguments), arguments)

@@ -108,11 +108,11 @@ class WatchReport(Printed):
             if kernel.audit is not None
             for finding in kernel.audit.finding_lines
         ]
-        return [_failure(one) for one in watcher.failures]
+        return [_failure(failed) for failed in watcher.failures]
 
 
-def _failure(one: NamedFinding) -> str:
-    return f"{one.finding.kinds[0]}: {one.file}: {one.finding.message}"
+def _failure(finding: NamedFinding) -> str:
+    return f"{finding.finding.kinds[0]}: {finding.file}: {finding.finding.message}"
 
 
 def report_of(
@@ -219,8 +219,8 @@ def put(stream: IO[str] | None, text: str) -> None:
         return
     errors.flush()
     descriptor = os.dup(errors.fileno())
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as own:
-        own.write(text)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
 
 
 def _aside(content: bytes, ending: str) -> str:

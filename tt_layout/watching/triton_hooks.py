@@ -83,8 +83,8 @@ def launch_of(grid: Any, arguments: Mapping[str, Any]) -> Launch:
     sizes = tuple(grid(arguments) if callable(grid) else grid)
     across, down, deep = (*map(int, sizes), 1, 1, 1)[:3]
     values = ((name, number_of(value)) for name, value in arguments.items())
-    known = tuple((name, number) for name, number in values if number is not None)
-    return Launch((across, down, deep), known)
+    numbers = tuple((name, number) for name, number in values if number is not None)
+    return Launch((across, down, deep), numbers)
 
 
 def number_of(value: Any) -> int | None:
@@ -98,11 +98,11 @@ def number_of(value: Any) -> int | None:
 
 
 def bound_arguments(
-    function: Any, given: tuple[Any, ...], named: Mapping[str, Any]
+    function: Any, positional: tuple[Any, ...], named: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments of a launch by name, defaults included, options of the launch not."""
     parameters = function.signature.parameters
-    bound = dict(zip(parameters, given))
+    bound = dict(zip(parameters, positional))
     for name, parameter in parameters.items():
         if name in named:
             bound[name] = named[name]
@@ -128,10 +128,10 @@ class TritonHooks:
         patches.wrap(sys.modules["triton.runtime.jit"].JITFunction, "run", self._run)
 
     def _listener(self, before: Function | None) -> Function:
-        def listener(*given: Any, **named: Any) -> None:
+        def listener(*positional: Any, **named: Any) -> None:
             self.guard(lambda: self._compiled(named))
             if before is not None:
-                before(*given, **named)
+                before(*positional, **named)
 
         return listener
 
@@ -145,22 +145,22 @@ class TritonHooks:
             self._record.compiled(kernel)
 
     def _run(self, before: Function) -> Function:
-        def run(function: Any, *given: Any, **named: Any) -> Any:
-            kernel = before(function, *given, **named)
+        def run(function: Any, *positional: Any, **named: Any) -> Any:
+            kernel = before(function, *positional, **named)
             if self._record.has_room(getattr(kernel, "hash", None)):
-                self.guard(lambda: self._launched(function, kernel, given, named))
+                self.guard(lambda: self._launched(function, kernel, positional, named))
             return kernel
 
         return run
 
     def _launched(
-        self, function: Any, kernel: Any, given: tuple[Any, ...], named: Mapping[str, Any]
+        self, function: Any, kernel: Any, positional: tuple[Any, ...], named: Mapping[str, Any]
     ) -> None:
         key = kernel.hash
         if not self._record.knows(key):
             self._record.compiled(loaded_kernel(kernel, key, function))
         if not named.get("warmup"):
-            arguments = bound_arguments(function, given, named)
+            arguments = bound_arguments(function, positional, named)
             self._record.launched(key, launch_of(named["grid"], arguments))
 
     def guard(self, call: Callable[[], None]) -> None:

@@ -511,16 +511,16 @@ def _needed(
     Returns:
         The shape; None where no tensor does, as for an attribute that broadcasts itself.
     """
-    shape, found = placed.shape, distinct
+    shape, count_found = placed.shape, distinct
     for _ in range(MOST_DOUBLINGS):
-        if found == tuple(typed):
+        if count_found == tuple(typed):
             return shape
-        larger = tuple(s * 2 if f < t else s for s, f, t in zip(shape, found, typed))
+        larger = tuple(s * 2 if f < t else s for s, f, t in zip(shape, count_found, typed))
         layout = _over(placed.encoding, larger, placed.element_bits)
         measured = measure(layout) if layout is not None and larger != shape else None
         if measured is None:
             return None
-        shape, found = larger, measured
+        shape, count_found = larger, measured
     return None
 
 

@@ -185,9 +185,9 @@ class _Allocator:
     def of(self, function: SsaFunction) -> SharedMemory:
         for name in self._callees_first(function.name):
             needed = self._functions[name]
-            found = self._placed(list(self._needs(needed)))
+            placed = self._placed(list(self._needs(needed)))
             is_called = name in self._called
-            self._known[name] = SharedMemory(name, found, _extent(found), is_called, needed.line)
+            self._known[name] = SharedMemory(name, placed, _extent(placed), is_called, needed.line)
         return self._known[function.name]
 
     def _callees_first(self, name: str) -> Iterator[str]:

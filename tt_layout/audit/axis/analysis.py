@@ -68,9 +68,9 @@ def axis_info(
         >>> print(axis_info(function)[function.values["%2"]])
         contiguity = [64], divisibility = [16], constancy = [1], constant = none
     """
-    for other, known in _analysed(functions, function):
+    for other, info in _analysed(functions, function):
         if other is function:
-            return known if supposed is None else axis_info_supposing(function, known, supposed)
+            return info if supposed is None else axis_info_supposing(function, info, supposed)
     # One of several of its name, or none of the functions.
     return axis_info(function, (function,), supposed)
 
@@ -111,12 +111,12 @@ def _analysed(
             hinted(pessimistic(rank_of(value.type)), hints)
             for value, hints in zip(caller.arguments, attributes[caller.name])
         ]
-        known = _Visitor(caller).run(arguments)
-        yield caller, known
+        info = _Visitor(caller).run(arguments)
+        yield caller, info
         if caller is last:
             return
         for call in called.get(caller.name, ()):
-            _pass_on(call, known, attributes)
+            _pass_on(call, info, attributes)
 
 
 def unhinted_axis_info(function: SsaFunction) -> Mapping[Value, AxisInfo]:
@@ -157,12 +157,12 @@ def _callers_first(
 
 def _pass_on(
     call: Call,
-    known: Mapping[Value, AxisInfo],
+    infos: Mapping[Value, AxisInfo],
     attributes: Mapping[str, Sequence[dict[str, Attribute]]],
 ) -> None:
     """Make hints of what a function knows of one-dimensional values that it passes to another."""
     for (value, _), hints in zip(call.passed, attributes[call.callee.name]):
-        info = known.get(value)
+        info = infos.get(value)
         if info is None or info.rank != 1:
             continue
         for hint, vector in zip(HINTS, info.vectors):
@@ -175,7 +175,7 @@ def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
     if _HINTS.isdisjoint(attributes):
         return info
     vectors: list[Sequence[int]] = [
-        integers(attributes.get(hint)) or own for hint, own in zip(HINTS, info.vectors)
+        integers(attributes.get(hint)) or computed for hint, computed in zip(HINTS, info.vectors)
     ]
     if any(len(vector) != info.rank for vector in vectors):
         return info
@@ -273,8 +273,8 @@ class _Visitor:
         info = conclusion(Step(operation, operands, types, result))
         attributes = operation.attributes if self.takes_hints else {}
         for value in operation.results:
-            found = pessimistic(rank_of(value.type)) if info is None else info
-            self._update(value, self.supposed.get(value, hinted(found, attributes)))
+            concluded = pessimistic(rank_of(value.type)) if info is None else info
+            self._update(value, self.supposed.get(value, hinted(concluded, attributes)))
 
     # -- blocks -----------------------------------------------------------------------------
 

@@ -89,8 +89,8 @@ class Bounds:
         largest = self.largest
         if largest is None or self.wave is None or largest.resource != DRAM:
             return largest
-        others = (bound.cycles for bound in self.bounds if bound.resource != DRAM)
-        return largest if self._dram(self.memory.fewest) > max(others, default=0) else None
+        besides = (bound.cycles for bound in self.bounds if bound.resource != DRAM)
+        return largest if self._dram(self.memory.fewest) > max(besides, default=0) else None
 
     def _dram(self, moved: float) -> float:
         """Return the cycles in which DRAM moves bytes of all programs; in a wave those of one."""
@@ -105,16 +105,16 @@ class Bounds:
     @property
     def within(self) -> Bound | None:
         """The resource of a multiprocessor that binds a program; None where none is counted."""
-        own = (bound for bound in self.bounds if bound.resource not in (DRAM, L2, CONTENDED))
-        return next((bound for bound in own if bound.cycles > 0), None)
+        inside = (bound for bound in self.bounds if bound.resource not in (DRAM, L2, CONTENDED))
+        return next((bound for bound in inside if bound.cycles > 0), None)
 
     @property
     def assumption(self) -> str:
         """The wave in words, where another number of programs may bind otherwise; else empty."""
-        found = self.binding
-        if self.wave is None or found is None:
+        binding = self.binding
+        if self.wave is None or binding is None:
             return ""
-        return self.wave.text if self._dram(self.memory.unshared) >= found.cycles else ""
+        return self.wave.text if self._dram(self.memory.unshared) >= binding.cycles else ""
 
     @property
     def programs_per_multiprocessor(self) -> float:
@@ -193,8 +193,8 @@ def _resident(audit: Audit, function: str | None) -> int:
     shared = audit.known.shared_bytes
     if shared is None and memory is not None:
         shared = memory.stated if memory.stated is not None else memory.bytes
-    found = kernel_occupancy(audit, audit.audited, pressure, shared, audit.known)
-    return max(1, found.ctas) if found is not None else 1
+    held = kernel_occupancy(audit, audit.audited, pressure, shared, audit.known)
+    return max(1, held.ctas) if held is not None else 1
 
 
 def programs_of(audit: Audit, function: str | None, grid: Grid | None) -> Programs | None:
@@ -242,8 +242,8 @@ def _contended(
     programs = programs_of(audit, function, grid)
     if programs is None:
         return
-    found = contentions(audit, function, programs, memory.footprint, rates)
-    worst_one = max(found, key=lambda contention: contention.cycles, default=None)
+    contended = contentions(audit, function, programs, memory.footprint, rates)
+    worst_one = max(contended, key=lambda contention: contention.cycles, default=None)
     if worst_one is not None:
         reason = f"{worst_one.additions:.3g} additions to an address on line {worst_one.line}"
         yield Bound(CONTENDED, worst_one.cycles, reason)

@@ -88,8 +88,8 @@ def _additions(
     axes = ProgramSharing(audited.evaluator(full.function)).of(full.operation).axes
     if programs.grid is None:
         return 0
-    others = prod(programs.grid.sizes[axis] for axis in axes)
-    return number * min(runs, 1) / others
+    addresses = prod(programs.grid.sizes[axis] for axis in axes)
+    return number * min(runs, 1) / addresses
 
 
 def _price(audited: AuditedModule, full: FullOperation, timing: Timing) -> float | None:

@@ -119,12 +119,12 @@ def footprint(
         full = audited.in_full(row.operation)
         if full is None or full.operation.name not in FORMS:
             continue
-        found = programs.launch(full)
-        if found is not None:
-            lines[row.operation.line], used[row.operation.line] = found.bytes, found.used
+        reached = programs.launch(full)
+        if reached is not None:
+            lines[row.operation.line], used[row.operation.line] = reached.bytes, reached.used
             shared = sharing(full.operation) if sharing is not None else NOBODY
-            key = found.pointer, row.operation.group in WRITES, shared
-            groups.setdefault(key, []).append(found)
+            key = reached.pointer, row.operation.group in WRITES, shared
+            groups.setdefault(key, []).append(reached)
     parts = tuple(_together(group, shared) for (_, _, shared), group in groups.items())
     return Footprint(parts, lines, used)
 
@@ -146,9 +146,9 @@ class _Launch(NamedTuple):
 
 def _together(launches: Sequence[_Launch], sharing: Sharing) -> Part:
     """Return the joint footprint of accesses through one pointer."""
-    extent = max(one.last for one in launches) - min(one.first for one in launches)
-    touched = min(sum(one.bytes for one in launches), extent)
-    return Part(touched, touched, min(sum(one.used for one in launches), touched), sharing)
+    extent = max(launch.last for launch in launches) - min(launch.first for launch in launches)
+    touched = min(sum(launch.bytes for launch in launches), extent)
+    return Part(touched, touched, min(sum(launch.used for launch in launches), touched), sharing)
 
 
 class _Programs:
@@ -176,15 +176,15 @@ class _Programs:
             return None
         find = partial(self._reach, full, access)
         sizes = self._touching(find)
-        known = {at: find(at) for at in product(*({0, size - 1} for size in sizes))}
-        reaches = {at: reach for at, reach in known.items() if reach is not None}
-        if len(reaches) < len(known):
+        corners = {at: find(at) for at in product(*({0, size - 1} for size in sizes))}
+        reaches = {at: reach for at, reach in corners.items() if reach is not None}
+        if len(reaches) < len(corners):
             return None
-        own = max(reach.bytes for reach in reaches.values())
+        most = max(reach.bytes for reach in reaches.values())
         asked = max(reach.used for reach in reaches.values())
         first, last = min(r.first for r in reaches.values()), max(r.last for r in reaches.values())
         programs, extent = _distinct(reaches, sizes), last - first
-        touched, used = min(own * programs, extent), min(asked * programs, extent)
+        touched, used = min(most * programs, extent), min(asked * programs, extent)
         return _Launch(pointer, touched, used, first, last)
 
     def _touching(self, find: Callable[[Program], _Reach | None]) -> Program:
@@ -239,13 +239,13 @@ class _Programs:
             # Branches that loaded values decide are taken, as they are for the other resources.
             runs = each_run(evaluator, full.operation, access.addresses.all, [])
             for number, values in enumerate(runs, 1):
-                known: list[Known] = [
+                offsets: list[Known] = [
                     value if isinstance(value, Unknown) else agreed(value) for value in values
                 ]
-                if unknowns(known) is not None:
+                if unknowns(offsets) is not None:
                     return None
-                found, chosen = lane_addresses(lanes, access.addresses, known)
-                begins = found[lanes.active & chosen]
+                places, chosen = lane_addresses(lanes, access.addresses, offsets)
+                begins = places[lanes.active & chosen]
                 if begins.size:
                     first, last = min(first, int(begins.min())), max(last, int(begins.max()))
                     total += _sector_bytes(begins, access.shape)
@@ -277,8 +277,8 @@ class _Programs:
             return self._audited.evaluator(full.function)
         key = full.function, at
         if key not in self._evaluators:
-            given = GivenValues({**self._values, **dict(zip(PROGRAM_IDS, at))})
-            self._evaluators[key] = Evaluator(full.function, given, self._audited.layouts)
+            numbers = GivenValues({**self._values, **dict(zip(PROGRAM_IDS, at))})
+            self._evaluators[key] = Evaluator(full.function, numbers, self._audited.layouts)
         return self._evaluators[key]
 
 
@@ -289,21 +289,21 @@ def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _Reach | None:
         SplitError: they touch other parts of sectors, or do so in other lanes.
     """
     addresses, shape = access.addresses, access.shape
-    known = [value for value in values if not isinstance(value, Unknown)]
-    if len(known) < len(values):
+    offsets = [value for value in values if not isinstance(value, Unknown)]
+    if len(offsets) < len(values):
         return None
-    places: Shared = known[0]
+    places: Shared = offsets[0]
     if addresses.offsets is not None:
-        places = sum_of(places, known[1], addresses.element_bytes)
+        places = sum_of(places, offsets[1], addresses.element_bytes)
     pattern = places.pattern if isinstance(places, Spread) else places
     base = places.base if isinstance(places, Spread) else np.zeros(1, np.int64)
     begin = agreed_number(base % shape.sector_bytes)
     kept: list[Known] = [pattern + begin]
     if addresses.mask is not None:
-        kept.append(agreed(known[-1]))
+        kept.append(agreed(offsets[-1]))
     lanes = shape_lanes(shape)
-    found, chosen = lane_addresses(lanes, addresses._replace(offsets=None), kept)
-    begins = found[lanes.active & chosen]
+    addressed, chosen = lane_addresses(lanes, addresses._replace(offsets=None), kept)
+    begins = addressed[lanes.active & chosen]
     if not begins.size:
         return _Reach(0, 0, 0, 0)
     low, high = int(begins.min()) - begin, int(begins.max()) - begin
@@ -312,7 +312,7 @@ def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _Reach | None:
     return _Reach(_sector_bytes(begins, shape), used, first, last)
 
 
-def _distinct(known: Mapping[Program, _Reach], sizes: Program) -> int:
+def _distinct(reaches: Mapping[Program, _Reach], sizes: Program) -> int:
     """Return how many programs touch something else than the others."""
 
     def first(at: Program, axis: int) -> Program:
@@ -321,7 +321,7 @@ def _distinct(known: Mapping[Program, _Reach], sizes: Program) -> int:
     return prod(
         size
         for axis, size in enumerate(sizes)
-        if any(known[at] != known[first(at, axis)] for at in known)
+        if any(reaches[at] != reaches[first(at, axis)] for at in reaches)
     )
 
 
@@ -335,8 +335,8 @@ def _step(before: Ints, begins: Ints) -> int | None:
 
 def _sector_bytes(begins: Ints, shape: AccessShape) -> int:
     """Return the bytes of the sectors that an execution touches, each once."""
-    each = max(1, shape.width_bytes // shape.sector_bytes)
-    return int(np.unique(begins // shape.sector_bytes).size) * shape.sector_bytes * each
+    vectors = max(1, shape.width_bytes // shape.sector_bytes)
+    return int(np.unique(begins // shape.sector_bytes).size) * shape.sector_bytes * vectors
 
 
 def pointer_of(audited: AuditedModule, full: FullOperation) -> str | None:

@@ -77,8 +77,8 @@ class Sharing(NamedTuple):
         """
         if not self.axes:
             return 1
-        found: float = max(1, programs ** (len(self.axes) / max(axes, 1)) / self.quotient)
-        return min(found, self.remainder) if self.remainder is not None else found
+        programs_apart: float = max(1, programs ** (len(self.axes) / max(axes, 1)) / self.quotient)
+        return min(programs_apart, self.remainder) if self.remainder is not None else programs_apart
 
     def in_grid(self, sizes: Sequence[int]) -> float:
         """Return a lower bound of the programs of a grid that touch bytes of their own.
@@ -89,8 +89,8 @@ class Sharing(NamedTuple):
         """
         if self.is_open:
             return 1
-        found = max(1, prod(sizes[axis] for axis in self.axes) / self.quotient)
-        return min(found, self.remainder) if self.remainder is not None else found
+        programs_apart = max(1, prod(sizes[axis] for axis in self.axes) / self.quotient)
+        return min(programs_apart, self.remainder) if self.remainder is not None else programs_apart
 
     def fewest(self, programs: float, axes: int) -> float:
         """Return the least over all grids: all programs, or those of one that is long elsewhere.
@@ -129,15 +129,19 @@ class ProgramSharing:
 
     def _sharing(self, roots: Iterable[Value]) -> Sharing:
         """Follow addresses back to the ids of programs."""
-        found = {value.definition for value in reach(roots, self._sources)} - {None}
-        operations = [one for one in found if one is not None]
+        definitions = {value.definition for value in reach(roots, self._sources)} - {None}
+        operations = [operation for operation in definitions if operation is not None]
         axes = frozenset(map(_axis, filter(_is_program, operations)))
-        divisions = [one for one in operations if one.traits.quotient or one.traits.remainder]
+        divisions = [
+            operation
+            for operation in operations
+            if operation.traits.quotient or operation.traits.remainder
+        ]
         if not axes or not divisions:
             return Sharing(axes)
         parts: dict[tuple[Value, ...], set[bool]] = {}
-        for one in divisions:
-            parts.setdefault(one.operands, set()).add(one.traits.quotient)
+        for operation in divisions:
+            parts.setdefault(operation.operands, set()).add(operation.traits.quotient)
         sharing = Sharing(axes)
         for (dividend, divisor), kinds in parts.items():
             reached = frozenset(reach([dividend], self._sources))
@@ -173,13 +177,17 @@ def places(operation: SsaOperation) -> Iterator[Value]:
         yield from (roles[name] for name in ("pointer", "offsets") if name in roles)
     else:
         types = ((value, value.type) for value in operation.operands)
-        yield from (value for value, own in types if not own.is_memory and not own.is_tensor)
+        yield from (
+            value
+            for value, value_type in types
+            if not value_type.is_memory and not value_type.is_tensor
+        )
 
 
 def is_place(value: Value) -> bool:
     """Tell whether a value says where memory is: a pointer, or the descriptor of a tensor."""
-    own = value.type
-    return own.pointee is not None or "tensordesc" in own.element
+    value_type = value.type
+    return value_type.pointee is not None or "tensordesc" in value_type.element
 
 
 def _is_program(operation: SsaOperation) -> bool:

@@ -85,13 +85,13 @@ class Counts:
         return self._known[key]
 
     def _runs(self, full: FullOperation) -> Runs:
-        one = executions(self._audited.evaluator(full.function), full.operation)
+        total = executions(self._audited.evaluator(full.function), full.operation)
         if self._programs is not None:
-            amount = self._programs.runs_of(full, one)
+            amount = self._programs.runs_of(full, total)
             mean = self._mean(amount)
             if mean is not None:
                 return Runs(mean, amount.is_bound)
-        return _assumed(one)
+        return _assumed(total)
 
     def traffic(self, row: MovementRow, unit: str) -> float | None:
         """Return the sectors or lines of all executions; None where they are not known."""
@@ -121,16 +121,16 @@ def program_work(
     """Return the mean work of a function's program."""
     audited = audit.audited
     assert audited is not None
-    own = audit.movements_of(function)
+    rows = audit.movements_of(function)
     counts = Counts(audited, programs)
     return Work(
-        lsu_cycles=sum(lsu_cycles(row, counts) for row in own),
-        asked=tuple((row, l2_bytes(row, counts)) for row in own),
+        lsu_cycles=sum(lsu_cycles(row, counts) for row in rows),
+        asked=tuple((row, l2_bytes(row, counts)) for row in rows),
         tensor_cycles=sum(_tensor_cycles(audit, function, rates, counts)),
         fma=sum(_elements(audited, function, counts, lambda t: t.float_instruction)) / 2,
         special=sum(_elements(audited, function, counts, lambda t: t.special_function)),
-        unknown=tuple(_unknown(own, counts)),
-        assumed=any(counts.runs(row).is_assumed for row in own if row.cost is not None),
+        unknown=tuple(_unknown(rows, counts)),
+        assumed=any(counts.runs(row).is_assumed for row in rows if row.cost is not None),
     )
 
 
@@ -182,7 +182,10 @@ def _tensor_cycles(
 ) -> Iterator[float]:
     assert audit.audited is not None
     operations = audit.audited.operations_of(function)
-    places = {(one.operation.line, one.operation.column): one for one in operations}
+    places = {
+        (full_operation.operation.line, full_operation.operation.column): full_operation
+        for full_operation in operations
+    }
     for product in audit.products_of(function):
         if product.instruction is None:
             continue

@@ -102,8 +102,8 @@ def neighbours(dim: int, wanted: int, layout: str, *, is_blocked: bool) -> str:
 
 def of_its_layout(held: int) -> str:
     """Return why no argument or hint helps an access in a layout that other values determine."""
-    own = counted(held, "neighbour")
-    return f"its layout gives each thread {own}: another layout"
+    neighbours = counted(held, "neighbour")
+    return f"its layout gives each thread {neighbours}: another layout"
 
 
 def element_count(elements: int, threads: int) -> str:

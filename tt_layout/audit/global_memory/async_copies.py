@@ -121,8 +121,8 @@ def written_wavefronts(
     buffer = _buffer(evaluator, kernel, operation, shape)
     if buffer is None:
         return None
-    found = [evaluator.run(evaluator.top, value) for value in addresses.all]
-    return _written(values_of_all(found, shape, addresses), shape, addresses, buffer)
+    ran = [evaluator.run(evaluator.top, value) for value in addresses.all]
+    return _written(values_of_all(ran, shape, addresses), shape, addresses, buffer)
 
 
 def all_written(
@@ -229,10 +229,10 @@ def _targets(
         placed: the layout of the whole buffer.
         part: where the part begins; the buffer's beginning where it is None.
     """
-    own = tuple(shape[-len(placed.shape) :])
-    if own != placed.shape:
-        first = part.first if part is not None else (0,) * len(own)
-        inside = np.unravel_index(elements, own)
+    last_sizes = tuple(shape[-len(placed.shape) :])
+    if last_sizes != placed.shape:
+        first = part.first if part is not None else (0,) * len(last_sizes)
+        inside = np.unravel_index(elements, last_sizes)
         places = tuple(at + start for at, start in zip(inside, first))
         elements = np.ravel_multi_index(places, placed.shape)
     shift = part.shift or 0 if part is not None else 0

@@ -46,8 +46,8 @@ def possible_mask(kernel: AccessAnalysis, value: Value) -> Ints | None:
     made = value.definition
     if made is not None and made.name == "arith.andi" and not _is_constant(value):
         masks = [possible_mask(kernel, operand) for operand in made.operands]
-        known = [mask for mask in masks if mask is not None]
-        return reduce(operator.and_, known) if known else None
+        determined = [mask for mask in masks if mask is not None]
+        return reduce(operator.and_, determined) if determined else None
     return constant_mask(kernel, {"mask": value})
 
 

@@ -203,9 +203,9 @@ def _entering(written: Written | None) -> str:
     """Return how a copy enters shared memory, to stand behind its instructions."""
     if written is None:
         return ""
-    more = _conflicts(written)
+    conflicts = _conflicts(written)
     wavefronts = count(written.wavefronts, "wavefront")
-    return f", {wavefronts}" + f", {more} from conflicts" * bool(more)
+    return f", {wavefronts}" + f", {conflicts} from conflicts" * bool(conflicts)
 
 
 def _entry(written: Written | None) -> EntryDetails:

@@ -88,8 +88,8 @@ class Access:
         if not self.is_blocked:
             return min(self.wanted, self.width.bounds.layout)
         threads = self.layout.get_in_dim_size("lane") * self.layout.get_in_dim_size("warp")
-        each = max(1, prod(size for _, size in self.layout.out_sizes) // threads)
-        return min(self.wanted, 1 << each.bit_length() - 1)
+        elements = max(1, prod(size for _, size in self.layout.out_sizes) // threads)
+        return min(self.wanted, 1 << elements.bit_length() - 1)
 
     @property
     def reached(self) -> int:
@@ -103,11 +103,11 @@ class Access:
 
     def after(self, cure: Cure) -> Access:
         """Return the access with a cure applied."""
-        known, arguments = {**self.known, **cure.known}, {**self.arguments, **cure.arguments}
-        kernel = self.kernel.supposing(known)
+        supposed, arguments = {**self.known, **cure.known}, {**self.arguments, **cure.arguments}
+        kernel = self.kernel.supposing(supposed)
         bounds = bounds_along(kernel, self.operation, self.layout, self.width.dim)
         width = self.width._replace(bounds=bounds)
-        return replace(self, kernel=kernel, width=width, known=known, arguments=arguments)
+        return replace(self, kernel=kernel, width=width, known=supposed, arguments=arguments)
 
 
 class Cured(NamedTuple):
@@ -171,8 +171,8 @@ def _limit(access: Access) -> tuple[str, Origin]:
 def _alignment(access: Access) -> Trace:
     """Return the required alignment of addresses, of pointers in bytes."""
     dim, wanted, pointer = access.width.dim, access.wanted, access.roles["pointer"]
-    own = dim if access.address == pointer else 0
-    bytes_ = Trace(DIVISIBILITY, pointer, own, wanted * access.width.element_bytes)
+    dimension = dim if access.address == pointer else 0
+    bytes_ = Trace(DIVISIBILITY, pointer, dimension, wanted * access.width.element_bytes)
     if access.address == pointer or access.kernel.origins.lacks(bytes_):
         return bytes_
     return Trace(DIVISIBILITY, access.address, dim, wanted)
@@ -191,13 +191,13 @@ def _cure(access: Access) -> Cure:
 def _contiguity(access: Access, origin: Origin) -> Cure:
     """Return the cure of neighbours that are not known to be contiguous."""
     trace, name = origin.trace, access.operation.name
-    whole = access.facts(access.address, access.width.dim, access.element_bytes)
-    if whole.apart == 0:
+    dimension = access.facts(access.address, access.width.dim, access.element_bytes)
+    if dimension.apart == 0:
         return _nothing(advice.one_address(access.width.dim, name))
-    if whole.apart not in (None, 1) or whole.factor:
-        return _apart(access, origin, whole)
-    if whole.constancy > 1:
-        return _nothing(advice.repeated(whole.constancy, name))
+    if dimension.apart not in (None, 1) or dimension.factor:
+        return _apart(access, origin, dimension)
+    if dimension.constancy > 1:
+        return _nothing(advice.repeated(dimension.constancy, name))
     facts = access.facts(trace.value, trace.dim)
     holds = _holds(trace, facts)
     if holds > _seen(access, trace):
@@ -220,9 +220,9 @@ def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
     holds = _holds(trace, access.kernel.trials.facts(trace.value, trace.dim, supposed))
     if holds == 1:
         return None
-    known = {factor: AxisInfo((1,), (advice.SPECIALIZED,), (1,))}
-    hinted = {**known, trace.value: _with(access, trace, holds)}
-    of_argument, of_both = (Cure("", one, supposed) for one in (known, hinted))
+    supposed_factor = {factor: AxisInfo((1,), (advice.SPECIALIZED,), (1,))}
+    hinted = {**supposed_factor, trace.value: _with(access, trace, holds)}
+    of_argument, of_both = (Cure("", infos, supposed) for infos in (supposed_factor, hinted))
     suffices = access.after(of_argument).reached == access.after(of_both).reached
     text = advice.unseen_if(origin, holds, _given(access, factor), suffices=suffices)
     return Cure(text, hinted, supposed)
@@ -245,22 +245,22 @@ def _data(access: Access, origin: Origin) -> Cure:
     trace = origin.trace
     if origin.kind != "tt.load":
         return _nothing(advice.of_data(origin))
-    known = {trace.value: _with(access, trace, trace.least)}
-    return Cure(advice.of_loaded(origin), known, {})
+    supposed = {trace.value: _with(access, trace, trace.least)}
+    return Cure(advice.of_loaded(origin), supposed, {})
 
 
-def _apart(access: Access, origin: Origin, whole: Facts) -> Cure:
+def _apart(access: Access, origin: Origin, facts: Facts) -> Cure:
     """Return the cure of neighbours some elements apart."""
-    factor = whole.factor
-    if whole.apart is not None or not factor:
-        return _nothing(advice.apart(str(whole.apart)))
+    factor = facts.factor
+    if facts.apart is not None or not factor:
+        return _nothing(advice.apart(str(facts.apart)))
     argument = access.kernel.function.values[factor]
     info = access.kernel.known.get(argument)
     is_more = info is not None and info.divisibility[0] > 1
     if is_more or _given(access, argument) not in (None, 1):
         return _nothing(advice.apart(factor))
-    known = {argument: AxisInfo((1,), (1,), (1,), 1)}
-    return Cure(advice.apart(factor, is_free=True), known, {factor: (1, True)})
+    supposed = {argument: AxisInfo((1,), (1,), (1,), 1)}
+    return Cure(advice.apart(factor, is_free=True), supposed, {factor: (1, True)})
 
 
 def _nothing(text: str) -> Cure:
@@ -294,8 +294,8 @@ def _divisibility(access: Access, origin: Origin) -> Cure:
         trace.least, trace.value, trace.dim, run, access.arguments
     )
     if always:
-        known = {trace.value: _with(access, trace, trace.least)}
-        return Cure(advice.undivided(origin), known, {})
+        supposed = {trace.value: _with(access, trace, trace.least)}
+        return Cure(advice.undivided(origin), supposed, {})
     if access.kernel.origins.rests_on_data(trace.value):
         return _data(access, origin)
     return _nothing(advice.misaligned(origin))
@@ -306,9 +306,9 @@ def _argument(access: Access, origin: Origin, text: object) -> Cure:
     assert callable(text)
     argument, divisor = origin.factor, max(advice.SPECIALIZED, origin.trace.least)
     assert argument is not None
-    known = {argument: AxisInfo((1,), (divisor,), (1,))}
-    given = _given(access, argument)
-    return Cure(text(origin, given), known, {argument.name: (divisor, False)})
+    supposed = {argument: AxisInfo((1,), (divisor,), (1,))}
+    factor = _given(access, argument)
+    return Cure(text(origin, factor), supposed, {argument.name: (divisor, False)})
 
 
 def _given(access: Access, argument: Value) -> int | None:
@@ -334,11 +334,11 @@ def _mask(access: Access, origin: Origin) -> Cure:
         if facts.constancy > 1:
             return cure
     is_load = "load" in access.operation.name
-    known = {trace.value: _with(access, trace, trace.least)} if is_load else {}
+    infos = {trace.value: _with(access, trace, trace.least)} if is_load else {}
     if cause is not None and cause.kind == "arith.constant":
-        return Cure(advice.constant_bound(access.wanted, is_load=is_load), known, {})
+        return Cure(advice.constant_bound(access.wanted, is_load=is_load), infos, {})
     is_data = access.kernel.origins.rests_on_data(trace.value)
-    return Cure(advice.differing_mask(is_load=is_load, is_data=is_data), known, {})
+    return Cure(advice.differing_mask(is_load=is_load, is_data=is_data), infos, {})
 
 
 def _same_for_any_bound(access: Access, origin: Origin) -> int:
@@ -351,8 +351,8 @@ def _same_for_any_bound(access: Access, origin: Origin) -> int:
     if operation is None or origin.kind != "arith.cmpi":
         return holds
     if any(map(access.kernel.origins.rests_on_argument, operation.operands)):
-        own = (access.facts(operand, dim).constancy for operand in operation.operands)
-        holds = min(holds, *own)
+        constancies = (access.facts(operand, dim).constancy for operand in operation.operands)
+        holds = min(holds, *constancies)
     return holds
 
 

@@ -89,8 +89,8 @@ def first_request(
         if not supposes or unknown.reasons or not missing:
             return None
         supposed |= dict.fromkeys(sorted(missing), SUPPOSED)
-        given = GivenValues({**supposed, **audited.given.values})
-        evaluator = Evaluator(full.function, given, audited.layouts)
+        numbers = GivenValues({**supposed, **audited.given.values})
+        evaluator = Evaluator(full.function, numbers, audited.layouts)
         try:
             values = [evaluator.value(value) for value in addresses.all]
         except LayoutError:  # an argument cannot be that

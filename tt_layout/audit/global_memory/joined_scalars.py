@@ -105,8 +105,8 @@ def _neighbours(place: _Place, accesses: Mapping[int, SsaOperation]) -> Iterator
             length = 1 << length.bit_length() - 1
         lines = [accesses[offset].line for offset in offsets[:length]]
         if length > 1:
-            whole = max(lines) if place.name == "tt.store" else min(lines)
-            yield from ((line, length if line == whole else 0) for line in lines)
+            joined = max(lines) if place.name == "tt.store" else min(lines)
+            yield from ((line, length if line == joined else 0) for line in lines)
         offsets = offsets[length:]
 
 

@@ -96,16 +96,16 @@ def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> L
     if bounds.layout == 1 or runs[width.dim] < wanted <= runs[fastest_dimension(layout, "lane")]:
         access = _along_lanes(access)
     width, bounds = access.width, access.width.bounds
-    others = [0 if d == width.dim else run for d, run in enumerate(runs)]
-    if bounds.contiguity < wanted <= max(others):
-        dim = others.index(max(others))
+    elsewhere = [0 if d == width.dim else run for d, run in enumerate(runs)]
+    if bounds.contiguity < wanted <= max(elsewhere):
+        dim = elsewhere.index(max(elsewhere))
         encoding = _whole_layout(access, dim)
         text = advice.other_order(dim, width.dim, _behind(encoding))
         return _limit(access, "layout", text)._replace(encoding=encoding)
-    known = min(bounds.contiguity, bounds.divisibility, bounds.mask or wanted)
-    if bounds.memory is not None and bounds.memory < min(wanted, bounds.layout, known):
+    provable = min(bounds.contiguity, bounds.divisibility, bounds.mask or wanted)
+    if bounds.memory is not None and bounds.memory < min(wanted, bounds.layout, provable):
         return _limit(access, "layout", advice.shared_layout(bounds.memory, wanted))
-    if bounds.layout < min(known, wanted):
+    if bounds.layout < min(provable, wanted):
         return _of_layout(access)
     return _of_knowledge(access)
 
@@ -171,5 +171,5 @@ def _of_knowledge(access: Access) -> Limit:
         return _limit(access, "layout", advice.of_its_layout(bounds.layout))
     if not access.kernel.explains:
         return _limit(access, limit_name(bounds, access.wanted), "")
-    found = cured(access)
-    return _limit(access, found.what, found.advice, found.operation)
+    cause = cured(access)
+    return _limit(access, cause.what, cause.advice, cause.operation)

@@ -47,8 +47,8 @@ def merged_layout(
         layout: of the tensor of pointers.
     """
     sizes = [size for _, size in layout.out_sizes]
-    known = [kernel.known[roles[role]] for role in ("pointer", "mask") if role in roles]
-    repeats = [all(one.constancy[d] >= size for one in known) for d, size in enumerate(sizes)]
+    infos = [kernel.known[roles[role]] for role in ("pointer", "mask") if role in roles]
+    repeats = [all(info.constancy[d] >= size for info in infos) for d, size in enumerate(sizes)]
     if not any(repeats):
         return layout
     nowhere = (0,) * len(sizes)
@@ -56,5 +56,7 @@ def merged_layout(
         vector if any(step and not same for step, same in zip(vector, repeats)) else nowhere
         for vector in layout.vectors("register")
     )
-    bases = tuple((name, kept if name == "register" else own) for name, own in layout.in_bases)
+    bases = tuple(
+        (name, kept if name == "register" else vectors) for name, vectors in layout.in_bases
+    )
     return LinearLayout(bases, layout.out_sizes)

@@ -101,7 +101,7 @@ def traffic(
             raise UnknownError(Unknown.because(reason)) from None
         raise
     for number, counts in kinds:
-        total = [one + number * more for one, more in zip(total, counts)]
+        total = [counted + number * further for counted, further in zip(total, counts)]
     requests, sectors, lines, wavefronts = total
     if not unknown:
         return Traffic((requests, sectors, lines, wavefronts), tuple(dict.fromkeys(assumed)), None)

@@ -293,8 +293,8 @@ def _together(
     Registers cannot be taken in another order, as from a tensor: they are together in memory.
     """
     try:
-        whole = LinearLayout(layout.in_bases, shared.out_sizes)
-        offsets = access_map(whole, shared, element_bytes, padding)
+        placed = LinearLayout(layout.in_bases, shared.out_sizes)
+        offsets = access_map(placed, shared, element_bytes, padding)
         together = compiler_vector(offsets, MAX_VECTOR_BYTES)
     except LayoutError:
         return None
@@ -332,14 +332,14 @@ def _joined(
 
 def _run_of_offsets(kernel: AccessAnalysis, value: Value, dim: int) -> AxisInfo | None:
     """Return LLVM's AxisInfo of the offsets that make neighbours of a pointer's elements."""
-    known = kernel.unhinted
+    infos = kernel.unhinted
     while True:
         operation = value.definition
         if operation is None or operation.name not in ("tt.addptr", "tt.broadcast"):
             return None
         value = operation.operands[0]
         for offsets in operation.operands[1:2]:
-            info = known.get(offsets)
+            info = infos.get(offsets)
             if info is not None and dim < info.rank and info.contiguity[dim] > 1:
                 return info
 

@@ -144,8 +144,8 @@ class Programs:
         if self.function is None or self.audited.gpu not in NO_LANE_TARGETS:
             return
         warps = self.audited.module.number("num-warps") or 1
-        found = no_lane_loads(self.function, self._needs_scratch)
-        numbers = {loads.operation: loads.number for loads in found}
+        loads_of_none = no_lane_loads(self.function, self._needs_scratch)
+        numbers = {loads.operation: loads.number for loads in loads_of_none}
         for full in self.audited.operations if numbers else ():
             if (number := numbers.get(full.operation)) is not None:
                 once = executions(self.audited.evaluator(self.function), full.operation)

@@ -132,9 +132,13 @@ class AuditedModule:
     @property
     def _lanes(self) -> int | None:
         """The threads per warp that the first layout of registers is for; None without any."""
-        linear = (self.layouts.linear(each) for each in self.module.types.distinct)
-        found = (each for each in linear if each is not None and "lane" in each.get_in_dim_names())
-        return next((each.get_in_dim_size("lane") for each in found), None)
+        linear = (self.layouts.linear(layout) for layout in self.module.types.distinct)
+        laned = (
+            layout
+            for layout in linear
+            if layout is not None and "lane" in layout.get_in_dim_names()
+        )
+        return next((layout.get_in_dim_size("lane") for layout in laned), None)
 
     @cached_property
     def family(self) -> str | None:
@@ -149,10 +153,10 @@ class AuditedModule:
         }
         for ir_type in self.module.types.distinct:
             encoding = ir_type.encoding
-            for own in encoding.lineage() if isinstance(encoding, Encoding) else ():
-                found = families.get((own.mnemonic, getattr(own, "version", 0)))
-                if found is not None:
-                    return found
+            for parent in encoding.lineage() if isinstance(encoding, Encoding) else ():
+                family = families.get((parent.mnemonic, getattr(parent, "version", 0)))
+                if family is not None:
+                    return family
         if not any(operation.name.startswith("amd") for operation in self.module.operations):
             return None
         return "gfx942" if self.module.number("threads-per-warp") == 64 else "gfx1250"
@@ -216,12 +220,12 @@ class AuditedModule:
         if target is None:
             return None
         if function not in self._kernels:
-            known = self._axis_info[function]
+            infos = self._axis_info[function]
             functions = tuple(self.functions)
             warps = self.module.number("num-warps") or 1
             self._kernels[function] = AccessAnalysis(
                 function,
-                known,
+                infos,
                 self.layouts,
                 target,
                 self.given,

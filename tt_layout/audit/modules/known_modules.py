@@ -161,8 +161,8 @@ def _mover(
 ) -> Mover | None:
     """Return the function that shifts the lines of some items of a value; None without any."""
     items = list(values)
-    found = [_line_mover(name, item) or mover(item) for name, item in zip(names, items)]
-    movers = [(at, move) for at, move in enumerate(found) if move is not None]
+    moves = [_line_mover(name, item) or mover(item) for name, item in zip(names, items)]
+    movers = [(at, move) for at, move in enumerate(moves) if move is not None]
     if not movers:
         return None
 

@@ -151,8 +151,8 @@ def _types(full: FullOperation) -> tuple[IRType, IRType, IRType] | None:
     from tt_layout.encodings.dot_op import DotOperand
 
     operation, type_of = full.operation, full.function.type_of
-    found = [type_of(value) for value in operation.operands]
-    operands = [t for t in found if t is not None and isinstance(t.encoding, Encoding)]
+    all_types = [type_of(value) for value in operation.operands]
+    operands = [t for t in all_types if t is not None and isinstance(t.encoding, Encoding)]
     results = [type_of(value) for value in operation.results]
     if operation.name.endswith("dot_scaled"):  # among whose operands are the scales, too
         operands = [t for t in operands if isinstance(t.encoding, DotOperand)]

@@ -52,11 +52,11 @@ class NeededElements:
         masks = [self._mask(user, value)]
         if self._is_elementwise(user, value):
             masks.append(self.of(user.results[0], steps))
-        known = [mask for mask in masks if mask is not None]
+        determined = [mask for mask in masks if mask is not None]
         size = prod(value.type.shape)
-        if not known or any(mask.size != size for mask in known):
+        if not determined or any(mask.size != size for mask in determined):
             return None
-        return known[0] if len(known) == 1 else known[0] & known[1]
+        return determined[0] if len(determined) == 1 else determined[0] & determined[1]
 
     def _mask(self, user: SsaOperation, value: Value) -> Ints | None:
         """Return the elements of a value that constants let a user take; None for all."""
@@ -96,7 +96,7 @@ def needed_tiles(needed: Ints, layout: LinearLayout, registers: int) -> tuple[in
     """
     of_tile = registers.bit_length() - 1
     turned = layout.transpose_outs(layout.get_out_dim_names()[::-1])
-    own, *threads = map(turned.columns, ("register", "lane", "warp", "block"))
-    inside = all_values([*own[:of_tile], *chain(*threads)])
-    tiles = all_values(own[of_tile:])
+    register_columns, *threads = map(turned.columns, ("register", "lane", "warp", "block"))
+    inside = all_values([*register_columns[:of_tile], *chain(*threads)])
+    tiles = all_values(register_columns[of_tile:])
     return int((needed[tiles[:, None] ^ inside] != 0).any(axis=1).sum()), len(tiles)

@@ -359,16 +359,16 @@ class _Sizes:
 def _of_function(function: SsaFunction, sizes: _Sizes) -> Iterator[RegisterPressure]:
     if not function.body:
         return
-    found, partitions = _of_body(function, function.body, sizes, sizes.warps, None)
-    yield from found
+    pressures, partitions = _of_body(function, function.body, sizes, sizes.warps, None)
+    yield from pressures
     for operation in partitions:
         warps = integers(operation.attributes.get("partitionNumWarps"))
         requested = integers(operation.attributes.get("requestedRegisters"))
         for number, region in enumerate(operation.regions[1:]):
             warps_there = warps[number] if number < len(warps) else sizes.warps
-            found, _ = _of_body(function, region, sizes, warps_there, number)
+            pressures, _ = _of_body(function, region, sizes, warps_there, number)
             most = requested[number] if number < len(requested) else None
-            yield from (_limited(pressure, most) for pressure in found)
+            yield from (_limited(pressure, most) for pressure in pressures)
 
 
 def _limited(pressure: RegisterPressure, most: int | None) -> RegisterPressure:

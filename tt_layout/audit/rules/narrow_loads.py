@@ -59,9 +59,9 @@ class NarrowAccess(Occurrence):
     cycles: float
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the narrow accesses of a module."""
-        for row in found.movements:
+        for row in conclusions.movements:
             cost = row.cost
             if cost is None or cost.finding is None:
                 continue

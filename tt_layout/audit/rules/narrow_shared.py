@@ -73,28 +73,28 @@ class NarrowShared(Occurrence):
     summed: int | None = None
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the narrow accesses of a module that a usual swizzle makes cheaper."""
         from tt_layout.audit.suggestions.buffers import usual_buffer
 
-        known: dict[object, Suggestion | None] = {}
-        cycles = cycles_by_kernel(found.movements)
-        for row in found.movements:
-            cost, one = row.cost, row.operation
+        suggestions: dict[object, Suggestion | None] = {}
+        cycles = cycles_by_kernel(conclusions.movements)
+        for row in conclusions.movements:
+            cost, operation = row.cost, row.operation
             if cost is None or not isinstance(cost.details, SharedDetails) or cost.extra:
                 continue
             is_narrow = cost.details.width_bytes < BANK_BYTES and cost.details.instructions > 1
-            if is_narrow and _may_pay(row, cycles[one.function], audited):
-                key = one.group, one.source, one.target
-                if key not in known:
-                    known[key] = usual_buffer(found, audited, one)
-                saved, summed = _saved(one, known[key]), None
+            if is_narrow and _may_pay(row, cycles[operation.function], audited):
+                key = operation.group, operation.source, operation.target
+                if key not in suggestions:
+                    suggestions[key] = usual_buffer(conclusions, audited, operation)
+                saved, summed = _saved(operation, suggestions[key]), None
                 if saved <= 0:
-                    summed = _far_dimension(one, audited)
+                    summed = _far_dimension(operation, audited)
                     saved = _excess(row, audited) if summed is not None else 0
                 if saved > 0:
                     width = cost.details.width_bytes
-                    facts = row.access, layout_of(one.memory), width, cost.text, saved, summed
+                    facts = row.access, layout_of(operation.memory), width, cost.text, saved, summed
                     yield Finding.of_movement(row, cls(*facts))
 
     @property
@@ -135,9 +135,9 @@ class NarrowShared(Occurrence):
         return advice.better_buffers(finding.movement.operation)
 
 
-def _may_pay(row: MovementRow, whole: float, audited: AuditedModule) -> bool:
+def _may_pay(row: MovementRow, total: float, audited: AuditedModule) -> bool:
     """Tell whether an access in words would save enough of the cycles of its kernel."""
-    return _excess(row, audited) * assumed_runs(row.executions) >= MAY_PAY * whole
+    return _excess(row, audited) * assumed_runs(row.executions) >= MAY_PAY * total
 
 
 def _excess(row: MovementRow, audited: AuditedModule) -> float:
@@ -167,4 +167,4 @@ def _far_dimension(operation: Operation, audited: AuditedModule) -> int | None:
 def _saved(operation: Operation, better: Suggestion | None) -> float:
     """Return the cycles that a layout saves in an access; 0 without a layout."""
     recosts = better.recosts if better is not None else ()
-    return sum(one.saved for one in recosts if one.operation is operation)
+    return sum(recost.saved for recost in recosts if recost.operation is operation)

@@ -56,9 +56,9 @@ class Spills(Occurrence):
     pressure: RegisterPressure
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the kernels of a module that are likely to spill."""
-        for pressure in found.registers:
+        for pressure in conclusions.registers:
             if pressure.spills:
                 name = f"@{pressure.function}"
                 if pressure.partition is not None:
@@ -69,18 +69,20 @@ class Spills(Occurrence):
     @property
     def words(self) -> str:
         """The live registers and their limit."""
-        own = self.pressure
+        pressure = self.pressure
         large = ", ".join(
             f"{value.name} ({_bare(value.type)}, {short_layout(value.layout)}) {value.registers}"
-            for value in own.values[:NAMED]
+            for value in pressure.values[:NAMED]
         )
-        text = f"spills are likely: {own.amount.replace('registers', 'registers per thread')}"
-        if own.compiled is not None and own.spilled:
-            spilled = count(own.spilled, "register")
-            text = f"the compiled kernel ({own.compiled.source}) spills {spilled} per thread"
-            text += f", beside {own.compiled.used} of {own.limit}"
+        text = f"spills are likely: {pressure.amount.replace('registers', 'registers per thread')}"
+        if pressure.compiled is not None and pressure.spilled:
+            spilled = count(pressure.spilled, "register")
+            text = f"the compiled kernel ({pressure.compiled.source}) spills {spilled} per thread"
+            text += f", beside {pressure.compiled.used} of {pressure.limit}"
         text += f"; live here: {large}" * bool(large)
-        alone = next((value for value in own.values if value.registers >= own.limit), None)
+        alone = next(
+            (value for value in pressure.values if value.registers >= pressure.limit), None
+        )
         if alone is not None:
             text += f"; {alone.name} alone takes all"
         return text

@@ -53,9 +53,9 @@ class Uncoalesced(Occurrence):
     cycles: float
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
         """Yield the accesses of a module that touch too many sectors."""
-        for row in found.movements:
+        for row in conclusions.movements:
             details = row.cost.details if row.cost is not None else None
             if row.cost is None or not isinstance(details, GlobalDetails):
                 continue

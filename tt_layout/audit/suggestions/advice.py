@@ -42,8 +42,8 @@ class Advice:
         audited: the module.
     """
 
-    def __init__(self, found: Conclusions, audited: AuditedModule) -> None:
-        self.found, self.audited = found, audited
+    def __init__(self, conclusions: Conclusions, audited: AuditedModule) -> None:
+        self.found, self.audited = conclusions, audited
         self._flows: dict[SsaFunction, Flow] = {}
         self._known: dict[object, tuple[Suggestion, ...]] = {}
 

@@ -174,14 +174,16 @@ class Adviser:
     def _reason(self, finding: Finding) -> Reason | None:
         if self._advice is None:
             return None
-        found = (candidate.reason(finding, self._advice) for candidate in finding.occurrences)
-        return next((reason for reason in found if reason is not None), None)
+        reasons = (candidate.reason(finding, self._advice) for candidate in finding.occurrences)
+        return next((reason for reason in reasons if reason is not None), None)
 
     def _suggestions(self, finding: Finding) -> tuple[Suggestion, ...]:
         if self._advice is None:
             return ()
-        found = (candidate.suggestions(finding, self._advice) for candidate in finding.occurrences)
-        tried = next((suggestions for suggestions in found if suggestions), ())
+        attempts = (
+            candidate.suggestions(finding, self._advice) for candidate in finding.occurrences
+        )
+        tried = next((suggestions for suggestions in attempts if suggestions), ())
         return tuple(
             candidate
             for candidate in tried

@@ -237,7 +237,7 @@ def _accesses(
     concluded: Conclusions, audited: AuditedModule, encoding: Encoding, shape: tuple[int, ...]
 ) -> tuple[_Access, ...]:
     """Return the accesses to buffers of a layout, of one shape, each kind once."""
-    found: dict[tuple[LinearLayout, bool], int] = {}
+    accesses: dict[tuple[LinearLayout, bool], int] = {}
     for row in concluded.movements:
         operation = row.operation
         if operation.group not in LOCAL_ACCESSES:
@@ -254,8 +254,8 @@ def _accesses(
                 continue
             registers = LinearLayout(registers.in_bases, buffer_layout.out_sizes)
         key = registers, operation.group is MovementKind.LOCAL_STORE
-        found[key] = found.get(key, 0) + assumed_runs(row.executions)
-    return tuple(_Access(*key, runs) for key, runs in found.items())
+        accesses[key] = accesses.get(key, 0) + assumed_runs(row.executions)
+    return tuple(_Access(*key, runs) for key, runs in accesses.items())
 
 
 def _sizes(shape: Sequence[int], registers: LinearLayout) -> tuple[tuple[str, int], ...]:

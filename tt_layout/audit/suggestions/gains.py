@@ -94,10 +94,10 @@ class Gain(NamedTuple):
         """
         if not self.places:
             return ""
-        first, *others = self.places
+        first, *rest = self.places
         text = f"{verb} {_amount(first)} {self.unit} cycles"
         text += _where(first, is_first=True) if self.has_loops else ""
-        for recost in others:
+        for recost in rest:
             word = "adds" if recost.removed < 0 else "and"
             text += f", {word} {_amount(recost)}{_where(recost, is_first=False)}"
         return text
@@ -138,11 +138,11 @@ def removed_by(suggestion: Suggestion) -> Iterator[Removed]:
             yield Removed(unit_of(cost), recost.saved, recost.executions)
 
 
-def gain(found: Conclusions, function: str | None, removed: Iterable[Removed]) -> Gain:
+def gain(conclusions: Conclusions, function: str | None, removed: Iterable[Removed]) -> Gain:
     """Return the costs that a change of a kernel removes.
 
     Args:
-        found: what is concluded from the module.
+        conclusions: what is concluded from the module.
         function: the kernel.
         removed: from each data movement.
     """
@@ -150,31 +150,31 @@ def gain(found: Conclusions, function: str | None, removed: Iterable[Removed]) -
     units = {recost.unit for recost in terms}
     unit = units.pop() if len(units) == 1 else Unit.ANY
     wholes: dict[int | None, float] = {}
-    for row in found.movements_of(function):
+    for row in conclusions.movements_of(function):
         if row.cost is None:
             continue
         loop = _loop(row.executions)
         is_counted = unit is Unit.ANY or unit_of(row.cost) is unit
         wholes[loop] = wholes.get(loop, 0) + row.cost.cycles * is_counted
-    own = _by_loop(terms)
-    own.sort(key=lambda item: -_weight(item[1]))
+    loops = _by_loop(terms)
+    loops.sort(key=lambda item: -_weight(item[1]))
     places = (
         PlaceGain(loop, sum(recost.cycles for recost in some), wholes.get(loop, 0))
-        for loop, some in own
+        for loop, some in loops
     )
     has_loops = any(loop is not None for loop in wholes)
     return Gain(unit, tuple(recost for recost in places if round(recost.removed, 1)), has_loops)
 
 
 def _by_loop(terms: Sequence[Removed]) -> list[tuple[int | None, list[Removed]]]:
-    found: dict[int | None, list[Removed]] = {}
+    loops: dict[int | None, list[Removed]] = {}
     for recost in terms:
-        found.setdefault(_loop(recost.executions), []).append(recost)
-    return list(found.items())
+        loops.setdefault(_loop(recost.executions), []).append(recost)
+    return list(loops.items())
 
 
-def _weight(own: Sequence[Removed]) -> float:
-    return sum(recost.cycles * assumed_runs(recost.executions) for recost in own)
+def _weight(removed: Sequence[Removed]) -> float:
+    return sum(recost.cycles * assumed_runs(recost.executions) for recost in removed)
 
 
 def _loop(executions: Executions) -> int | None:

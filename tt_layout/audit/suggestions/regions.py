@@ -172,11 +172,11 @@ class _Graph:
         for value in self._wanted(nodes):
             is_made = self._maker(value) in flipped
             values |= {value} if is_made else set()
-            others = [u.owner for u in value.uses if (self._taker(u, value) in flipped) != is_made]
-            if others:
-                takers[value] = tuple(others)
+            users = [u.owner for u in value.uses if (self._taker(u, value) in flipped) != is_made]
+            if users:
+                takers[value] = tuple(users)
                 (outward if is_made else inward).append(value)
-            if others and (is_made or not self.flow.is_free(value)):
+            if users and (is_made or not self.flow.is_free(value)):
                 recosts += (self.prices.outward if is_made else self.prices.inward)(value) or ()
         operations = [node for node in nodes if isinstance(node, SsaOperation)]
         operations.sort(key=lambda operation: operation.position)

@@ -35,8 +35,8 @@ def wider_registers(
         prices = Prices(concluded, audited, Flow(function), exchange)
         if not all(_can_change(prices, one) for one in function.walk()):
             return []
-    found = try_layout(concluded, audited, registers, encoding)
-    return [found] if found is not None else []
+    wider = try_layout(concluded, audited, registers, encoding)
+    return [wider] if wider is not None else []
 
 
 def _can_change(prices: Prices, operation: SsaOperation) -> bool:

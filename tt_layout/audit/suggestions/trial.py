@@ -133,8 +133,8 @@ class Trial(AuditedModule):
 
     def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
         """Return the global-memory facts of a function, independent of its layouts."""
-        known = self._audited.kernel(self._original(function))
-        return replace(known, function=function, explains=False) if known is not None else None
+        kernel = self._audited.kernel(self._original(function))
+        return replace(kernel, function=function, explains=False) if kernel is not None else None
 
     def runs(self, full: FullOperation) -> Executions:
         """Return how often an operation runs: as often, whatever the layouts."""
@@ -151,7 +151,11 @@ class Trial(AuditedModule):
 
     def _original(self, function: SsaFunction) -> SsaFunction:
         functions = self._audited.functions
-        return next(one for one in functions if self._functions.get(one) is function)
+        return next(
+            function_before
+            for function_before in functions
+            if self._functions.get(function_before) is function
+        )
 
     def _exchanged(self, full: FullOperation) -> FullOperation:
         function = full.function

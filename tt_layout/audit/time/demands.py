@@ -156,8 +156,10 @@ class Pricing:
 
     def _combine(self, step: Step) -> Demand:
         """Price a reduction or scan without a cost of its exchange: within threads."""
-        each = sum(2 if "cmp" in name or "select" in name else 1 for name in step.combines) or 1
-        return Demand(issue=each * step.inputs, latency=self._timing.alu * 6)
+        operations = (
+            sum(2 if "cmp" in name or "select" in name else 1 for name in step.combines) or 1
+        )
+        return Demand(issue=operations * step.inputs, latency=self._timing.alu * 6)
 
     # -- memory ---------------------------------------------------------------------------------
 
@@ -188,10 +190,10 @@ class Pricing:
                 barriers=0 if is_read else 1,
             )
         if isinstance(details, IndexedDetails):
-            each = 32 if "atom" in details.instruction or "red" in details.instruction else 2
+            apiece = 32 if "atom" in details.instruction or "red" in details.instruction else 2
             return Demand(
                 issue=2 * details.instructions,
-                lsu=each * details.instructions * self._warps,
+                lsu=apiece * details.instructions * self._warps,
                 latency=timing.shared,
                 barriers=1,
             )
@@ -231,7 +233,7 @@ class Pricing:
         timing, compiled = self._timing, details.compiled
         if details.wavefronts:
             steps = (compiled.store, compiled.load) if compiled is not None else ()
-            count = sum(one.instructions for one in steps if one is not None) or 2
+            count = sum(access.instructions for access in steps if access is not None) or 2
             return Demand(
                 issue=count, lsu=details.wavefronts, latency=timing.shared, hops=1, barriers=1
             )
@@ -242,16 +244,16 @@ class Pricing:
 
     def _exchange(self, step: Step, details: ExchangeDetails) -> Demand:
         timing, count = self._timing, max(1, step.inputs)
-        each = sum(
-            2 if "cmp" in one or "select" in one or "max" in one else 1 for one in step.combines
+        operations = sum(
+            2 if "cmp" in name or "select" in name or "max" in name else 1 for name in step.combines
         )
-        each = max(1, each) * (2 if step.name == "tt.scan" else 1)
+        operations = max(1, operations) * (2 if step.name == "tt.scan" else 1)
         shuffles, results = details.shuffles_per_warp, max(1, step.registers)
         hops = min(5.0, max(1.0, shuffles / results)) if shuffles else 0.0
         chain = timing.alu * min(6.0, max(1, count.bit_length() - 1))
         wavefronts = details.wavefronts or 0
         return Demand(
-            issue=each * count + 2 * shuffles,
+            issue=operations * count + 2 * shuffles,
             lsu=shuffles * self._warps + wavefronts,
             latency=chain
             + hops * (timing.shuffle + timing.alu)

@@ -230,7 +230,9 @@ def read_program(
     audited = audit.audited
     if audited is None:
         return None
-    function = next((one for one in audited.functions if one.name == symbol), None)
+    function = next(
+        (candidate for candidate in audited.functions if candidate.name == symbol), None
+    )
     warps = audit.module.number("num-warps") or audit.known.warps
     if function is None or warps is None or not function.body:
         return None
@@ -270,14 +272,16 @@ class _StepReader:
         self._audited, self._function = audited, function
         self._counts, self._touched = counts, touched.lines
         self._rows = audit.by_place
-        own = audited.operations_of(function.name)
-        self._full: dict[SsaOperation, FullOperation] = {one.operation: one for one in own}
+        operations = audited.operations_of(function.name)
+        self._full: dict[SsaOperation, FullOperation] = {
+            entry.operation: entry for entry in operations
+        }
         self._described: dict[tuple[Value, str], float] = {}
-        self._products = {(one.line, one.column): one for one in audit.multiplications}
+        self._products = {(entry.line, entry.column): entry for entry in audit.multiplications}
 
     def region(self, region: Region) -> tuple[Step, ...]:
         """Return the steps of a region, those of its blocks one behind the other."""
-        return tuple(self._step(one) for block in region for one in block.operations)
+        return tuple(self._step(operation) for block in region for operation in block.operations)
 
     def _step(self, operation: SsaOperation) -> Step:
         runs = self._counts.runs_of(self._full[operation])
@@ -303,7 +307,7 @@ class _StepReader:
             product=_product(product) if product is not None else None,
             runs=runs.number,
             is_assumed=runs.is_assumed,
-            regions=() if combines else tuple(self.region(one) for one in operation.regions),
+            regions=() if combines else tuple(self.region(inner) for inner in operation.regions),
             ways=() if combines else tuple(_ways(operation)),
             warps=tuple(integers(operation.attributes.get("partitionNumWarps"))),
             root=root,
@@ -313,7 +317,9 @@ class _StepReader:
     def _first(self, values: Sequence[Value]) -> IRType | None:
         """Return the type of the first tensor of some values."""
         types = (self._function.type_of(value) for value in values)
-        return next((one for one in types if one is not None and one.is_tensor), None)
+        return next(
+            (ir_type for ir_type in types if ir_type is not None and ir_type.is_tensor), None
+        )
 
     def _registers(self, ir_type: IRType | None) -> int:
         if ir_type is None:
@@ -338,8 +344,8 @@ class _StepReader:
             for maker in made.operands[0].users if made.operands else ():
                 if maker.name.endswith("tensormap_create") and maker.operands[0] in made.operands:
                     sizes = maker.operands[2 + rank : 2 + 2 * rank]
-                    found = map(self._audited.evaluator(self._function).scalar, sizes)
-                    numbers = [one for one in found if isinstance(one, int)]
+                    values = map(self._audited.evaluator(self._function).scalar, sizes)
+                    numbers = [size for size in values if isinstance(size, int)]
                     if len(numbers) == rank:
                         self._described[value, kind] = prod(numbers) * bits / 8
                         return self._described[value, kind]
@@ -373,8 +379,8 @@ class _StepReader:
             ir_type = self._function.type_of(value)
             if ir_type is not None and ir_type.is_memory and not operation.traits.memory_view:
                 root = _root(value)
-                whole = self._function.type_of(root)
-                shape = whole.shape if whole is not None else ()
+                buffer_type = self._function.type_of(root)
+                shape = buffer_type.shape if buffer_type is not None else ()
                 return root.name, shape[0] if len(shape) > len(ir_type.shape) else 1
         return "", 1
 
@@ -419,13 +425,13 @@ def _ways(operation: SsaOperation) -> Iterator[Passage]:
             )
 
 
-def _product(found: Multiplication) -> Product:
-    instruction = found.instruction
+def _product(multiplication: Multiplication) -> Product:
+    instruction = multiplication.instruction
     return Product(
         instruction=instruction.name if instruction is not None else None,
-        shape=found.first,
-        flops=found.flops,
-        element=found.a.element,
-        a_in_registers=found.a.where is MemorySpace.REGISTERS,
-        fma=found.fma.per_thread if found.fma is not None else 0,
+        shape=multiplication.first,
+        flops=multiplication.flops,
+        element=multiplication.a.element,
+        a_in_registers=multiplication.a.where is MemorySpace.REGISTERS,
+        fma=multiplication.fma.per_thread if multiplication.fma is not None else 0,
     )

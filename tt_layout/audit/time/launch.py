@@ -142,9 +142,9 @@ def launch_time(
     }
     seconds = power_mean([cycles / clock, *ways.values()], constants.power)
     per = programs / rates.multiprocessors / clock
-    terms = {name: one * per for name, one in busy.items() if one}
+    terms = {name: seconds_alone * per for name, seconds_alone in busy.items() if seconds_alone}
     terms[LATENCY] = -(-programs // slots) * alone / clock
-    terms |= {name: one for name, one in ways.items() if one}
+    terms |= {name: seconds_alone for name, seconds_alone in ways.items() if seconds_alone}
     terms[LAUNCH] = constants.launch * 1e-6
     return LaunchTime(
         seconds=seconds + constants.launch * 1e-6,
@@ -177,9 +177,9 @@ def _cached(program: Program, demands: Mapping[Step, Demand]) -> dict[Step, Dema
     again = min(1.0, max(0.0, program.first_bytes - written) / touched) if touched else 1.0
     cached = dict(demands)
     for step in loads:
-        own = step.access.touched if step.access is not None else None
-        if own is not None:
-            part = 0.0 if own <= SMALL_BYTES else again
+        touched_bytes = step.access.touched if step.access is not None else None
+        if touched_bytes is not None:
+            part = 0.0 if touched_bytes <= SMALL_BYTES else again
             cached[step] = demands[step]._replace(read=demands[step].read * part)
     return cached
 
@@ -302,8 +302,8 @@ class _Spills:
             return 0
         passes = max(1.0, walked.main.trips if walked.main is not None else 1)
         moved = self.number * 4 * self._program.threads * self._program.warps
-        each = min(self._each, self._constants.spill) if passes > 1 else self._each
-        return each * moved * passes / timing.l2_written
+        times = min(self._each, self._constants.spill) if passes > 1 else self._each
+        return times * moved * passes / timing.l2_written
 
 
 def full_wave(program: Program, target: Target, rates: Rates, constants: Constants = FITTED) -> int:
@@ -315,11 +315,11 @@ def full_wave(program: Program, target: Target, rates: Rates, constants: Constan
 def _resident(program: Program, target: Target, needed: float) -> int:
     """Return the programs that a multiprocessor holds at once."""
     used = program.used if program.used is not None else min(program.limit, needed)
-    found = occupancy(
+    held = occupancy(
         target,
         program.warps,
         registers=int(max(24, used)),
         shared_bytes=program.shared_bytes,
         tensor_columns=program.tensor_columns,
     )
-    return max(1, found.ctas) if found is not None else 1
+    return max(1, held.ctas) if held is not None else 1

@@ -94,7 +94,9 @@ class Walked:
     @property
     def main(self) -> Iteration | None:
         """The loop that takes most of the time; None without any."""
-        return max(self.iterations, key=lambda one: one.trips * one.cycles, default=None)
+        return max(
+            self.iterations, key=lambda iteration: iteration.trips * iteration.cycles, default=None
+        )
 
 
 @dataclass
@@ -226,14 +228,14 @@ class _Execution:
                 warps.extra -= (1 - share) * (warps.end.time + warps.extra - before)
 
     def _loop(self, step: Step, warps: _Warps) -> Blocked:
-        body = [one for region in step.regions for one in region]
+        body = [step_inside for region in step.regions for step_inside in region]
         trips = body[-1].runs / step.runs if body and step.runs else 0.0
         followed = min(FOLLOWED, -(-trips // 1))
         if followed < 1:
             _hand(step.ways, None, None, warps)
             return
         _hand(step.ways, None, 0, warps)
-        barred = any(self._demands[one].barriers for one in step.walk())
+        barred = any(self._demands[step_inside].barriers for step_inside in step.walk())
         unroll = 1 if barred else self._unrolled(step)
         begin = warps.now
         ends = [begin.time + warps.extra]
@@ -254,12 +256,14 @@ class _Execution:
         _hand(step.ways, len(step.regions) - 1, None, warps)
         together = followed - since
         waits = _critical(warps.now, previous)
-        critical = tuple(one._replace(cycles=one.cycles / together) for one in waits)
+        critical = tuple(
+            step_inside._replace(cycles=step_inside.cycles / together) for step_inside in waits
+        )
         self._iterations.append(Iteration(loop=step, trips=trips, cycles=per, critical=critical))
 
     def _unrolled(self, loop: Step) -> int:
         """Return the iterations of a loop without barriers that the assembler makes one."""
-        issued = sum(self._demands[one].issue for one in loop.walk())
+        issued = sum(self._demands[inner].issue for inner in loop.walk())
         return max(1, min(MOST_UNROLLED, int(self._constants.unroll / max(1, issued))))
 
     def _close(self, loop: Step, warps: _Warps) -> None:
@@ -281,30 +285,30 @@ class _Execution:
         groups: list[tuple[_Warps, Blocked]] = []
         for number, region in enumerate(step.regions):
             count = step.warps[number - 1] if 0 < number <= len(step.warps) else warps.number
-            own = _Warps(count, dict(warps.ready), warps.now, warps.now, last=warps.last)
-            _hand(step.ways, None, number, own)
-            groups.append((own, self._region(_flat(region), own)))
+            group = _Warps(count, dict(warps.ready), warps.now, warps.now, last=warps.last)
+            _hand(step.ways, None, number, group)
+            groups.append((group, self._region(_flat(region), group)))
         self._together(groups)
-        for own, _ in groups:
-            end = own.end
-            warps.floor = _later(warps.floor, end._replace(time=end.time + own.extra))
-            warps.ready.update(own.ready)
+        for group, _ in groups:
+            end = group.end
+            warps.floor = _later(warps.floor, end._replace(time=end.time + group.extra))
+            warps.ready.update(group.ready)
         _hand(step.ways, 0, None, warps)
 
     def _together(self, groups: list[tuple[_Warps, Blocked]]) -> None:
         """Follow walks until all have ended; where all wait, a ring of buffers begins empty."""
         while groups:
             moved = []
-            for own, steps in groups:
-                before = own.now, own.waits
+            for group, steps in groups:
+                before = group.now, group.waits
                 if next(steps, "end") != "end":
-                    moved.append((own, steps, (own.now, own.waits) != before))
-            stuck = len(moved) == len(groups) and not any(one[2] for one in moved)
-            groups = [one[:2] for one in moved]
+                    moved.append((group, steps, (group.now, group.waits) != before))
+            stuck = len(moved) == len(groups) and not any(entry[2] for entry in moved)
+            groups = [entry[:2] for entry in moved]
             if stuck:
-                own = min((one[0] for one in moved), key=lambda one: one.now.time)
-                root, slots = own.waits
-                self._barriers.setdefault(root, deque()).extend([own.floor] * slots)
+                group = min((entry[0] for entry in moved), key=lambda entry: entry.now.time)
+                root, slots = group.waits
+                self._barriers.setdefault(root, deque()).extend([group.floor] * slots)
 
     def _wait(self, step: Step, warps: _Warps) -> Blocked:
         """Wait at a barrier in memory until what arrives there has arrived."""
@@ -353,12 +357,12 @@ class _Execution:
         demand = self._demands[step]
         if demand is NOTHING:
             return begin
-        each = max(1.0, warps.number / self._timing.schedulers)
+        schedule = max(1.0, warps.number / self._timing.schedulers)
         issued = _later(warps.floor, warps.issued)
-        warps.issued = Moment(issued.time + demand.issue * each, step, issued)
-        done = Moment(begin.time + demand.issue * each, step, begin)
+        warps.issued = Moment(issued.time + demand.issue * schedule, step, issued)
+        done = Moment(begin.time + demand.issue * schedule, step, begin)
         if demand.special:
-            done = _later(done, self._through("special", begin, demand.special * each, step))
+            done = _later(done, self._through("special", begin, demand.special * schedule, step))
         if step.product is not None:
             return self._multiply(step, warps, begin, done, demand)
         done = self._exchanged(step, warps, done, demand)
@@ -413,7 +417,7 @@ class _Execution:
     @cached_property
     def _room(self) -> float:
         program = self._program
-        floats = (one.registers for one in program.walk() if one.element == "f32")
+        floats = (inner.registers for inner in program.walk() if inner.element == "f32")
         return (program.used or min(program.limit, program.needed)) - max(floats, default=0)
 
     def _multiply(
@@ -445,7 +449,7 @@ def _later(first: Moment, second: Moment) -> Moment:
 def _pending(groups: list[Moment], number: int) -> Moment:
     """Return when all but the last of some groups are done."""
     done = groups[: len(groups) - number]
-    latest = max(done, key=lambda one: one.time, default=START)
+    latest = max(done, key=lambda moment: moment.time, default=START)
     del groups[: max(0, len(groups) - number)]
     return latest
 
@@ -454,8 +458,8 @@ def _hand(ways: Sequence[Passage], begin: int | None, end: int | None, warps: _W
     """Hand values over on a way."""
     for way in ways:
         if way.begin == begin and way.end == end:
-            found = [warps.ready.get(name, START) for name in way.passed]
-            warps.ready.update(zip(way.received, found))
+            moments = [warps.ready.get(name, START) for name in way.passed]
+            warps.ready.update(zip(way.received, moments))
 
 
 def _flat(region: Sequence[Step]) -> Sequence[Step]:

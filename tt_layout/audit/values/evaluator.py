@@ -153,10 +153,10 @@ class Evaluator:
         scope = evaluator.top
         for iterations in instances.loops:
             variable = iterations.loop.regions[0][0].arguments[0]
-            known: dict[Value, Found] = {
+            first_values: dict[Value, Found] = {
                 variable: gathered(iterations.variables, np.asarray(0, np.int64))
             }
-            scope = Scope(scope, iterations.loop, known, iterations=iterations)
+            scope = Scope(scope, iterations.loop, first_values, iterations=iterations)
         return evaluator, scope
 
     def value(self, value: Value) -> Known:
@@ -324,8 +324,10 @@ class Evaluator:
         for argument, attributes in zip(self.function.arguments, self.function.argument_attributes):
             if argument is value:
                 name = value.name.removeprefix("%")
-                given = self.given.argument(name, value.type, attributes)
-                return Unknown(frozenset([name])) if given is None else np.asarray(given, np.int64)
+                number = self.given.argument(name, value.type, attributes)
+                return (
+                    Unknown(frozenset([name])) if number is None else np.asarray(number, np.int64)
+                )
         return Unknown.because(f"{value.name}, which is not defined")
 
     # -- regions ----------------------------------------------------------------------------

@@ -79,9 +79,9 @@ def assumed_runs(executions: Executions) -> int:
         >>> assumed_runs(Executions(7, "7", None)), assumed_runs(Executions(None, "%n", None))
         (7, 1)
     """
-    known = executions.number if executions.number is not None else executions.first
-    if known is not None and not (executions.programs and is_in_loop(executions)):
-        return known
+    number = executions.number if executions.number is not None else executions.first
+    if number is not None and not (executions.programs and is_in_loop(executions)):
+        return number
     return ASSUMED_TRIPS if is_in_loop(executions) else 1
 
 
@@ -131,8 +131,8 @@ def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
     number = _product([factor.number for factor in factors])
     if number is None:
         number = _count(evaluator, operation)
-    text, given = _text(factors), evaluator.given.values
-    programs = tuple(name for name in PROGRAM_IDS if name in text.text and name not in given)
+    text, arguments = _text(factors), evaluator.given.values
+    programs = tuple(name for name in PROGRAM_IDS if name in text.text and name not in arguments)
     part = evaluator.structure.loop_part(operation)
     if number is None or not (programs or _differs(evaluator, operation)):
         return Executions(number, text.text, part, programs, text.binding)
@@ -142,8 +142,8 @@ def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
 def _differs(evaluator: Evaluator, operation: SsaOperation) -> bool:
     """Tell whether a branch around an operation depends on the id of the program."""
     owners = (region.owner for region in operation.around)
-    branches = [one for one in owners if one is not None and one.traits.conditional]
-    conditions = [value for one in branches for value in one.operands[:1]]
+    branches = [branch for branch in owners if branch is not None and branch.traits.conditional]
+    conditions = [value for branch in branches for value in branch.operands[:1]]
     sources = evaluator.structure.sources(conditions) if conditions else ()
     return any(source.traits.by_program and not _is_given(evaluator, source) for source in sources)
 
@@ -177,7 +177,7 @@ def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
 def _counted(evaluator: Evaluator, operation: SsaOperation) -> Count:
     """Count the executions, where loops and branches differ between iterations or programs."""
     assumed: list[Unknown] = []
-    kinds = kinds_of_runs(evaluator, operation, (), lambda found: None, assumed)
+    kinds = kinds_of_runs(evaluator, operation, (), lambda answer: None, assumed)
     return Count(sum(count for count, _ in kinds), tuple(dict.fromkeys(assumed)))
 
 
@@ -201,7 +201,7 @@ def _product(numbers: list[int | None]) -> int | None:
 def _count(evaluator: Evaluator, operation: SsaOperation) -> int | None:
     """Count the executions, where loops and branches differ between iterations."""
     try:
-        kinds = kinds_of_runs(evaluator, operation, (), lambda found: None)
+        kinds = kinds_of_runs(evaluator, operation, (), lambda answer: None)
         return sum(count for count, _ in kinds)
     except UnknownError:
         return None

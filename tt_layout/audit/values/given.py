@@ -100,7 +100,7 @@ def parse_values(
         >>> parse_values(["stride=0x10"], {"n": 7, "stride": 1}).values
         {'n': 7, 'stride': 16}
     """
-    given: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for text in texts:
         name, separator, number = text.partition("=")
         name = plain_name(name.strip())
@@ -108,10 +108,10 @@ def parse_values(
             raise LayoutError(
                 f"{argument('value')} takes NAME=NUMBER such as stride=4096, got {text!r}"
             )
-        if name in given:
+        if name in numbers:
             raise LayoutError(f"{argument('value')} gives {name} twice")
-        given[name] = parse_number(name, number.strip())
-    values = {**others, **given}
+        numbers[name] = parse_number(name, number.strip())
+    values = {**others, **numbers}
     for name in (*PROGRAM_IDS, *PROGRAM_COUNTS):
         least = int(name in PROGRAM_COUNTS)
         if values.get(name, least) < least:

@@ -73,10 +73,10 @@ def kinds_of_runs(
             if assumed is not None:
                 del assumed[noted:]
     answers = []
-    for count, found in enumerate(each_run(evaluator, operation, values, assumed)):
+    for count, answer in enumerate(each_run(evaluator, operation, values, assumed)):
         if count == limit:
             raise TooManyRunsError(operation, limit)
-        answers.append((evaluator.count, question(found)))
+        answers.append((evaluator.count, question(answer)))
     return answers
 
 
@@ -129,9 +129,9 @@ class _Kinds(Generic[Answer]):
                 if not self._is_reached(evaluator, scope, around):
                     continue
                 if not around:
-                    found = [evaluator.run(scope, value) for value in self._values]
+                    ran = [evaluator.run(scope, value) for value in self._values]
                     self._check(self._runs + self._per_program(part.program))
-                    answer = self._question(found)  # may split the part: then nothing is noted
+                    answer = self._question(ran)  # may split the part: then nothing is noted
                     yield self._noted(part.program), answer
                     continue
                 if not self._values and len(around) == 1 and _is_loop(around[0]):
@@ -163,8 +163,8 @@ class _Kinds(Generic[Answer]):
         if int(runs.max()) > self._limit:
             raise TooManyRunsError(self._operation, self._limit)
 
-    def _count_parts(self, more: int) -> None:
-        self._parts += more
+    def _count_parts(self, added: int) -> None:
+        self._parts += added
         if self._parts > (MAX_KINDS if self._operation.parent is not None else MAX_PARTS):
             raise UnknownError(Unknown.because(f"more than {MAX_PARTS} kinds of programs"))
 

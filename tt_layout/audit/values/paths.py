@@ -89,13 +89,13 @@ def _behind(region: Region, label: str) -> tuple[frozenset[str], list[str]]:
     """Return the blocks that may run behind one, and those of them that do so once on all ways."""
     followers = _followers(region)
     reached = _reached(followers, label)
-    ends = {one for one in reached if not followers.get(one)}
+    ends = {name for name in reached if not followers.get(name)}
     certain = [
-        one
-        for one in followers
-        if one in reached
-        and one not in _reached(followers, one)
-        and not (ends - {one}) & _reached(followers, label, without=one)
+        name
+        for name in followers
+        if name in reached
+        and name not in _reached(followers, name)
+        and not (ends - {name}) & _reached(followers, label, without=name)
     ]
     return frozenset(reached - set(certain)), certain
 

@@ -101,9 +101,9 @@ def by_register(
     places = _elements(result)
     if registers.shape != places.shape:
         raise UndefinedError("registers that do not fit the layout of the result")
-    whole = np.zeros(int(np.prod(shape)), np.int64)
-    whole[places.reshape(-1)] = registers.reshape(-1)
-    return whole.reshape(tuple(shape))
+    numbers = np.zeros(int(np.prod(shape)), np.int64)
+    numbers[places.reshape(-1)] = registers.reshape(-1)
+    return numbers.reshape(tuple(shape))
 
 
 def _elements(layout: LinearLayout) -> Ints:

@@ -171,8 +171,8 @@ class Trials:
         key = tuple(sorted(supposed.items()))
         if key not in self._evaluators:
             tried = [self._arguments(number, supposed) for number in range(len(PROGRAMS))]
-            given = {n: v for n, v in self._given.values.items() if f"%{n}" not in supposed}
-            tried += [GivenValues({**tried[0].values, **given})] * bool(given)
+            arguments = {n: v for n, v in self._given.values.items() if f"%{n}" not in supposed}
+            tried += [GivenValues({**tried[0].values, **arguments})] * bool(arguments)
             self._evaluators[key] = [
                 _Trial(self._function, values, self._layouts, self._structure, number)
                 for number, values in enumerate(tried)

@@ -138,10 +138,10 @@ class Options(NamedTuple):
     @property
     def given(self) -> GivenValues | None:
         """The values of arguments, and the product; None where none are given."""
-        others = (self.values_file, self.grid, self.gpu)
-        if not self.values and others == (None, None, None):
+        elsewhere = (self.values_file, self.grid, self.gpu)
+        if not self.values and elsewhere == (None, None, None):
             return None
-        return read_values(self.values, *others)
+        return read_values(self.values, *elsewhere)
 
 
 def _audits(
@@ -323,8 +323,8 @@ def _check_combination(chosen: Options, output_format: str, *, are_many: bool) -
         raise LayoutError(f"--format {output_format} is for {format_named(output_format).scope}")
     is_report = not (are_many or chosen.compares or chosen.shows_one)
     is_report &= output_format in formats_of(AuditReport)
-    for option, given in (("--ncu", chosen.ncu), ("--compiled", chosen.compiled)):
-        if given and not is_report:
+    for option, value in (("--ncu", chosen.ncu), ("--compiled", chosen.compiled)):
+        if value and not is_report:
             raise LayoutError(f"{option} is for the report of one dump")
 
 
@@ -427,10 +427,10 @@ def _large_in_brief(dump: OpenedDump, chosen: Options) -> ManyModules | None:
 
 def _with_compiled(dump: OpenedDump, files: Sequence[str]) -> OpenedDump:
     """Return a dump with what files say of its compiled kernel, the last first."""
-    known = dump.known
+    metadata = dump.known
     for file in files:
-        known = given_metadata(file).over(known)
-    return dump._replace(known=known)
+        metadata = given_metadata(file).over(metadata)
+    return dump._replace(known=metadata)
 
 
 def _measurements(path: str) -> Measurements:

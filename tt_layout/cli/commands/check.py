@@ -130,11 +130,11 @@ def command(
     for path in paths:
         refuse_input(output, path)
     cases = _read(paths, output_format, max_cases, output)
-    checks, found = select(cases, only), () if only or lists else orphans(cases)
+    checks, orphaned = select(cases, only), () if only or lists else orphans(cases)
     if is_changed or since is not None:
         changed = changed_files(cases, since or HEAD)
-        checks, found = checks_of(checks, changed), orphans_of(found, cases, changed)
-        if not checks and not found:
+        checks, orphaned = checks_of(checks, changed), orphans_of(orphaned, cases, changed)
+        if not checks and not orphaned:
             click.echo(f"no case is of a file that changed since {since or HEAD}", err=True)
             return 0
     if lists:
@@ -142,7 +142,7 @@ def command(
         return 0
     keep = _keep(update, keep_actual)
     outcomes = counted(map(keep, run_checks(checks, jobs or processors())), len(checks))
-    results = Results(cases.paths, (*outcomes, *found))
+    results = Results(cases.paths, (*outcomes, *orphaned))
     if update:
         keep_facts(cases, results.outcomes)
     report = _text(CheckReport(results), output_format)
@@ -205,8 +205,10 @@ def _list(checks: Sequence[Check], output_format: str) -> None:
     if output_format == "json":
         import json
 
-        found = [{"name": check.case.name, "kind": check.kind, **_where(check)} for check in checks]
-        _write(json.dumps({"version": JSON_VERSION, "checks": found}, indent=2) + "\n", None)
+        listed = [
+            {"name": check.case.name, "kind": check.kind, **_where(check)} for check in checks
+        ]
+        _write(json.dumps({"version": JSON_VERSION, "checks": listed}, indent=2) + "\n", None)
     else:
         _write(safe_lines("\n".join(map(_listed, checks))) + "\n", None)
 

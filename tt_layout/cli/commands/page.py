@@ -94,7 +94,9 @@ def command(
     elif layout is None or tensor is None:
         content = _playground()
     else:
-        content = layouts_page([one for one in (layout, other) if one], tensor, target=target)
+        content = layouts_page(
+            [encoding for encoding in (layout, other) if encoding], tensor, target=target
+        )
     place.write(content)
 
 

@@ -213,7 +213,7 @@ def _drawn(
     from tt_layout.figures.drawn import DrawnLayout
 
     figure = draw(
-        *(DrawnLayout(one, selection) for one in placed(encodings, tensor)),
+        *(DrawnLayout(encoding, selection) for encoding in placed(encodings, tensor)),
         access=display["access"],
         target=display["target"],
         view=display["view"],
@@ -244,15 +244,17 @@ def _multiplication(path: str, display: dict[str, Any]) -> Figure:
     line: int | None = display["line"]
     file, module = split_module(path)
     modules = whole_modules(read_source(file), chosen_release(), module)
-    found = [m for one in modules for m in multiplications(AuditedModule(one, SharedWork()))]
-    chosen = [one for one in found if line in (None, one.line)]
+    audited = (AuditedModule(dumped, SharedWork()) for dumped in modules)
+    every = [product for kernels in audited for product in multiplications(kernels)]
+    chosen = [product for product in every if line in (None, product.line)]
     if not chosen or (line is None and len(chosen) > 1):
-        lines = ", ".join(str(one.line) for one in found) or "none"
+        lines = ", ".join(str(product.line) for product in every) or "none"
         what = "no multiplication at that line" if line else "--line must say which multiplication"
         raise LayoutError(f"{what}; the file has some at lines: {lines}", FileLocation(file))
-    one = chosen[0]
-    product = Product((one.a, one.b, one.d), one.first, one.title, one.packing, one.scales)
-    return product_figure(product, display["color_by"])
+    first = chosen[0]
+    types = first.a, first.b, first.d
+    drawn = Product(types, first.first, first.title, first.packing, first.scales)
+    return product_figure(drawn, display["color_by"])
 
 
 def _request(path: str, display: dict[str, Any]) -> Figure:
@@ -272,20 +274,20 @@ def _request(path: str, display: dict[str, Any]) -> Figure:
     if display["line"] is None:
         raise LayoutError("--line must say which access")
     module, operation = movement_on_line(path, display["line"])
-    given = read_values(display["values"], display["values_file"])
-    audited = AuditedModule(module, SharedWork(), given)
-    check_names(given, checked_arguments(given, audited.functions))
-    found = first_request(operation, audited)
+    numbers = read_values(display["values"], display["values_file"])
+    audited = AuditedModule(module, SharedWork(), numbers)
+    check_names(numbers, checked_arguments(numbers, audited.functions))
+    request = first_request(operation, audited)
     ends = [end for end in (operation.source, operation.target) if end is not None]
     if operation.group not in GLOBAL_KINDS or not ends:
         message = f"{operation.name} does not access global memory"
         raise LayoutError(message, FileLocation(path, operation.line))
     end = ends[0]
     assert isinstance(end.encoding, Encoding)
-    if found is not None:
+    if request is not None:
         title = f"{operation.name}, line {operation.line}", end.text
-        units = {"sector_bytes": found.sector_bytes, "line_bytes": found.line_bytes}
-        return request_figure(title, found.starts, found.width_bytes, **units)
+        units = {"sector_bytes": request.sector_bytes, "line_bytes": request.line_bytes}
+        return request_figure(title, request.starts, request.width_bytes, **units)
     held = parse_type(f"tensor<{end.plain}>", name="type")
     [drawn] = placed([end.encoding], held)
     figure = sectors_figure(DrawnLayout(drawn))

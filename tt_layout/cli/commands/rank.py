@@ -70,15 +70,18 @@ def command(
     if not names:
         raise LayoutError(f"found no dump in {', '.join(files)}: {WHAT_DUMPS_ARE}")
     configurations: list[Configuration] = []
-    for found in _read(names, given, chosen_release()):
-        if isinstance(found, PassedOver):
-            note(f"{found.file}: {found.reason}")
+    for read_file in _read(names, given, chosen_release()):
+        if isinstance(read_file, PassedOver):
+            note(f"{read_file.file}: {read_file.reason}")
         else:
-            configurations += found
+            configurations += read_file
     if not configurations:
         raise LayoutError(f"none of {count(len(names), 'file')} has a kernel that can be read")
     if given is not None:
-        check_names(given, {name: None for one in configurations for name in one.arguments})
+        check_names(
+            given,
+            {name: None for configuration in configurations for name in configuration.arguments},
+        )
     emit(Ranking(configurations, top), output_format)
 
 

@@ -282,17 +282,17 @@ class ControlFlow:
 
     @cached_property
     def _into(self) -> Mapping[Value, list[Edge]]:
-        found: dict[Value, list[Edge]] = {}
+        edges: dict[Value, list[Edge]] = {}
         for edge in self.edges:
-            found.setdefault(edge.target, []).append(edge)
-        return found
+            edges.setdefault(edge.target, []).append(edge)
+        return edges
 
     @cached_property
     def _out_of(self) -> Mapping[Value, list[Edge]]:
-        found: dict[Value, list[Edge]] = {}
+        edges: dict[Value, list[Edge]] = {}
         for edge in self.edges:
-            found.setdefault(edge.source, []).append(edge)
-        return found
+            edges.setdefault(edge.source, []).append(edge)
+        return edges
 
     def into(self, value: Value) -> Sequence[Edge]:
         """Return the edges to a value: from all values that it may be."""
@@ -318,15 +318,15 @@ class ControlFlow:
 
     @cached_property
     def _first(self) -> Mapping[Value, Value]:
-        found: dict[Value, Value] = {}
+        values: dict[Value, Value] = {}
         for edge in self.edges:
             way = edge.way
             if isinstance(way.end, int) and not way.by_element and way.begin != way.end:
-                found.setdefault(edge.target, edge.source)
+                values.setdefault(edge.target, edge.source)
         for way in self.ways:
             if (variable := way.variable) is not None:
-                found[variable] = way.operation.operands[0]
-        return found
+                values[variable] = way.operation.operands[0]
+        return values
 
 
 def _between_blocks(region: Region) -> Iterator[Way]:

@@ -138,9 +138,9 @@ class Draft:
         if not self.generic or not self.successors:
             return self.successors
         sizes = integers(self.attributes.get("operandSegmentSizes")) or [0, len(self.operands)]
-        found, begin = [], sizes[0]
+        forwarded, begin = [], sizes[0]
         for successor, size in zip(self.successors, sizes[1:]):
             operands = tuple(self.operands[begin : begin + size])
-            found.append(successor._replace(operands=operands))
+            forwarded.append(successor._replace(operands=operands))
             begin += size
-        return found
+        return forwarded

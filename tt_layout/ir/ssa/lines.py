@@ -44,8 +44,8 @@ class _Line(NamedTuple):
 
 def _split(line: str) -> tuple[str, str | None]:
     """Return a line without the location at its end, and that if it is an alias; None otherwise."""
-    head, found, alias = line.rpartition(" loc(#")
-    if found and alias[-1:] == ")" and alias[:-1].isalnum():
+    head, separator, alias = line.rpartition(" loc(#")
+    if separator and alias[-1:] == ")" and alias[:-1].isalnum():
         return head, f"#{alias[:-1]}"
     return line, None
 
@@ -87,11 +87,11 @@ class _Pattern(NamedTuple):
 
     def with_names(self, line: _Line) -> Template:
         """Return the operation with the names and the location of a line of its shape."""
-        names, own = line.names, self.template
-        attributes: Mapping[str, Attribute] = own.attributes
+        names, template = line.names, self.template
+        attributes: Mapping[str, Attribute] = template.attributes
         if self.attributes:
             attributes = {**attributes, **{key: names[at] for key, at in self.attributes}}
-        successors = own.successors
+        successors = template.successors
         if successors:
             successors = tuple(
                 WrittenSuccessor(old.label, tuple([names[at] for at in places]))
@@ -99,14 +99,14 @@ class _Pattern(NamedTuple):
             )
         results = [names[at] for at in self.results]
         return Template(
-            own.name,
+            template.name,
             tuple([names[at] for at in self.operands]),
-            tuple(zip(results, [count for _, count in own.results])),
-            own.types,
+            tuple(zip(results, [count for _, count in template.results])),
+            template.types,
             attributes,
             successors,
             self.before + sum(map(len, results)),
-            own.location if line.location is None else line.location,
+            template.location if line.location is None else line.location,
         )
 
 
@@ -131,19 +131,19 @@ class KnownLines:
     def find(self, line: str) -> Template | None:
         """Return the operation of a line; None where none of its shape has been read."""
         head, location = _split(line)
-        known = self._named.get(head)
-        if known is not None and location is not None:
-            return Template(*known[:-1], location)
+        templates = self._named.get(head)
+        if templates is not None and location is not None:
+            return Template(*templates[:-1], location)
         parts = _parts(head, location)
         pattern = self._known.get(parts.shape)
         if pattern is None:
             return None
-        found = pattern.with_names(parts)
+        template = pattern.with_names(parts)
         if location is not None:
             if len(self._named) >= MAX_LINES:
                 self._named.clear()
-            self._named[head] = found
-        return found
+            self._named[head] = template
+        return template
 
     def add(self, line: str, template: Template) -> None:
         """Keep the operation that a line has been read as."""
@@ -163,8 +163,8 @@ def _pattern(line: _Line, template: Template) -> _Pattern | None:
     if line.location not in (None, template.location):
         return None
     texts = {key: text for key, text in template.attributes.items() if isinstance(text, str)}
-    others = (*template.types, template.location, *(t for t in texts.values() if t not in places))
-    if any("%" in text for text in others):
+    fixed = (*template.types, template.location, *(t for t in texts.values() if t not in places))
+    if any("%" in text for text in fixed):
         return None
     return _Pattern(
         template,

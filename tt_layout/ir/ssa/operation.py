@@ -252,7 +252,7 @@ class OperationReader:
     def arguments(self) -> list[tuple[str, str, dict[str, Attribute]]]:
         """Read ``(%x: type {...} loc(...), ...)``; names are empty where there are none."""
         cursor = self.cursor
-        found: list[tuple[str, str, dict[str, Attribute]]] = []
+        arguments: list[tuple[str, str, dict[str, Attribute]]] = []
         cursor.advance()
         while cursor.kind and cursor.text != ")":
             name = ""
@@ -271,11 +271,11 @@ class OperationReader:
                 else:
                     end = closing(cursor.source, cursor.start) if cursor.text == "(" else cursor.end
                     cursor.move_to(end)
-            found.append((name, compact(cursor.source[begin:end]), entries))
+            arguments.append((name, compact(cursor.source[begin:end]), entries))
             if cursor.text == ",":
                 cursor.advance()
         cursor.advance()
-        return found
+        return arguments
 
     def location(self) -> str:
         """Read ``loc(...)`` and return what stands within."""

@@ -118,7 +118,7 @@ def pointed_at(text: str) -> str:
     """
     if text.startswith("!tt.ptr<"):
         inner = text.removeprefix("!tt.ptr<")[:-1]
-        whole = re.match(r"tensor<.*>", inner)
-        return whole.group() if whole is not None else inner.partition(",")[0]
+        tensor = re.match(r"tensor<.*>", inner)
+        return tensor.group() if tensor is not None else inner.partition(",")[0]
     pointee = value_type(text).pointee
     return text if pointee is None else with_element(text, pointee)

@@ -149,8 +149,8 @@ def _compact_from(shape: Nested, step: int) -> tuple[Layout, int]:
 
 def joined(modes: Iterable[Layout]) -> Layout:
     """Return the layout with these modes."""
-    own = tuple(modes)
-    return Layout(tuple(entry.shape for entry in own), tuple(entry.stride for entry in own))
+    entries = tuple(modes)
+    return Layout(tuple(entry.shape for entry in entries), tuple(entry.stride for entry in entries))
 
 
 def _of_modes(modes: Sequence[tuple[int, int]]) -> Layout:
@@ -237,7 +237,7 @@ def _by_mode(
     modes = layout.modes
     if len(tiler) > len(modes):
         raise LayoutError(f"{len(tiler)} tilers are too many for {layout}")
-    made = [function(mode, own) for mode, own in zip(modes, tiler)]
+    made = [function(mode, part) for mode, part in zip(modes, tiler)]
     return joined([*made, *modes[len(tiler) :]])
 
 
@@ -380,8 +380,8 @@ def logical_divide(layout: Layout, tiler: Tiler) -> Layout:
         return layout
     if isinstance(tiler, tuple):
         return _by_mode(logical_divide, layout, tiler)
-    own = as_layout(tiler)
-    return composition(layout, joined([own, complement(own, layout.size)]))
+    divisor = as_layout(tiler)
+    return composition(layout, joined([divisor, complement(divisor, layout.size)]))
 
 
 def zipped_divide(layout: Layout, tiler: Tiler) -> Layout:
@@ -425,7 +425,7 @@ def _unzipped(split: Callable[[Layout, Tiler], Layout], layout: Layout, tiler: T
     modes = layout.modes
     if len(tiler) > len(modes):
         raise LayoutError(f"{len(tiler)} tilers are too many for {layout}")
-    parts = [_unzipped(split, mode, own).modes for mode, own in zip(modes, tiler)]
+    parts = [_unzipped(split, mode, part_tiler).modes for mode, part_tiler in zip(modes, tiler)]
     firsts, seconds = ([part[k] for part in parts] for k in (0, 1))
     return joined([joined(firsts), joined([*seconds, *modes[len(tiler) :]])])
 
@@ -444,9 +444,9 @@ def logical_product(layout: Layout, tiler: Tiler) -> Layout:
         return layout
     if isinstance(tiler, tuple):
         return _by_mode(logical_product, layout, tiler)
-    own = as_layout(tiler)
-    free = complement(layout, layout.size * own.cosize)
-    return joined([layout, composition(free, own)])
+    copies = as_layout(tiler)
+    free = complement(layout, layout.size * copies.cosize)
+    return joined([layout, composition(free, copies)])
 
 
 def zipped_product(layout: Layout, tiler: Tiler) -> Layout:
@@ -515,13 +515,13 @@ def tile_to_shape(block: Layout, shape: Nested, order: Sequence[int] | None = No
         '((8,16),(64,1)):((64,512),(1,0))'
     """
     sizes = [prod(leaves(entry)) for entry in (shape if isinstance(shape, tuple) else (shape,))]
-    own = padded(block, len(sizes))
-    modes = [mode.size for mode in own.modes]
+    tile = padded(block, len(sizes))
+    modes = [mode.size for mode in tile.modes]
     if len(modes) != len(sizes) or any(size % mode for size, mode in zip(sizes, modes)):
         message = f"the block {written(tuple(modes))} does not divide the shape {written(shape)}"
         raise LayoutError(message)
     counts = tuple(size // mode for size, mode in zip(sizes, modes))
-    return blocked_product(own, compact(counts, order))
+    return blocked_product(tile, compact(counts, order))
 
 
 # -- parts --------------------------------------------------------------------------------------
@@ -555,7 +555,7 @@ def _sliced(layout: Layout, coordinate: Coordinate) -> tuple[list[Layout], int]:
     modes = layout.modes
     if len(coordinate) != len(modes):
         raise LayoutError(f"a coordinate of {len(coordinate)} modes is not for {layout}")
-    parts = [_sliced(mode, own) for mode, own in zip(modes, coordinate)]
+    parts = [_sliced(mode, place) for mode, place in zip(modes, coordinate)]
     return [mode for result, _ in parts for mode in result], sum(offset for _, offset in parts)
 
 

@@ -133,7 +133,7 @@ class _Reader:
         self.names: dict[str, Value] = {}
 
     def _tokens(self, text: str) -> list[_Token]:
-        found: list[_Token] = []
+        tokens: list[_Token] = []
         at = 0
         while (at := _past(_BLANK, text, at)) < len(text):
             match = _TOKEN.match(text, at)
@@ -141,9 +141,9 @@ class _Reader:
                 span = self.source.span(at, at + 1)
                 raise LayoutError(f"unexpected {quoted(text[at])}", span)
             kind = match.lastgroup or ""
-            found.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
+            tokens.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
             at = match.end()
-        return found
+        return tokens
 
     # -- tokens ---------------------------------------------------------------------------------
 
@@ -159,8 +159,8 @@ class _Reader:
 
     def _expect(self, text: str) -> None:
         if not self._take(text):
-            found = quoted(self._next) if self._next else "the end"
-            self._fail(f"expected {quoted(text)}, got {found}")
+            instead = quoted(self._next) if self._next else "the end"
+            self._fail(f"expected {quoted(text)}, got {instead}")
 
     def _fail(self, message: str, start: int | None = None) -> NoReturn:
         begin = self.at if start is None else start
@@ -175,14 +175,14 @@ class _Reader:
     def _guarded(self, start: int, action: Callable[[], Value]) -> Value:
         """Run an action; its errors point at the text read from a token on."""
         try:
-            found = action()
+            value = action()
         except LayoutError as error:
             if error.location is not None:
                 raise
             self._fail(error.message, start)
-        if isinstance(found, Layout) and len(found.flat) > algebra.MAX_MODES:
+        if isinstance(value, Layout) and len(value.flat) > algebra.MAX_MODES:
             self._fail(f"a layout has at most {algebra.MAX_MODES} sizes here", start)
-        return self._bounded(found, start)
+        return self._bounded(value, start)
 
     def _bounded(self, value: Value, start: int) -> Value:
         """Return a value, unless it is a tuple that names within names have made huge or deep."""
@@ -234,14 +234,14 @@ class _Reader:
         while self._next not in ("{", ""):
             self.at += 1
         words = self.tokens[start : self.at]
-        known = self.names
-        self.names = dict(known)
+        names_before = self.names
+        self.names = dict(names_before)
         self._expect("{")
         self.statements("}")
         self._expect("}")
         self._take(";")
-        defined = {name: one for name, one in self.names.items() if name not in known}
-        self.names = known
+        defined = {name: value for name, value in self.names.items() if name not in names_before}
+        self.names = names_before
         heads = [
             word.text for word in words if word.kind == "name" and word.text not in _SPECIFIERS
         ]
@@ -349,8 +349,8 @@ class _Reader:
         if (first := name.split(".")[0]) in self.names:
             self._split_members(name)
             return self.names[first]
-        own = re.split(r"::|\.", name)[-1]
-        if own == "smem_ptr":
+        last_name = re.split(r"::|\.", name)[-1]
+        if last_name == "smem_ptr":
             return self._flag()
         template: tuple[Value, ...] = ()
         if self._take("<"):
@@ -360,13 +360,13 @@ class _Reader:
         is_call = self._take("(")
         if is_call:
             arguments, named = self._items(")")
-        if own in _FUNCTIONS:
+        if last_name in _FUNCTIONS:
             call = _Given(template, arguments, named)
-            return self._guarded(start, lambda: _FUNCTIONS[own](call))
-        if (atom := self._guarded(start, lambda: _atom(own, template))) is not None:
+            return self._guarded(start, lambda: _FUNCTIONS[last_name](call))
+        if (atom := self._guarded(start, lambda: _atom(last_name, template))) is not None:
             return atom
-        if is_call and not template and own[:1].islower():
-            near = nearest(own, _FUNCTIONS)
+        if is_call and not template and last_name[:1].islower():
+            near = nearest(last_name, _FUNCTIONS)
             hint = f"; did you mean {near}?" if near else ""
             self._fail(f"CuTe's {name!r} is not a known function{hint}", start)
         text = self.source.text[self.tokens[start].start : self.tokens[self.at - 1].end]
@@ -469,15 +469,15 @@ def _chained(parts: Sequence[Value]) -> Value:
     value, *rest = reversed(parts)
     offset = 0
     bits = 8
-    for one in rest:
-        if isinstance(one, _Flag):
-            bits = one.bits
-        elif isinstance(one, int):
-            offset = one
-        elif isinstance(one, Swizzle):
-            value = _swizzled(_of_elements(one, bits), offset, value)
+    for operand in rest:
+        if isinstance(operand, _Flag):
+            bits = operand.bits
+        elif isinstance(operand, int):
+            offset = operand
+        elif isinstance(operand, Swizzle):
+            value = _swizzled(_of_elements(operand, bits), offset, value)
         else:
-            value = algebra.composition(_layout(one), _layout(value))
+            value = algebra.composition(_layout(operand), _layout(value))
     return value
 
 
@@ -496,21 +496,21 @@ def _swizzled(swizzle: Swizzle, offset: int, value: Value) -> Value:
 def _inner(function: Callable[..., Layout]) -> Callable[..., Value]:
     """Return a function of layouts that goes through a swizzle of its first one."""
 
-    def through(first: Value, *others: Any) -> Value:
+    def through(first: Value, *rest: Any) -> Value:
         if isinstance(first, Composed):
-            return Composed(first.swizzle, first.offset, function(first.layout, *others))
-        return function(_layout(first), *others)
+            return Composed(first.swizzle, first.offset, function(first.layout, *rest))
+        return function(_layout(first), *rest)
 
     return through
 
 
 def _called(value: Layout | Composed, coordinate: Value) -> Value:
     """Return the integer at a coordinate, or the part that it leaves open."""
-    own = _coordinate(coordinate)
+    place = _coordinate(coordinate)
     inner = value.layout if isinstance(value, Composed) else value
-    if not _is_open(own):
-        return value(_numbers(own))
-    return _part(value, algebra.sliced(inner, own))
+    if not _is_open(place):
+        return value(_numbers(place))
+    return _part(value, algebra.sliced(inner, place))
 
 
 def _is_open(coordinate: algebra.Coordinate) -> bool:
@@ -519,10 +519,10 @@ def _is_open(coordinate: algebra.Coordinate) -> bool:
     return coordinate is None
 
 
-def _part(whole: Value, found: tuple[Layout, int]) -> Value:
+def _part(value: Value, found: tuple[Layout, int]) -> Value:
     layout, offset = found
-    if isinstance(whole, Composed):
-        return Composed(whole.swizzle, whole.offset + offset, layout)
+    if isinstance(value, Composed):
+        return Composed(value.swizzle, value.offset + offset, layout)
     return Part(layout, offset)
 
 
@@ -548,10 +548,10 @@ def _are_layouts(values: Sequence[Value]) -> bool:
 
 
 def _is_right(name: Name) -> bool:
-    own = re.split(r"::|\.", name.text.rstrip("(){} "))[-1]
-    if own in ("LayoutRight", "GenRowMajor"):
+    last_name = re.split(r"::|\.", name.text.rstrip("(){} "))[-1]
+    if last_name in ("LayoutRight", "GenRowMajor"):
         return True
-    if own in ("LayoutLeft", "GenColMajor"):
+    if last_name in ("LayoutLeft", "GenColMajor"):
         return False
     raise LayoutError(f"expected strides, LayoutLeft or LayoutRight, got {quoted(name.text)}")
 
@@ -571,13 +571,13 @@ def _by_rows(shape: algebra.Nested) -> Layout:
 def _order(value: Value) -> tuple[int, ...] | None:
     if isinstance(value, Name):
         return None if not _is_right(value) else ()
-    return tuple(_integer(one) for one in (value if isinstance(value, tuple) else (value,)))
+    return tuple(_integer(entry) for entry in (value if isinstance(value, tuple) else (value,)))
 
 
 def _tile_to_shape(call: _Given) -> Value:
-    block, shape, *more = call.exactly(2, 3)
+    block, shape, *rest = call.exactly(2, 3)
     sizes = _numbers(shape)
-    order = _order(more[0]) if more else None
+    order = _order(rest[0]) if rest else None
     if order == ():
         rank = len(sizes) if isinstance(sizes, tuple) else 1
         order = tuple(reversed(range(rank)))
@@ -626,17 +626,17 @@ def _inverse(function: Callable[[Layout], Layout]) -> Callable[[_Given], Value]:
 
 def _with_profile(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Given], Value]:
     def found(call: _Given) -> Value:
-        first, *more = call.exactly(1, 2)
-        return _inner(function)(first, _tiler(more[0]) if more else None)
+        first, *rest = call.exactly(1, 2)
+        return _inner(function)(first, _tiler(rest[0]) if rest else None)
 
     return found
 
 
 def _complement(call: _Given) -> Layout:
-    first, *more = call.exactly(1, 2)
+    first, *rest = call.exactly(1, 2)
     cosize = 1
-    if more:
-        cosize = more[0].size if isinstance(more[0], Layout) else _integer(more[0])
+    if rest:
+        cosize = rest[0].size if isinstance(rest[0], Layout) else _integer(rest[0])
     return algebra.complement(_layout(first), cosize)
 
 
@@ -684,8 +684,8 @@ def _local_tile(call: _Given) -> Value:
 def _local_partition(call: _Given) -> Value:
     layout, threads, number = call.exactly(3)
     inner = layout.layout if isinstance(layout, Composed) else _layout(layout)
-    found = algebra.local_partition(inner, _layout(threads), _integer(number))
-    return _part(layout, found)
+    partition = algebra.local_partition(inner, _layout(threads), _integer(number))
+    return _part(layout, partition)
 
 
 def _thread_value(call: _Given) -> ThreadValue:
@@ -702,7 +702,7 @@ def _tiled_copy(call: _Given) -> ThreadValue:
 def _atom(name: str, template: tuple[Value, ...]) -> Value:
     """Return an atom of shared memory or a matrix instruction; None for any other name."""
     if mma.is_atom(name):
-        return mma.atom(name, [one for one in template if isinstance(one, int)])
+        return mma.atom(name, [number for number in template if isinstance(number, int)])
     return shared_atom(name, template)
 
 
@@ -713,28 +713,37 @@ def _mma_atom(call: _Given) -> Value:
 
 def _tiled_product(call: _Given) -> mma.TiledProduct:
     """Return the tiled product of an instruction, its atoms and a tile."""
-    instruction, *more = call.exactly(1, 2, 3)
+    instruction, *rest_of_call = call.exactly(1, 2, 3)
     if not isinstance(instruction, mma.Atom):
         raise LayoutError(f"expected a matrix instruction, got {shown(instruction)}")
-    layout = algebra.padded(_layout(more[0]), 3) if more else Layout((1, 1, 1), (0, 0, 0))
+    layout = (
+        algebra.padded(_layout(rest_of_call[0]), 3)
+        if rest_of_call
+        else Layout((1, 1, 1), (0, 0, 0))
+    )
     if len(layout.modes) != 3:
         raise LayoutError(f"expected a layout of the atoms along M, N and K, got {layout}")
-    tile = more[1] if len(more) > 1 else ()
+    tile = rest_of_call[1] if len(rest_of_call) > 1 else ()
     if isinstance(tile, Layout):  # values, as CUTLASS had them before 3.4
         counts = [mode.size for mode in algebra.padded(tile, 3).modes]
-        whole = zip(instruction.sizes, [mode.size for mode in layout.modes], counts)
-        tile = tuple(size * atoms * count for size, atoms, count in whole)
-    own = _tiler(tile)
-    rest = (*own, None, None, None)[:3] if isinstance(own, tuple) else (own, None, None)
+        per_mode = zip(instruction.sizes, [mode.size for mode in layout.modes], counts)
+        tile = tuple(size * atoms * count for size, atoms, count in per_mode)
+    tiler = _tiler(tile)
+    rest = (*tiler, None, None, None)[:3] if isinstance(tiler, tuple) else (tiler, None, None)
     return mma.TiledProduct(instruction, layout, (rest[0], rest[1], rest[2]))
 
 
 def _operation(call: _Given) -> mma.Atom:
     """Return the instruction that the DSL's ``MmaF16BF16Op(types .., (16, 8, 16))`` is."""
     sizes = next(
-        (one for one in call.all if isinstance(one, tuple) and not isinstance(one, Name)), None
+        (
+            argument
+            for argument in call.all
+            if isinstance(argument, tuple) and not isinstance(argument, Name)
+        ),
+        None,
     )
-    names = [one.text.split(".")[-1] for one in call.all if isinstance(one, Name)]
+    names = [argument.text.split(".")[-1] for argument in call.all if isinstance(argument, Name)]
     types = [_DSL_TYPES[name] for name in names if name in _DSL_TYPES]
     if sizes is None or len(sizes) != 3 or len(types) < 2:
         raise LayoutError("expected the types of A and B and of C, and the sizes (16, 8, 16)")
@@ -787,10 +796,10 @@ def _of_layout(function: Callable[[Layout], Any]) -> Callable[[_Given], Value]:
 
 def _named_makers() -> dict[str, Callable[[_Given], Value]]:
     tuples = ("Shape", "Stride", "Step", "Coord", "Tile", "make_shape", "make_stride", "make_step")
-    more = ("make_coord", "make_tile", "make_tuple", "make_tiler", "tuple", "Tuple")
-    found: dict[str, Callable[[_Given], Value]] = dict.fromkeys((*tuples, *more), _tuple)
-    found |= dict.fromkeys(("Int", "C", "constant", "_constant"), _constant)
-    return found
+    coordinates = ("make_coord", "make_tile", "make_tuple", "make_tiler", "tuple", "Tuple")
+    makers: dict[str, Callable[[_Given], Value]] = dict.fromkeys((*tuples, *coordinates), _tuple)
+    makers |= dict.fromkeys(("Int", "C", "constant", "_constant"), _constant)
+    return makers
 
 
 _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {

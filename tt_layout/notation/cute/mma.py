@@ -95,9 +95,11 @@ class TiledProduct:
 
     def __post_init__(self) -> None:
         counts = [mode.size for mode in self.layout.modes]
-        for name, size, own, atoms in zip("MNK", self.tile, self.atom.sizes, counts):
-            if size % (own * atoms):
-                raise LayoutError(f"the atoms, {atoms} x {own} along {name}, do not divide {size}")
+        for name, size, atom_size, atoms in zip("MNK", self.tile, self.atom.sizes, counts):
+            if size % (atom_size * atoms):
+                raise LayoutError(
+                    f"the atoms, {atoms} x {atom_size} along {name}, do not divide {size}"
+                )
 
     def __str__(self) -> str:
         tile = "x".join(str(size) for size in self.tile)
@@ -122,8 +124,11 @@ class TiledProduct:
     @property
     def _permuted(self) -> list[int | Layout | tuple[Tiler, ...]]:
         atoms = [mode.size for mode in self.layout.modes]
-        whole = [size * times for size, times in zip(self.atom.sizes, atoms)]
-        return [operand if own is None else own for own, operand in zip(self.permutations, whole)]
+        sizes = [size * times for size, times in zip(self.atom.sizes, atoms)]
+        return [
+            operand if permutation is None else permutation
+            for permutation, operand in zip(self.permutations, sizes)
+        ]
 
     def operand(self, name: str) -> ThreadValue:
         """Return who holds what of A, B or C.
@@ -132,13 +137,13 @@ class TiledProduct:
             LayoutError: the permutations do not divide by the atoms.
         """
         along = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}[name]
-        own = {"A": self.atom.a, "B": self.atom.b, "C": self.atom.c}[name]
+        thread_values = {"A": self.atom.a, "B": self.atom.b, "C": self.atom.c}[name]
         tiler = tuple(self._permuted[k] for k in along)
         shape = tuple(self.tile[k] for k in along)
         permuted = algebra.logical_divide(algebra.compact(shape), tiler)
         block = tuple(Layout(self.atom.sizes[k], 1) for k in along)
         inside, outside = algebra.zipped_divide(permuted, block).modes
-        threads, values = algebra.composition(inside, own).modes
+        threads, values = algebra.composition(inside, thread_values).modes
         counts = [mode.size for mode in self.layout.modes]
         across = tuple(Layout(counts[k], 1) for k in along)
         beside, rest = algebra.zipped_divide(outside, across).modes
@@ -156,10 +161,10 @@ class TiledProduct:
     def _places(self) -> Layout:
         """From a thread to its place (thread of an atom, m, n, k), the first counted fastest."""
         threads = self._threads
-        others = algebra.complement(threads)  # of the warp, which repeat the first
-        whole = joined([threads, others])
-        once = Layout((threads.size, max(2, others.size)), (1, 0))
-        return algebra.composition(once, algebra.right_inverse(whole))
+        repeats = algebra.complement(threads)  # of the warp, which repeat the first
+        all_threads = joined([threads, repeats])
+        once = Layout((threads.size, max(2, repeats.size)), (1, 0))
+        return algebra.composition(once, algebra.right_inverse(all_threads))
 
 
 def atom(name: str, sizes: Sequence[int] = ()) -> Atom:

@@ -139,10 +139,12 @@ def bits_of(value: Any) -> int:
     """Return the bits of a type, or a number of bits."""
     if isinstance(value, int) and value > 0:
         return value
-    own = re.split(r"::|\.", value.text.rstrip("(){} "))[-1] if isinstance(value, Name) else ""
-    if own in _WIDTHS:
-        return _WIDTHS[own]
-    if match := _SIZED.fullmatch(own):
+    last_name = (
+        re.split(r"::|\.", value.text.rstrip("(){} "))[-1] if isinstance(value, Name) else ""
+    )
+    if last_name in _WIDTHS:
+        return _WIDTHS[last_name]
+    if match := _SIZED.fullmatch(last_name):
         return int(match[1])
     raise LayoutError(f"the bits of {shown(value)} are not known; give a number")
 

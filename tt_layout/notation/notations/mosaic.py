@@ -193,7 +193,7 @@ def _tiled(call: GluonCall) -> Tiled:
 
 
 def _sizes(tile: Any) -> tuple[int, ...]:
-    is_tile = isinstance(tile, tuple) and tile and all(isinstance(one, int) for one in tile)
+    is_tile = isinstance(tile, tuple) and tile and all(isinstance(size, int) for size in tile)
     if not is_tile or not all(map(is_power_of_two, tile)):
         raise LayoutError(f"a tile has sizes that are powers of two, got {quoted(str(tile))}")
     return tuple(tile)
@@ -244,7 +244,9 @@ def tiled_axes(shape: Shape, tiles: Iterable[Sequence[int]]) -> list[Steps]:
         for axis, size in zip(split, tile):
             if size > 1 << len(axis):
                 message = f"the tile {_shown(tile)} does not divide axes of"
-                raise LayoutError(f"{message} {_shown([1 << len(one) for one in split])}")
+                raise LayoutError(
+                    f"{message} {_shown([1 << len(axis_steps) for axis_steps in split])}"
+                )
         counts = [axis[log2(size) :] for axis, size in zip(split, tile)]
         inside = [axis[: log2(size)] for axis, size in zip(split, tile)]
         axes = [*axes[: -len(tile)], *counts, *inside]

@@ -56,8 +56,8 @@ def in_words(names: Sequence[str]) -> str:
         >>> in_words(["text", "json", "html"])
         'text, JSON or a page'
     """
-    *others, last = (format_named(name).prints for name in names)
-    return f"{', '.join(others)} or {last}" if others else last
+    *first, last = (format_named(name).prints for name in names)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def format_of_file(path: str) -> type[Format]:
