@@ -351,7 +351,8 @@ def test_views_over_the_types_of_the_file(run: Run) -> None:
         "Print layout attribute: #a on tensor<4x4xf16>",
         "Print layout attribute: #a on tensor<2x4xf32>",
         "Print layout attribute: #a on tensor<3x4xf16>: "
-        "every dimension must be a power of two, got [3, 4]",
+        "every dimension must be a power of two, got [3, 4]; "
+        "--npot or TRITON_ALLOW_NPOT=1 takes others",
         "Print layout attribute: #b on no type of the file",
     ]
     with_type = run("-i", "-", "--alias-names", "a", "-t", "tensor<4x4xf16>", stdin=text).out

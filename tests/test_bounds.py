@@ -305,7 +305,7 @@ def test_waves_of_amd(gpu: str, registers: int, waves: int) -> None:
 
 def test_more_warps_than_fit_are_not_known() -> None:
     assert occupancy(find_target("sm90"), 128, registers=32) is None
-    assert occupancy(find_target("gfx1100"), 4, registers=32) is None
+    assert occupancy(find_target("gfx1030"), 4, registers=32) is None
 
 
 LOOP = """

@@ -82,20 +82,11 @@ def page(name: str) -> str:
 
 
 def test_the_gallery_is_shown() -> None:
-    shown = re.findall(r"\(gallery/([\w-]+)\.svg\)", page("plot.md") + page("learn.md"))
-    assert set(shown) == set(NAMES)
-    of_learning = {name for name in NAMES if name.startswith("learn-")}
-    assert (
-        set(re.findall(r"\(gallery/([\w-]+)\.svg\)", page("plot.md"))) == set(NAMES) - of_learning
-    )
-
-
-def test_each_parameter_is_explained_by_a_figure_and_the_command_that_draws_it() -> None:
-    text = page("learn.md")
-    commands = re.findall(r"^\$ (tt-layout plot (?:.*\\\n> )*.*)$", text, re.MULTILINE)
+    shown = re.findall(r"^\$ (tt-layout plot .*(?:\n> .*)*)$", text, re.MULTILINE)
+    commands = [re.sub(r"(?:\\| *)\n> ", " ", command) for command in shown]
     drawn = {}
     for command in commands:
-        *arguments, _, file = shlex.split(command.replace("\\\n> ", ""))
+        *arguments, _, file = shlex.split(command)
         drawn[file.removesuffix(".svg")] = tuple(arguments[2:])
     assert drawn == {name: GALLERY["FIGURES"][name] for name in drawn}
     assert {name for name in NAMES if name.startswith("learn-")} <= set(drawn)

@@ -33,8 +33,9 @@ def test_a_grid_makes_the_bound_a_time(run: Run) -> None:
         for more in ([], ["--grid", "4096"])
     )
     assert (one["bounds"]["programs"], whole["bounds"]["programs"]) == (None, 4096)
-    assert "at least" in whole["verdict"]
-    assert "at least" not in one["verdict"]
+    assert "for one full wave of" in one["verdict"]
+    assert "for one full wave of" not in whole["verdict"]
+    assert "at best by DRAM" in whole["verdict"]
 
 
 @pytest.mark.parametrize("grid", ["x", "0", "1,2,3,4", "-1", "1,,2"])

@@ -766,7 +766,9 @@ def test_a_cta_may_have_what_a_multiprocessor_does_not_reserve(name: str) -> Non
     gpu = TARGETS[name]
     own = gpu.residence
     if own is not None and gpu.name == name:
-        assert gpu.most_shared_bytes == own.shared_bytes - own.reserved_bytes
+        # Two compute units of RDNA share the memory of a workgroup processor; a workgroup has half.
+        parts = 2 if gpu.title.startswith("AMD RDNA") else 1
+        assert gpu.most_shared_bytes == own.shared_bytes // parts - own.reserved_bytes
 
 
 TECHNICAL_SPECIFICATIONS = {"7.0": (64, 32), "7.5": (32, 16), "8.0": (64, 32), "9.0": (64, 32)}

@@ -45,6 +45,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"tt-layout diff {ROWS} {COLUMNS} -t 64x64xf16",
         f"tt-layout diff {ROWS} {COLUMNS} -t 64x64xf32 --reduce 1",
     ),
+    "explain": ("tt-layout explain kernel.ttgir:6",),
     "info": (
         f"tt-layout info {ROWS} -t 64x64xf16",
         "tt-layout info kernel.ttgir:shared -t 64x64xf16",
@@ -57,7 +58,6 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         f"tt-layout page {ROWS} {COLUMNS} -t 64x64xf16 -o both.html",
         "tt-layout page -o index.html",
     ),
-    "explain": ("tt-layout explain kernel.ttgir:90",),
     "plot": (
         f"tt-layout plot {ROWS} -t 16x64xf16 -o rows.svg",
         f"tt-layout plot {ROWS} {MEMORY} -t 64x64xf16 -o banks.svg",

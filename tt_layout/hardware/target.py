@@ -274,7 +274,7 @@ class Target:
         Example:
             >>> from tt_layout.hardware import find_target
             >>> find_target("sm90").unknown, find_target("gfx1201").unknown
-            ((), ('occupancy', 'bounds'))
+            ((), ('bounds',))
         """
         facts = {
             "registers": self.registers and self.compiler,

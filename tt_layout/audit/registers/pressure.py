@@ -149,7 +149,8 @@ class RegisterPressure:
             'about 118 to 195 of 255 registers (estimate)'
         """
         low, _, high = self.range
-        low, high = min(low, self.limit), high if high <= self.limit or self.is_over else self.limit
+        if not self.is_over:  # what is over the limit is spilled, and no more registers
+            low, high = min(low, self.limit), min(high, self.limit)
         about = f"{low} to {high}" if low < high else f"{self.needed}"
         return f"about {about} of {self.limit} registers (estimate)"
 
