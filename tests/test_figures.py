@@ -82,6 +82,16 @@ def page(name: str) -> str:
 
 
 def test_the_gallery_is_shown() -> None:
+    shown = re.findall(r"\(gallery/([\w-]+)\.svg\)", page("plot.md") + page("learn.md"))
+    assert set(shown) == set(NAMES)
+    of_learning = {name for name in NAMES if name.startswith("learn-")}
+    assert (
+        set(re.findall(r"\(gallery/([\w-]+)\.svg\)", page("plot.md"))) == set(NAMES) - of_learning
+    )
+
+
+def test_each_parameter_is_explained_by_a_figure_and_the_command_that_draws_it() -> None:
+    text = page("learn.md")
     shown = re.findall(r"^\$ (tt-layout plot .*(?:\n> .*)*)$", text, re.MULTILINE)
     commands = [re.sub(r"(?:\\| *)\n> ", " ", command) for command in shown]
     drawn = {}
