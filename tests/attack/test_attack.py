@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -45,6 +46,8 @@ FALLEN = {
     '"character": 0}, "end": {"line": 40, "character": 0}}, "context": {"diagnostics": "%s"}}}'
     % ("x" * 100_000),
     "3700, 3963": '{"jsonrpc": "2.0", "id": 7, "method": ""}',
+    "3740, 3728": json.dumps({"jsonrpc": "2.0", "id": 7, "method": "x" * 100_000}),
+    "3740, 55379": '{"jsonrpc": "2.0", "id": 7, "method": %s}' % ("9" * 4201),
     "q124": '{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": [[]]}}',
 }
 """Messages of editors that fell once, by the seed and the number of their try; each is mended."""

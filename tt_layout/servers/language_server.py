@@ -46,6 +46,8 @@ class AnsweringProtocol(LanguageServerProtocol):
         try:
             if "jsonrpc" in data and not _is_message(data):
                 raise JsonRpcInvalidRequest
+            if "jsonrpc" in data and "method" in data:
+                data = {"params": None, **data}  # pygls wants some also of methods unknown to it
             return super().structure_message(data)
         except JsonRpcException as error:
             number = data.get("id")
