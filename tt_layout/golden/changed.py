@@ -83,7 +83,9 @@ def _git(folder: str, *arguments: str) -> str:
     """
     import subprocess
 
-    command = "git", "--no-optional-locks", "-C", folder or ".", *arguments
+    # A repository may name a program as its monitor of files: it is not run.
+    quiet = "--no-optional-locks", "-c", "core.fsmonitor=false"
+    command = "git", *quiet, "-C", folder or ".", *arguments
     try:
         done = subprocess.run(
             command,
