@@ -18,7 +18,7 @@ HEAD = "HEAD"
 MAX_SECONDS = 60
 """That git may take."""
 
-_NOT_THERE = "git is needed to tell what changed, and is not installed"
+_NOT_THERE = "git is needed to find the changed files, and is not installed"
 
 
 def changed_files(manifest: Manifest, since: str = HEAD) -> frozenset[str]:
@@ -101,6 +101,6 @@ def _git(folder: str, *arguments: str) -> str:
         raise LayoutError(f"git {arguments[0]} takes more than {MAX_SECONDS} seconds") from None
     if done.returncode:
         reason = done.stderr.decode(errors="replace").strip().splitlines()
-        message = f"git cannot tell what changed: {reason[0] if reason else done.returncode}"
+        message = f"git cannot list the changed files: {reason[0] if reason else done.returncode}"
         raise LayoutError(message, FileLocation(folder or "."))
     return os.fsdecode(done.stdout)
