@@ -191,7 +191,7 @@ def test_git_says_why_it_cannot_tell(
 ) -> None:
     result = run("check", "all", "--since", "--output=x")
     assert result.status == 2
-    assert "git cannot tell what changed: " in result.err
+    assert "git cannot list the changed files: " in result.err
     assert not Path("x").exists()
     other = tmp_path_factory.mktemp("other")
     monkeypatch.chdir(other)
