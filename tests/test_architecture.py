@@ -65,7 +65,7 @@ RANKS = {
 }
 """Every part of the package -> its rank."""
 
-EDGE = {"cli", "watch", "__main__"}
+EDGE = {"cli", "watch", "watching.__main__", "__main__"}
 """What talks to the user; nothing else prints or exits."""
 
 MAX_MODULE_LINES = 800

@@ -14,12 +14,12 @@ from compiler.round_trip import ALL_TARGETS, Given, check_targets, given
 from tiers import slow
 
 import tt_layout
+from tt_layout.analyses.layouts.shortest import shortest
 from tt_layout.notation.checking import natural_shapes
 from tt_layout.notation.cute.text import read_cute
 from tt_layout.notation.gluon.text import read_gluon
 from tt_layout.notation.notations.json import read_json
 from tt_layout.notation.refusal import Reason, RefusedError
-from tt_layout.notation.shortest import shortest
 from tt_layout.notation.translation import translate
 from tt_layout.releases import LATEST
 

@@ -207,9 +207,10 @@ class Encoding:
             LayoutError: it is not.
         """
         if not all(map(is_power_of_two, shape)):
-            from tt_layout.encodings.modular import modular_layout
+            from tt_layout.encodings.modular import covers, modular_layout
 
-            return modular_layout(self, shape, element_bits)
+            padded = self.to_linear_layout(covers(shape), element_bits=element_bits)
+            return modular_layout(self.mnemonic, padded, shape)
         layout = self.layout_for(shape, element_bits)
         if is_ours(type(self)):
             return layout
@@ -252,7 +253,7 @@ class Encoding:
         if not all(map(is_power_of_two, sizes)):
             from tt_layout.encodings.modular import check_sizes
 
-            check_sizes(self, sizes)
+            check_sizes(self.mnemonic, sizes)
         if sum(size.bit_length() - 1 for size in sizes) > MAX_SHAPE_BITS:
             message = f"a tensor has at most 2^{MAX_SHAPE_BITS} elements, got {list(sizes)}"
             raise LayoutError(message)

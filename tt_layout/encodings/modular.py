@@ -13,7 +13,7 @@ Source:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from tt_layout import npot
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
@@ -21,21 +21,18 @@ from tt_layout.algebra.modular_layout import ModularLayout
 from tt_layout.errors import LayoutError
 from tt_layout.surface import is_command_line
 
-if TYPE_CHECKING:
-    from tt_layout.encodings.base import Encoding, Shape
-
 SERVED = frozenset({"blocked", "slice", "linear", "dot_op", "nvidia_mma", "amd_mfma", "amd_wmma"})
 """Mnemonics of the layouts whose tensors may have such sizes."""
 
 
-def check_sizes(encoding: Encoding, sizes: Shape) -> None:
+def check_sizes(mnemonic: str, sizes: Sequence[int]) -> None:
     """Raise unless an encoding may be over sizes that are no powers of two.
 
     Raises:
         LayoutError: it may not, or such sizes were not asked for.
     """
     message = f"every dimension must be a power of two, got {list(sizes)}"
-    if encoding.mnemonic not in SERVED:
+    if mnemonic not in SERVED:
         raise LayoutError(message)
     if not npot.is_taken():
         way = "--npot or " * is_command_line()
@@ -44,8 +41,23 @@ def check_sizes(encoding: Encoding, sizes: Shape) -> None:
         raise LayoutError(f"every dimension must be positive, got {list(sizes)}")
 
 
-def modular_layout(encoding: Encoding, shape: Shape, element_bits: int | None) -> LinearLayout:
+def covers(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the sizes rounded up to powers of two.
+
+    Example:
+        >>> covers((6, 8))
+        (8, 8)
+    """
+    return tuple(size if is_power_of_two(size) else 1 << size.bit_length() for size in shape)
+
+
+def modular_layout(mnemonic: str, padded: LinearLayout, shape: Sequence[int]) -> LinearLayout:
     """Return the layout of an encoding over sizes of which one is no power of two.
+
+    Args:
+        mnemonic: of the encoding.
+        padded: its layout over the `covers` of the shape.
+        shape: the sizes.
 
     Raises:
         LayoutError: CTAs split a dimension in unequal parts.
@@ -54,15 +66,14 @@ def modular_layout(encoding: Encoding, shape: Shape, element_bits: int | None) -
         >>> from tt_layout.encodings.parsing import parse_layout
         >>> text = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [4], warpsPerCTA = [1], \
 order = [0]}>"
-        >>> modular_layout(parse_layout(text), (6,), None).in_bases[:2]
+        >>> padded = parse_layout(text).to_linear_layout((8,))
+        >>> modular_layout("blocked", padded, (6,)).in_bases[:2]
         (('register', ((4,),)), ('lane', ((1,), (2,))))
     """
-    covers = tuple(size if is_power_of_two(size) else 1 << size.bit_length() for size in shape)
-    padded = encoding.to_linear_layout(covers, element_bits=element_bits)
     blocks = padded.vectors("block")
-    for axis, (size, cover) in enumerate(zip(shape, covers)):
+    for axis, (size, cover) in enumerate(zip(shape, covers(shape))):
         starts = [vector[axis] for vector in blocks if vector[axis]]
-        if size == cover or not starts or encoding.mnemonic == "linear":
+        if size == cover or not starts or mnemonic == "linear":
             continue
         first = min(starts)
         part, rest = divmod(size, cover // first)

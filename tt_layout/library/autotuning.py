@@ -31,6 +31,14 @@ _OF_A_LAUNCH = frozenset({"grid", "warmup"})
 """Arguments of a launch that are none of its kernel."""
 
 
+STAGE = "ttgir"
+
+KEY = "tt_layout: until ttgir"
+
+_STOPPING = RLock()
+"""Held by the thread whose compilations end at TTGIR: Triton has one hook for all threads."""
+
+
 def autotune_prune(
     configs: Sequence[Config],
     named_args: Mapping[str, Any],
@@ -267,10 +275,6 @@ def _examined(kernel: Any, stages: int) -> _Examined:
     )
 
 
-STAGE = "ttgir"
-KEY = "tt_layout: until ttgir"
-
-
 class ReachedError(Exception):
     """The end of a compilation that was to end at TTGIR.
 
@@ -281,10 +285,6 @@ class ReachedError(Exception):
     def __init__(self, text: str) -> None:
         super().__init__("the compilation ends at TTGIR")
         self.text = text
-
-
-_STOPPING = RLock()
-"""Held by the thread whose compilations end at TTGIR: Triton has one hook for all threads."""
 
 
 @contextmanager

@@ -227,4 +227,4 @@ def _kinds(findings: Sequence[Finding]) -> str:
     while shown > 1 and len(", ".join(kinds[:shown])) > MAX_KINDS:
         shown -= 1
     left = len(kinds) - shown
-    return ", ".join(kinds[:shown]) + f", {count(left, 'left kind')}" * bool(left)
+    return ", ".join(kinds[:shown]) + f", {count(left, 'more kind')}" * bool(left)

@@ -21,6 +21,11 @@ MIN_COLUMN = 8  # characters that a column keeps, however narrow the terminal
 EMPTY = ("", "-")
 
 
+_JOINT = "\0"  # a space at which no line is broken; a text has none, see `tt_layout.safe_text`
+
+_PARAMETER = re.compile(r"\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]|(?<=\s)--?[a-z][a-z-]* [^\s(-]\S*")
+
+
 class FoldedLine(NamedTuple):
     """A line that fits, and its colour on a terminal; empty for none."""
 
@@ -233,10 +238,6 @@ def _wrapped(text: str, width: int, first: str = "", further: str = "") -> list[
         break_on_hyphens=False,
     )
     return [line.replace(_JOINT, " ") for line in lines] or [first]
-
-
-_JOINT = "\0"  # a space at which no line is broken; a text has none, see `tt_layout.safe_text`
-_PARAMETER = re.compile(r"\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]|(?<=\s)--?[a-z][a-z-]* [^\s(-]\S*")
 
 
 def _kept_together(text: str, room: int) -> str:

@@ -26,6 +26,15 @@ JSON_VERSION = 1
 LABEL_WIDTH = 24
 
 
+_MEANINGS = {
+    ConversionKind.NOTHING: "nothing to do: every thread has its elements in place",
+    ConversionKind.REGISTERS: "a permutation of registers within each thread",
+    ConversionKind.SHARED_MEMORY: "through shared memory, also within a warp: shuffles are for "
+    "sizes that are powers of two",
+    ConversionKind.ACROSS_CTAS: "across CTAs, through distributed shared memory",
+}
+
+
 def modular_of(placed: PlacedLayout) -> ModularLayout:
     """Return the layout of a placed one over sizes of which one is no power of two.
 
@@ -124,15 +133,6 @@ class ModularConversion(Printed):
             "kind": self.kind,
             "scratch_bytes": self.scratch_bytes,
         }
-
-
-_MEANINGS = {
-    ConversionKind.NOTHING: "nothing to do: every thread has its elements in place",
-    ConversionKind.REGISTERS: "a permutation of registers within each thread",
-    ConversionKind.SHARED_MEMORY: "through shared memory, also within a warp: shuffles are for "
-    "sizes that are powers of two",
-    ConversionKind.ACROSS_CTAS: "across CTAs, through distributed shared memory",
-}
 
 
 def modular_conversion(src: Encoding, dst: Encoding, tensor: TensorType) -> ModularConversion:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tt_layout.analyses.layouts.shortest import shortest
 from tt_layout.analyses.shared_memory.candidates import SwizzleCandidate
 from tt_layout.analyses.shared_memory.swizzle import SwizzleSearch
 from tt_layout.encodings import SharedEncoding
@@ -14,7 +15,6 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.notation.checking import own_shape
 from tt_layout.notation.gluon.text import constructor_call
-from tt_layout.notation.shortest import shortest
 from tt_layout.reports.conflicts import access_data, evidence
 from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed

@@ -26,16 +26,16 @@ from tt_layout.version import __version__
 T = TypeVar("T")
 
 
+MAX_DIAGNOSTICS = 10_000
+"""Diagnostics that a request for actions may come with."""
+
+
 class WordPlace(NamedTuple):
     """A place of a document: the piece, the line of it from 1, the offset in the line."""
 
     placed: Placed
     line: int
     column: int
-
-
-MAX_DIAGNOSTICS = 10_000
-"""Diagnostics that a request for actions may come with."""
 
 
 class AnsweringProtocol(LanguageServerProtocol):

@@ -31,6 +31,11 @@ from tt_layout.releases import Release
 MAX_PHASE_ROWS = 64  # rows whose phases are listed at most
 
 
+INPUTS = {"threads_per_warp": "lane", "warps_per_cta": "warp"}
+
+MOST_DOUBLINGS = 20
+
+
 @dataclass(frozen=True, kw_only=True)
 class LayoutInfo:
     """Properties of a layout of a tensor in registers.
@@ -432,10 +437,6 @@ def matrix_labels(layout: LinearLayout) -> tuple[list[str], list[str]]:
     rows = [f"{name}:{bit}" for name, size in layout.out_sizes for bit in range(log2(size))]
     columns = [f"{name}:{bit}" for name, vectors in layout.in_bases for bit in range(len(vectors))]
     return rows, columns
-
-
-INPUTS = {"threads_per_warp": "lane", "warps_per_cta": "warp"}
-MOST_DOUBLINGS = 20
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -272,8 +272,8 @@ def _candidates(
     families: tuple[str, ...],
 ) -> tuple[SharedEncoding, ...]:
     """Return the best layout of each family for some accesses, as far as any fits."""
+    from tt_layout.analyses.layouts.shortest import shortest
     from tt_layout.analyses.shared_memory.optimum import linear_optimum
-    from tt_layout.notation.shortest import shortest
 
     if prod(shape) < 2:
         return ()

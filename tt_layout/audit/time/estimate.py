@@ -40,6 +40,10 @@ WIDER = 1.25
 """Factor by which each thing that is not known widens the range."""
 
 
+_PENDING = ("num", "pendings", "count")
+"""Attributes that say how many groups or products a wait lets pending."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """The estimated time of a launch.
@@ -203,10 +207,6 @@ def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str
         yield f"the addresses at line {line} {why}"
     if program.may_spill:
         yield "how much is spilled is not known before it is compiled"
-
-
-_PENDING = ("num", "pendings", "count")
-"""Attributes that say how many groups or products a wait lets pending."""
 
 
 def read_program(

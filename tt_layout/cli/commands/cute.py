@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tt_layout.analyses.layouts.shortest import shortest
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
     NotationParameter,
@@ -14,7 +15,6 @@ from tt_layout.cli.parameters import (
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute.expression import evaluate, evaluated_layout
-from tt_layout.notation.shortest import shortest
 from tt_layout.reports.cute import CuteReport
 
 

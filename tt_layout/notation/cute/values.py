@@ -19,6 +19,24 @@ from tt_layout.notation.cute import algebra
 from tt_layout.notation.cute.algebra import Layout
 from tt_layout.notation.cute.text import Swizzle
 
+_WIDTHS = {
+    "half_t": 16, "half": 16, "bfloat16_t": 16, "float": 32, "tfloat32_t": 32, "double": 64,
+    "bool": 8, "char": 8, "float_e4m3_t": 8, "float_e5m2_t": 8, "float_ue8m0_t": 8,
+    "float_e2m1_t": 4, "float_e2m3_t": 6, "float_e3m2_t": 6, "TFloat32": 32, "BFloat16": 16,
+    "Float8E4M3FN": 8, "Float8E5M2": 8,
+}  # fmt: skip
+"""Bits of the types whose name does not end in them."""
+
+_SIZED = re.compile(r"(?:u?int|Int|Uint|Float)(\d{1,3})(?:_t)?")
+
+_ATOM = re.compile(r"Layout_(?P<major>MN|K)_(?P<kind>INTER|SW32|SW64|SW128)_Atom(?P<bits>_Bits)?")
+
+_SWIZZLE_BITS = {"INTER": 0, "SW32": 1, "SW64": 2, "SW128": 3}
+
+_ATOM_ROWS = 8
+
+_ATOM_BITS = 128  # of a row without a swizzle
+
 
 class Name(NamedTuple):
     """A name that is no function of the algebra: a type, an atom.
@@ -118,21 +136,6 @@ class AtomTraits:
         if bits < 2 or bits & (bits - 1):
             return " in bits"
         return f" in bits, {algebra.upcast(layout, bits)} in elements of {bits} bits"
-
-
-_WIDTHS = {
-    "half_t": 16, "half": 16, "bfloat16_t": 16, "float": 32, "tfloat32_t": 32, "double": 64,
-    "bool": 8, "char": 8, "float_e4m3_t": 8, "float_e5m2_t": 8, "float_ue8m0_t": 8,
-    "float_e2m1_t": 4, "float_e2m3_t": 6, "float_e3m2_t": 6, "TFloat32": 32, "BFloat16": 16,
-    "Float8E4M3FN": 8, "Float8E5M2": 8,
-}  # fmt: skip
-"""Bits of the types whose name does not end in them."""
-
-_SIZED = re.compile(r"(?:u?int|Int|Uint|Float)(\d{1,3})(?:_t)?")
-_ATOM = re.compile(r"Layout_(?P<major>MN|K)_(?P<kind>INTER|SW32|SW64|SW128)_Atom(?P<bits>_Bits)?")
-_SWIZZLE_BITS = {"INTER": 0, "SW32": 1, "SW64": 2, "SW128": 3}
-_ATOM_ROWS = 8
-_ATOM_BITS = 128  # of a row without a swizzle
 
 
 def bits_of(value: Any) -> int:

@@ -10,6 +10,7 @@ import ast
 import warnings
 from typing import Any
 
+from tt_layout.analyses.layouts.shortest import shortest
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError, quoted
 from tt_layout.mlir.source import Source
@@ -22,7 +23,6 @@ from tt_layout.notation.gluon.tlx_classes import gluon_call
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.releases.eras import in_release
 from tt_layout.notation.result import TensorSpec, Translation
-from tt_layout.notation.shortest import shortest
 from tt_layout.releases import LATEST, Release
 from tt_layout.surface import argument
 

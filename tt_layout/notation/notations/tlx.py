@@ -19,6 +19,7 @@ from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
 from tt_layout.algebra.tiles import row_major
+from tt_layout.analyses.layouts.shortest import shortest
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import DistributedEncoding, Shape
 from tt_layout.encodings.swizzled_shared import SwizzledShared
@@ -35,7 +36,6 @@ from tt_layout.notation.gluon.tlx_classes import CLASSES, check_one_cta
 from tt_layout.notation.notation import Notation
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
-from tt_layout.notation.shortest import shortest
 from tt_layout.releases import LATEST
 
 NAMES = ("swizzled_layout", "swizzled_shared_layout_encoding", "make_default", "layout")

@@ -15,6 +15,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from tt_layout.algebra.tiles import row_major
+from tt_layout.analyses.layouts.shortest import shortest
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.forms import Form
 from tt_layout.encodings.linear import GenericLinear, Linear
@@ -26,7 +27,6 @@ from tt_layout.notation.checking import check_same
 from tt_layout.notation.refusal import Reason, RefusedError, refused
 from tt_layout.notation.releases.inferred_fields import with_inferred_fields
 from tt_layout.notation.result import TensorSpec, Translation
-from tt_layout.notation.shortest import shortest
 from tt_layout.releases import Release, in_words
 
 

@@ -26,7 +26,6 @@ from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.encodings.slice import Slice
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
-from tt_layout.notation.checking import differing
 from tt_layout.placement import alignment_of
 
 MAX_RANK = 4  # dimensions of which every order is tried
@@ -76,7 +75,7 @@ def shortest(encoding: Encoding, shape: Shape, element_bits: int | None = None) 
             continue
         if is_shared and alignment_of(split) < alignment_of(encoding):
             continue
-        if differing(wanted, layout) is None:
+        if layout == wanted:
             return split
     return encoding
 
