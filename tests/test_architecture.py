@@ -65,7 +65,7 @@ RANKS = {
 }
 """Every part of the package -> its rank."""
 
-EDGE = {"cli", "watch", "watching.__main__", "__main__"}
+EDGE = {"cli", "watch", "__main__"}
 """What talks to the user; nothing else prints or exits."""
 
 MAX_MODULE_LINES = 800
@@ -257,7 +257,7 @@ def test_only_the_command_line_prints_or_exits() -> None:
     found = [
         f"{module}:{node.lineno} calls {called}"
         for module in MODULES
-        if part(module) not in EDGE
+        if part(module) not in EDGE and str(module) != "watching/__main__.py"
         for node in nodes(module)
         if isinstance(node, ast.Call)
         if isinstance(node.func, (ast.Name, ast.Attribute))

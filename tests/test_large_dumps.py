@@ -86,9 +86,10 @@ def test_a_text_is_read_in_pieces(piece: int, monkeypatch: pytest.MonkeyPatch) -
 
 READ = """
 import io, tracemalloc
+from tt_layout import files
 from tt_layout.mlir import source
 
-size = 16 * source.CHUNK
+size = 16 * files.CHUNK
 file = io.BytesIO(bytes([65]) * size)
 tracemalloc.start()
 source._read(file, "a")

@@ -93,8 +93,8 @@ def test_needs_are_told_before_and_after() -> None:
     before, after = adviser.needs(finding, forward)
     assert before.registers is not None
     assert after.registers is not None
-    assert (before.registers.line, after.registers.line) == (37, 30)
-    assert after.registers.live < before.registers.live
+    assert (before.registers.line, after.registers.line) == (37, 34)
+    assert after.registers.needed < before.registers.needed
     assert (forward.where, backward.where) == (FORWARD, BACKWARD)
     audit = audit_of(transposed(128))
     adviser = Adviser(audit)

@@ -255,7 +255,7 @@ def test_json_and_the_whole_ranking(capsys: pytest.CaptureFixture[str]) -> None:
     assert report["free_of_conflicts"] is True
     assert report["best"]["layout"] == report["ranking"][0]["layout"]
     assert [a["access"] for a in report["best"]["accesses"]] == ["store", "load"]
-    assert report["optimum"]["layout"].startswith("#ttg.shared_linear")
+    assert report["optimum"]["layout"].startswith("#ttg.swizzled_shared")
     assert len(report["ranking"]) == len({c["layout"] for c in report["ranking"]})
     _, text, _ = run(capsys, *arguments[:4], "--all")
     assert len(text.splitlines()) > len(report["ranking"])

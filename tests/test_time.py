@@ -19,7 +19,7 @@ import tt_layout
 from tt_layout.audit.bounds import Bound
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.time.estimate import Estimate
-from tt_layout.audit.time.gap import Gap
+from tt_layout.audit.verdict import Gap
 from tt_layout.errors import LayoutError
 from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
 from tt_layout.library.autotuning import stopping_at_ttgir

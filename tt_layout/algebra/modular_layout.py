@@ -21,8 +21,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-import numpy as np
-
 from tt_layout.algebra.given import require_distinct
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
 from tt_layout.errors import LayoutError
@@ -70,6 +68,8 @@ class ModularLayout(LinearLayout):
         return outputs
 
     def _apply_arrays(self, inputs: Mapping[str, Any]) -> dict[str, npt.NDArray[Any]]:
+        import numpy as np
+
         for name, value in inputs.items():
             self._check_input(name, value)
         shape = np.broadcast_shapes(*(np.shape(value) for value in inputs.values()))
@@ -86,12 +86,14 @@ class ModularLayout(LinearLayout):
         return outputs
 
     @cached_property
-    def elements(self) -> npt.NDArray[np.int64]:
+    def elements(self) -> npt.NDArray[Any]:
         """The row-major number of the element at each location, the first input fastest.
 
         Raises:
             LayoutError: there are more locations than are evaluated as a whole.
         """
+        import numpy as np
+
         if self.total_in_bits > MAX_BITS:
             raise LayoutError(f"more than 2^{MAX_BITS} locations of a tensor of odd sizes")
         names = self.get_in_dim_names()
@@ -110,6 +112,8 @@ class ModularLayout(LinearLayout):
 
         Of several dimensions the key is their names, and the coordinates are row by row.
         """
+        import numpy as np
+
         total = 1
         for _, size in self.out_sizes:
             total *= size
@@ -122,6 +126,8 @@ class ModularLayout(LinearLayout):
 
     def is_injective(self) -> bool:
         """Return whether no element is in two locations."""
+        import numpy as np
+
         return len(np.unique(self.elements)) == len(self.elements)
 
     def get_free_variable_masks(self) -> dict[str, int]:

@@ -17,7 +17,6 @@ from tt_layout.encodings.registry import may_be_layout
 from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.ir.dump_part import Part, PartDefinitions
-from tt_layout.ir.ignored_keys import MAX_IGNORED, without_ignored
 from tt_layout.ir.locations import Locations
 from tt_layout.ir.module import Alias
 from tt_layout.ir.operations import Location
@@ -25,7 +24,15 @@ from tt_layout.ir.tokens import LOCATION, rest_of_group
 from tt_layout.ir.types import KINDS, IRType, layout_text, parse_syntax
 from tt_layout.mlir.aliases import attribute_name
 from tt_layout.mlir.source import Source, Span
-from tt_layout.mlir.syntax import MAX_DEPTH, Aliases, AttributeNode, Node, Parser
+from tt_layout.mlir.syntax import (
+    MAX_DEPTH,
+    Aliases,
+    AttributeNode,
+    DictNode,
+    EntryNode,
+    Node,
+    Parser,
+)
 from tt_layout.mlir.types import closing
 from tt_layout.releases import Release
 
@@ -39,6 +46,9 @@ _NEXT = re.compile(
     re.VERBOSE | re.ASCII,
 )
 """What may follow a definition: the end of the line, another definition, or an operation."""
+
+MAX_IGNORED = 16
+"""How many keys of an attribute are stepped over that the compiler steps over in silence."""
 
 
 class Interner:
@@ -319,3 +329,22 @@ class Scope:
     def location(self, text: str) -> Location | None:
         """Return the location in the program that the content of ``loc(...)`` leads to."""
         return self.locations.of_text(text)
+
+
+def without_ignored(node: Node, offset: int) -> Node:
+    """Return a tree without the entry at an offset, if the attribute around it ignores keys."""
+    if not isinstance(node, AttributeNode) or node.body is None:
+        return node
+    ignores = any(cls.ignores_unknown_keys for _, cls in FORMS.get(node.name, ()))
+    body = tuple(_without(item, offset, ignores) for item in node.body)
+    return node._replace(body=body)
+
+
+def _without(node: Node, offset: int, ignores: bool) -> Node:
+    if isinstance(node, DictNode):
+        kept = (e for e in node.entries if not (ignores and e.span.start == offset))
+        entries = tuple(_without(entry, offset, ignores) for entry in kept)
+        return DictNode(node.span, tuple(e for e in entries if isinstance(e, EntryNode)))
+    if isinstance(node, EntryNode):
+        return node._replace(value=without_ignored(node.value, offset))
+    return node

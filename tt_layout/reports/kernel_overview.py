@@ -196,7 +196,7 @@ class KernelOverview:
         with_findings = [kernel for kernel in self.kernels if kernel.finding_lines]
         yield from self._listed(with_findings[:number], [*map(_name, with_findings[:number])])
         left, clean = len(with_findings) - number, len(self.kernels) - len(with_findings)
-        texts = [count(left, f"{'how ' * bool(number)}kernel") + " with findings"] * (left > 0)
+        texts = [count(left, f"{'more ' * bool(number)}kernel") + " with findings"] * (left > 0)
         texts += [f"{count(clean, 'kernel')} without findings"] * bool(clean)
         how = ": --top N lists more" if left > 0 and is_command_line() else ""
         if texts:
@@ -205,7 +205,7 @@ class KernelOverview:
             yield Paragraph(f"{safe(passed.file)} skipped: {safe(passed.reason)}", indent=2)
         if len(self.passed_over) > MAX_PASSED:
             rest = len(self.passed_over) - MAX_PASSED
-            yield Paragraph(f"{count(rest, 'how file')} skipped; a pipe lists them", "", 2)
+            yield Paragraph(f"{count(rest, 'more file')} skipped; a pipe lists them", "", 2)
 
     def data(self) -> dict[str, Any]:
         """Return the overview as plain data; the schema is in ``docs/audit-json.md``."""
