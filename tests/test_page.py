@@ -305,10 +305,11 @@ def test_the_playground_is_small() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["matmul-sm80", "attention-sm90", "attention-gfx942"])
-def test_the_page_of_a_dump_grows_by_three_times_its_text_at_most(name: str) -> None:
+def test_the_page_of_a_dump_grows_by_four_times_its_text_at_most(name: str) -> None:
+    """A fourth time is what it says of each data movement in words."""
     source = read_source(str(KERNELS / f"{name}.ttgir"))
     grown = len(page_of_dump(source, []).html.encode()) - len(playground().encode())
-    assert grown <= 3 * len(source.text.encode())
+    assert grown <= 4 * len(source.text.encode())
 
 
 def test_the_page_of_a_dump_has_the_live_registers_of_its_lines() -> None:

@@ -2,6 +2,7 @@
 // which the file embeds; here is only what they mean where it is not one key of the attribute.
 
 const BARRIER = "MBarrierLayout";
+const IDENTITY = "with_identity_for";
 const CELL_WIDTH = 32; // of tensor memory
 const VECTOR_BYTES = 16; // of the widest access to global memory
 const USUAL_WARPS = 4;
@@ -40,6 +41,7 @@ function boundCall(call) {
     const cga = call.positional[0] ?? call.keywords.cga_layout ?? [];
     return boundCall(new Call("SwizzledSharedLayout", [1, 1, 1, [0], cga]));
   }
+  if (call.own === IDENTITY) return boundCall(identityPadding(call));
   const entries = Object.hasOwn(DATA.gluon, call.own) ? DATA.gluon[call.own] : null;
   if (!entries) throw new TextError(unknownClass(call));
   const problems = [];
@@ -51,6 +53,19 @@ function boundCall(call) {
     }
   }
   throw new TextError(problems[0]);
+}
+
+/** Return the call of PaddedSharedLayout that with_identity_for stands for: rows in an order. */
+function identityPadding({ positional, keywords }) {
+  const words = ["interval_padding_pairs", "shape", "order", "cga_layout"];
+  const [pairs, shape, order, cga] = words.map((word, at) => positional[at] ?? keywords[word]);
+  if (!isNumbers(shape) || !isNumbers(order))
+    throw new TextError(`${IDENTITY} needs interval_padding_pairs, shape, order`);
+  if ([...order].sort().join() !== shape.map((_, d) => d).join())
+    throw new TextError(`order must be a permutation of 0..${shape.length - 1}, got ${show(order)}`);
+  if (cga?.length) throw new TextError(`of ${IDENTITY}, the page reads those of one CTA`);
+  const offset = order.flatMap((d) => steps(shape[d]).map((step) => unit(shape.length, d, step)));
+  return new Call("PaddedSharedLayout", [pairs, offset, [], shape]);
 }
 
 function unknownClass({ name, own }) {

@@ -4,7 +4,7 @@
 const LINEAR_BASIS = /\b\w+\s*=\s*\d+\s*->\s*\(|\w is a size 1 dimension/;
 const LINEAR_LINE =
   /(\w+)\s*=\s*(\d{1,18})\s*->\s*\(([\d,\s]*)\)|(\w+) is a size 1 dimension/g;
-const CALL_HEAD = /^\s*(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*|constexpr)\s*\(/;
+const CALL_HEAD = /^\s*(?:[A-Za-z_]\w*\.)*(?:_?[A-Z]\w*(?:\.with_identity_for)?|constexpr)\s*\(/;
 
 /** The notations other than that of attributes; the first that recognises a text reads it. */
 const NOTATIONS = [
