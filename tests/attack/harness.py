@@ -219,7 +219,8 @@ def special_files() -> Iterator[Attack]:
 
             def prepare(make: Callable[[str], None] = make, name: str = name) -> None:
                 Path("a.tensor.txt").write_text("old\n")
-                Path(name).unlink(missing_ok=True)
+                for old in (name, "../nowhere"):  # which an attack before may have written
+                    Path(old).unlink(missing_ok=True)
                 make(name)
 
             yield Attack(arguments, prepare=prepare)
