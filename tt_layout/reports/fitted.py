@@ -23,7 +23,9 @@ EMPTY = ("", "-")
 
 _JOINT = "\0"  # a space at which no line is broken; a text has none, see `tt_layout.safe_text`
 
-_PARAMETER = re.compile(r"\b\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]|(?<=\s)--?[a-z][a-z-]* [^\s(-]\S*")
+_PARAMETER = re.compile(
+    r"\b\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]|(?<=\s)--?[a-z][a-z-]* [^\s(-]\S*"
+)
 
 
 class FoldedLine(NamedTuple):
