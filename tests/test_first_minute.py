@@ -158,3 +158,40 @@ def test_init_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     status, shown, errors = on_terminal(*arguments, shows_errors=True)
     assert status == 0, (shown, errors)
     assert "/3" in ESCAPE.sub(b"", shown).decode()
+
+
+def test_the_readme_says_where_a_dump_comes_from() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for word in ("Triton's cache", 'kernel.asm["ttgir"]', "MLIR_ENABLE_DUMP", "tt_layout.watch"):
+        assert word in text
+    assert "(docs/dumps.md)" in text
+
+
+def test_the_hardware_view_is_beside_the_view(run: Run) -> None:
+    lines = run("--help").out.splitlines()
+    [at] = [number for number, line in enumerate(lines) if line.startswith("  --view ")]
+    assert lines[at + 1].startswith("  --use-hw-view ")
+
+
+def test_goldens_of_a_dump_are_few_and_one_line_says_how_to_write_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(DUMP, "kernel.ttgir")
+    assert run("init", "kernel.ttgir").status == 0
+    outcome = run("check")
+    assert outcome.status == 1
+    assert re.fullmatch(
+        r"no golden files yet for \d checks; write them with: tt-layout check --update\n",
+        outcome.out + outcome.err,
+    )
+    assert run("check", "--update").status == 0
+    written = [path for path in tmp_path.iterdir() if path.name != "kernel.ttgir"]
+    assert sum(path.stat().st_size for path in written) < Path(DUMP).stat().st_size
+
+
+def test_a_map_of_banks_is_printed_once(run: Run) -> None:
+    columns = "gl.BlockedLayout([1, 1], [32, 1], [4, 1], [0, 1])"
+    shown = run("conflicts", columns, "(128,32):(32,1)", "-t", "128x32xf32").out
+    assert shown.count("where lanes conflict") == 1
+    assert "the same lanes meet in the same banks as in the store" in shown
