@@ -2,8 +2,10 @@
 ;; Opens dump.ttgir with Eglot; prints the findings and what is said of an operation.
 
 (require 'eglot)
+;; Beside other work the server takes more than the usual 30 seconds to begin.
+(setq eglot-connect-timeout 300)
 (load (expand-file-name "tt-layout.elc"))
-(setq eglot-sync-connect 60)
+(setq eglot-sync-connect 300)
 (find-file "dump.ttgir")
 (apply #'eglot (eglot--guess-contact))
 (let ((end (+ (float-time) 60)))

@@ -33,7 +33,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     ]
     environment = {**os.environ, "SEEN": str(folder / "seen.json"), "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
     assert (folder / "seen.json").exists(), done.stderr
     found: dict[str, Any] = json.loads((folder / "seen.json").read_text(encoding="utf-8"))
@@ -84,7 +84,7 @@ def test_emacs_shows_findings_and_words(tmp_path: Path) -> None:
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     assert "ttg.convert_layout from #a to #b takes shuffles, 16 per warp" in done.stdout
