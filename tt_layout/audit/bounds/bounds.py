@@ -180,17 +180,18 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
         return None
     rates = audited.target.product
     spills = any(pressure.spills for pressure in audit.registers_of(function))
-    work = program_work(audit, function, rates, programs_of(audit, function, grid))
+    counts = Counts(audited, programs_of(audit, function, grid))
+    work = program_work(audit, function, rates, counts)
     if grid is not None:
         memory = launch_memory(audit, function, work, grid)
-        programs, wave = _product(grid), None
+        programs, wave = prod(grid), None
     else:
         wave = Wave(rates.multiprocessors, _resident(audit, function))
         memory = wave_memory(audit, function, work, wave)
         programs = None
     bounds = [
         *_bounds(work, memory, programs, rates, wave),
-        *_contended(audit, function, grid, memory, rates),
+        *_contended(audit, function, counts, memory, rates),
     ]
     bounds.sort(key=lambda bound: -bound.cycles)
     return Bounds(function, rates, programs, tuple(bounds), work, memory, spills, wave)
@@ -217,13 +218,6 @@ def programs_of(audit: Audit, function: str | None, grid: Grid | None) -> Progra
     return Programs(audit, Launch(function, "", ctas=x * y * z, grid=(x, y, z)), function)
 
 
-def _product(grid: Grid) -> int:
-    total = 1
-    for size in grid:
-        total *= size
-    return total
-
-
 def _bounds(
     work: Work, memory: DramTraffic, programs: int | None, rates: Product, wave: Wave | None
 ) -> Iterator[Bound]:
@@ -248,13 +242,10 @@ def _bounds(
 
 
 def _contended(
-    audit: Audit, function: str | None, grid: Grid | None, memory: DramTraffic, rates: Product
+    audit: Audit, function: str | None, counts: Counts, memory: DramTraffic, rates: Product
 ) -> Iterator[Bound]:
     """Yield the time of the atomics that add most to one address, where a grid is known."""
-    programs = programs_of(audit, function, grid)
-    if programs is None:
-        return
-    contended = contentions(audit, function, programs, memory.footprint, rates)
+    contended = contentions(audit, function, counts, memory.footprint, rates)
     worst_one = max(contended, key=lambda contention: contention.cycles, default=None)
     if worst_one is not None:
         reason = f"{worst_one.additions:.3g} additions to an address on line {worst_one.line}"
@@ -363,7 +354,7 @@ class Contention(NamedTuple):
 
 
 def contentions(
-    audit: Audit, function: str | None, programs: Programs, placed: Footprint, rates: Product
+    audit: Audit, function: str | None, counts: Counts, placed: Footprint, rates: Product
 ) -> Iterator[Contention]:
     """Yield the atomics of a launch that many programs direct at the same addresses.
 
@@ -372,14 +363,15 @@ def contentions(
 
     Args:
         audit, function: the kernel.
-        programs: of the launch.
+        counts: of the programs of the launch; nothing is yielded without them.
         placed: the bytes that each access touches.
         rates: of the product; nothing is yielded for one that nobody measured.
     """
-    audited, timing = audit.audited, rates.timing
-    if audited is None or timing is None or not timing.is_measured or not programs.number:
+    audited, timing, programs = audit.audited, rates.timing, counts.programs
+    if audited is None or timing is None or not timing.is_measured:
         return
-    counts = Counts(audited, programs)
+    if programs is None or not programs.number:
+        return
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
         price = _price(audited, full, timing) if full is not None else None

@@ -68,7 +68,7 @@ class Counts:
     """Mean counts of runs and of touched bytes in a program of the grid."""
 
     def __init__(self, audited: AuditedModule, programs: Programs | None = None) -> None:
-        self._audited, self._programs = audited, programs
+        self._audited, self.programs = audited, programs
         self._known: dict[object, Runs] = {}
         self._traffic: dict[object, Mapping[str, Amount]] = {}
 
@@ -86,8 +86,8 @@ class Counts:
 
     def _runs(self, full: FullOperation) -> Runs:
         total = executions(self._audited.evaluator(full.function), full.operation)
-        if self._programs is not None:
-            amount = self._programs.runs_of(full, total)
+        if self.programs is not None:
+            amount = self.programs.runs_of(full, total)
             mean = self._mean(amount)
             if mean is not None:
                 return Runs(mean, amount.is_bound)
@@ -96,18 +96,18 @@ class Counts:
     def traffic(self, row: MovementRow, unit: str) -> float | None:
         """Return the sectors or lines of all executions; None where they are not known."""
         total = None
-        if self._programs is not None:
+        if self.programs is not None:
             key = row.operation.line, row.operation.column
             if key not in self._traffic:
-                self._traffic[key] = self._programs.traffic(row)
+                self._traffic[key] = self.programs.traffic(row)
             total = self._mean(self._traffic[key][unit])
         if total is None and row.cost is not None:
             total = getattr(row.cost.details, f"total_{unit}", None)
         return total
 
     def _mean(self, amount: Amount) -> float | None:
-        assert self._programs is not None
-        number = self._programs.number
+        assert self.programs is not None
+        number = self.programs.number
         return amount.number / number if number and amount.number is not None else None
 
 
@@ -115,14 +115,11 @@ def _assumed(total: Executions) -> Runs:
     return Runs(assumed_runs(total), total.number is None)
 
 
-def program_work(
-    audit: Audit, function: str | None, rates: Product, programs: Programs | None = None
-) -> Work:
+def program_work(audit: Audit, function: str | None, rates: Product, counts: Counts) -> Work:
     """Return the mean work of a function's program."""
     audited = audit.audited
     assert audited is not None
     rows = audit.movements_of(function)
-    counts = Counts(audited, programs)
     return Work(
         lsu_cycles=sum(lsu_cycles(row, counts) for row in rows),
         asked=tuple((row, l2_bytes(row, counts)) for row in rows),
