@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from tt_layout.algebra.given import require_distinct
@@ -114,9 +115,7 @@ class ModularLayout(LinearLayout):
         """
         import numpy as np
 
-        total = 1
-        for _, size in self.out_sizes:
-            total *= size
+        total = prod(size for _, size in self.out_sizes)
         counts = np.bincount(self.elements, minlength=total)
         return {",".join(self.get_out_dim_names()): counts.tolist()}
 

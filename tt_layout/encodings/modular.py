@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tt_layout import npot
-from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.algebra.linear_layout import LinearLayout, next_power_of_two
 from tt_layout.algebra.modular_layout import ModularLayout
 from tt_layout.errors import LayoutError
 from tt_layout.surface import is_command_line
@@ -48,7 +48,7 @@ def covers(shape: Sequence[int]) -> tuple[int, ...]:
         >>> covers((6, 8))
         (8, 8)
     """
-    return tuple(size if is_power_of_two(size) else 1 << size.bit_length() for size in shape)
+    return tuple(next_power_of_two(size - 1) for size in shape)
 
 
 def modular_layout(mnemonic: str, padded: LinearLayout, shape: Sequence[int]) -> LinearLayout:

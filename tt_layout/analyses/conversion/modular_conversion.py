@@ -12,13 +12,15 @@ Source:
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.modular_layout import ModularLayout
 from tt_layout.analyses.conversion.conversion import ConversionKind
+from tt_layout.encodings.modular import covers
 from tt_layout.errors import LayoutError
 
 if TYPE_CHECKING:
@@ -81,5 +83,4 @@ def cover_elements(layout: LinearLayout) -> int:
         >>> cover_elements(ModularLayout((("register", ()),), (("dim0", 48), ("dim1", 4))))
         256
     """
-    covers = (s if is_power_of_two(s) else 1 << s.bit_length() for _, s in layout.out_sizes)
-    return int(np.prod([*covers]))
+    return prod(covers([size for _, size in layout.out_sizes]))
