@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
@@ -44,6 +44,17 @@ def count(number: int | float, noun: str) -> str:
         ('1 wavefront', '2.5 wavefronts')
     """
     return f"{shown(number)} {plural(noun, number)}"
+
+
+def listed(words: Iterable[str], conjunction: str = "and") -> str:
+    """List words, of which there is at least one, with a conjunction before the last.
+
+    Example:
+        >>> listed(["8"]), listed(["1", "2", "4"], "or")
+        ('8', '1, 2 or 4')
+    """
+    *first, last = words
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
 
 
 def duration(seconds: float) -> str:
@@ -123,8 +134,8 @@ def bits_in_words(masks: Sequence[int], noun: str) -> str:
 
 
 def _mask_in_words(mask: int, noun: str) -> str:
-    *first, last = (str(bit) for bit in range(mask.bit_length()) if mask >> bit & 1)
-    return f"{noun} bits {', '.join(first)} and {last} together"
+    bits = (str(bit) for bit in range(mask.bit_length()) if mask >> bit & 1)
+    return f"{noun} bits {listed(bits)} together"
 
 
 def ranges(numbers: Sequence[int]) -> str:

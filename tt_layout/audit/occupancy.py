@@ -20,7 +20,7 @@ from tt_layout.hardware import Target
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.ssa import integers
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
-from tt_layout.wording import count
+from tt_layout.wording import count, listed
 
 REGISTERS, SHARED, WARPS, CTAS = "registers", "shared memory", "warps", "CTAs"
 TENSOR = "tensor memory"
@@ -137,8 +137,7 @@ class Occupancy:
 
     @property
     def _limits(self) -> str:
-        *first, last = self.limited_by
-        return f"limited by {', '.join(first)} and {last}" if first else f"limited by {last}"
+        return f"limited by {listed(self.limited_by)}"
 
 
 def kernel_occupancy(

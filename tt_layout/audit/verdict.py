@@ -87,10 +87,8 @@ def verdict_text(
         alike = [finding for finding in urgent if finding.occurrences[0].counted == first.counted]
         return first.headline(len(alike), urgent[0])
     bound = _bound_text(bounds, measured) if bounds is not None else ""
-    if measured is not None:
-        return "; ".join(filter(None, [bound, _gain_text(findings, adviser)]))
-    time = estimate()
-    if isinstance(time, NoEstimate):
+    time = estimate() if measured is None else None
+    if not isinstance(time, Estimate):
         return "; ".join(filter(None, [bound, _gain_text(findings, adviser)]))
     gap = Gap(time, bounds)
     return f"{gap.text}; {_gain_text(findings, adviser, gap)}"

@@ -134,17 +134,18 @@ def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
     """
     from difflib import get_close_matches
 
+    from tt_layout.wording import listed
+
     names = list(dict.fromkeys(islice(layouts, MAX_SEEN)))
     if near := get_close_matches(name, names, n=MAX_SUGGESTED):
-        *former, last = (f"#{alias}" for alias in near)
-        either = f"{', '.join(former)} or {last}" if former else last
+        either = listed((f"#{alias}" for alias in near), "or")
         return f"there is no alias #{name}{where}; did you mean {either}?"
     if not names:
         return f"there is no alias #{name}{where}, nor any other that is a layout"
     many = "at least " * (len(names) == MAX_SEEN)
     rest = f" and {many}{len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-    listed = ", ".join(f"#{alias}" for alias in names[:MAX_LISTED])
-    return f"there is no alias #{name}{where}; the layouts are {listed}{rest}"
+    seen = ", ".join(f"#{alias}" for alias in names[:MAX_LISTED])
+    return f"there is no alias #{name}{where}; the layouts are {seen}{rest}"
 
 
 def _claims_to_be_layout(node: AttributeNode) -> bool:

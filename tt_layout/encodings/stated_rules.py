@@ -147,5 +147,6 @@ def one_of(values: Iterable[Any]) -> str:
         >>> one_of([8]), one_of([None, 1, 2, 4])
         ('8', '1, 2 or 4')
     """
-    *former, last = (_shown(value) for value in values if value is not None)
-    return f"{', '.join(former)} or {last}" if former else last
+    from tt_layout.wording import listed
+
+    return listed((_shown(value) for value in values if value is not None), "or")

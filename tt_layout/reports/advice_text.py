@@ -20,7 +20,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.short_names import short_layout, short_operation
 from tt_layout.safe_text import safe
-from tt_layout.wording import count, lines
+from tt_layout.wording import count, lines, listed
 
 MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for
 MAX_ANCHORS = 4  # operations that are named on one side of a conversion
@@ -163,9 +163,7 @@ def in_triton(suggestion: Suggestion, target: Target | None) -> str:
         return f"cannot be set in Triton; on what it depends is not known{where}"
     if not knobs:
         return "cannot be set in Triton"
-    *first, last = knobs
-    by = f"{', '.join(first)} and {last}" if first else last
-    return f"cannot be set in Triton; it depends on {by}"
+    return f"cannot be set in Triton; it depends on {listed(knobs)}"
 
 
 def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -> Iterator[str]:
@@ -242,12 +240,25 @@ def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
 
 
 def _anchors(anchors: Sequence[Anchor]) -> str:
-    """Return operations with their lines, those of one name together."""
+    return operations_text([(anchor.operation, anchor.line) for anchor in anchors], MAX_ANCHORS)
+
+
+def operations_text(operations: Sequence[tuple[str, int]], most: int) -> str:
+    """Return operations with their lines, those of one name together.
+
+    Args:
+        operations: the name of each, and its line.
+        most: how many are named; the others are counted.
+
+    Example:
+        >>> operations_text([("tt.load", 3), ("tt.dot", 5), ("tt.load", 4), ("tt.store", 9)], 3)
+        'load (3, 4), dot (5) and 1 more'
+    """
     places: dict[str, list[int]] = {}
-    for anchor in anchors[:MAX_ANCHORS]:
-        places.setdefault(short_operation(anchor.operation), []).append(anchor.line)
+    for name, line in operations[:most]:
+        places.setdefault(short_operation(name), []).append(line)
     texts = [f"{safe(name)} ({', '.join(map(str, lines))})" for name, lines in places.items()]
-    further = len(anchors) - MAX_ANCHORS
+    further = len(operations) - most
     return ", ".join(texts) + f" and {further} more" * (further > 0)
 
 

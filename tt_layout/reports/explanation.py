@@ -24,14 +24,20 @@ from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.enums import MemorySpace
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import layout_of
-from tt_layout.ir.short_names import short_operation
 from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.traits import Traits
 from tt_layout.ir.types import IRType
 from tt_layout.placement import ASSUMED_BITS, PlacedLayout
-from tt_layout.reports.advice_text import fix_text, gain_text, in_triton, note_message, way_out
+from tt_layout.reports.advice_text import (
+    fix_text,
+    gain_text,
+    in_triton,
+    note_message,
+    operations_text,
+    way_out,
+)
 from tt_layout.safe_text import safe, shortened
-from tt_layout.wording import count, size
+from tt_layout.wording import count, listed, size
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -284,13 +290,7 @@ def _uses(flow: Flow, value: Value) -> str:
 
 
 def _anchors(operations: Sequence[SsaOperation]) -> str:
-    """Return operations with their lines, those of one name together."""
-    places: dict[str, list[int]] = {}
-    for operation in operations[:MAX_USES]:
-        places.setdefault(short_operation(operation.name), []).append(operation.line)
-    texts = [f"{safe(name)} ({', '.join(map(str, at))})" for name, at in places.items()]
-    more = len(operations) - MAX_USES
-    return ", ".join(texts) + f" and {more} more" * (more > 0)
+    return operations_text([(operation.name, operation.line) for operation in operations], MAX_USES)
 
 
 # -- what it costs, and what moves that -----------------------------------------------------------
@@ -328,6 +328,4 @@ def _knobs(audit: Audit, full: FullOperation) -> Iterator[str]:
         encoding = ir_type.encoding if ir_type is not None else None
         moving = knobs.get(getattr(encoding, "mnemonic", ""))
         if moving:
-            *others, last = moving
-            by = f"{', '.join(others)} and {last}" if others else last
-            yield f"in Triton {_layout(ir_type)} depends on {by}"
+            yield f"in Triton {_layout(ir_type)} depends on {listed(moving)}"

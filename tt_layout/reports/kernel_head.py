@@ -11,7 +11,7 @@ from tt_layout.audit.time.walk import Iteration, Wait
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe
-from tt_layout.wording import duration
+from tt_layout.wording import duration, listed
 
 SHOWN_STEPS = 6
 """Steps on a critical path that are named, the longest of them."""
@@ -72,8 +72,7 @@ def _unknown_text(summary: Kernel) -> str:
     target = summary.chip
     if target is None or not target.unknown:
         return ""
-    *first, last = target.unknown
-    return f"{' and '.join(filter(None, [', '.join(first), last]))} not known for {target.name}"
+    return f"{listed(target.unknown)} not known for {target.name}"
 
 
 def _registers_text(pressure: RegisterPressure) -> str:

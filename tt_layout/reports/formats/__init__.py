@@ -15,6 +15,7 @@ from pkgutil import iter_modules
 from typing import cast
 
 from tt_layout.reports.format import Format
+from tt_layout.wording import listed
 
 
 @cache
@@ -56,8 +57,7 @@ def in_words(names: Sequence[str]) -> str:
         >>> in_words(["text", "json", "html"])
         'text, JSON or a page'
     """
-    *first, last = (format_named(name).prints for name in names)
-    return f"{', '.join(first)} or {last}" if first else last
+    return listed((format_named(name).prints for name in names), "or")
 
 
 def format_of_file(path: str) -> type[Format]:
