@@ -81,6 +81,7 @@ def test_findings_have_the_number_that_the_report_prints(run: Run, tmp_path: Pat
     assert second["suggestion"] in new.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_carried_out_writes_nothing(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "new.ttgir"
     outcome = run("apply", str(DUMP), "--finding", "99", "-o", str(path))

@@ -95,6 +95,7 @@ def plain_totals(text: str) -> Counter[tuple[str, str]]:
     return totals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dump", sampled(DUMPS, 6), ids=IDS)
 def test_totals_agree_with_a_count_from_the_text(dump: Path, run: Run) -> None:
     [module] = json.loads(run("audit", dump.name, "--format", "json").out)["modules"]
@@ -106,6 +107,7 @@ def test_totals_agree_with_a_count_from_the_text(dump: Path, run: Run) -> None:
     assert len(module["data_movements"]) == sum(total["count"] for total in module["totals"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dump", sampled(DUMPS, 6), ids=IDS)
 def test_uses_lines_and_warps_agree_with_the_text(dump: Path, run: Run) -> None:
     text = dump.read_text(encoding="utf-8")

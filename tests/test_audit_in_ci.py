@@ -75,6 +75,7 @@ cases:
 """
 
 
+@pytest.mark.slow
 def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
     (tmp_path / "layouts.yaml").write_text(MANIFEST, encoding="utf-8")
     assert run("check", "--update").status == 0
@@ -112,6 +113,7 @@ def test_wrong_cases_are_refused(
     assert message in outcome.out + outcome.err
 
 
+@pytest.mark.slow
 def test_a_first_manifest_has_the_types_and_the_target_of_the_dump(
     run: Run, tmp_path: Path
 ) -> None:
@@ -127,6 +129,7 @@ def test_a_first_manifest_has_the_types_and_the_target_of_the_dump(
     assert run("check", "last.yaml", "--update").status == 0
 
 
+@pytest.mark.slow
 def test_what_every_other_way_makes_dearer_does_not_fail(run: Run) -> None:
     dump = NARROW.parent / "kernels" / "attention-sm80.ttgir"
     outcome = run("audit", str(dump), "--fail-on", "conversions")

@@ -413,6 +413,7 @@ def test_update_accepts_and_leaves_nothing_else(folder: Path, run: Run) -> None:
     assert run("check").status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("value", "status"), [("true", 2), ("1", 2), ("", 0), ("false", 0)])
 def test_update_is_refused_in_ci(
     value: str, status: int, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
@@ -505,6 +506,7 @@ def test_an_update_of_some_keeps_what_is_known_of_others(folder: Path, run: Run)
 DAMAGES = ("", "[", "[]", "{}", '{"swizzled.tensor": 5}', "\x00", "[" * 9999)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", sampled(DAMAGES, 4))
 def test_without_facts_the_lines_are_shown_and_how_to_know_more(
     damage: str, folder: Path, run: Run
@@ -522,6 +524,7 @@ def test_without_facts_the_lines_are_shown_and_how_to_know_more(
     assert "maxPhase: was 4, is 2" in run("check").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sampled(["link", "folder", "socket", "itself", "pipe"], 4))
 def test_a_file_of_facts_that_is_none_is_not_read_and_not_replaced(
     kind: str, folder: Path, run: Run

@@ -71,6 +71,7 @@ def test_the_assembly_of_amd_states_registers() -> None:
     assert assembly_registers("; no metadata") is None
 
 
+@pytest.mark.slow
 def test_the_cubin_beside_a_dump_goes_before_the_estimate(dump: Path, run: Run) -> None:
     estimate = summary(dump)
     assert (estimate["registers_source"], estimate["spills"]) == (None, "unlikely")

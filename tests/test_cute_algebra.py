@@ -125,6 +125,7 @@ def test_a_composition_is_the_function_of_a_function(count: int, seed: int) -> N
     assert tried > count // 8
 
 
+@pytest.mark.slow
 @LOOPS
 def test_inverses_and_complements_are_what_they_are_defined_to_be(count: int, seed: int) -> None:
     for layout in layouts(count, seed):

@@ -32,6 +32,7 @@ def padded(text: str, name: str, factor: float) -> str:
     return PADDED.sub(other, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("buffer", sampled(BUFFERS, 6), ids=lambda one: f"{one[0].stem}{one[1]}")
 def test_what_is_suggested_is_as_good_as_the_compilers_own(buffer: tuple[Path, str]) -> None:
     """Little padding has conflicts; what is suggested costs no more than what the compiler took."""

@@ -352,6 +352,7 @@ def test_the_library_section_is_true(page: str) -> None:
         assert runner.run(examples, clear_globs=False).failed == 0
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "page.md").read_text(encoding="utf-8")

@@ -53,6 +53,7 @@ def test_a_value_says_which_uses_change_it() -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_moves_a_layout_is_said_of_every_operation_without_a_finding() -> None:
     said = words_of("tt.store")
     assert any(fact.startswith("in Triton #blocked1 depends on ") for fact in said)

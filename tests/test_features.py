@@ -75,6 +75,7 @@ def written() -> dict[str, list[list[Any]]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sampled(EXAMPLES, 12))
 def test_examples_have_their_features(name: str) -> None:
     rows = rows_of(name)

@@ -107,6 +107,7 @@ def test_each_parameter_is_explained_by_a_figure_and_the_command_that_draws_it()
     assert [word for word in words if word not in text] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_are_whole_and_nothing_is_clipped(gallery: Path, name: str) -> None:
     root = ElementTree.parse(gallery / f"{name}.svg").getroot()
@@ -412,6 +413,7 @@ def test_a_tile_is_the_smallest_that_repeats() -> None:
     assert (tile_of(np.tile(tile, (8, 16))) == tile).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "limit"), [(64, 500), (128, 1500)])
 def test_svg_is_small_and_little_work(size: int, limit: int) -> None:
     texts = []
@@ -421,6 +423,7 @@ def test_svg_is_small_and_little_work(size: int, limit: int) -> None:
     assert len(labels(ElementTree.fromstring(texts[0]))) == size * size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("color_by", ["warp", "lane", "register"])
 def test_an_overview_has_no_labels_and_is_small(color_by: str) -> None:
     figure = draw(held(SEED, "tensor<1024x1024xf16>"), color_by=color_by)

@@ -150,6 +150,7 @@ def test_a_page_in_a_read_only_folder_is_one_message(tmp_path: Path) -> None:
     assert not list(folder.iterdir())
 
 
+@pytest.mark.slow
 def test_init_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tt_layout.reports.progress, "PATIENCE", -1.0)
     (tmp_path / "k.mlir").write_text(f"#a = {ROW}\n#b = {ROW}\n#c = {ROW}\n", encoding="utf-8")
@@ -173,6 +174,7 @@ def test_the_hardware_view_is_beside_the_view(run: Run) -> None:
     assert lines[at + 1].startswith("  --use-hw-view ")
 
 
+@pytest.mark.slow
 def test_goldens_of_a_dump_are_few_and_one_line_says_how_to_write_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
 ) -> None:

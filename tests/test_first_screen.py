@@ -41,6 +41,7 @@ def audits(path: Path) -> tuple[Audit, ...]:
     return tuple(audit_module(module) for module in parse_ir(path.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 16), ids=lambda path: path.stem)
 def test_a_first_screen_is_short(path: Path) -> None:
     report = AuditReport(path.name, audits(path))
@@ -51,6 +52,7 @@ def test_a_first_screen_is_short(path: Path) -> None:
     assert verdict.startswith("@")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
 def test_nothing_is_removed_without_a_way_out(path: Path) -> None:
     text = plain_text(AuditReport(path.name, audits(path), is_whole=True))
@@ -91,6 +93,7 @@ def test_a_terminal_says_what_a_pipe_says(path: Path, width: int) -> None:
     assert text.split() == [*plain_text(piped).split(), *hint.split()]
 
 
+@pytest.mark.slow
 def test_the_order_of_a_screen_is_that_of_questions() -> None:
     path = EXAMPLES / "workloads" / "int8_matmul-gfx942.ttgir"
     text = " ".join(
@@ -247,6 +250,7 @@ def random_audit(random: Random) -> Audit:
     return replace(audit, findings=tuple(found), registers=registers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, slow(10)])
 def test_no_first_screen_is_longer_whatever_is_found(number: int, seed: int) -> None:
     random = Random(seed)

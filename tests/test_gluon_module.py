@@ -35,6 +35,7 @@ def constants(text: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["matmul-sm90", slow("attention-sm100"), slow("attention-gfx950")])
 def test_each_constant_is_a_layout_of_the_dump(name: str, run: Run) -> None:
     path = KERNELS / f"{name}.ttgir"
@@ -104,6 +105,7 @@ def test_what_gluon_cannot_say_is_listed(run: Run, tmp_path: Path) -> None:
     assert not constants(outcome.out)
 
 
+@pytest.mark.slow
 def test_what_an_older_release_refuses_has_its_reason(run: Run) -> None:
     why = "# gl.amd.AMDWMMALayout needs Triton 3.7: 3.6 takes warps_per_cta, not warp_bases."
     for name in ("matmul-gfx1250", "matmul-sm90"):

@@ -30,6 +30,7 @@ def trip_count(dump: str) -> str:
     return found[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [12, 60, 1000])
 def test_values_that_share_operands_are_written_once(count: int) -> None:
     dumps = [shared_quotients(count), last_two(count)]
@@ -46,6 +47,7 @@ def test_shared_values_are_written_out_while_they_are_short() -> None:
     assert trip_count(shared_quotients(1)) == "%s / %s + %s"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sampled(DUMPS, 5))
 def test_an_audit_takes_work_in_proportion_to_the_dump(kind: str) -> None:
     def calls(size: int) -> int:

@@ -82,6 +82,7 @@ def without_places(data: object) -> object:
     return [without_places(item) for item in data] if isinstance(data, list) else data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "seeds"),
     [*((path, 1) for path in DUMPS[::30]), *(slow(path, 2) for path in DUMPS)],

@@ -71,6 +71,7 @@ def test_index_types_are_counted_unless_all_are_asked_for(run: Run) -> None:
     assert "!tt.ptr" in whole.partition("\nlayouts\n")[2]
 
 
+@pytest.mark.slow
 def test_lines_of_the_program_are_shown(run: Run, tmp_path: Path) -> None:
     outcome = run("audit", "matmul-sm80.ttgir", "--all", "--source", ".")
     assert re.search(r"\d\. make.py:39:5, line \d+: tl.store\(c \+ rows", outcome.out)

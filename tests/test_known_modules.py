@@ -71,6 +71,7 @@ def test_aliases_of_a_module_above_are_part_of_what_it_means() -> None:
         assert audit_data(audit_module(module, shared)) == audit_data(audit_module(module))
 
 
+@pytest.mark.slow
 def test_other_arguments_are_not_those_of_before() -> None:
     text = SOFTMAX.read_text(encoding="utf-8")
     shared = SharedWork()

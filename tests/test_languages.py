@@ -110,6 +110,7 @@ GIVEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["-l", "info"])
 def test_a_text_in_another_language_is_named_where_a_layout_is_expected(
     run: Run, option: str

@@ -104,6 +104,7 @@ def test_every_function_takes_gpus_by_any_name(name: str, target: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_one_layout_is_as_good_as_a_list() -> None:
     one, listed = (tt_layout.swizzle(rows, rows, "64x64xf16") for rows in (ROWS, [ROWS]))
     assert str(one) == str(listed)

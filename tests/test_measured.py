@@ -175,6 +175,7 @@ def test_lines_of_the_program(run: Run) -> None:
     assert (store["measured"], store["predicted"]) == (80_000, 64_000)
 
 
+@pytest.mark.slow
 def test_pages_of_a_gpu(run: Run) -> None:
     """What an H200 counted of two kernels of Triton 3.6 is what is predicted, line by line."""
     Path("ncu.csv").write_bytes((DATA / "h200-source-page.csv").read_bytes())

@@ -24,6 +24,7 @@ def judged() -> list[dict[str, Any]]:
     return [json.loads(line) for line in JUDGED.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_elements_are_where_jax_puts_them() -> None:
     rows = judged()
     assert len(rows) == 100

@@ -47,6 +47,7 @@ def test_every_mistake_is_there() -> None:
     assert list(MISTAKES) == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_mistake_is_named(name: str, run: Run) -> None:
     outcome = run("audit", f"{name}.ttgir", "--format", "json")

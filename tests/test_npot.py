@@ -216,6 +216,7 @@ def random_case(seed: int) -> tuple[str, tuple[int, ...]]:
             return text, shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seeds", [range(8), *(slow(range(start, start + 250)) for start in range(0, 500, 250))]
 )

@@ -240,6 +240,7 @@ def test_a_page_without_a_multiplication_says_why_when_it_is_asked_for() -> None
         page_of({"layout": large}, is_multiplied=True)
 
 
+@pytest.mark.slow
 def test_the_page_of_a_dump_has_its_multiplications_and_opens_on_a_line() -> None:
     source = read_source(str(ROOT / "examples/kernels/matmul-sm80.ttgir"))
     dump = embedded(page_of_dump(source, [], line=125).html)["dump"]

@@ -218,6 +218,7 @@ def test_accesses_cost_what_the_library_says(pairs_tried: int, every: int, seed:
     assert pairs_tried // 4 < seen["conflicts"] < 2 * pairs_tried - pairs_tried // 16
 
 
+@pytest.mark.slow
 def test_means_are_written_alike() -> None:
     means = [1, 2, *(number / 32 for number in range(1, 200)), 4 / 3, 1234.56789]
     assert scripts().ask(what="counted", points=means) == [
@@ -250,6 +251,7 @@ def fastest_dimension(pair: Pair) -> int:
     return next(dim for dim, step in enumerate(first) if step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs_tried", [1, slow(15)])
 def test_the_swizzle_that_is_suggested_is_that_of_the_library(pairs_tried: int, seed: int) -> None:
     """For one access: the first of the ranking, of equals one as fast along the same dimension."""

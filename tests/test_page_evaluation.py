@@ -104,6 +104,7 @@ def test_the_corpus_evaluates_alike(layouts: int, seed: int) -> None:
     assert len(cases) == layouts
 
 
+@pytest.mark.slow
 @LAYOUTS
 def test_the_holders_of_an_element_are_all_places_that_lead_to_it(layouts: int, seed: int) -> None:
     chance = random.Random(seed)
@@ -368,6 +369,7 @@ def test_shared_memory_is_read_alike_under_each_release(layouts: int, seed: int)
         assert answer["padding"] == [list(pair) for pair in own.padding]
 
 
+@pytest.mark.slow
 @LAYOUTS
 def test_layouts_are_compared_alike(layouts: int, seed: int) -> None:
     groups: dict[tuple[Any, ...], list[LinearLayout]] = defaultdict(list)
@@ -404,6 +406,7 @@ def refusal(text: str) -> str | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", [2, slow(60)])
 def test_a_mistyped_name_or_key_is_answered_as_on_the_command_line(each: int, seed: int) -> None:
     """The page's box says what was probably meant, in the words of the command line."""

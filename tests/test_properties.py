@@ -95,6 +95,7 @@ def tuples(line: str) -> list[str]:
     return re.findall(r"\([^)]*\)|-", line)
 
 
+@pytest.mark.slow
 @COUNTS
 def test_distributed_views_describe_one_map(count: int) -> None:
     kinds = ["blocked", "linear", "generic_linear", "slice", "nvidia_mma v2", "nvidia_mma v3"]

@@ -110,6 +110,7 @@ def test_copies_by_brute_force(step: int) -> None:
         assert math.prod(info.replication.values()) == info.locations_per_element
 
 
+@pytest.mark.slow
 @STEPS
 def test_counts_by_brute_force(step: int) -> None:
     """Along each dimension, as many as there are different coordinates."""
@@ -249,6 +250,7 @@ def test_a_column_of_threads_wastes_sectors() -> None:
 # -- memory ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @STEPS
 def test_padding_by_brute_force(step: int) -> None:
     for row, encoding, layout in small("shared", step):

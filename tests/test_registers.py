@@ -153,6 +153,7 @@ def test_partitions_have_their_own() -> None:
     assert audit_module(module).registers == tuple(found)
 
 
+@pytest.mark.slow
 def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
     body = """
     %x = tt.load %q : tensor<1024x128x!tt.ptr<f16>, #row>
@@ -168,6 +169,7 @@ def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
     )
 
 
+@pytest.mark.slow
 def test_fail_on_registers(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "kernel.ttgir"
     body = """

@@ -72,6 +72,7 @@ def test_results_move_with_their_dumps(run: Run, folder: Path, read: list[str]) 
     assert after.out == before.out.replace("/dumps/", "/moved/")
 
 
+@pytest.mark.slow
 def test_a_broken_result_is_made_again(run: Run, folder: Path, read: list[str]) -> None:
     arguments = ["audit", str(folder / "dumps"), "--cache", str(folder / "kept")]
     first = run(*arguments)

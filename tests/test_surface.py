@@ -62,6 +62,7 @@ def test_a_list_of_dumps_has_parts(ask: Ask) -> None:
     assert ask("dumps", first=total + 1) == f"none from {total + 1} on, of {total} dumps"
 
 
+@pytest.mark.slow
 def test_findings_have_parts(ask: Ask) -> None:
     dump = "kernels/attention-gfx942.ttgir"
     whole = ask("findings", dump=dump).splitlines()

@@ -105,6 +105,7 @@ NEWEST = max((row.name for row in ROWS if row.is_nvidia), key=lambda name: int(n
 NEWER = (("cuda:999", "sm999", NEWEST, "NVIDIA"), ("hip:gfx999", "gfx999", "gfx950", "AMD"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "chip", "row", "vendor"), NEWER)
 def test_a_newer_gpu_is_said_to_be_costed_as_another(
     audit: Any, target: str, chip: str, row: str, vendor: str
@@ -242,6 +243,7 @@ def bounds(run: Run, dump: str, *options: str) -> dict[str, Any]:
     return dict(summary["bounds"])
 
 
+@pytest.mark.slow
 def test_a_product_is_chosen_and_named(run: Run, dump: str) -> None:
     first, slower = bounds(run, dump), bounds(run, dump, "--gpu", "h100")
     assert (first["rates_of"], slower["rates_of"]) == ("H200", "H100")

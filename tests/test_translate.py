@@ -234,6 +234,7 @@ SHARES = pytest.mark.parametrize("share", [120, slow(12)])
 """Of the corpora; tests/compiler takes all of them."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [6, slow(75)])
 def test_random_layouts_are_read_back(cases: int, seed: int, tally: Counter[str]) -> None:
     for case in random_cases(seed, cases):
@@ -254,6 +255,7 @@ def test_layouts_of_upstream_tests_are_read_back(
             check_targets(own, ALL_TARGETS, tally)
 
 
+@pytest.mark.slow
 @SHARES
 def test_layouts_of_every_era_are_read_back(share: int, seed: int, tally: Counter[str]) -> None:
     rows = [row for row in rows_of("era-examples.jsonl") if "printed" in row and "attr" in row]
@@ -494,6 +496,7 @@ CLUSTER = (
 BATCHES = "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 8, order = [1, 0, 2]}>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("layout", "shape", "bits"),
     [

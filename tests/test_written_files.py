@@ -70,6 +70,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png", "html"])
 def test_a_named_output_replaces_its_own_kind_only(ending: str, run: Run) -> None:
     if ending == "png":
