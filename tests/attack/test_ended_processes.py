@@ -33,7 +33,7 @@ sys.argv = ["tt-layout", *sys.argv[1:]]
 main()
 """
 COMMANDS = {
-    "check": ("check", "--jobs", "2", "--max-cases", "100"),
+    "check": ("check", "--jobs", "2", "--max-cases", "1000"),
     "audit": ("audit", "kernels"),
     "large audit": ("audit", "large.mlir"),
 }
@@ -72,8 +72,8 @@ def wait_for(count: int, session: int, *, at_most: bool) -> list[int]:
 
 
 def work(folder: Path, command: str) -> None:
-    """Make files that keep a command busy."""
-    cases = (CASE.format(n=n, layout=BLOCKED) for n in range(64))
+    """Make files that keep a command busy: the cases of a process for longer than SECONDS."""
+    cases = (CASE.format(n=n, layout=BLOCKED) for n in range(512))
     (folder / "layouts.yaml").write_text(f"version: 1\ncases:\n{''.join(cases)}")
     kernel = (ROOT / "examples/kernels/matmul-sm80.ttgir").read_text(encoding="utf-8")
     (folder / "kernels").mkdir()

@@ -201,9 +201,9 @@ def run_checks(checks: Sequence[Check], jobs: int = 1) -> Iterator[Outcome]:
 def _run_in_processes(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
+    from multiprocessing import active_children, get_context
 
-    jobs = min(jobs, len(checks))
+    jobs, before = min(jobs, len(checks)), active_children()
     chunk = max(1, min(64, len(checks) // (4 * jobs)))
     with ProcessPoolExecutor(jobs, get_context("spawn"), begin_worker) as pool:
         try:
@@ -215,6 +215,8 @@ def _run_in_processes(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
             raise LayoutError(message) from None
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(active_children()).difference(before):
+                process.terminate()  # else their cases are run to the end first
             raise
 
 
