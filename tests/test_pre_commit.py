@@ -22,10 +22,8 @@ repos:
     hooks:
       - id: tt-layout-check
 """
-MANIFEST = """\
-cases:
-  - {{name: kernel, file: {name}, views: [audit]}}
-"""
+CASE = "  - {{name: {0}, file: {0}, views: [audit]}}\n"
+NAMES = ("kernel.ttgir", "kernel.ttir", "kernel.mlir", "kernel.llir", "kernel.log", "kernel")
 
 
 def run(folder: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -44,35 +42,29 @@ def commit() -> str:
     return result.stdout.strip()
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make the folder in which pre-commit installs the package once for all tests."""
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.mark.parametrize(
-    "name", ["kernel.ttgir", "kernel.ttir", "kernel.mlir", "kernel.llir", "kernel.log", "kernel"]
-)
-def test_a_commit_of_what_a_manifest_names_is_checked(
-    tmp_path: Path, home: Path, commit: str, name: str
-) -> None:
-    (tmp_path / name).write_text(KERNEL)
-    (tmp_path / "layouts.yaml").write_text(MANIFEST.format(name=name))
-    (tmp_path / ".pre-commit-config.yaml").write_text(CONFIG.format(root=ROOT, commit=commit))
+def test_a_commit_of_what_a_manifest_names_is_checked(tmp_path: Path, commit: str) -> None:
+    """Commit a change of each kind of file in one repository: installing takes longest."""
+    folder, home = tmp_path / "repository", str(tmp_path / "home")
+    folder.mkdir()
+    for name in NAMES:
+        (folder / name).write_text(KERNEL)
+    (folder / "layouts.yaml").write_text("cases:\n" + "".join(map(CASE.format, NAMES)))
+    (folder / ".pre-commit-config.yaml").write_text(CONFIG.format(root=ROOT, commit=commit))
     check = sys.executable, "-m", "tt_layout", "check"
-    assert run(tmp_path, *check, "--update", CI="").returncode == 0
-    assert run(tmp_path, "git", "init", "-q").returncode == 0
-    run(tmp_path, "git", "add", "-A")
-    assert run(tmp_path, "git", "commit", "-q", "-m", "Begin").returncode == 0
+    assert run(folder, *check, "--update", CI="").returncode == 0
+    assert run(folder, "git", "init", "-q").returncode == 0
+    run(folder, "git", "add", "-A")
+    assert run(folder, "git", "commit", "-q", "-m", "Begin").returncode == 0
 
     hook = sys.executable, "-m", "pre_commit", "run"
-    (tmp_path / name).write_text(KERNEL.replace("1024", "2048"))
-    run(tmp_path, "git", "add", name)
-    result = run(tmp_path, *hook, PRE_COMMIT_HOME=str(home))
-    assert result.returncode == 1, result.stdout + result.stderr
-    assert "changed: kernel.audit" in result.stdout
-    (tmp_path / name).write_text(KERNEL)
-    run(tmp_path, "git", "add", name)
-    (tmp_path / "other.py").touch()
-    run(tmp_path, "git", "add", "other.py")
-    assert run(tmp_path, *hook, PRE_COMMIT_HOME=str(home)).returncode == 0
+    for name in NAMES:
+        (folder / name).write_text(KERNEL.replace("1024", "2048"))
+        run(folder, "git", "add", name)
+        result = run(folder, *hook, PRE_COMMIT_HOME=home)
+        assert result.returncode == 1, name + result.stdout + result.stderr
+        assert f"changed: {name}.audit" in result.stdout
+        (folder / name).write_text(KERNEL)
+        run(folder, "git", "add", name)
+    (folder / "other.py").touch()
+    run(folder, "git", "add", "other.py")
+    assert run(folder, *hook, PRE_COMMIT_HOME=home).returncode == 0
