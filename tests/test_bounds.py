@@ -141,7 +141,7 @@ def test_without_a_grid_programs_share_what_no_address_of_theirs_tells_apart() -
     assert found.memory.bytes == 2048 + programs * 2048
     assert found.memory.unshared == programs * 4096
     assert found.binding == found.largest == found.of("DRAM")
-    assert found.assumption == "assuming 2112 programs, 16 on each of 132"
+    assert found.assumption == "assuming 2112 programs, 16 on each of 132 multiprocessors"
 
 
 DIVIDED = """%d = arith.divsi %x, %n : i32

@@ -16,9 +16,6 @@ from tt_layout.audit.time.estimate import Estimate, NoEstimate
 from tt_layout.audit.values.executions import ASSUMED_TRIPS
 from tt_layout.wording import count, duration
 
-NOTHING = "nothing is worth a change"
-"""The verdict on a kernel whose fixes all remove too little."""
-
 EMPTY = "nothing in it moves or multiplies tensors"
 """The verdict on a kernel without tensors."""
 
@@ -34,7 +31,7 @@ AT_ITS_BOUND = "nothing to gain"
 """The verdict on a kernel whose estimate is near what every configuration needs."""
 
 SMALL = "its findings are small"
-"""The verdict on a kernel far above its bounds, which its findings do not cause."""
+"""The verdict on a kernel of whose time no finding is known to take much."""
 
 BUSY = 0.5
 """The part of a measured time from which on the busiest resource is what binds a kernel."""
@@ -122,7 +119,8 @@ def _wave_text(bounds: Bounds) -> str:
         return f"bound by {binding.resource}" + f" ({bounds.assumption})" * bool(bounds.assumption)
     if within is None:
         return "whether DRAM binds it depends on the grid"
-    return f"bound by {within.resource} within a multiprocessor (DRAM depends on the grid)"
+    where = bounds.wave.called if bounds.wave is not None else "multiprocessor"
+    return f"bound by {within.resource} within a {where} (DRAM depends on the grid)"
 
 
 def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: Gap | None = None) -> str:
@@ -141,10 +139,9 @@ def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: Gap | None = 
     texts += [f"{count(changes, 'change')} of the program to try"] * bool(changes)
     if texts:
         return ", ".join(texts)
-    if gap is not None and not large:
-        return AT_ITS_BOUND if is_closed else SMALL
-    is_small = not large and any(map(_has_way_out, repeat(adviser), findings))
-    return NOTHING if is_small else NO_FIX
+    if large or (gap is None and not any(map(_has_way_out, repeat(adviser), findings))):
+        return NO_FIX
+    return AT_ITS_BOUND if is_closed else SMALL
 
 
 def _has_way_out(adviser: Adviser, finding: Finding) -> bool:
@@ -236,6 +233,6 @@ class Gap:
         stages = self.estimate.program.stages
         if stages > 1:
             yield f"{stages} stages"
-        yield f"{count(timed.resident, 'CTA')} on a multiprocessor"
+        yield f"{count(timed.resident, 'CTA')} on a {self.estimate.chip.backend.multiprocessor}"
         if -(-timed.waves // 1) >= UNEVEN * timed.waves and timed.waves > 1:
             yield f"{timed.waves:.2g} waves"

@@ -53,7 +53,9 @@ def _generation(chip: str) -> tuple[int, ...] | None:
     return (int(match[1]), int(match[2].ljust(2, "0"), 16)) if match is not None else None
 
 
-BACKEND = Backend(name="hip", vendor="AMD", prefix="gfx", version=_generation)
+BACKEND = Backend(
+    name="hip", vendor="AMD", prefix="gfx", version=_generation, multiprocessor="compute unit"
+)
 
 
 def _addresses(text: str) -> tuple[tuple[str, int], ...]:

@@ -18,6 +18,7 @@ class Backend:
         prefix: what the names of its GPUs begin with.
         version: of the name of a GPU, the last number larger in newer ones of the same generation,
             which the others give; None for what is not a name of a GPU of the vendor.
+        multiprocessor: what the vendor calls what holds CTAs, in full.
         is_numbered: whether its targets are numbers alone, as in ``cuda:90``; help names the ends
             of their range.
     """
@@ -26,6 +27,7 @@ class Backend:
     vendor: str
     prefix: str
     version: Callable[[str], Version | None] = field(compare=False)
+    multiprocessor: str = "multiprocessor"
     is_numbered: bool = False
 
     def chip(self, written: str) -> str:

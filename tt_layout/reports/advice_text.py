@@ -85,7 +85,8 @@ def drawback_texts(adviser: Adviser, finding: Finding, suggestion: Suggestion) -
 def fewer_ctas(before: Needs, after: Needs) -> Iterator[str]:
     """Yield that a multiprocessor holds fewer CTAs after a change, if it does."""
     if before.ctas and after.ctas is not None and after.ctas < before.ctas:
-        yield f"but: a multiprocessor holds {count(after.ctas, 'CTA')} instead of {before.ctas}"
+        held = count(after.ctas, "CTA")
+        yield f"but: a {before.multiprocessor} holds {held} instead of {before.ctas}"
 
 
 def refused_text(refusal: str) -> str:

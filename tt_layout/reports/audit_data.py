@@ -177,7 +177,13 @@ def _bounds(summary: Kernel) -> dict[str, Any] | None:
 
 def _wave(wave: Wave | None) -> dict[str, Any] | None:
     """Return the programs that are assumed without a grid."""
-    return {"programs": wave.programs, **wave._asdict()} if wave is not None else None
+    if wave is None:
+        return None
+    return {
+        "programs": wave.programs,
+        "multiprocessors": wave.multiprocessors,
+        "ctas": wave.ctas,
+    }
 
 
 def _occupancy(pressure: Occupancy | None) -> dict[str, Any] | None:

@@ -186,7 +186,8 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
         memory = launch_memory(audit, function, work, grid)
         programs, wave = prod(grid), None
     else:
-        wave = Wave(rates.multiprocessors, _resident(audit, function))
+        called = audited.target.backend.multiprocessor
+        wave = Wave(rates.multiprocessors, _resident(audit, function), called)
         memory = wave_memory(audit, function, work, wave)
         programs = None
     bounds = [

@@ -19,6 +19,7 @@ from tt_layout.audit.values.unknown import Unknown
 from tt_layout.ir.ssa import Block, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.wording import count
 
 
 class Wave(NamedTuple):
@@ -27,10 +28,12 @@ class Wave(NamedTuple):
     Attributes:
         multiprocessors: of the GPU.
         ctas: on each of them.
+        called: what the vendor calls one of them.
     """
 
     multiprocessors: int
     ctas: int
+    called: str
 
     @property
     def programs(self) -> int:
@@ -42,10 +45,11 @@ class Wave(NamedTuple):
         """The assumption in words.
 
         Example:
-            >>> Wave(132, 2).text
-            'assuming 264 programs, 2 on each of 132'
+            >>> Wave(132, 2, "multiprocessor").text
+            'assuming 264 programs, 2 on each of 132 multiprocessors'
         """
-        return f"assuming {self.programs} programs, {self.ctas} on each of {self.multiprocessors}"
+        where = count(self.multiprocessors, self.called)
+        return f"assuming {count(self.programs, 'program')}, {self.ctas} on each of {where}"
 
 
 class Sharing(NamedTuple):

@@ -29,11 +29,13 @@ class Needs(NamedTuple):
         registers: what its threads need where they lack most; None where the GPU is not known.
         memory: its shared memory; None where it has none.
         ctas: that a multiprocessor holds at once; None where that is not known.
+        multiprocessor: what the vendor calls one.
     """
 
     registers: RegisterPressure | None
     memory: SharedMemory | None
     ctas: int | None
+    multiprocessor: str = "multiprocessor"
 
     def exceeds(self, before: Needs) -> str | None:
         """Return the resource that it exceeds, and did not before; None without one."""
@@ -69,7 +71,9 @@ def _needs(
         return Needs(registers, memory, None)
     bytes_ = memory.bytes if memory is not None else 0
     occupancy = kernel_occupancy(conclusions, audited, registers, bytes_)
-    return Needs(registers, memory, occupancy.ctas if occupancy is not None else None)
+    if occupancy is None or audited.target is None:
+        return Needs(registers, memory, None)
+    return Needs(registers, memory, occupancy.ctas, audited.target.backend.multiprocessor)
 
 
 def needs_with(
