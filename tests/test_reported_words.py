@@ -103,7 +103,7 @@ def markdown(path: Path, run: Run, folder: Path) -> str:
 KINDS = ("text", "markdown", "html")
 
 
-def annotations(path: Path, run: Run, folder: Path) -> str:
+def github(path: Path, run: Run, folder: Path) -> str:
     return run("audit", str(path), "--format", "github").out
 
 
@@ -117,20 +117,17 @@ def junit(path: Path, run: Run, folder: Path) -> str:
 
 
 SURFACES: dict[str, Callable[[Path, Run, Path], str]] = {
-    one.__name__: one
-    for one in (
-        terminal,
-        pipe,
-        whole,
-        page,
-        hovers,
-        agent,
-        findings,
-        watched,
-        markdown,
-        annotations,
-        junit,
-    )
+    "terminal": terminal,
+    "pipe": pipe,
+    "whole": whole,
+    "page": page,
+    "hovers": hovers,
+    "agent": agent,
+    "findings": findings,
+    "watched": watched,
+    "markdown": markdown,
+    "github": github,
+    "junit": junit,
 }
 
 
