@@ -21,6 +21,8 @@ from tt_layout.audit.shares import Shares
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.verdict import Gap
 from tt_layout.errors import LayoutError
+from tt_layout.kernels.device import device_name
+from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
 from tt_layout.library.autotuning import stopping_at_ttgir
 from tt_layout.watching.report import report_of
@@ -482,6 +484,40 @@ class TestOfManyKernels:
         table = str(report)
         assert f", {100 * often['share']:.0f} %" in table
         assert "takes the rest" in " ".join(table.split())
+
+    @pytest.mark.parametrize(
+        ("device", "product", "words"),
+        [
+            ("NVIDIA H100 80GB HBM3", "H100", None),
+            ("NVIDIA H200", "H200", None),
+            (None, "H200", "times are of H200: the program did not tell its GPU"),
+            ("NVIDIA L40S", "H200", "times are of H200: no rates of NVIDIA L40S are known"),
+        ],
+    )
+    def test_times_are_of_the_gpu_of_the_program(
+        self, device: str | None, product: str, words: str | None
+    ) -> None:
+        text = kernel(chain(4))
+        known = KernelMetadata(device=device)
+        compiled = CompiledKernel("1", "f", text, "test.py:1", known)
+        report = report_of((SeenKernel(compiled, {Launch((4096, 1, 1), ()): 1}),))
+        [only] = report.data()["kernels"]
+        wanted = tt_layout.estimate(text, grid=(4096,), gpu=product).seconds
+        assert only["seconds"] == pytest.approx(wanted, rel=1e-9)
+        assert only["assumption"] == words
+        assert (words or "times are of") in str(report) or words is None
+
+    def test_the_gpu_is_asked_of_a_pytorch_that_runs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        cuda = SimpleNamespace(is_initialized=lambda: True, get_device_name=lambda: "NVIDIA H100")
+        assert device_name() is None
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+        assert device_name() == "NVIDIA H100"
+        text = kernel(chain(4))
+        model = tt_layout.perf_model(lambda **_: text, (4096,))
+        wanted = tt_layout.estimate(text, grid=(4096,), gpu="h100").seconds * 1e6
+        assert model() == pytest.approx(wanted, rel=1e-9)
+        cuda.is_initialized = lambda: False
+        assert device_name() is None
 
     def test_the_first_cure_of_a_watched_kernel_is_said(self) -> None:
         text = (ROOT / "examples" / "narrow" / "column_major.ttgir").read_text(encoding="utf-8")

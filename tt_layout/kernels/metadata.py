@@ -42,6 +42,7 @@ class KernelMetadata(NamedTuple):
         registers: of a thread.
         compile_note: why a compiler that was asked has no numbers of it, or what they contradict.
         options: what Triton was told, and other single values of its metadata, by name.
+        device: the GPU of the program that compiled it, as its driver calls it.
     """
 
     name: str | None = None
@@ -53,6 +54,7 @@ class KernelMetadata(NamedTuple):
     registers: CompiledRegisters | None = None
     compile_note: str | None = None
     options: tuple[tuple[str, str], ...] | None = None
+    device: str | None = None
 
     def over(self, other: KernelMetadata) -> KernelMetadata:
         """Fill missing fields from other metadata.

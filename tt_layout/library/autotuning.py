@@ -23,6 +23,7 @@ from tt_layout.audit.stages import PIPELINED
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import read_functions
+from tt_layout.kernels.device import device_name, device_product
 from tt_layout.kernels.metadata import metadata_of_kernel
 
 Config = TypeVar("Config")
@@ -116,7 +117,8 @@ def perf_model(
         kernel: the function of ``triton.jit``; or what returns the kernel of a configuration,
             compiled or as the text of its dump, called with the arguments by name.
         grid: programs along x, y and z, or what returns them from the arguments, as at a launch.
-        gpu: the product, such as ``h100``; by default the first of the chip.
+        gpu: the product, such as ``h100``; by default the one that PyTorch runs on, or else the
+            first of the chip.
 
     Returns:
         A function of the arguments by name, a configuration's among them: microseconds; infinity
@@ -181,6 +183,9 @@ def _microseconds(
             for name, value in arguments.items()
             if name in names and isinstance(value, int)
         }
+        running = device_product(device_name()) if gpu is None and modules else None
+        if running is not None and running.name == modules[-1].gpu:
+            gpu = running.products[0].key
         return estimate(built, values, grid=grid, gpu=gpu).seconds * 1e6
     except Exception as error:
         if is_refusal(error):  # such a configuration is not launched

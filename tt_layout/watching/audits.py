@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.time.estimate import NoEstimate
+from tt_layout.audit.time.estimate import Estimate, NoEstimate
+from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
+from tt_layout.kernels.device import device_product
 from tt_layout.kernels.seen import SeenKernel
 from tt_layout.mlir.source import Source
 from tt_layout.reports.advice_text import first_cure
@@ -27,6 +29,7 @@ class WatchedKernel(NamedTuple):
         reason: why there is no audit, or why the arguments were not used; None without one.
         seconds: estimated, of all launches that were looked at; None without an estimate.
         cure: the first thing to do about its findings; empty where there is none.
+        assumption: the product that the time is of, where the program did not tell it, and why.
     """
 
     seen: SeenKernel
@@ -34,6 +37,7 @@ class WatchedKernel(NamedTuple):
     reason: str | None = None
     seconds: float | None = None
     cure: str = ""
+    assumption: str | None = None
 
 
 def audited(kernels: Iterable[SeenKernel]) -> Iterator[WatchedKernel]:
@@ -59,7 +63,20 @@ def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
     kernels, reason = _kernels(kernel, shared)
     worst = _worst(kernels, kernel)
     seconds = _seconds(worst, kernel)
-    return WatchedKernel(kernel, worst.settled("verdict"), reason, seconds, first_cure(worst))
+    assumption = _assumption(worst.estimate, kernel.compiled.known.device)
+    settled = worst.settled("verdict")
+    return WatchedKernel(kernel, settled, reason, seconds, first_cure(worst), assumption)
+
+
+def _assumption(estimate: Estimate | NoEstimate, device: str | None) -> str | None:
+    """Return the product that a time is of and why, unless it is the one that runs the kernel."""
+    if isinstance(estimate, NoEstimate):
+        return None
+    if device is None:
+        return f"times are of {estimate.product}: the program did not tell its GPU"
+    if device_product(device) != estimate.chip:
+        return f"times are of {estimate.product}: no rates of {device} are known"
+    return None
 
 
 def _seconds(kernel: Kernel, seen: SeenKernel) -> float | None:
@@ -87,7 +104,8 @@ def _kernels(kernel: SeenKernel, shared: SharedWork) -> tuple[Sequence[Kernel], 
         raise LayoutError("Triton's cache keeps only its binary")
     module = _first(whole_modules(Source(compiled.text, f"{compiled.name}.ttgir")))
     metadata = compiled.known._replace(name=compiled.name)
-    audit, reason = audit_with(module, shared, kernel.launch, known=metadata)
+    given = GivenValues(product=device_product(metadata.device))
+    audit, reason = audit_with(module, shared, kernel.launch, given, known=metadata)
     place = compiled.place or f"{compiled.name}.ttgir"
     return kernels_of(audit, file=place), reason
 

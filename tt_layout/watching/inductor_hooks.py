@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tt_layout.files import names_in
+from tt_layout.kernels.device import device_name
 from tt_layout.kernels.metadata import metadata_beside
 from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
@@ -65,7 +66,7 @@ def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
     folder = os.path.join(os.environ.get("TRITON_CACHE_DIR", ""), str(launcher.cache_hash))
     paths = {name: os.path.join(folder, name) for name in names_in(folder)}
     text = stage_text(paths)
-    metadata = metadata_beside(stage_path(paths) or "")
+    metadata = metadata_beside(stage_path(paths) or "")._replace(device=device_name())
     name = metadata.name or str(getattr(tuner.fn, "__name__", "kernel"))
     place = place_of(tuner.fn) or str(getattr(tuner, "filename", None) or "")
     return CompiledKernel(key, name, text, place, metadata)

@@ -58,6 +58,9 @@ class WatchReport(Printed):
         yield from KernelOverview(lines, passed_over(self.kernels)).lines()
         if self.processes > 1:
             yield Line(f"  from {self.processes} processes")
+        for assumption in dict.fromkeys(kernel.assumption for kernel in self.kernels):
+            if assumption is not None:
+                yield Paragraph(assumption, "  ", 4)
         for kernel in self.kernels:
             if kernel.audit is not None and kernel.reason is not None:
                 name = kernel.seen.compiled.name
@@ -142,6 +145,7 @@ def _data(kernel: WatchedKernel, share: float | None) -> dict[str, Any]:
         "seconds": kernel.seconds,
         "share": share,
         "cure": kernel.cure or None,
+        "assumption": kernel.assumption,
     }
 
 

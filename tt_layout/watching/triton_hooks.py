@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tt_layout.files import is_file, read_bytes
+from tt_layout.kernels.device import device_name
 from tt_layout.kernels.metadata import metadata_beside, metadata_of, metadata_of_kernel
 from tt_layout.kernels.seen import POINTER_PERIOD, CompiledKernel, Launch, Record
 from tt_layout.watching.patches import Function, Patches
@@ -37,7 +38,9 @@ def compiled_kernel(source: Any, metadata: Any, paths: Any) -> CompiledKernel | 
         name=str(name),
         text=stage_text(paths),
         place=place_of(getattr(source, "fn", None)),
-        known=metadata_of(metadata).over(metadata_beside(stage_path(paths) or "")),
+        known=metadata_of(metadata)
+        .over(metadata_beside(stage_path(paths) or ""))
+        ._replace(device=device_name()),
     )
 
 
@@ -65,7 +68,7 @@ def loaded_kernel(kernel: Any, key: str, function: Any) -> CompiledKernel:
         name=str(getattr(kernel, "name", None) or getattr(metadata, "name", "kernel")),
         text=text if isinstance(text, str) else None,
         place=place_of(function),
-        known=metadata_of_kernel(kernel),
+        known=metadata_of_kernel(kernel)._replace(device=device_name()),
     )
 
 
