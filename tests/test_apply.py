@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.needs import Needs, needs_of
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.mlir.source import Source
-from tt_layout.rewriting.apply import cure
+from tt_layout.rewriting.apply import cure, cycles
 from tt_layout.rewriting.carried_out import carried_out
 from tt_layout.rewriting.report import override_path
 
@@ -258,24 +259,75 @@ def test_a_fix_of_a_refused_kernel_says_that_its_result_is_refused(
     assert word not in run("apply", str(DUMP)).out
 
 
+FORETOLD = [
+    *sampled(DUMPS, 6),
+    EXAMPLES.parent / "tests/data/saved_formula.ttgir",
+    *(EXAMPLES / "kernels" / f"{name}.ttgir" for name in ("attention-gfx942", "matmul-sm80")),
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sampled(DUMPS, 8), ids=lambda path: path.stem)
-def test_what_a_suggestion_needs_is_what_the_audit_of_the_new_text_says(path: Path) -> None:
-    audit = next(iter(tt_layout.audit_ir(str(path)).audits))
+@pytest.mark.parametrize("path", FORETOLD, ids=lambda path: path.stem)
+def test_what_is_foretold_is_what_the_audit_of_the_new_text_says(path: Path) -> None:
+    """Cycles, shared memory, CTAs, registers: of 1,000 dumps by benchmarks/suggestions.py."""
+    sweep = runpy.run_path(str(EXAMPLES.parent / "benchmarks" / "suggestions.py"))
+    [module] = tt_layout.parse_ir(path.read_text(encoding="utf-8"))
+    audit = audit_module(module)
     adviser = Adviser(audit)
-    for group in grouped(audit.findings)[:6]:
-        done = next(iter(adviser.suggestions(group[0])), None)
-        if done is None:
-            continue
-        _, foretold = adviser.needs(group[0], done)
-        try:
-            after = carried_out_audit(audit, group[0], done)
-        except LayoutError:
-            continue  # the way that it is written is not followed
-        real = needs_of(after, after.audited, group[0].function)
-        sizes = [one.memory.bytes if one.memory is not None else 0 for one in (foretold, real)]
-        assert sizes[0] == sizes[1]
-        assert foretold.ctas == real.ctas
+    for finding, suggestion in [*sweep["suggestions"](audit, adviser)][:4]:
+        assert not [*sweep["differences"](audit, adviser, finding, suggestion)]
+
+
+CONVERTED = """
+#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1],
+                      order = [1, 0]}>
+#columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4],
+                         order = [0, 1]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @f(%p: tensor<64x64x!tt.ptr<f32>, #columns>, %x: tensor<64x64xf32, #rows>,
+                    %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %kept = math.exp %x : tensor<64x64xf32, #rows>
+    scf.for %i = %zero to %n step %one : i32 {
+      %sum = arith.addf %x, %kept : tensor<64x64xf32, #rows>
+      %first = ttg.convert_layout %sum : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #columns>
+      %power = math.exp %sum : tensor<64x64xf32, #rows>
+      %second = ttg.convert_layout %power : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #columns>
+      tt.store %p, %first : tensor<64x64x!tt.ptr<f32>, #columns>
+      tt.store %p, %second : tensor<64x64x!tt.ptr<f32>, #columns>
+    }
+    tt.return
+  }
+}
+"""
+
+
+def test_conversions_that_one_change_ends_count_once() -> None:
+    [module] = tt_layout.parse_ir(CONVERTED)
+    audit = audit_module(module)
+    adviser = Adviser(audit)
+    groups = enumerate(grouped(audit.findings), 1)
+    [(number, group)] = [found for found in groups if adviser.best(found[1][0])]
+    assert len(group) == 2
+    [place] = [place for place in adviser.gain(group).places if place.loop is not None]
+    assert place.removed <= place.whole
+    cured = cure(module.source, [number])
+    assert adviser.avoidable(group) == cycles(cured.before) - cycles(cured.after)
+
+
+def test_registers_are_foretold_with_the_conversions_that_are_added() -> None:
+    [module] = tt_layout.parse_ir(CONVERTED)
+    audit = audit_module(module)
+    adviser = Adviser(audit)
+    finding = next(one for one in audit.findings if adviser.best(one))
+    suggestion = adviser.suggestions(finding)[0]
+    assert suggestion.adds
+    [foretold] = [one.registers for one in adviser.needs(finding, suggestion)[1:]]
+    real = needs_of(after := carried_out_audit(audit, finding, suggestion), after.audited, "f")
+    assert foretold is not None
+    assert real.registers is not None
+    assert foretold.range == real.registers.range
 
 
 def carried_out_audit(audit: Audit, finding: Finding, suggestion: Suggestion) -> Audit:

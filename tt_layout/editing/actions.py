@@ -71,7 +71,7 @@ def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
             what = f"Replace {old} with {new}"
             if best.where != EVERYWHERE:
                 what = f"Drop the conversion: {new} instead of {old}"
-            removed = gain(audit, chosen.function, removed_by(best)).text()
+            removed = gain(audit, chosen.function, removed_by(best.recosts)).text()
             drawbacks = drawback_texts(adviser, chosen, best)
             said = "; ".join([removed, *drawbacks])
             yield Action(f"{what} ({said})", chosen.line, module, number)

@@ -195,7 +195,7 @@ def _details(
     constructor = gluon(suggestion)
     if constructor is not None:
         yield f"in Gluon: {constructor}"
-    removed = gain(adviser.audit, finding.function, removed_by(suggestion))
+    removed = gain(adviser.audit, finding.function, removed_by(suggestion.recosts))
     sums = f"; in one program {safe(suggestion.saved_text)} cycles"
     yield removed.text() + sums * (is_whole and removed.is_in_loop)
     yield from map(_worse_line, suggestion.worse)

@@ -171,7 +171,7 @@ def _cured_group(
         share = adviser.share(finding, suggestion) if suggestion is not None else None
         if suggestion is None or share is None or (takes_large and share.is_small):
             continue
-        removed = gain(audit, finding.function, removed_by(suggestion))
+        removed = gain(audit, finding.function, removed_by(suggestion.recosts))
         before, audit = audit, _carried_out(audit, finding, suggestion, release, given)
         name = finding.function
         needs = (

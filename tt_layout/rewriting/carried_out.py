@@ -10,13 +10,18 @@ from tt_layout.audit.suggestions.carried import is_followed
 from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.regions import Region
+from tt_layout.audit.suggestions.rewiring import (
+    Version,
+    changes,
+    computed_anew,
+    rewired_uses,
+)
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import last_operations
-from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.rewriting.dump_text import DumpText, plain
 
 ALIAS = "relaid"
@@ -70,26 +75,19 @@ class _Relaid:
         for operation in self.flow.function.walk():
             if is_followed(operation):
                 self._retype_carried(operation)
-        for value in self.region.inward:
-            is_free = self.flow.is_free(value)
-            self._give(value, self._anew(value) if is_free else self._converted(value))
-        for value in self.region.outward:
-            self._give(value, self._converted(value, is_back=True))
-        source, result = self.conversion.operands[0], self.conversion.results[0]
-        kept = source.name if self._is_kept(source) else self._anew(source)
-        for use in result.uses:
-            self.text.use(use.owner, result.name, kept)
+        names: dict[tuple[Value, Version], str] = {}
+        for use in rewired_uses(self.flow, self.conversion, self.exchange, self.region):
+            key = use.new, use.version
+            if key not in names:
+                names[key] = self._version(*key)
+            self.text.use(use.taker, use.old.name, names[key])
         self.text.drop(self.conversion)
-
-    def _is_kept(self, source: Value) -> bool:
-        """Tell whether the value that was converted is of the new layout itself."""
-        return source in self.region.values or not self._changes(source)
 
     def _retype(self, operation: SsaOperation) -> None:
         """Exchange the layouts of an operation: of a conversion, of one end."""
         ends: list[int] | None = None
         if operation.traits.same_elements:
-            ends = [0 if self._changes(operation.operands[0]) else 1]
+            ends = [0 if changes(self.flow, self.exchange, operation.operands[0]) else 1]
         last = operation.line
         if operation.regions:  # its types stand behind them
             last = self.flow.behind[operation.results[0]].line - 1
@@ -104,27 +102,21 @@ class _Relaid:
                 taken = [value in self.region.carried for value in values]
                 self.text.retype_some(range(first, last + 1), [*zip(types, taken)], self.exchange)
 
-    def _give(self, value: Value, new: str) -> None:
-        """Let operations take another version of a value."""
-        for taker in self.region.takers[value]:
-            self.text.use(taker, value.name, new)
+    def _version(self, value: Value, version: Version) -> str:
+        """Return the name of a version of a value, which is written where it is new."""
+        if version is Version.KEPT:
+            return value.name
+        if version is Version.ANEW:
+            return self._anew(value)
+        return self._converted(value, is_back=version is Version.CONVERTED_BACK)
 
     def _anew(self, value: Value) -> str:
         """Compute a value once more in the new layout; return its name."""
-        changed = list(reach(filter(self._changes, [value]), self._changed_operands))
+        changed = computed_anew(self.flow, self.exchange, value)
         names = {plain(v.name): self.text.fresh(v.name) for v in changed}
         for operation in filter(None, (v.definition for v in changed)):
             self.text.copy_once(operation, self.exchange, names)
         return names.get(plain(value.name), value.name)
-
-    def _changed_operands(self, value: Value) -> list[Value]:
-        definition = value.definition
-        return [*filter(self._changes, definition.operands)] if definition is not None else []
-
-    def _changes(self, value: Value) -> bool:
-        """Tell whether a value is of another type in the new layout."""
-        old = self.flow.function.type_of(value)
-        return old is not None and self.exchange.type(old) is not old
 
     def _converted(self, value: Value, *, is_back: bool = False) -> str:
         """Convert a value behind its definition; return the name of the result."""

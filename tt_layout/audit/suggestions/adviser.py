@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.shares import Share, Shares
 from tt_layout.audit.suggestions.advice import Advice, Reason
+from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.gains import Gain, Removed, gain, removed_by, unit_of
 from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
+from tt_layout.audit.suggestions.rewiring import RewiredBody
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction
@@ -113,33 +114,41 @@ class Adviser:
     def avoidable(self, findings: Sequence[Finding]) -> float:
         """Return the cycles of one program that what is said of findings of a kernel would save.
 
-        A layout that cures several of them counts once.
+        A data movement that several of them change counts once.
         """
-        saved: dict[object, float] = {}
-        for finding in findings:
-            best = self.best(finding)
-            if best is not None:
-                key = cure_of(best)
-                saved[key] = max(saved.get(key, 0), best.saved)
-            elif _is_avoidable(finding):
-                saved[id(finding)] = finding.weight
-        return sum(saved.values())
+        saved = sum(
+            recost.saved * assumed_runs(recost.executions) for recost in self._recosts(findings)
+        )
+        without_fix = {id(finding): finding for finding in findings if self.best(finding) is None}
+        return saved + sum(
+            finding.weight for finding in without_fix.values() if _is_avoidable(finding)
+        )
+
+    def _recosts(self, findings: Sequence[Finding]) -> Iterator[Recost]:
+        """Yield the data movements that the best suggestions for findings change, each once."""
+        cures: dict[object, Suggestion] = {}
+        for best in filter(None, map(self.best, findings)):
+            before = cures.setdefault(cure_of(best), best)
+            if before.saved < best.saved:
+                cures[cure_of(best)] = best
+        seen = set[object]()
+        for suggestion in cures.values():
+            for recost in suggestion.recosts:
+                if _place_of(recost) not in seen:
+                    seen.add(_place_of(recost))
+                    yield recost
 
     def gain(self, group: Sequence[Finding]) -> Gain:
         """Return the cycles that what is said of findings alike removes; without that, their own.
 
-        A layout that cures several of them counts once.
+        A data movement that several of them change counts once.
         """
-        removed: dict[object, list[Removed]] = {}
+        removed = [*removed_by(self._recosts(group))]
         for finding in group:
-            best = self.best(finding)
-            if best is not None:
-                removed[cure_of(best)] = [*removed_by(best)]
-                continue
-            row = finding.movement
+            row = finding.movement if self.best(finding) is None else None
             if row is not None and row.cost is not None and finding.cost:
-                removed[id(finding)] = [Removed(unit_of(row.cost), finding.cost, row.executions)]
-        return gain(self.audit, group[0].function, chain.from_iterable(removed.values()))
+                removed.append(Removed(unit_of(row.cost), finding.cost, row.executions))
+        return gain(self.audit, group[0].function, removed)
 
     def best(self, finding: Finding) -> Suggestion | None:
         """Return the suggestion that saves most; None where none that was costed saves any."""
@@ -151,9 +160,24 @@ class Adviser:
         if id(suggestion) not in self._needs:
             before = after = needs_of(found, audited, finding.function)
             if audited is not None:
-                after = needs_with(suggestion, found, audited, finding.function)
+                rewired = self._rewired(finding, suggestion)
+                after = needs_with(suggestion, found, audited, finding.function, rewired)
             self._needs[id(suggestion)] = suggestion, before, after
         return self._needs[id(suggestion)][1:]
+
+    def _rewired(self, finding: Finding, suggestion: Suggestion) -> RewiredBody | None:
+        """Return the body with a conversion dropped; None of a suggestion that drops none."""
+        if suggestion.where == EVERYWHERE or finding.movement is None or self._advice is None:
+            return None
+        audited = self._advice.audited
+        full = audited.in_full(finding.movement.operation)
+        if full is None:
+            return None
+        flow, exchange = self._advice.flow(full.function), suggestion.exchange
+        region = region_of(self.audit, audited, full, suggestion.where, flow, exchange)
+        if region is None:
+            return None
+        return RewiredBody(flow, full.operation, exchange, region)
 
     def once_for_all(self, answer: Callable[[Adviser], T]) -> T:
         """Return an answer about the whole module, made at the first question."""
@@ -203,8 +227,15 @@ def _is_avoidable(finding: Finding) -> bool:
 
 def cure_of(suggestion: Suggestion) -> tuple[object, ...]:
     """Return the key shared by suggestions that exclude one another."""
-    is_everywhere = suggestion.where == EVERYWHERE
-    return suggestion.where, suggestion.old, () if is_everywhere else suggestion.lines
+    places = map(_place_of, suggestion.recosts) if suggestion.where != EVERYWHERE else ()
+    return suggestion.where, suggestion.old, frozenset(places)
+
+
+def _place_of(recost: Recost) -> tuple[object, ...]:
+    """Return the key of a data movement: one that is added stands before another operation."""
+    operation = recost.operation
+    added = operation.types if recost.before is None else None
+    return operation.line, operation.column, added
 
 
 def _is_risky(suggestion: Suggestion) -> bool:

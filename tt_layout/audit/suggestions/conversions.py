@@ -105,7 +105,7 @@ def region_of(
     flow: Flow,
     exchange: Exchange,
 ) -> Region | None:
-    """Return the region that takes the layout of the other side; None if it cannot.
+    """Return the region that takes the layout of the other side, sought once; None if it cannot.
 
     Args:
         concluded: what is concluded from the module.
@@ -115,5 +115,9 @@ def region_of(
         flow: the values of its function.
         exchange: the layouts.
     """
-    prices = Prices(concluded, audited, flow, exchange)
-    return cheapest_region(prices, flow, full.operation, where)
+    key = full.operation, where
+    if key not in flow.regions:
+        prices = Prices(concluded, audited, flow, exchange)
+        flow.regions[key] = cheapest_region(prices, flow, full.operation, where)
+    region: Region | None = flow.regions[key]
+    return region

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 from tt_layout.audit.suggestions.carried import Carried
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
@@ -27,10 +28,16 @@ def is_free(operation: SsaOperation) -> bool:
 
 
 class Flow:
-    """The anchors at both ends of a function's values."""
+    """The anchors at both ends of a function's values.
+
+    Attributes:
+        function: the function.
+        regions: by conversion and side, those that were sought.
+    """
 
     def __init__(self, function: SsaFunction) -> None:
         self.function = function
+        self.regions: dict[tuple[SsaOperation, str], Any] = {}
 
     @cached_property
     def _control(self) -> ControlFlow:

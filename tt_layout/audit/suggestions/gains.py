@@ -21,7 +21,7 @@ from tt_layout.audit.operations.details import (
     SharedDetails,
     TensorMemoryDetails,
 )
-from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.audit.suggestions.suggestion import Recost
 from tt_layout.audit.values.executions import Executions, assumed_runs, is_in_loop
 from tt_layout.enums import TextEnum
 from tt_layout.wording import shown
@@ -130,9 +130,9 @@ def unit_of(cost: Cost) -> Unit:
     return Unit.SHARED if is_through else Unit.ANY
 
 
-def removed_by(suggestion: Suggestion) -> Iterator[Removed]:
-    """Yield the saving of each data movement that a suggestion changes."""
-    for recost in suggestion.recosts:
+def removed_by(recosts: Iterable[Recost]) -> Iterator[Removed]:
+    """Yield the saving of each data movement that suggestions change."""
+    for recost in recosts:
         cost = recost.before or recost.after
         if cost is not None:
             yield Removed(unit_of(cost), recost.saved, recost.executions)

@@ -7,6 +7,7 @@ multiprocessor holds fewer CTAs, registers are spilled, or the kernel does not s
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
@@ -16,6 +17,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.occupancy import kernel_occupancy
 from tt_layout.audit.operations.details import ConversionDetails
 from tt_layout.audit.registers import RegisterPressure, module_registers, worst
+from tt_layout.audit.suggestions.rewiring import RewiredBody
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.suggestions.trial import exchanged
 from tt_layout.encodings import SharedEncoding
@@ -77,14 +79,19 @@ def _needs(
 
 
 def needs_with(
-    suggestion: Suggestion, conclusions: Conclusions, audited: AuditedModule, name: str | None
+    suggestion: Suggestion,
+    conclusions: Conclusions,
+    audited: AuditedModule,
+    name: str | None,
+    rewired: RewiredBody | None = None,
 ) -> Needs:
     """Return the resources of a kernel's program with a suggestion applied.
 
     Args:
         suggestion: what is changed.
-        found, audited: the module.
+        conclusions, audited: the module.
         name: the kernel.
+        rewired: its body where a conversion is dropped.
     """
     before = needs_of(conclusions, audited, name)
     exchange = suggestion.exchange
@@ -97,7 +104,10 @@ def needs_with(
     if names is not None:
         changed = frozenset(value for name, value in function.values.items() if name in names)
     new = exchanged(function, exchange, changed)
-    pressures = module_registers(audited, [new])
+    with_body = new
+    if rewired is not None:
+        with_body = replace(exchanged(function, exchange, rewired.values), body=rewired.body)
+    pressures = module_registers(audited, [with_body])
     changed_functions: list[SsaFunction] = [
         new if candidate is function else candidate for candidate in audited.functions
     ]
