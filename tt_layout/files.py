@@ -401,12 +401,13 @@ def replacing(path: str, *, is_private: bool = False) -> Iterator[IO[bytes]]:
 
     Args:
         path: of the file.
-        is_private: whether only its owner may read it.
+        is_private: whether only its owner may read it; then it takes the place of a link, and of
+            whatever is not a folder.
 
     Raises:
         OSError: it cannot be written; it is as it was.
     """
-    mode = mode_of(path)
+    mode = mode_of(path) if not is_private else None
     if mode is not None and not stat.S_ISREG(mode):
         # A pipe that nobody reads is refused at once, where it would be waited for.
         descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
@@ -416,7 +417,7 @@ def replacing(path: str, *, is_private: bool = False) -> Iterator[IO[bytes]]:
         return
     from tempfile import mkstemp
 
-    target = os.path.realpath(path)
+    target = os.path.realpath(path) if not is_private else path
     name = os.path.basename(target)[:MAX_PREFIX]
     descriptor, temporary = mkstemp(dir=os.path.dirname(target), prefix=f".{name}.")
     try:
@@ -634,6 +635,8 @@ class CacheFolder:
         """Return an entry; None where there is none, or it is not one of ours."""
         path = self._entry(key)
         try:
+            if os.path.islink(path):
+                return None
             with open_file(path) as file:
                 status = os.fstat(file.fileno())
                 if status.st_size > MAX_ENTRY or _owner() not in (None, status.st_uid):
