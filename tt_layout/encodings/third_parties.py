@@ -63,9 +63,8 @@ def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
     if rivals:
         packages = " and of ".join(map(_distribution, rivals))
         raise LayoutError(f"{subject} is also that of {packages}; uninstall all but one")
-    try:
-        candidate: object = _loaded(point)
-    except (Exception, SystemExit) as error:
+    candidate, error = _loaded(point)
+    if error is not None:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise LayoutError(f"{subject} cannot be loaded, {reason}; mend or uninstall it") from error
     problem = _problem(candidate, point.name)
@@ -74,13 +73,11 @@ def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
     return cast("type[Encoding]", candidate)
 
 
-def _loaded(point: EntryPoint) -> object:
-    """Load an entry point; its errors are raised here.
+def _loaded(point: EntryPoint) -> tuple[object, BaseException | None]:
+    """Load an entry point; return it, and why it is not loaded.
 
-    It is imported in a thread of its own, which ends with the process.
-
-    Raises:
-        TimeoutError: that takes too long.
+    It is imported in a thread of its own, which ends with the process, so that whatever it raises
+    is told from an interrupt of this one.
     """
     from queue import Empty, SimpleQueue
     from threading import Thread
@@ -95,13 +92,9 @@ def _loaded(point: EntryPoint) -> object:
 
     Thread(target=load_it, daemon=True, name=f"import of {point.value}").start()
     try:
-        candidate, error = ended.get(timeout=MAX_SECONDS)
+        return ended.get(timeout=MAX_SECONDS)
     except Empty:
-        message = f"its import takes more than {MAX_SECONDS} seconds"
-        raise TimeoutError(message) from None
-    if error is not None:
-        raise error
-    return candidate
+        return None, TimeoutError(f"its import takes more than {MAX_SECONDS} seconds")
 
 
 def _distribution(point: EntryPoint) -> str:
