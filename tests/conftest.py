@@ -144,3 +144,28 @@ def tally(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
     counts: Counter[str] = Counter()
     yield counts
     request.node.user_properties.append(("tally", dict(counts)))
+
+
+@pytest.fixture
+def bounded() -> Iterator[None]:
+    """Hold an attack in this process within what one in a process of its own may take."""
+    import resource
+    import signal
+
+    from harness import MEGABYTES, SECONDS
+
+    def end(*_: object) -> None:
+        raise AssertionError(f"it takes more than {SECONDS} seconds of the processor")
+
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = pages * os.sysconf("SC_PAGE_SIZE") + (MEGABYTES << 20)
+    before = signal.signal(signal.SIGPROF, end)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -106,6 +106,7 @@ def test_a_file_beside_a_dump(name: str, tmp_path: Path, monkeypatch: pytest.Mon
         assert fault_of(ended.status, ended.out.decode(), ended.err.decode()) is None
 
 
+@pytest.mark.usefixtures("bounded")
 @pytest.mark.parametrize("name", FILES)
 def test_the_code_of_a_kernel(name: str) -> None:
     ending, made = FILES[name]

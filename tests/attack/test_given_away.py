@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command import Run, runner
 
-pytestmark = pytest.mark.attack
+pytestmark = [pytest.mark.attack, pytest.mark.usefixtures("bounded")]
 
 LAYOUT = (
     "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"

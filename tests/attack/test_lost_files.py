@@ -10,13 +10,13 @@ import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
-from tt_layout.files import ENTRY, TAG
+from tt_layout.files import ENTRY, TAG, CacheFolder, user_cache
 
 sys.path.insert(0, str(Path(__file__).parent))
 from harness import BLOCKED, DUMP, MANIFEST, MEGABYTES, SECONDS
@@ -121,6 +121,62 @@ def test_a_folder_that_only_looks_like_a_cache_is_left_alone(dumps: Path) -> Non
     assert os.listdir(dumps / "other" / "tt-layout") == ["thesis.json"]
 
 
+KEY = "0" * 64
+
+
+def test_what_is_laid_into_a_cache_stays(tmp_path: Path) -> None:
+    """Of a marked folder, too, only what is named as entries are is removed."""
+    cache = CacheFolder(str(tmp_path / "kept"))
+    cache.write(KEY, b"{}")
+    names = ("thesis.json", f"{KEY}.json", f"a{KEY}{ENTRY}", f"{KEY}{ENTRY}.old", ".profile")
+    for name in names:
+        (tmp_path / "kept" / name).write_text("mine")
+    (tmp_path / "kept" / f"{'1' * 64}{ENTRY}").mkdir()
+    (tmp_path / "kept" / f"{'2' * 64}{ENTRY}").symlink_to("thesis.json")
+    before = set(os.listdir(tmp_path / "kept"))
+    cache.shrink(0)
+    assert before - set(os.listdir(tmp_path / "kept")) == {f"{KEY}{ENTRY}"}
+
+
+def test_an_entry_is_neither_read_nor_written_through_a_link(tmp_path: Path) -> None:
+    """Keys can be told from dumps, so that a link may lie where an entry will be."""
+    theirs = tmp_path / "theirs"
+    theirs.write_text("mine")
+    os.utime(theirs, (7, 7))
+    cache = CacheFolder(str(tmp_path / "kept"))
+    for target in ("../theirs", "../nowhere", "/dev/zero"):
+        entry = tmp_path / "kept" / f"{KEY}{ENTRY}"
+        entry.unlink(missing_ok=True)
+        entry.symlink_to(target)
+        assert cache.read(KEY) is None
+        cache.write(KEY, b"{}")
+        assert cache.read(KEY) == b"{}"
+        assert (theirs.read_text(), theirs.stat().st_mtime) == ("mine", 7)
+        assert not (tmp_path / "nowhere").exists()
+
+
+def test_an_entry_of_another_user_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = CacheFolder(str(tmp_path / "kept"))
+    cache.write(KEY, b"{}")
+    assert cache.read(KEY) == b"{}"
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert cache.read(KEY) is None
+
+
+@pytest.mark.parametrize(
+    ("named", "folder"),
+    [("kept", ".cache"), ("../kept", ".cache"), ("", ".cache"), ("/kept", "/kept")],
+)
+def test_the_place_of_a_cache_is_the_users(
+    named: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the convention of `XDG_CACHE_HOME` has it, a relative one does not count."""
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", named)
+    assert user_cache() == os.path.join(tmp_path, folder, "tt-layout")
+
+
 def sized(content: bytes) -> Callable[[Path], None]:
     def write(path: Path) -> None:
         path.write_bytes(content)
@@ -202,6 +258,33 @@ def test_mutated_entries_break_nothing(dumps: Path, seed: int) -> None:
         except ValueError:
             continue
         plain_text(KernelOverview(sorted(kept.kernels, key=lambda k: k.rank), kept.unread, None))
+
+
+def numbers_in(place: object) -> Iterator[tuple[Any, Any]]:
+    """Yield each number of plain data, as what holds it and the key there."""
+    if isinstance(place, (dict, list)):
+        for key, value in [*(place.items() if isinstance(place, dict) else enumerate(place))]:
+            if type(value) in (int, float):
+                yield place, key
+            yield from numbers_in(value)
+
+
+@pytest.mark.parametrize("number", [10**4000, -(10**4000), float("inf"), float("nan"), 1 << 63])
+def test_no_number_of_an_entry_is_beyond_those_of_results(number: float, dumps: Path) -> None:
+    from tt_layout.reports.kernel_overview import FileKernels, FileReader
+    from tt_layout.reports.result_cache import from_plain, to_plain
+
+    found = FileReader(False, None, None).read(str(dumps / "dumps" / "0.ttgir"))
+    assert isinstance(found, FileKernels)
+    entry = json.loads(json.dumps(to_plain(found, "k.ttgir")))
+    assert from_plain(entry, "k.ttgir").kernels
+    places = [*numbers_in(entry)]
+    assert places
+    for place, key in places:
+        before, place[key] = place[key], number
+        with pytest.raises(ValueError, match="not a result"):
+            from_plain(entry, "k.ttgir")
+        place[key] = before
 
 
 @pytest.mark.parametrize("make", ["pipe", "device"])

@@ -1,8 +1,13 @@
-"""A client that sends bytes, whatever they are, and reads what is answered."""
+"""A client that sends bytes, whatever they are, and reads what is answered.
+
+Each answer is held within 10 seconds of the processor and 600 MB, those of the processes that the
+server starts included.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -12,7 +17,31 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-SECONDS = 60
+SECONDS = 240
+"""Until an answer, on a machine that does much else."""
+
+CPU_SECONDS, MEGABYTES = 10, 600
+"""What an answer may take."""
+
+
+def processes_of(process: int) -> Iterator[int]:
+    """Yield a process and all that it started, and so on, as far as they are there."""
+    yield process
+    with suppress(OSError):
+        for children in Path(f"/proc/{process}/task").glob("*/children"):
+            for child in children.read_text().split():
+                yield from processes_of(int(child))
+
+
+def taken(process: int) -> tuple[float, int]:
+    """Return the seconds of the processor that a process has used, and its most bytes so far."""
+    try:
+        used = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+        peak = Path(f"/proc/{process}/status").read_text().partition("VmHWM:")[2]
+    except OSError:  # it has ended, or this is not Linux
+        return 0.0, 0
+    ticks = sum(map(int, used))
+    return ticks / os.sysconf("SC_CLK_TCK"), int((peak.split() or ["0"])[0]) << 10
 
 
 class Raw:
@@ -30,6 +59,7 @@ class Raw:
         )  # fmt: skip
         self._found: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self._known: dict[object, dict[str, Any]] = {}
+        self._used: dict[int, float] = {}
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -61,7 +91,16 @@ class Raw:
             found = self._found.get(timeout=seconds)
             assert found is not None, "the server has ended"
             self._known[found.get("id")] = found
+        self.check_bounds()
         return self._known.pop(number)
+
+    def check_bounds(self) -> None:
+        """See that no process has taken too much since this was seen last."""
+        for process in processes_of(self.process.pid):
+            used, peak = taken(process)
+            assert used - self._used.get(process, 0.0) < CPU_SECONDS, "it takes too long"
+            assert peak < MEGABYTES << 20, "it takes too much memory"
+            self._used[process] = used
 
     def stop(self) -> int:
         """End the server by the end of its input; return its status."""

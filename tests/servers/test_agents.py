@@ -8,16 +8,14 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, MCPError
+from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.server.mcpserver import MCPServer
 
@@ -148,82 +146,6 @@ def test_what_is_wrong_is_one_message_and_the_server_lives() -> None:
 
 
 # -- what a dump, or an agent, could ask for ------------------------------------------------------
-
-SECRET = "secret = 'of another'\n" * 9
-
-
-@pytest.mark.attack
-def test_a_dump_brings_no_file_into_an_answer(tmp_path: Path) -> None:
-    inside, outside = tmp_path / "inside", tmp_path / "outside"
-    for folder in (inside, outside):
-        folder.mkdir()
-        (folder / "program.py").write_text(SECRET)
-    (inside / "link.py").symlink_to(outside / "program.py")
-    (inside / "linked").symlink_to(outside)
-    elsewhere = (
-        outside / "program.py", inside / "link.py", inside / "linked" / "program.py",
-        inside / ".." / "outside" / "program.py",
-    )  # fmt: skip
-
-    async def told(client: Client, file: Path) -> str:
-        dump = re.sub(r'loc\("[^"]*":\d+:', f'loc("{file}":2:', COSTLY)
-        assert str(file) in dump
-        texts = [await answer(client, "audit", dump=dump)]
-        texts.append(str((await client.call_tool("apply_suggestion", {"dump": dump})).content))
-        line = next(at for at, text in enumerate(dump.split("\n"), 1) if "convert_layout" in text)
-        texts.append(await answer(client, "explain", dump=dump, line=line))
-        return "\n".join(texts)
-
-    async def below(client: Client) -> None:
-        assert "secret" in await told(client, inside / "program.py")
-        for file in elsewhere:
-            assert "secret" not in await told(client, file)
-
-    async def without(client: Client) -> None:
-        for file in (inside / "program.py", *elsewhere):
-            assert "secret" not in await told(client, file)
-
-    async def asked(client: Client) -> None:
-        assert "secret" in await told(client, outside / "program.py")
-        assert "secret" in await told(client, inside / "program.py")  # a file of that name is there
-        assert "secret" not in await told(client, inside / "other.py")
-
-    with_agent(below, inside)
-    with_agent(without, None)
-    with_agent(asked, None, "--source", str(outside))
-
-
-@pytest.mark.attack
-def test_arguments_beyond_their_limits_are_refused() -> None:
-    async def scene(client: Client) -> None:
-        many = {"writers": [ROWS] * 2000, "readers": [], "tensor": "64x64xf16"}
-        assert "at most 16" in await refusal(client, "swizzle", **many)
-        long = {"writers": [ROWS + " " * 100_000], "readers": [], "tensor": "64x64xf16"}
-        assert "at most 65536" in await refusal(client, "swizzle", **long)
-        assert "at least 1" in await refusal(client, "swizzle", **{**many, "writers": []})
-        for value in (1 << 70, -(10**30)):
-            await fault(client, "audit", dump=TEXT, values={"n": value})
-            await fault(client, "explain", dump=TEXT, line=value)
-            await fault(client, "apply_suggestion", dump=TEXT, finding=value)
-        values = {f"n{at}": at for at in range(257)}
-        assert "at most 256" in await refusal(client, "audit", dump=TEXT, values=values)
-        assert "at most 1024" in await refusal(
-            client, "conflicts", registers=ROWS, shared=ROWS, tensor="1x" * 2000 + "f16"
-        )
-        digits = f"{'9' * 5000}x64xf16"[:1000]
-        await refusal(client, "conflicts", registers=ROWS, shared=ROWS, tensor=digits)
-        numbers = ROWS.replace("[1, 8]", f"[1, {'9' * 5000}]")
-        told = await refusal(client, "convert", source=numbers, target=ROWS, tensor="64x64xf16")
-        assert "Traceback" not in told
-        assert await answer(client, "audit", dump=TEXT)
-
-    with_agent(scene, None)
-
-
-async def fault(client: Client, tool: str, **arguments: Any) -> None:
-    """Call a tool with what is refused before it is called, or by the protocol."""
-    with suppress(MCPError, ValueError):  # the client may not write such a number, either
-        await refusal(client, tool, **arguments)
 
 
 @pytest.mark.attack
