@@ -16,15 +16,21 @@ from math import inf
 from threading import RLock, get_ident
 from typing import Any, NamedTuple, TypeVar
 
+from tt_layout.audit.audit import audit_module, check_product
 from tt_layout.audit.fits import KernelFit, kernel_fits
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.modules.launch_values import values_of
 from tt_layout.audit.registers import compiled_metadata, compiled_registers, module_registers
 from tt_layout.audit.stages import PIPELINED
+from tt_layout.audit.time.estimate import Estimate
+from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import find_product
 from tt_layout.ir import parse_ir
-from tt_layout.ir.ssa import read_functions
 from tt_layout.kernels.device import device_name, device_product
-from tt_layout.kernels.metadata import metadata_of_kernel
+from tt_layout.kernels.metadata import NO_METADATA, metadata_of_kernel
+from tt_layout.kernels.seen import Launch
 
 Config = TypeVar("Config")
 
@@ -124,6 +130,9 @@ def perf_model(
         A function of the arguments by name, a configuration's among them: microseconds; infinity
         where it does not compile, or where there is no estimate.  Other errors are raised.
 
+    Raises:
+        LayoutError: there is no such product.
+
     Example:
         >>> dump = '''
         ... #a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4],
@@ -143,6 +152,7 @@ def perf_model(
         True
     """
     estimates: dict[str, float] = {}
+    model = _TimeModel(kernel, gpu)
 
     def microseconds(**named: Any) -> float:
         # Triton hands on what it was launched with, too.
@@ -152,7 +162,7 @@ def perf_model(
             (shape, sorted((name, _described(argument)) for name, argument in arguments.items()))
         )
         if key not in estimates:
-            estimates[key] = _microseconds(kernel, arguments, shape, gpu)
+            estimates[key] = model.microseconds(arguments, shape)
         return estimates[key]
 
     return microseconds
@@ -167,30 +177,45 @@ def _dtype(value: Any) -> object:
     return getattr(value, "dtype", value)
 
 
-def _microseconds(
-    kernel: Any, arguments: Mapping[str, Any], grid: tuple[int, ...], gpu: str | None
-) -> float:
-    from tt_layout.library.features import estimate
+class _TimeModel:
+    """Estimates the configurations of one kernel, which share most of what is read of them.
 
-    try:
-        built = _built(kernel, arguments, grid)
-        text = built if isinstance(built, str) else built.asm["ttgir"]
-        modules = parse_ir(text)
-        functions = read_functions(modules[-1]) if modules else []
-        names = {value.name.removeprefix("%") for item in functions for value in item.arguments}
-        values = {
-            name: int(value)
-            for name, value in arguments.items()
-            if name in names and isinstance(value, int)
-        }
-        running = device_product(device_name()) if gpu is None and modules else None
-        if running is not None and running.name == modules[-1].gpu:
-            gpu = running.products[0].key
-        return estimate(built, values, grid=grid, gpu=gpu).seconds * 1e6
-    except Exception as error:
-        if is_refusal(error):  # such a configuration is not launched
+    Args:
+        kernel, gpu: as for `perf_model`.
+
+    Raises:
+        LayoutError: there is no such product.
+    """
+
+    def __init__(self, kernel: Any, gpu: str | None) -> None:
+        self._kernel = kernel
+        self._asked = find_product(gpu) if gpu is not None else None
+        self._shared = SharedWork(explains=False)
+
+    def microseconds(self, arguments: Mapping[str, Any], grid: tuple[int, ...]) -> float:
+        """Return the time of a configuration; infinity where there is none."""
+        try:
+            return self._estimated(_built(self._kernel, arguments, grid), arguments, grid)
+        except Exception as error:
+            if is_refusal(error):  # such a configuration is not launched
+                return inf
+            raise
+
+    def _estimated(self, built: Any, arguments: Mapping[str, Any], grid: tuple[int, ...]) -> float:
+        modules = parse_ir(built if isinstance(built, str) else built.asm[STAGE])
+        if not modules:
             return inf
-        raise
+        module, x_y_z = modules[-1], (*grid, 1, 1)[:3]
+        numbers = ((name, int(n)) for name, n in arguments.items() if isinstance(n, int))
+        launch = Launch(x_y_z, tuple(numbers))
+        product = self._asked or device_product(device_name())
+        given = values_of(module, launch, GivenValues(product=product), self._shared)
+        known = NO_METADATA if isinstance(built, str) else metadata_of_kernel(built)
+        audit = audit_module(module, self._shared, given, known, is_judged=False)
+        check_product(GivenValues(product=self._asked), [audit.chip])
+        estimates = [kernel.estimate for kernel in kernels_of(audit, x_y_z)]
+        times = [estimate.seconds for estimate in estimates if isinstance(estimate, Estimate)]
+        return 1e6 * times[0] if len(times) == len(estimates) == 1 else inf
 
 
 def is_refusal(error: Exception) -> bool:

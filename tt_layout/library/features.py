@@ -9,7 +9,7 @@ from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.errors import LayoutError, expect
-from tt_layout.reports.audit_ir import audit_ir
+from tt_layout.reports.audit_ir import audits_of
 from tt_layout.reports.feature_types import Features
 from tt_layout.reports.features import features_of
 from tt_layout.surface import argument
@@ -102,7 +102,7 @@ def estimate(
         >>> found.limit, found.launch.programs, 50e-6 < found.seconds < 100e-6
         ('DRAM', 65536, True)
     """
-    launched = one_kernel(kernel, values, grid=grid, function=function, gpu=gpu)
+    launched = one_kernel(kernel, values, grid=grid, function=function, gpu=gpu, is_judged=False)
     answer = launched.estimate
     if isinstance(answer, Estimate):
         return answer
@@ -116,18 +116,20 @@ def one_kernel(
     grid: Sequence[int] | None = None,
     function: str | None = None,
     gpu: str | None = None,
+    is_judged: bool = True,
 ) -> Kernel:
     """Return the one kernel that is meant.
 
     Args:
         kernel, values, grid, function, gpu: as for `features`.
+        is_judged: whether findings are looked for.
 
     Raises:
         LayoutError: the dump cannot be read, or does not have that one kernel.
         TypeError: the kernel is not something that can be audited.
     """
     expect("function", function, str, type(None))
-    report = audit_ir(kernel, values, gpu=gpu)
+    report = audits_of(kernel, values, gpu, is_judged=is_judged)
     shape: Grid | None = tuple(grid) if grid is not None else None
     every = [facts for audit in report.audits for facts in kernels_of(audit, shape, report.file)]
     matching = [facts for facts in every if function is None or facts.symbol == function]

@@ -67,10 +67,24 @@ def audit_ir(
         >>> [finding.line for finding in report.audits[0].findings]
         [5]
     """
+    return audits_of(source, values, gpu, is_judged=True)
+
+
+def audits_of(
+    source: Any, values: Mapping[str, int] | None, gpu: str | None, *, is_judged: bool
+) -> AuditReport[tuple[Audit, ...]]:
+    """Return what `audit_ir` does; findings are looked for where that is wanted.
+
+    Args:
+        source, values, gpu: as for `audit_ir`.
+        is_judged: whether findings are looked for, which takes as long as all the rest.
+    """
     name, modules, known = _opened(source)
     given = given_values(values, gpu)
-    shared = SharedWork()
-    audits = tuple(audit_module(module, shared, given, known) for module in modules)
+    shared = SharedWork(explains=is_judged)
+    audits = tuple(
+        audit_module(module, shared, given, known, is_judged=is_judged) for module in modules
+    )
     if not audits:
         raise LayoutError(f"found no MLIR in {name}")
     if given is not None:

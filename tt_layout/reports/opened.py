@@ -151,6 +151,6 @@ def audit_with(
     if launch is None:
         return AuditWithValues(audit(given=given))
     try:
-        return AuditWithValues(audit(given=values_of(module, launch, given)))
+        return AuditWithValues(audit(given=values_of(module, launch, given, shared)))
     except LayoutError as error:
         return AuditWithValues(audit(given=given), error.message)

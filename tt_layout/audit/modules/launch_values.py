@@ -8,7 +8,12 @@ from tt_layout.ir.module import Module
 from tt_layout.kernels.seen import Launch
 
 
-def values_of(module: Module, launch: Launch, given: GivenValues | None = None) -> GivenValues:
+def values_of(
+    module: Module,
+    launch: Launch,
+    given: GivenValues | None = None,
+    shared: SharedWork | None = None,
+) -> GivenValues:
     """Return the values of a launch, as far as the module has such arguments.
 
     What Triton took as a constant is no argument any more.
@@ -17,8 +22,9 @@ def values_of(module: Module, launch: Launch, given: GivenValues | None = None) 
         module: of the kernel.
         launch: of the kernel.
         given: values that go before those of the launch.
+        shared: what is known of other modules.
     """
-    functions = AuditedModule(module, SharedWork(), None).functions
+    functions = AuditedModule(module, shared or SharedWork(), None).functions
     names = {plain_name(value.name) for function in functions for value in function.arguments}
     numbers = {name: number for name, number in launch.values if name in names}
     counts = dict(zip(PROGRAM_COUNTS, launch.grid))
