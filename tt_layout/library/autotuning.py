@@ -205,15 +205,16 @@ class _TimeModel:
         modules = parse_ir(built if isinstance(built, str) else built.asm[STAGE])
         if not modules:
             return inf
-        module, x_y_z = modules[-1], (*grid, 1, 1)[:3]
+        module = modules[-1]
+        x, y, z = (*grid, 1, 1)[:3]
         numbers = ((name, int(n)) for name, n in arguments.items() if isinstance(n, int))
-        launch = Launch(x_y_z, tuple(numbers))
+        launch = Launch((x, y, z), tuple(numbers))
         product = self._asked or device_product(device_name())
         given = values_of(module, launch, GivenValues(product=product), self._shared)
         known = NO_METADATA if isinstance(built, str) else metadata_of_kernel(built)
         audit = audit_module(module, self._shared, given, known, is_judged=False)
         check_product(GivenValues(product=self._asked), [audit.chip])
-        estimates = [kernel.estimate for kernel in kernels_of(audit, x_y_z)]
+        estimates = [kernel.estimate for kernel in kernels_of(audit, launch.grid)]
         times = [estimate.seconds for estimate in estimates if isinstance(estimate, Estimate)]
         return 1e6 * times[0] if len(times) == len(estimates) == 1 else inf
 
