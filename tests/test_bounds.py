@@ -297,15 +297,38 @@ def test_the_next_step_is_the_most_that_lets_one_more_in() -> None:
 
 @pytest.mark.parametrize(
     ("gpu", "registers", "waves"),
-    [("gfx942", 128, 4), ("gfx942", 512, 1), ("gfx950", 190, 2), ("gfx942", 64, 8)],
-)
+    [
+        ("gfx942", 128, 4), ("gfx942", 512, 1), ("gfx950", 190, 2), ("gfx942", 64, 8),
+        ("gfx1100", 159, 9), ("gfx1100", 255, 5), ("gfx1151", 159, 9), ("gfx1102", 157, 6),
+        ("gfx1102", 255, 4), ("gfx1201", 92, 16), ("gfx1201", 164, 9), ("gfx1250", 134, 7),
+        ("gfx1250", 269, 3), ("gfx1250", 45, 16),
+    ],
+)  # fmt: skip
 def test_waves_of_amd(gpu: str, registers: int, waves: int) -> None:
+    """Waves of a SIMD as LLVM prints them: ``; Occupancy: 9``."""
     assert held(gpu, 4, registers).ctas == waves
+
+
+@pytest.mark.parametrize(
+    ("gpu", "registers", "waves"),
+    [("gfx1030", 120, 8), ("gfx1030", 20, 16), ("gfx1010", 20, 20), ("gfx1010", 100, 9)],
+)
+def test_waves_of_older_amd(gpu: str, registers: int, waves: int) -> None:
+    """1,024 registers of a lane in units of 16 or 8, 16 or 20 waves: LLVM's AMDGPUBaseInfo.cpp."""
+    assert held(gpu, 4, registers).ctas == waves
+
+
+def test_ctas_of_one_warp_take_no_barrier() -> None:
+    limits = [
+        {limit.resource: limit.ctas for limit in held(gpu, warps, 16).limits}["CTAs"]
+        for gpu, warps in (("gfx1201", 1), ("gfx1201", 2), ("gfx942", 1), ("gfx942", 2))
+    ]
+    assert limits == [64, 32, 32, 16]
 
 
 def test_more_warps_than_fit_are_not_known() -> None:
     assert occupancy(find_target("sm90"), 128, registers=32) is None
-    assert occupancy(find_target("gfx1030"), 4, registers=32) is None
+    assert occupancy(find_target("gfx10"), 4, registers=32) is None
 
 
 LOOP = """

@@ -13,8 +13,11 @@ import pytest
 from command import Run, runner
 
 from tt_layout import audit_ir, hardware
+from tt_layout.audit.audit import audit_module
 from tt_layout.audit.occupancy import occupancy
+from tt_layout.cli.values import read_values
 from tt_layout.hardware import PRODUCTS, ROWS, find_gpu, find_target
+from tt_layout.ir import parse_ir
 from tt_layout.ir.module import gpu_of
 
 MODULE = """
@@ -188,7 +191,31 @@ def test_a_workgroup_processor_holds_waves_by_their_registers() -> None:
     found = occupancy(find_target("gfx1201"), 4, registers=239, shared_bytes=16384)
     assert found is not None
     assert (found.ctas, found.warps, found.limited_by) == (6, 24, ("registers",))
-    assert occupancy(find_target("gfx1250"), 4, registers=239) is None
+
+
+@pytest.mark.parametrize(
+    ("target", "grid", "refused"),
+    [
+        ("cuda:90", "2147483647,65535,65535", ""),
+        ("cuda:90", "1,65536", "has 65536 programs along y; sm90 starts at most 65535"),
+        ("cuda:90", "1,1,70000", "has 70000 programs along z; sm90 starts at most 65535"),
+        ("hip:gfx942", "1,70000", ""),
+        ("hip:gfx942", "16777216", "has 16777216 programs along x; gfx942 starts at most 16777215"),
+    ],
+)
+def test_a_grid_that_the_gpu_does_not_start_is_an_error(
+    target: str, grid: str, refused: str
+) -> None:
+    """CUDA limits programs along each axis, HIP programs times threads."""
+    lanes = 64 if target.startswith("hip") else 32
+    attributes = f'"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = {lanes} : i32'
+    text = (
+        f'module attributes {{{attributes}, ttg.target = "{target}"}} {{\n'
+        "  tt.func @f() {\n    tt.return\n  }\n}\n"
+    )
+    [module] = parse_ir(text)
+    found = audit_module(module, given=read_values((), None, grid)).findings
+    assert [one.message for one in found] == [f"@f {refused}"] * bool(refused)
 
 
 def test_a_cluster_that_the_gpu_does_not_start_is_an_error() -> None:

@@ -229,7 +229,7 @@ def occupancy(
     limits = [
         _of_registers(target, has, file, warps, registers),
         Limit(WARPS, has.warps // warps, _below(has.warps // (has.warps // warps + 1))),
-        Limit(CTAS, has.ctas),
+        Limit(CTAS, has.most_ctas(warps)),
         *_of_memory(SHARED, has.shared_bytes, shared_bytes, SHARED_GRANULE, has.reserved_bytes),
         *_of_memory(TENSOR, has.tensor_columns, tensor_columns, 1, 0),
     ]

@@ -183,7 +183,7 @@ def _find(chip: str, backend: Backend, rows: tuple[Target, ...]) -> Gpu | None:
     ]
     if fits:
         row = max(fits, key=lambda fit: len(fit[0]))[1]
-        return Gpu(chip, row if row.name == plain else replace(row, name=plain))
+        return Gpu(chip, row if row.name == plain else row.of_chip(plain))
     versioned = [
         (row_version, row) for row in rows if (row_version := backend.version(row.name)) is not None
     ]

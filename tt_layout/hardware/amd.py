@@ -18,7 +18,7 @@ from tt_layout.hardware.compiler import (
     Knobs,
     RegisterLine,
 )
-from tt_layout.hardware.multiprocessor import RegisterFile, Residence
+from tt_layout.hardware.multiprocessor import HIP_GRID, RegisterFile, Residence, Variant
 from tt_layout.hardware.product import Product, tensor_rates
 from tt_layout.hardware.target import (
     KIB,
@@ -79,7 +79,10 @@ _READS_OF_GFX1250 = MappingProxyType(
 )
 
 _CDNA_REGISTERS = RegisterFile(most_per_thread=512, size=512, granule=8, shared_from=8)
+_RDNA1_REGISTERS = RegisterFile(most_per_thread=256, size=1024, granule=8)
+_RDNA2_REGISTERS = RegisterFile(most_per_thread=256, size=1024, granule=16)
 _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
+"""Of gfx1100, gfx1101, gfx1151 and gfx12; smaller chips of RDNA3 have those of RDNA2."""
 
 
 _CDNA_OTHERS = RegisterLine(
@@ -121,20 +124,30 @@ _GFX1250_COMPILER = CompilerModel(
 )
 
 
-def _holds(warps: int, simds: int, shared_kib: int) -> Residence:
-    """Return the room of a compute unit, or of a workgroup processor, for which RDNA is compiled.
+def _holds(warps: int, shared_kib: int, *, ctas: int) -> Residence:
+    """Return the room of four SIMDs: a compute unit of CDNA, a workgroup processor of RDNA.
 
     Args:
         warps: of a SIMD.
-        simds: of all that a workgroup is spread over.
         shared_kib: of all workgroups; RDNA has 128 for a pair of compute units, and a workgroup
             64 of them (AMD's "RDNA3" and "RDNA4 Instruction Set Architecture", chapter 1).
+        ctas: workgroups that have barriers, as those of more than one warp do.
     """
-    shared = shared_kib * KIB
     return Residence(
-        warps=warps * simds, ctas=32, shared_bytes=shared, reserved_bytes=0, simds=simds
+        warps=warps * 4,
+        ctas=ctas,
+        shared_bytes=shared_kib * KIB,
+        reserved_bytes=0,
+        simds=4,
+        single_warp_ctas=warps * 4,
     )
 
+
+_CDNA3_ROOM, _CDNA4_ROOM = _holds(8, 64, ctas=16), _holds(8, 160, ctas=16)
+_GFX1250_ROOM = _holds(16, 320, ctas=16)
+"""Four SIMDs in a compute unit, the only mode that it has: LLVM, AMDGPU, getEUsPerCU."""
+
+_RDNA1_ROOM, _RDNA_ROOM = _holds(20, 128, ctas=32), _holds(16, 128, ctas=32)
 
 # -- products -------------------------------------------------------------------------------------
 
@@ -256,6 +269,7 @@ _CDNA3 = Target(
     chips=("gfx94",),
     lanes=64,
     most_shared_bytes=64 * KIB,
+    grid=HIP_GRID,
     packed_sums=(16, 32),
     adds_rows=True,
     counts_dwords=True,
@@ -268,7 +282,7 @@ _CDNA3 = Target(
     counts_by_ballots=True,
     conversion_lanes=_PAIRS_OF_QUADS,
     registers=_CDNA_REGISTERS,
-    residence=_holds(8, 4, 64),
+    residence=_CDNA3_ROOM,
     products=(MI300X, MI325X),
     compiler=_CDNA_COMPILER,
     knobs=_CDNA3_KNOBS,
@@ -283,6 +297,7 @@ _RDNA4 = Target(
     backend=BACKEND,
     chips=("gfx120",),
     most_shared_bytes=64 * KIB,
+    grid=HIP_GRID,
     packed_sums=(16,),
     adds_rows=True,
     joins_global_accesses=True,
@@ -293,7 +308,7 @@ _RDNA4 = Target(
     far_lanes=32,
     counts_by_ballots=True,
     registers=_RDNA3_REGISTERS,
-    residence=_holds(16, 4, 128),
+    residence=_RDNA_ROOM,
     compiler=_RDNA_COMPILER,
     knobs=_RDNA_KNOBS,
     matrix_layouts=(("amd_wmma", 2),),
@@ -328,7 +343,7 @@ ROWS = (
         load_phases=phases(64, 64, b16=Phase((1, 2, 12, 20), 64)),
         conversion_lanes=_QUADS_OVER_64_BANKS,
         transposing_reads=_READS_OF_CDNA4,
-        residence=_holds(8, 4, 160),
+        residence=_CDNA4_ROOM,
         products=(MI355X, MI350X),
         knobs=_CDNA4_KNOBS,
         matrix_layouts=(("amd_mfma", 4),),
@@ -344,8 +359,12 @@ ROWS = (
         counts_dwords=True,
         loops_atomics=True,
         conversion_lanes=_PAIRS_OF_QUADS,
-        registers=RegisterFile(most_per_thread=256, size=1024, granule=16),
-        residence=None,  # 20 waves of a SIMD on gfx101x, 16 on gfx103x
+        registers=_RDNA2_REGISTERS,
+        residence=None,  # without a generation: 20 waves of a SIMD on gfx101x, 16 on gfx103x
+        variants=(
+            Variant(("gfx101",), _RDNA1_REGISTERS, _RDNA1_ROOM),
+            Variant(("gfx103",), _RDNA2_REGISTERS, _RDNA_ROOM),
+        ),
         knobs=None,
         matrix_layouts=(),
         load_evidence=Evidence.ASSUMED,
@@ -356,6 +375,13 @@ ROWS = (
         name="gfx11",
         title="AMD RDNA3",
         chips=("gfx11",),
+        variants=(
+            Variant(
+                ("gfx1102", "gfx1103", "gfx1150", "gfx1152", "gfx1153"),
+                _RDNA2_REGISTERS,
+                _RDNA_ROOM,
+            ),
+        ),
         loops_atomics=True,
         load_phases=phases(32, 32, b16=Phase((1, 2, 20), 32)),
         conversion_lanes=_PAIRS_OF_QUADS,
@@ -370,7 +396,7 @@ ROWS = (
         banks=64,
         most_shared_bytes=320 * KIB,
         most_ctas=16,
-        residence=None,
+        residence=_GFX1250_ROOM,
         shared_partition_bytes=64 * KIB,
         packed_sums=(16, 32),
         scatters_async_copies=True,

@@ -4,7 +4,9 @@ Sources:
     NVIDIA: CUDA C++ Programming Guide, Technical Specifications per Compute Capability; CUDA
     Occupancy Calculator (registers are given to a warp in units of 256).
     AMD: LLVM, AMDGPU, Utils/AMDGPUBaseInfo.cpp: getTotalNumVGPRs, getAddressableNumVGPRs,
-    getVGPRAllocGranule, getMaxWavesPerEU.  The most with many warps: what Triton 3.9 compiled.
+    getVGPRAllocGranule, getMaxWavesPerEU, getEUsPerCU, getMaxWorkGroupsPerCU; which chips have
+    half as many registers again: AMDGPU.td, FeatureISAVersion11_0_0 and others.  The most with
+    many warps: what Triton 3.9 compiled.
 
 Read next:    `tt_layout.audit.registers`.
 """
@@ -12,6 +14,7 @@ Read next:    `tt_layout.audit.registers`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 NVIDIA_REGISTERS = 65536
 
@@ -59,7 +62,8 @@ class Residence:
 
     Attributes:
         warps: of all CTAs.
-        ctas: of any size.
+        ctas: of more than one warp.
+        single_warp_ctas: of one warp, which take no barrier; None where there are no more of them.
         shared_bytes: of all CTAs.
         reserved_bytes: of shared memory that each CTA takes besides its own.
         simds: units between which warps are divided, each with registers of its own; 1 where
@@ -78,3 +82,57 @@ class Residence:
     reserved_bytes: int = 1024
     simds: int = 1
     tensor_columns: int = 0
+    single_warp_ctas: int | None = None
+
+    def most_ctas(self, warps: int) -> int:
+        """Return the most CTAs of so many warps."""
+        is_alone = warps == 1 and self.single_warp_ctas is not None
+        return self.single_warp_ctas if is_alone and self.single_warp_ctas else self.ctas
+
+
+class GridLimits(NamedTuple):
+    """The largest grid of a launch.
+
+    Attributes:
+        programs: along x, y and z; None where threads alone are limited.
+        threads: along each axis, programs times threads; None where only programs are limited.
+
+    Source:
+        CUDA C++ Programming Guide, Technical Specifications per Compute Capability; HIP API
+        reference, hipModuleLaunchKernel (gridDim times blockDim is below 2 to the 32nd).
+    """
+
+    programs: tuple[int, int, int] | None = None
+    threads: int | None = None
+
+    def most(self, axis: int, threads: int) -> int:
+        """Return the most programs along an axis, of so many threads along x.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> [find_target(chip).grid.most(1, 128) for chip in ("sm90", "gfx942")]
+            [65535, 4294967295]
+            >>> find_target("gfx942").grid.most(0, 256)
+            16777215
+        """
+        if self.programs is not None:
+            return self.programs[axis]
+        return (self.threads or 0) // (threads if axis == 0 else 1)
+
+
+CUDA_GRID = GridLimits(programs=((1 << 31) - 1, (1 << 16) - 1, (1 << 16) - 1))
+HIP_GRID = GridLimits(threads=(1 << 32) - 1)
+
+
+class Variant(NamedTuple):
+    """Chips of a row whose registers, or their residency limits, are others.
+
+    Attributes:
+        chips: their names, or what those begin with.
+        registers: of a multiprocessor.
+        residence: how many warps and CTAs it holds.
+    """
+
+    chips: tuple[str, ...]
+    registers: RegisterFile
+    residence: Residence

@@ -16,7 +16,12 @@ from tt_layout.hardware.compiler import (
     Knobs,
     RegisterLine,
 )
-from tt_layout.hardware.multiprocessor import NVIDIA_REGISTERS, RegisterFile, Residence
+from tt_layout.hardware.multiprocessor import (
+    CUDA_GRID,
+    NVIDIA_REGISTERS,
+    RegisterFile,
+    Residence,
+)
 from tt_layout.hardware.product import Product, tensor_rates
 from tt_layout.hardware.target import KIB, Evidence, Target, phases
 from tt_layout.hardware.timing import Timing
@@ -114,6 +119,7 @@ def _nvidia(
         weighs_conversions=True,
         registers=_REGISTERS,
         most_ctas=16 if capability >= 90 else 1,
+        grid=CUDA_GRID,
         residence=residence,
         products=products,
         compiler=_COMPILER,

@@ -17,14 +17,14 @@ Read next:    `tt_layout.analyses.shared_memory.banks`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.compiler import CompilerModel, Knobs
-from tt_layout.hardware.multiprocessor import RegisterFile, Residence
+from tt_layout.hardware.multiprocessor import GridLimits, RegisterFile, Residence, Variant
 from tt_layout.hardware.product import Product
 
 BANK_BYTES = 4
@@ -106,6 +106,7 @@ class Target:
         most_threads: threads of a CTA (CUDA's limits by compute capability; HIP's of a workgroup,
             the lanes of idle warps counted in).
         most_ctas: of a cluster; 1 of GPUs without clusters, for which Triton refuses to compile.
+        grid: the largest of a launch.
         shared_partition_bytes: the pieces that shared memory is built of, which one access does
             not reach beyond; 0 where it is one.
         combines_lanes: whether one instruction combines an integer of every lane of a warp.
@@ -150,6 +151,7 @@ class Target:
             that needs the least memory.
         registers: of a multiprocessor.
         residence: how many warps and CTAs a multiprocessor holds.
+        variants: chips of the row of which either is another.
         products: what one can buy with this chip; the first is meant where none is named.
         compiler: the registers that its compiler makes of live values.
         knobs: what of a program in Triton moves the layouts that the compiler chooses.
@@ -171,6 +173,7 @@ class Target:
     shared_note: str = ""
     most_threads: int = 1024
     most_ctas: int = 1
+    grid: GridLimits
     shared_partition_bytes: int = 0
     combines_lanes: bool = False
     combines_extremes: bool = False
@@ -200,6 +203,7 @@ class Target:
     conversion_lanes: tuple[tuple[int, ...], ...] = ()
     registers: RegisterFile | None = None
     residence: Residence | None = None
+    variants: tuple[Variant, ...] = ()
     products: tuple[Product, ...] = ()
     compiler: CompilerModel | None = None
     knobs: Knobs | None = field(default=None, hash=False)
@@ -266,6 +270,20 @@ class Target:
             ['H200', 'H100', 'MI300X']
         """
         return self.products[0] if self.products else None
+
+    def of_chip(self, chip: str) -> Target:
+        """Return the row as it is of one of its chips.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> [find_target(chip).registers.size for chip in ("gfx1100", "gfx1102")]
+            [1536, 1024]
+        """
+        for variant in self.variants:
+            if chip.startswith(variant.chips):
+                registers, residence = variant.registers, variant.residence
+                return replace(self, name=chip, registers=registers, residence=residence)
+        return replace(self, name=chip)
 
     @property
     def unknown(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 What: errors: layouts that are refused, layouts for another number of warps, lanes or CTAs than
     the module has, operations without an instruction for such layouts, more threads or shared
-    memory than a CTA may have
+    memory than a CTA may have, more programs than a grid may have
 
 Cost: not counted
 
@@ -25,6 +25,7 @@ from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.modules.layouts import LayoutRow, mismatches
+from tt_layout.audit.values.given import PROGRAM_AXES, PROGRAM_COUNTS
 from tt_layout.errors import LayoutError
 from tt_layout.safe_text import shortened
 from tt_layout.wording import count
@@ -92,21 +93,40 @@ class Refused(Occurrence):
 
 def _of_launch(audited: AuditedModule) -> Iterator[Finding]:
     """Yield the functions of a module that the GPU does not start, with the reasons."""
-    refusals = [*_of_threads(audited), *_of_clusters(audited)]
+    refusals = [*_of_threads(audited), *_of_clusters(audited), *_of_grid(audited)]
     for function in audited.module.functions if refusals else ():
         why = tuple(Refused(refusal, is_predicate=True) for refusal in refusals)
         yield Finding(function.line, f"@{function.name}", function.name, why)
 
 
-def _of_threads(audited: AuditedModule) -> Iterator[str]:
-    """Yield that a CTA has more threads than the GPU starts."""
+def _warps_and_lanes(audited: AuditedModule) -> tuple[int | None, int | None]:
+    """Return the warps of a CTA, and the lanes of a warp."""
     module, target = audited.module, audited.target
     warps = module.number("total-num-warps") or module.number("num-warps")
-    lanes = module.number("threads-per-warp") or (target.lanes if target is not None else None)
+    return warps, module.number("threads-per-warp") or (target.lanes if target else None)
+
+
+def _of_threads(audited: AuditedModule) -> Iterator[str]:
+    """Yield that a CTA has more threads than the GPU starts."""
+    target = audited.target
+    warps, lanes = _warps_and_lanes(audited)
     if target is None or warps is None or lanes is None or warps * lanes <= target.most_threads:
         return
     has = f"{count(warps, 'warp')} of {lanes} lanes, {warps * lanes} threads in a CTA"
     yield f"has {has}; {target.name} starts at most {target.most_threads}"
+
+
+def _of_grid(audited: AuditedModule) -> Iterator[str]:
+    """Yield that a grid that is given has more programs along an axis than the GPU starts."""
+    target = audited.target
+    warps, lanes = _warps_and_lanes(audited)
+    if target is None or warps is None or lanes is None:
+        return
+    for axis, name in enumerate(PROGRAM_COUNTS):
+        programs, most = audited.given.program(name) or 0, target.grid.most(axis, warps * lanes)
+        if programs > most:
+            along = PROGRAM_AXES[axis]
+            yield f"has {programs} programs along {along}; {target.name} starts at most {most}"
 
 
 def _of_clusters(audited: AuditedModule) -> Iterator[str]:
