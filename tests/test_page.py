@@ -17,6 +17,8 @@ from work import calls_of
 import tt_layout.page
 from tt_layout.analyses.multiplications.instruction_operands import operands_of
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.kernel import kernels_of
+from tt_layout.audit.values.given import parse_values
 from tt_layout.encodings import FORMS
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.parsing import parse_layout
@@ -46,6 +48,7 @@ from tt_layout.page.playground import playground
 from tt_layout.page.rules import encoding_rules
 from tt_layout.placement import place
 from tt_layout.releases import LATEST, Release
+from tt_layout.reports.time_data import kernel_time
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [2, 2], "
@@ -322,6 +325,39 @@ def test_the_page_of_a_dump_has_the_live_registers_of_its_lines() -> None:
     assert list(lines) == sorted(set(lines))
     assert 0 < max(live) <= peak
     assert live[-1] == 0
+
+
+def test_the_page_of_a_dump_has_what_takes_its_time() -> None:
+    source = read_source(str(KERNELS / "matmul-sm80.ttgir"))
+    given = parse_values(["K=512", "num_programs_x=32", "num_programs_y=32", "num_programs_z=1"])
+    [module] = embedded(page_of_dump(source, [], given=given).html)["dump"]["modules"]
+    [audit] = [audit_module(one, given=given) for one in parse_ir(source.text)]
+    [kernel] = kernels_of(audit)
+    [time], data = module["times"], kernel_time(kernel)
+    assert time["text"] == data["text"]
+    bars = {name: seconds for name, seconds, _ in time["bars"]}
+    assert bars.pop("tail of the last wave") == data["tail_seconds"] > 0
+    assert bars == {name: data["terms"][name] for name in bars}
+    assert max(bars, key=lambda name: bars[name]) == data["limit"]
+    [path], [loop] = time["paths"], data["loops"]
+    assert [entry[0] for entry in path["critical"]] == [
+        wait["line"] for wait in loop["critical"][: len(path["critical"])]
+    ]
+    lanes = {name: spans for name, _, spans in path["lanes"]}
+    assert {"copies", "waits", "tensor cores", "issue"} <= lanes.keys()
+    assert all(
+        0 <= begin < end <= path["drawn"] for spans in lanes.values() for begin, end, _ in spans
+    )
+
+
+def test_the_page_of_a_dump_says_why_there_is_no_time() -> None:
+    source = read_source(str(KERNELS / "matmul-sm80.ttgir"))
+    [module] = embedded(page_of_dump(source, []).html)["dump"]["modules"]
+    [time] = module["times"]
+    assert time["text"].endswith("it is not known how often the loop at line 89 runs")
+    assert time.keys() == {"name", "text"}
+    with pytest.raises(LayoutError, match="no kernel has an argument 'Q'"):
+        page_of_dump(source, [], given=parse_values(["Q=1"]))
 
 
 @pytest.mark.slow

@@ -103,6 +103,35 @@ class TestProgram:
         grown = many.launch.latency - few.launch.latency
         assert grown == pytest.approx(100 * iteration.cycles, rel=0.01)
 
+    def test_an_iteration_knows_what_is_busy_when(self) -> None:
+        body = """
+        %e = math.exp2 %a : tensor<512xf32, #b>
+        %c = arith.addf %e, %a : tensor<512xf32, #b>
+        """
+        [iteration] = estimated(kernel(loop(body)), 64).launch.walked.iterations
+        begin, end = iteration.window
+        assert end - begin == pytest.approx(iteration.cycles * iteration.passes, rel=0.25)
+        lanes = {span.lane: span for span in iteration.spans}
+        assert lanes["special"].step.name == "math.exp2"
+        assert {"issue", "special"} == lanes.keys()
+        assert all(0 <= span.begin < span.end <= end - begin for span in iteration.spans)
+        issued = sum(span.end - span.begin for span in iteration.spans if span.lane == "issue")
+        assert 0 < issued <= end - begin
+
+    def test_a_program_without_loops_knows_what_is_busy_when(self) -> None:
+        walked = estimated(kernel(chain(4))).launch.walked
+        assert [span.step.name for span in walked.spans if span.lane == "loads"] == ["tt.load"]
+        assert max(span.end for span in walked.spans) <= walked.cycles
+
+    def test_the_tail_is_what_the_last_wave_adds(self) -> None:
+        launch = estimated(kernel(chain(4)), grid=(132,)).launch
+        full = 132 * launch.resident
+        whole, more = (
+            estimated(kernel(chain(400)), grid=(number,)).launch for number in (full, full + 1)
+        )
+        assert whole.tail == 0
+        assert 0 < more.tail < more.seconds
+
     def test_an_iteration_names_what_it_waits_for(self) -> None:
         body = """
         %e = math.exp2 %a : tensor<512xf32, #b>

@@ -13,6 +13,7 @@ from pathlib import Path
 from scaled_dumps import DUMPS, LINE
 
 from browser.kinds import KINDS
+from tt_layout.audit.values.given import parse_values
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import parse_type
@@ -67,7 +68,7 @@ _MADE: dict[str, Callable[[], str]] = {
     ),
     "scaled": lambda: page_of_dump(Source(DUMPS["mfma"], "scaled.ttgir"), [], line=LINE).html,
     "playground": playground,
-    "dump": lambda: page_of_dump(MATMUL, []).html,
+    "dump": lambda: page_of_dump(MATMUL, [], given=parse_values(["K=4096"])).html,
     "names": lambda: page_of_dump(with_long_names(MATMUL), []).html,
     "passes": lambda: page_of_dump(with_passes(MATMUL, "TritonGPUCoalesce", "CSE"), []).html,
 }

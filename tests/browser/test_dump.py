@@ -11,9 +11,11 @@ import pytest
 from browser.conftest import Open
 from browser.kinds import KINDS, kind
 from browser.open_page import Opened
+from tt_layout.audit.values.given import parse_values
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.page import EmbeddedDump
 from tt_layout.page.dump import page_of_dump
+from tt_layout.reports.program_source import ProgramSource
 
 KERNELS = Path(__file__).parent.parent.parent / "examples/kernels"
 SHARED = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
@@ -81,6 +83,40 @@ def test_it_opens_on_what_costs_most_with_everything_in_sight(open_file: Any) ->
     assert re.search(r"make.py:39\), costs \d+ of \d+ .* cycles", page.page.inner_text("#findings"))
     assert page.address == {}
     page.shot("dump")
+
+
+def test_where_the_time_goes_is_drawn_and_said(open_file: Any, tmp_path: Path) -> None:
+    """Bars, an iteration as lanes, and the critical path beside the lines of dump and program."""
+    text = (KERNELS / "matmul-sm80.ttgir").read_text()
+    (tmp_path / "make.py").write_text((KERNELS / "make.py").read_text())
+    given = parse_values(["K=4096", *(f"num_programs_{axis}=16" for axis in "xyz")])
+    made = page_of_dump(
+        Source(text, "k.ttgir"), [], program=ProgramSource(str(tmp_path)), given=given
+    )
+    page = open_file(made.html)
+    page.page.set_viewport_size({"width": 1440, "height": 900})
+    page.settle()
+    said = page.page.inner_text("#times")
+    assert re.search(r"about [\d.]+ ms on A100", said)
+    terms = page.page.locator(".bars th").all_inner_texts()
+    assert {"exposed latency", "LSU", "tensor cores", "DRAM"} <= set(terms)
+    drawn = page.page.locator(".bars i").evaluate_all("all => all.map(i => i.clientWidth)")
+    assert max(drawn[1:]) > 100
+    lanes = page.page.locator(".track").evaluate_all("all => all.map(i => i.ariaLabel)")
+    assert any(re.match(r"products of matrices: line \d+ from \d+ to \d+", own) for own in lanes)
+    waits = page.page.locator("#times li").all_inner_texts()
+    [(line, cycles)] = re.findall(r"^line (\d+) ttg\.\w+: (\d+) cycles", waits[0])
+    page.page.locator("#times li button").first.click()
+    assert page.page.inner_text(f"#line-{line} .waits") == cycles
+    beside = page.page.locator("#program-lines .waits").all_inner_texts()
+    assert any(filter(None, beside))
+    page.page.locator(".track i.on").first.click()
+    assert found(page, "#source-lines") != []
+    page.page.set_viewport_size({"width": 390, "height": 844})
+    page.settle()
+    wide = page.page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= 390
+    page.shot("time")
 
 
 WORKLOADS = KERNELS.parent / "workloads"

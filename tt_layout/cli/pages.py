@@ -15,6 +15,7 @@ from tt_layout.wording import count
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from tt_layout.audit.values.given import GivenValues
     from tt_layout.placement import PlacedLayout
 
 
@@ -41,7 +42,13 @@ def layouts_page(
     return page_of(named, target, is_multiplied=is_multiplied, operand=operand).encode()
 
 
-def dump_page(path: str, names: list[str], folder: str | None, line: int | None) -> bytes:
+def dump_page(
+    path: str,
+    names: list[str],
+    folder: str | None,
+    line: int | None,
+    given: GivenValues | None = None,
+) -> bytes:
     """Return the page of a dump; say on standard error which files it has lines of.
 
     Args:
@@ -50,6 +57,7 @@ def dump_page(path: str, names: list[str], folder: str | None, line: int | None)
         folder: where the files of the program are.  Without it lines are embedded only of files
             below the working directory and the folder of the dump.
         line: the line that the page opens on; None for that of the first finding.
+        given: what the arguments of its kernels are.
     """
     from tt_layout.ir.file_aliases import split_module
     from tt_layout.kernels.metadata import metadata_beside
@@ -62,7 +70,9 @@ def dump_page(path: str, names: list[str], folder: str | None, line: int | None)
     program = near(file) if folder is None else ProgramSource(folder)
     metadata = metadata_beside(file)
     source, release = read_source(file), chosen_release()
-    page = page_of_dump(source, names, release, module, program, line, metadata, watch=watched)
+    page = page_of_dump(
+        source, names, release, module, program, line, metadata, given=given, watch=watched
+    )
     _tell_programs(page.dump.programs)
     return page.html.encode()
 

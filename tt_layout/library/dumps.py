@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     from tt_layout.audit.axis import AxisInfo
 
 
-def explore_ir(source: Any, *, release: Release | None = None) -> Page:
+def explore_ir(
+    source: Any,
+    *,
+    values: Mapping[str, int] | None = None,
+    release: Release | None = None,
+) -> Page:
     """Return the page of every layout of a dump over each type that uses it.
 
     The page has lines of the program that data movements come from, as far as its files are below
@@ -37,6 +42,7 @@ def explore_ir(source: Any, *, release: Release | None = None) -> Page:
     Args:
         source: MLIR text, the path of a dump (``FILE@3`` means one of its modules), or a
             compiled kernel: anything with ``asm["ttgir"]``.
+        values: what arguments of the kernels are, by name; ``num_programs_x`` is part of the grid.
         release: of Triton, whose rules hold.
 
     Raises:
@@ -54,7 +60,9 @@ def explore_ir(source: Any, *, release: Release | None = None) -> Page:
 
     dump, module, metadata = _opened(source)
     program = near(dump.name if os.path.isfile(dump.name) else None)
-    return Page(page_of_dump(dump, [], release, module, program, known=metadata).html, dump.name)
+    given = given_values(values or None, None)
+    page = page_of_dump(dump, [], release, module, program, known=metadata, given=given)
+    return Page(page.html, dump.name)
 
 
 def apply(

@@ -105,6 +105,7 @@ SCRIPTS = (
     "text.js",
     "layouts.js",
     "report.js",
+    "time.js",
     "dump.js",
     "reading.js",
     "playground.js",

@@ -5,14 +5,16 @@ function showSource() {
   if (!DATA.dump) return;
   byId("source-title").textContent = DATA.dump.name;
   const { registers, pressure } = dumpModules()[state.module] ?? {};
-  const about = ["beside the line: live registers of a thread", ...(pressure ? [pressure] : [])];
+  const waits = waitsByLine();
+  const beside = [...(registers?.length ? ["live registers of a thread"] : []), ...(waits.size ? ["cycles of the critical path"] : [])];
+  const about = [`beside the line: ${beside.join(", ")}`, ...(pressure ? [pressure] : [])];
   byId("source-about").textContent = about.join("; ");
-  byId("source-about").hidden = !registers?.length;
+  byId("source-about").hidden = !beside.length;
   page.dumpText.show([[1, DATA.dump.text]]);
   showCostMap();
   const { line, uses } = DATA.layouts[state.layout];
   const isNew = page.dumpText.found !== state.line;
-  page.dumpText.mark(new Set([line, ...uses]), state.line);
+  page.dumpText.mark(new Set([line, ...uses]), state.line, waits);
   if (isNew && state.line !== null) page.dumpText.reveal(state.line);
   showProgram();
 }
@@ -28,7 +30,7 @@ function showProgram() {
   byId("program-title").textContent = file;
   page.programText.show(programs[file]);
   const isNew = page.programText.found !== location?.line;
-  page.programText.mark(new Set(linesOfProgram(file)), location?.file === file ? location.line : null);
+  page.programText.mark(new Set(linesOfProgram(file)), location?.file === file ? location.line : null, waitsByLine(file));
   if (isNew && page.programText.found) page.programText.reveal(page.programText.found);
 }
 

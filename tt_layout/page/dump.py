@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import pass_history
+from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError
@@ -22,6 +23,7 @@ from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.mlir.source import Source
 from tt_layout.page import EmbeddedDump, PageLayout, build
 from tt_layout.page.kernel_report import module_data, programs
+from tt_layout.page.kernel_time import waited_lines
 from tt_layout.page.multiplications import check_multiplication
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
@@ -105,6 +107,7 @@ def page_of_dump(
     line: int | None = None,
     known: KernelMetadata = NO_METADATA,
     *,
+    given: GivenValues | None = None,
     watch: Watch = unwatched,
 ) -> DumpPage:
     """Return the page of the layouts of a dump, each over the types that it is used with.
@@ -118,11 +121,12 @@ def page_of_dump(
             from are embedded, with some around them.
         line: the line that the page opens on; None for that of the first finding.
         known: what is known of the compiled kernel.
+        given: what the arguments of its kernels are.
         watch: what passes the modules on, and may show how many are done.
 
     Raises:
-        LayoutError: an alias is wrong or not used, there is no such module or line, or the dump
-            is cut off.
+        LayoutError: an alias is wrong or not used, there is no such module, line or argument, or
+            the dump is cut off.
     """
     _check_line(source, line)
     shared, pages = SharedWork(), []
@@ -138,7 +142,9 @@ def page_of_dump(
             placed.setdefault(_key_of(used.type), used._replace(lines=set())).lines.update(
                 used.lines
             )
-        pages.append((run.first + run.meant, audit_module(module, shared, known=known)))
+        pages.append((run.first + run.meant, audit_module(module, shared, given, known)))
+    if given is not None:
+        check_names(given, {name: None for _, audit in pages for name in audit.arguments})
     if missing:
         raise LayoutError(unknown_alias(next(iter(missing)), unnamed), FileLocation(source.name))
     layouts, numbers = _placed(placed)
@@ -151,7 +157,8 @@ def page_of_dump(
 
     target = next((audit.module.gpu for _, audit in pages if audit.module.gpu), None)
     modules = [module_data(audit, k, number_of) for k, audit in watch(pages)]
-    texts = programs((audit for _, audit in pages), program)
+    waited = waited_lines(time for module in modules for time in module["times"])
+    texts = programs((audit for _, audit in pages), program, waited)
     name = PurePath(source.name).name  # folders of one machine mean nothing on another
     passes = [
         {**layout, "kernels": module["kernels"]}

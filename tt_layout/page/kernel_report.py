@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 from tt_layout.audit.audit import Audit
@@ -24,6 +25,7 @@ from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
+from tt_layout.page.kernel_time import times_data
 from tt_layout.page.multiplications import multiplication_data
 from tt_layout.reports.advice_text import advice_lines, gain_text, note_message
 from tt_layout.reports.explanation import Explainer
@@ -65,6 +67,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
             *audit.notes_above,
             *(text for summary in kernels_of(adviser) for text in _head(summary)),
         ],
+        "times": list(times_data(kernels_of(adviser))),
         "fits": list(_fits(audit)),
         "findings": list(_findings(adviser)),
         "notes": list(_notes(adviser)),
@@ -165,20 +168,28 @@ def _suggested(adviser: Adviser, finding: Finding) -> str | None:
     return next(map(str, movement), None)
 
 
-def programs(audits: Iterable[Audit], source: ProgramSource) -> dict[str, list[tuple[int, str]]]:
+def programs(
+    audits: Iterable[Audit], source: ProgramSource, waited: Iterable[tuple[str, int]] = ()
+) -> dict[str, list[tuple[int, str]]]:
     """Return the text of the program around the lines that data movements come from.
 
     Only these lines are embedded, so that a dump that names a file does not take all of it into
     a page that goes to others.
 
+    Args:
+        audits: of the modules.
+        source: where the files of the program are.
+        waited: files and lines of the steps on critical paths, which are shown as well.
+
     Returns:
         File -> its pieces, each as the number of its first line and its text.
     """
-    locations = (row.operation.location for audit in audits for row in audit.movements)
+    rows = (row.operation.location for audit in audits for row in audit.movements)
+    moved = ((location.file, location.line) for location in rows if location is not None)
     numbers: dict[str, set[int]] = {}
-    for location in locations:
-        if location is not None and (location.file in numbers or len(numbers) < MAX_FILES):
-            numbers.setdefault(location.file, set()).add(location.line)
+    for file, line in chain(moved, waited):
+        if file in numbers or len(numbers) < MAX_FILES:
+            numbers.setdefault(file, set()).add(line)
     pieces = ((file, _pieces(*source.lines(file), lines)) for file, lines in numbers.items())
     return {file: movement for file, movement in pieces if movement}
 

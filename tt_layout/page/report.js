@@ -108,6 +108,7 @@ function fillReport(box) {
   byId("findings-title").textContent = findings.length
     ? `Findings (${findings.length})`
     : "No findings";
+  showTimes();
   byId("fits").replaceChildren(...(dumpModules()[state.module].fits ?? []).map((text) => make("li", { textContent: text })));
   const functions = new Set(movements.map((movement) => movement.function));
   byId("movements").replaceChildren(

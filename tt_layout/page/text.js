@@ -22,6 +22,8 @@ class TextPane {
     this.lines = [];
     this.rows = new Map(); // line -> its row in the document
     this.marked = new Set();
+    /** @type {Map<number, number>} */
+    this.waits = new Map();
     this.current = 1;
     this.found = null;
     this.extent = make("div", { className: "text-extent" });
@@ -52,9 +54,10 @@ class TextPane {
     this.#paint();
   }
 
-  /** Mark lines, and one above all. */
-  mark(marked, found = this.found) {
-    Object.assign(this, { marked, found });
+  /** Mark lines, and one above all; beside some stand the cycles that an iteration waits for them. */
+  mark(marked, found = this.found, waits = this.waits) {
+    Object.assign(this, { marked, found, waits });
+    this.box.classList.toggle("timed", waits.size > 0);
     if (found) this.current = found;
     this.#paint();
   }
@@ -122,6 +125,9 @@ class TextPane {
     row.classList.toggle("here", this.marked.has(line));
     row.classList.toggle("found", line === this.found);
     row.classList.toggle("current", line === this.current);
+    const cycles = this.waits.get(line);
+    row.classList.toggle("waited", cycles !== undefined);
+    row.querySelector(".waits").textContent = cycles ?? "";
   }
 
   #id(line) {
@@ -138,6 +144,7 @@ class TextPane {
         { className: "margin" },
         make("span", { className: "number", textContent: line }),
         make("span", { className: "live", textContent: this.handlers.gutter(line) }),
+        make("span", { className: "waits", title: "cycles of the critical path" }),
       ),
       make("code", {}, ...this.handlers.pieces(line, this.lines[at] || " ")),
     );

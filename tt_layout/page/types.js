@@ -93,6 +93,21 @@
  * @property {any[]} parts
  * @property {number} [line]
  *
+ * @typedef {object} KernelTime the estimate of a kernel
+ * @property {string} name
+ * @property {string} text the estimate, or why there is none
+ * @property {number} [seconds]
+ * @property {Array<[string, number, string]>} [bars] what takes time: seconds alone, and in words
+ * @property {TimePath[]} [paths]
+ *
+ * @typedef {object} TimePath an iteration of a loop, or a program without any
+ * @property {string} text
+ * @property {number} cycles
+ * @property {number} drawn cycles of the picture
+ * @property {number} passes iterations in it
+ * @property {Array<[number, number, string, string | null, number | null]>} critical line, cycles, operation, file and line of the program
+ * @property {Array<[string, string, Array<[number, number, number]>]>} lanes name, meaning, and begin, end and line of each span
+ *
  * @typedef {object} DumpModule
  * @property {number} number
  * @property {string[]} kernels what its kernels are called
@@ -108,6 +123,7 @@
  * @property {DumpMovement[]} movements
  * @property {Multiplication[]} multiplications
  * @property {Array<[number, number]>} registers live ones of a thread, from each line on
+ * @property {KernelTime[]} [times] of its kernels
  * @property {string[]} [fits] the GPUs whose shared memory each kernel fits
  * @property {string} pressure how many registers a thread needs, in words
  * @property {Array<number | null>} [changed] the cycles before and after the pass that made it

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.registers import RegisterPressure
-from tt_layout.audit.time.estimate import NoEstimate
+from tt_layout.audit.time.estimate import Estimate, NoEstimate
 from tt_layout.audit.time.walk import Iteration, Wait
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.report import GAP
@@ -93,27 +93,28 @@ def time_paragraphs(kernel: Kernel) -> Iterator[Paragraph]:
     if kernel.untimed or kernel.is_empty or isinstance(kernel.estimate, NoEstimate):
         return
     found = kernel.estimate
-    terms = sorted(found.terms.items(), key=lambda term: -term[1])
-    shown = [
-        f"{name} {duration(seconds)}"
-        for name, seconds in terms
-        if seconds >= SHOWN_PART * found.seconds
-    ]
+    shown = [f"{name} {duration(seconds)}" for name, seconds in shown_terms(found)]
     yield _paragraph(f"each alone would take: {', '.join(shown)}")
     walked = found.launch.walked
     for iteration in walked.iterations:
-        yield _paragraph(_iteration_text(iteration))
+        path = _path_text(iteration.critical, iteration.cycles)
+        yield _paragraph(f"{iteration_text(iteration)}: {path}")
     if not walked.iterations and walked.critical:
         path = _path_text(walked.critical, walked.cycles)
         yield _paragraph(f"a program takes {found.launch.latency:.0f} cycles: {path}")
 
 
-def _iteration_text(iteration: Iteration) -> str:
-    """Return the cycles of an iteration, and the steps that it waits for."""
+def shown_terms(found: Estimate) -> list[tuple[str, float]]:
+    """Return the terms of an estimate that are worth a word, the largest first."""
+    terms = sorted(found.terms.items(), key=lambda term: -term[1])
+    return [term for term in terms if term[1] >= SHOWN_PART * found.seconds]
+
+
+def iteration_text(iteration: Iteration) -> str:
+    """Return the cycles of an iteration, and how often it runs."""
     loop = f"the loop at line {iteration.loop.line}"
-    times = f"{iteration.trips:.4g} times"
-    path = _path_text(iteration.critical, iteration.cycles)
-    return f"an iteration of {loop} takes {iteration.cycles:.0f} cycles, {times}: {path}"
+    pace = f"{iteration.cycles:.0f} cycles, {iteration.trips:.4g} times"
+    return f"an iteration of {loop} takes {pace}"
 
 
 def _path_text(waits: Sequence[Wait], cycles: float) -> str:

@@ -36,6 +36,7 @@ def estimate_data(found: Estimate | NoEstimate) -> dict[str, Any]:
         "programs": launch.programs,
         "resident": launch.resident,
         "waves": launch.waves,
+        "tail_seconds": launch.tail,
         "latency_cycles": launch.latency,
         "spilled": launch.spilled,
         "critical": _waits(launch.walked.critical),

@@ -295,6 +295,7 @@ class _StepReader:
             name=operation.name,
             line=operation.line,
             source=location.line if location is not None else None,
+            file=location.file if location is not None else None,
             operands=tuple(value.name for value in operation.operands),
             results=tuple(value.name for value in operation.results),
             registers=self._registers(result),

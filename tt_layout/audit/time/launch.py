@@ -49,6 +49,7 @@ class LaunchTime:
         programs: of the launch.
         resident: programs that a multiprocessor holds at once.
         waves: of programs, the last perhaps not full.
+        tail: seconds that its last wave takes longer than its programs would in full ones.
         latency: cycles of one program alone.
         spilled: registers that are spilled.
         walked: the program alone.
@@ -59,6 +60,7 @@ class LaunchTime:
     programs: int
     resident: int
     waves: float
+    tail: float
     latency: float
     spilled: float
     walked: Walked
@@ -126,8 +128,10 @@ def launch_time(
     slots = rates.multiprocessors * resident
     full, rest = divmod(programs, slots)
     cycles = full * wave(resident) + (wave(-(-rest // rates.multiprocessors)) if rest else 0)
+    tail = 0.0
     if full:
         cycles = min(cycles, (programs / slots + constants.tail) * wave(resident))
+        tail = max(0.0, cycles - programs / slots * wave(resident))
     # What is added at the end of programs overlaps with other programs, where there are any.
     last = min(resident, -(-programs // rates.multiprocessors))
     cycles += last * total["atomics"] * min(1.0, slots / max(1, programs))
@@ -152,6 +156,7 @@ def launch_time(
         programs=programs,
         resident=resident,
         waves=programs / slots,
+        tail=tail / clock,
         latency=alone,
         spilled=spills.number,
         walked=walked,

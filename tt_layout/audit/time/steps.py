@@ -80,6 +80,7 @@ class Step:
         name: of the operation, with its dialect.
         line: of the dump.
         source: line of the program; None where the dump does not say.
+        file: of the program; None where the dump does not say.
         operands, results: names of values.
         registers: elements of its result that a thread holds; 0 of scalars and memory.
         inputs: the same of its first operand.
@@ -106,6 +107,7 @@ class Step:
     inputs: int = 0
     element: str = ""
     input_element: str = ""
+    file: str | None = None
     number: int = 0
     combines: Names = ()
     access: Access | None = None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,6 +27,22 @@ MOST_UNROLLED = 4
 
 FOLLOWED = 12
 """Iterations of a loop that are followed."""
+
+
+MOST_SPANS = 20_000
+"""Spans that are kept while a program is walked; older ones are of iterations long past."""
+
+COPIES, LOADS, WAITS, ISSUE = "copies", "loads", "waits", "issue"
+LANES = {
+    COPIES: ("copies", "copies to shared memory that are under way"),
+    LOADS: ("loads", "loads of global memory that are under way"),
+    WAITS: ("waits", "warps wait at barriers, for copies or for products"),
+    "tensor": ("tensor cores", "products of matrices"),
+    "lsu": ("LSU", "the load-store unit: shared memory, shuffles, addresses"),
+    "special": ("special functions", "exponentials, divisions and the like"),
+    ISSUE: ("issue", "instructions that are issued"),
+}
+"""What is busy in an iteration, in the order of its picture -> its name, and what it means."""
 
 
 class Moment(NamedTuple):
@@ -58,6 +74,21 @@ class Wait(NamedTuple):
     cycles: float
 
 
+class Span(NamedTuple):
+    """A time in which a step keeps something busy, or warps waiting.
+
+    Attributes:
+        lane: a key of `LANES`.
+        step: the step.
+        begin, end: in cycles.
+    """
+
+    lane: str
+    step: Step
+    begin: float
+    end: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Iteration:
     """An iteration of a loop, as it goes on and on.
@@ -67,12 +98,18 @@ class Iteration:
         trips: how often its body runs, in the mean.
         cycles: of one iteration.
         critical: the steps that it waits for, the longest first.
+        window: when a pass that is like the others begins and ends.
+        passes: iterations in it, which the assembler makes one.
+        spans: what is busy in the window, in cycles from its begin; empty of a loop around others.
     """
 
     loop: Step
     trips: float
     cycles: float
     critical: tuple[Wait, ...]
+    window: tuple[float, float] = (0, 0)
+    passes: int = 1
+    spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +121,14 @@ class Walked:
         iterations: of its loops, inner ones first.
         critical: the steps that the program waits for, the longest first.
         unknown: steps that nobody knows the time of.
+        spans: what is busy in a program without loops; empty of one with loops.
     """
 
     cycles: float
     iterations: tuple[Iteration, ...]
     critical: tuple[Wait, ...]
     unknown: tuple[str, ...]
+    spans: tuple[Span, ...] = ()
 
     @property
     def main(self) -> Iteration | None:
@@ -187,16 +226,32 @@ class _Execution:
         self._iterations: list[Iteration] = []
         self._unknown: dict[str, None] = {}
         self._held = 0.0
+        self._spans: deque[Span] = deque(maxlen=MOST_SPANS)
 
     def result(self) -> Walked:
         warps = _Warps(self._program.warps, {})
         self._together([(warps, self._region(self._program.steps, warps))])
         end = warps.end
+        iterations = tuple(
+            replace(iteration, spans=self._within(*iteration.window))
+            if not any(inner.traits.loop for inner in _inside(iteration.loop))
+            else iteration
+            for iteration in self._iterations
+        )
         return Walked(
             cycles=end.time + warps.extra,
-            iterations=tuple(self._iterations),
+            iterations=iterations,
             critical=_critical(end, START),
             unknown=tuple(self._unknown),
+            spans=self._within(0, end.time) if not iterations else (),
+        )
+
+    def _within(self, begin: float, end: float) -> tuple[Span, ...]:
+        """Return what is busy between two times, in cycles from the first."""
+        return tuple(
+            Span(lane, step, max(0.0, first - begin), min(end, last) - begin)
+            for lane, step, first, last in self._spans
+            if first < end and last > begin
         )
 
     # -- control --------------------------------------------------------------------------------
@@ -240,6 +295,7 @@ class _Execution:
         begin = warps.now
         ends = [begin.time + warps.extra]
         previous, since = begin, 0
+        groups: list[tuple[float, float, int]] = []
         for iteration in range(int(followed)):
             if iteration % unroll == 0:
                 previous, since = warps.now, iteration
@@ -249,6 +305,7 @@ class _Execution:
             _hand(step.ways, len(step.regions) - 1, 0, warps)
             if iteration % unroll == unroll - 1 or iteration + 1 == followed:
                 self._close(step, warps)
+                groups.append((previous.time, warps.now.time, iteration + 1 - since))
             ends.append(warps.now.time + warps.extra)
         half = max(1, len(ends) // 2)
         per = (ends[-1] - ends[half - 1]) / (len(ends) - half)
@@ -259,7 +316,17 @@ class _Execution:
         critical = tuple(
             step_inside._replace(cycles=step_inside.cycles / together) for step_inside in waits
         )
-        self._iterations.append(Iteration(loop=step, trips=trips, cycles=per, critical=critical))
+        first, last, passes = _like_the_others(groups, per)
+        self._iterations.append(
+            Iteration(
+                loop=step,
+                trips=trips,
+                cycles=per,
+                critical=critical,
+                window=(first, last),
+                passes=passes,
+            )
+        )
 
     def _unrolled(self, loop: Step) -> int:
         """Return the iterations of a loop without barriers that the assembler makes one."""
@@ -318,7 +385,9 @@ class _Execution:
             yield
         warps.waits = "", 1
         reached = _later(arrivals.popleft(), warps.now)
+        begin = warps.now
         warps.floor = Moment(reached.time + self._timing.shared, step, reached)
+        self._keep(WAITS, step, begin, warps.floor)
 
     # -- steps ----------------------------------------------------------------------------------
 
@@ -335,6 +404,7 @@ class _Execution:
             begin = self._barrier(step, warps, done)
         elif name == "warp_group_dot_wait":
             done = _pending(warps.products, step.number)
+            self._keep(WAITS, step, warps.now, done)
             warps.floor = begin = _later(warps.floor, done)
             warps.issued = _later(warps.issued, done)
         elif name in ("arrive_barrier", "tc_gen5_commit", "async_copy_mbarrier_arrive"):
@@ -360,6 +430,7 @@ class _Execution:
         schedule = max(1.0, warps.number / self._timing.schedulers)
         issued = _later(warps.floor, warps.issued)
         warps.issued = Moment(issued.time + demand.issue * schedule, step, issued)
+        self._keep(ISSUE, step, issued, warps.issued)
         done = Moment(begin.time + demand.issue * schedule, step, begin)
         if demand.special:
             done = _later(done, self._through("special", begin, demand.special * schedule, step))
@@ -391,7 +462,9 @@ class _Execution:
         if moved:
             sent = self._through("memory", done, moved * self._per_byte, step)
             if demand.read:
-                done, latency = sent, self._loaded(step, warps)
+                begin, done, latency = done, sent, self._loaded(step, warps)
+                lane = COPIES if step.access and step.access.kind == "copy to local" else LOADS
+                self._keep(lane, step, begin, Moment(done.time + latency))
         return Moment(done.time + latency, step, done)
 
     def _loaded(self, step: Step, warps: _Warps) -> float:
@@ -427,19 +500,48 @@ class _Execution:
         done = Moment(done.time + demand.latency, step, done)
         if "warp_group" in step.name:
             warps.products.append(done)
+            self._keep(WAITS, step, warps.now, done)
             warps.floor = _later(warps.floor, done)
         return done
+
+    def _keep(self, lane: str, step: Step, begin: Moment, end: Moment) -> None:
+        """Keep what a step keeps busy, for the picture of an iteration."""
+        if end.time > begin.time:
+            self._spans.append(Span(lane, step, begin.time, end.time))
 
     def _through(self, pipe: str, begin: Moment, cycles: float, step: Step) -> Moment:
         free = _later(self._pipes[pipe], begin)
         self._pipes[pipe] = Moment(free.time + cycles, step, free)
+        if pipe in LANES:
+            self._keep(pipe, step, free, self._pipes[pipe])
         return self._pipes[pipe]
 
     def _barrier(self, step: Step, warps: _Warps, done: Moment) -> Moment:
-        reached = _later(warps.now, done)
+        begin = warps.now
+        reached = _later(begin, done)
         cycles = self._timing.barrier + self._timing.barrier_warp * warps.number
         warps.floor = warps.issued = Moment(reached.time + cycles, step, reached)
+        self._keep(WAITS, step, begin, warps.floor)
         return warps.floor
+
+
+def _like_the_others(
+    groups: Sequence[tuple[float, float, int]], cycles: float
+) -> tuple[float, float, int]:
+    """Return the group of iterations, begin, end and number, that is nearest to their pace.
+
+    The first fill what is empty; beside the last, warps that run ahead have ended.
+    """
+    third = len(groups) // 3
+    settled = groups[third : max(third + 1, len(groups) * 3 // 4)]
+    return min(settled, key=lambda group: abs(group[1] - group[0] - cycles * group[2]))
+
+
+def _inside(loop: Step) -> Iterator[Step]:
+    """Yield what is in a loop, without itself."""
+    steps = loop.walk()
+    next(steps)
+    return steps
 
 
 def _later(first: Moment, second: Moment) -> Moment:

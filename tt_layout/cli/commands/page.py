@@ -13,6 +13,7 @@ from tt_layout.cli.parameters import (
     reading_options,
     tensor_option,
 )
+from tt_layout.cli.values import grid_option, read_values, value_option, values_option
 from tt_layout.cli.written_files import destination, force_option, stem
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
@@ -62,6 +63,9 @@ PLAYGROUND = "playground"
     metavar="TARGET",
     help=f"The GPU that the page of a layout starts with: {target_names()}.",
 )
+@value_option
+@values_option
+@grid_option
 @compile_options
 @reading_options
 def command(
@@ -75,6 +79,9 @@ def command(
     alias_groups: tuple[tuple[str, ...], ...],
     line: int | None,
     target: str,
+    values: tuple[str, ...],
+    values_file: str | None,
+    grid: str | None,
 ) -> None:
     """Make one HTML file: of a dump, of a layout, of two, or to type layouts in."""
     from tt_layout.cli.pages import dump_page, layouts_page
@@ -85,12 +92,17 @@ def command(
         raise LayoutError("a page is of a dump or of layouts, not of both")
     if path is None and (source is not None or line is not None):
         raise LayoutError("--source and --line are for the page of a dump: give one")
+    has_values = bool(values) or values_file is not None or grid is not None
+    if path is None and has_values:
+        raise LayoutError("--value, --values and --grid are for the page of a dump: give one")
     if layout is not None and tensor is None:
         raise LayoutError("no tensor type: give -t")
     name = stem(path) if path is not None else layout.mnemonic if layout is not None else PLAYGROUND
     place = destination(output, name, ".html", force=force)
     if path is not None:
-        content = dump_page(path, [n for group in alias_groups for n in group], source, line)
+        given = read_values(values, values_file, grid) if has_values else None
+        names = [name for group in alias_groups for name in group]
+        content = dump_page(path, names, source, line, given)
     elif layout is None or tensor is None:
         content = _playground()
     else:
