@@ -97,6 +97,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "counted; 24 by default",
     )
     group.addoption(
+        "--wrapped",
+        type=int,
+        default=2,
+        help="dumps that are wrapped in each way and in each two; 2 by default, at most 200",
+    )
+    group.addoption(
         "--seed",
         type=int,
         default=SEED,
@@ -131,6 +137,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     }
     option = judges.get(collection_path)
     return True if option is not None and config.getoption(option) is None else None
+
+
+@pytest.fixture(scope="session")
+def wrapped(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("--wrapped"))
 
 
 @pytest.fixture(scope="session")

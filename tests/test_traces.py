@@ -142,7 +142,7 @@ def test_a_log_that_is_cut_off_keeps_what_it_has(tmp_path: Path, run: Run) -> No
         (b"", "found no compiled kernel"),
         (b"{}\n", "found no compiled kernel"),
         (b"half a line", "line 1: it is not JSON"),
-        (b"\x28\xb5\x2f\xfd....", "compressed by zstd"),
+        (b"\x28\xb5\x2f\xfd....", "zstd"),
         (b"\x1f\x8bnot gzip", "cannot read"),
         (gzip.compress(b"x" * 100, mtime=0)[:20], "ends in the middle"),
         (text(compilation(file_content={})).encode(), "no TTGIR"),

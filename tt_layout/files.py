@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 MAX_BYTES = 1 << 29
 """A longer file is not a dump of a kernel; perhaps it never ends."""
 
+MAX_DECOMPRESSED = 1 << 27
+"""Bytes of a compressed file: a small one may stand for any number of them."""
+
 CHUNK = 1 << 20
 """Bytes that are read at once."""
 
@@ -187,18 +190,33 @@ def decompressed(file: BinaryIO) -> BinaryIO:
     Reading a broken one raises an OSError, EOFError or zlib.error.
 
     Raises:
-        LayoutError: zstd is needed and not installed.
+        LayoutError: zstd is needed and not installed, or the file is compressed twice.
     """
     buffered = file if isinstance(file, BufferedReader) else BufferedReader(cast("RawIOBase", file))
     start = buffered.peek(len(ZSTD))[: len(ZSTD)]
     if start.startswith(GZIP):
         import gzip
 
-        return cast("BinaryIO", gzip.GzipFile(fileobj=buffered))
-    return _of_zstd(buffered) if start == ZSTD else cast("BinaryIO", buffered)
+        stream: gzip.GzipFile | BufferedReader = gzip.GzipFile(fileobj=buffered)
+    elif start == ZSTD:
+        stream = _of_zstd(buffered)
+    else:
+        return cast("BinaryIO", buffered)
+    if stream.peek(len(ZSTD)).startswith((GZIP, ZSTD)):
+        raise LayoutError("it is compressed twice: decompress it once")
+    return cast("BinaryIO", stream)
 
 
-def _of_zstd(file: BufferedReader) -> BinaryIO:
+def limit_of(content: BinaryIO) -> int:
+    """Return how many bytes are read of what `decompressed` returns."""
+    return MAX_BYTES if type(content) is BufferedReader else MAX_DECOMPRESSED
+
+
+class _Decompressed(BufferedReader):
+    """The content of a file that is compressed by zstd."""
+
+
+def _of_zstd(file: BufferedReader) -> _Decompressed:
     """Read zstd by Python 3.14, or else by the package zstandard."""
     from importlib import import_module
 
@@ -208,9 +226,9 @@ def _of_zstd(file: BufferedReader) -> BinaryIO:
         except ImportError:
             continue
         if module == "compression.zstd":
-            return cast("BinaryIO", BufferedReader(zstd.ZstdFile(file)))
+            return _Decompressed(zstd.ZstdFile(file))
         stream = zstd.ZstdDecompressor().stream_reader(file, read_across_frames=True)
-        return cast("BinaryIO", BufferedReader(_CheckedStream(stream, zstd.ZstdError)))
+        return _Decompressed(_CheckedStream(stream, zstd.ZstdError))
     raise LayoutError("it is compressed by zstd: pip install 'tt-layout[zstd]' reads it")
 
 

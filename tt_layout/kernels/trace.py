@@ -1,7 +1,7 @@
 """Logs of tritonparse: compiled kernels and their launches.
 
-A log is one JSON object a line, perhaps compressed by gzip.  What is not such an object is left out
-and counted: a program that was killed leaves half a line.
+A log is one JSON object a line, perhaps compressed by gzip or zstd.  What is not such an object is
+left out and counted: a program that was killed leaves half a line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
-from tt_layout.files import lines_of, read_start
+from tt_layout.files import lines_of
 from tt_layout.kernels.binaries import assembly_registers
 from tt_layout.kernels.metadata import KernelMetadata, metadata_of
 from tt_layout.kernels.seen import (
@@ -26,8 +26,7 @@ from tt_layout.kernels.seen import (
     integer,
 )
 
-ZSTANDARD = b"\x28\xb5\x2f\xfd"
-ENDINGS = (".ndjson", ".ndjson.gz")
+ENDINGS = (".ndjson", ".ndjson.gz", ".ndjson.zst")
 
 MAX_BYTES = 1 << 30
 """Of a log, once it is no longer compressed: it may have no end."""
@@ -138,7 +137,7 @@ def read_trace(path: str) -> KernelLog:
     """
     reader = _TraceReader()
     try:
-        for line in _lines(path):
+        for line in lines_of(path, MAX_BYTES + MAX_LINE, MAX_LINE):  # it stops before
             reader.read(line)
             if (reason := reader.reason_to_stop()) is not None:
                 rest = f"tail -n +{reader.number + 1} has the rest"
@@ -149,6 +148,8 @@ def read_trace(path: str) -> KernelLog:
         reader.leave_out("the compressed data ends in the middle", is_last=True)
     except OSError as error:
         raise file_error("read", path, error) from None
+    except LayoutError as error:
+        raise error.at(FileLocation(path)) from None
     kernels = reader.record.kernels
     if not kernels:
         first = next(iter(reader.unread), None)
@@ -156,13 +157,6 @@ def read_trace(path: str) -> KernelLog:
         message = f"found no compiled kernel in the log{problem}"
         raise LayoutError(message, FileLocation(path))
     return KernelLog(kernels, reader.programs, tuple(reader.unread))
-
-
-def _lines(path: str) -> Iterator[bytes]:
-    if read_start(path, len(ZSTANDARD)) == ZSTANDARD:
-        message = "is compressed by zstd: decompress it (zstd -d) first"
-        raise LayoutError(message, FileLocation(path))
-    yield from lines_of(path, MAX_BYTES + MAX_LINE, MAX_LINE)  # it stops before
 
 
 class _TraceReader:

@@ -22,6 +22,7 @@ from zlib import crc32
 from tt_layout.errors import FileLocation, LayoutError, file_error
 from tt_layout.files import open_file
 from tt_layout.mlir.source import Source
+from tt_layout.mlir.wrappers import has_bare_line, has_wrapped_part
 
 PIECE = 1 << 22
 """Bytes of a piece, if it can be cut there."""
@@ -79,8 +80,8 @@ class Piece(NamedTuple):
 def pieces_of(file: str, size: int = PIECE) -> tuple[Piece, ...]:
     """Return the pieces of a file in order; none if it has to be read as a whole.
 
-    That is a file that is small, cannot be read, is not text, uses an alias of one piece in
-    another, or has headers of passes that do not begin in the first.
+    That is a file that is small, cannot be read, is not text, is wrapped, uses an alias of one
+    piece in another, or has headers of passes that do not begin in the first.
     """
     try:
         if not os.path.isfile(file) or os.path.getsize(file) < 2 * size:
@@ -98,17 +99,22 @@ def _checked(file: str, size: int) -> Iterator[Piece]:
         ValueError: it has to be read as a whole.
     """
     offset, line, defined, has_passes = 0, 1, set[bytes](), False
-    is_separate = True
+    is_separate, is_bare = True, False
     for data, is_next_separate in _cut(file, size):
         data.decode("utf-8")
         has_more = offset > 0 and not has_passes and _PASS in data
         if has_more or b"\0" in data or any(_is_used_above(name, data) for name in defined):
             raise ValueError
+        if has_wrapped_part(data):
+            raise ValueError
+        is_bare = is_bare or has_bare_line(data)
         has_passes = has_passes or _PASS in data
         yield Piece(file, offset, len(data), line, crc32(data), is_separate)
         offset, line = offset + len(data), line + data.count(b"\n")
         is_separate = is_next_separate
         defined.update(_DEFINITION.findall(b"\n" + data))
+    if not is_bare:
+        raise ValueError
 
 
 def _cut(file: str, size: int) -> Iterator[tuple[bytes, bool]]:

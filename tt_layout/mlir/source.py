@@ -20,15 +20,35 @@ STRING = r'[^"\\\n]*(?:\\.[^"\\\n]*){0,65535}'
 QUOTED = rf'"{STRING}(?:"|\\[^\n]*)'
 """The pattern of a string; one of too many escapes goes on to the end of its line."""
 EXCERPT_WIDTH = 110  # columns of a source line that a message shows
-SUFFIXES = (".mlir", ".ttgir", ".ttir", ".ndjson", ".ndjson.gz")
+SUFFIXES = (".mlir", ".ttgir", ".ttir", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 """How the names of dumps, and of logs of tritonparse, end."""
-LOG_SUFFIXES = (".log", ".txt", ".out", ".err")
-"""How the names of files end that may have a dump in them, which their beginning shows."""
-MARKS = (b"IR Dump Before", b"IR Dump After", b'"ttg.num-warps"', b'"triton_gpu.num-warps"')
-"""What is in the beginning of a log that has a dump."""
-MARKED_BYTES = 1 << 20
+LOG_SUFFIXES = (".log", ".txt", ".out", ".err", ".html", ".json", ".jsonl")
+"""How the names of files end that may have a dump in them, which their text shows."""
+COMPRESSED_SUFFIXES = (".gz", ".zst")
+"""What may stand behind the ending of a compressed dump or log."""
+MARKS = (b"IR Dump Before", b"IR Dump After", b"ttg.num-warps", b"triton_gpu.num-warps")
+"""What is in a log that has a dump, wrapped or not."""
+MARKED_BYTES = 1 << 24
 """Bytes of a log in which marks are looked for."""
+TLPARSE = "compile_directory.json"
+"""The file by which a folder of tlparse is known."""
+TLPARSE_LOG = "raw.log"
+"""The log that tlparse copies, in whose folder all that it holds has a file of its own."""
 WHAT_DUMPS_ARE = "no .mlir, .ttir, .ttgir or .ndjson file, and no log with MLIR in it"
+BINARY = {
+    b"PK\x03\x04": "a zip archive: unpack it, and give the folder",
+    b"\xfd7zXZ\x00": "compressed by xz: decompress it (xz -d) first",
+    b"BZh": "compressed by bzip2: decompress it (bzip2 -d) first",
+    b"\x7fELF": "a compiled binary: give the .ttgir beside it",
+    b"\xff\xfe": "UTF-16: save it as UTF-8",
+    b"\xfe\xff": "UTF-16: save it as UTF-8",
+    b"SQLite format 3": "a database of SQLite, such as a report of Nsight Systems: give the .ttgir",
+    b"\x89PNG": "a picture",
+    b"%PDF-": "a PDF",
+}
+"""How files begin that are not text -> what they are, and what to do."""
+TAR, TAR_OFFSET = b"ustar", 257
+"""What is where in the first block of a tar archive."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +209,8 @@ def read_source(path: str, most: int | None = None, *, is_dump: bool = True) -> 
     except (EOFError, zlib.error):
         message = "its compressed data is broken or cut off"
         raise LayoutError(message, FileLocation(name)) from None
+    except LayoutError as error:
+        raise error.at(FileLocation(name)) from None
     if not text or text.isspace():
         raise NothingFoundError("the file is empty", FileLocation(name))
     return Source(unwrapped(text) if is_dump else text, name)
@@ -198,11 +220,13 @@ def dumps_below(folder: str) -> list[str]:
     """Return the sorted paths of the dumps in a folder and below it, without hidden ones.
 
     Links are not followed.  A folder below it that cannot be read is among them: reading it raises
-    the reason.
+    the reason.  The copy of the log in a folder of tlparse is left out.
 
     Raises:
         LayoutError: the folder cannot be read.
     """
+    import os
+
     from tt_layout import files
 
     unread: list[str] = []
@@ -213,22 +237,44 @@ def dumps_below(folder: str) -> list[str]:
             raise file_error("read", name, error)
         unread.append(name)
 
-    return sorted([*filter(_is_dump, files.files_below(folder, fail)), *unread])
+    paths = [*files.files_below(folder, fail)]
+    heads = [os.path.dirname(path) for path in paths if os.path.basename(path) == TLPARSE]
+    copies = {os.path.join(head, TLPARSE_LOG) for head in heads}
+    return sorted([*filter(_is_dump, (path for path in paths if path not in copies)), *unread])
 
 
 def _is_dump(path: str) -> bool:
-    """Return whether a file of a folder is a dump, by its name or its beginning."""
-    return path.endswith(SUFFIXES) or (path.endswith(LOG_SUFFIXES) and _has_mark(path))
+    """Return whether a file of a folder is a dump, by its name or its text."""
+    name = path
+    for suffix in COMPRESSED_SUFFIXES:
+        name = name.removesuffix(suffix)
+    return path.endswith(SUFFIXES) or name.endswith(SUFFIXES) or _is_log(path, name)
 
 
-def _has_mark(path: str) -> bool:
+def _is_log(path: str, name: str) -> bool:
+    """Return whether a file is named like a log, and has a dump in it, wrapped or not."""
+    import zlib
+
     from tt_layout import files
+    from tt_layout.mlir.wrappers import is_wrapped
 
-    try:
-        start = files.read_start(path, MARKED_BYTES)
-    except LayoutError:
+    if not name.endswith(LOG_SUFFIXES):
         return False
-    return any(mark in start for mark in MARKS)
+    try:
+        with files.open_file(path) as file:
+            content = files.decompressed(file)
+            around = b""
+            for _ in range(0, MARKED_BYTES, files.CHUNK):
+                chunk = content.read(files.CHUNK)
+                around = around[-files.CHUNK :] + chunk
+                if any(mark in around for mark in MARKS):
+                    around += content.read(files.CHUNK)
+                    return is_wrapped(around.decode("utf-8", "replace"))
+                if not chunk:
+                    break
+    except (OSError, EOFError, zlib.error, LayoutError):
+        pass
+    return False
 
 
 def _standard_input() -> BinaryIO:
@@ -247,15 +293,31 @@ def _read(file: BinaryIO, name: str, most: int | None = None) -> str:
     from tt_layout import files
 
     decoder, text, size = getincrementaldecoder("utf-8")(), "", 0
-    most = files.MAX_BYTES if most is None else most
+    most = files.limit_of(file) if most is None else most
     for chunk in _pieces(file):  # Python 3.11 lets a text grow in its place in no while loop
         if b"\0" in chunk:
-            raise LayoutError(f"not text: byte {size + chunk.index(0)} is 0x00", FileLocation(name))
+            message = f"not text: byte {size + chunk.index(0)} is 0x00{_kind(text, chunk)}"
+            raise LayoutError(message, FileLocation(name))
         text += _decoded(decoder, chunk, size, name)
         size += len(chunk)
         if size > most:
             raise files.too_long(name, most)
     return text + _decoded(decoder, b"", size, name)
+
+
+def _kind(above: str, chunk: bytes) -> str:
+    """Return what a file is that is not text, to stand behind a message; empty if not known.
+
+    Args:
+        above: the text before the chunk.
+        chunk: of the file.
+    """
+    if above:
+        return ""
+    is_tar = chunk[TAR_OFFSET:].startswith(TAR)
+    kind = "a tar archive: unpack it, and give the folder" if is_tar else None
+    kind = kind or next((kind for start, kind in BINARY.items() if chunk.startswith(start)), None)
+    return f"; it is {kind}" if kind else ""
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
@@ -279,5 +341,5 @@ def _decoded(decoder: IncrementalDecoder, chunk: bytes, size: int, name: str) ->
         return decoder.decode(chunk, final=not chunk).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         at, byte = size - waiting + error.start, error.object[error.start]
-        message = f"not UTF-8 text: byte {at} is 0x{byte:02x}"
+        message = f"not UTF-8 text: byte {at} is 0x{byte:02x}{_kind(' ' * size, chunk)}"
         raise NothingFoundError(message, FileLocation(name)) from None
