@@ -111,17 +111,17 @@ def iterate_parts(source: Source, report: Callable[[int], None] | None = None) -
 
 def check_lines(source: Source) -> None:
     """Raise if a line is so long that the text cannot be IR."""
-    start, line = 0, source.first_line
-    while len(source.text) - start > MAX_LINE:
-        end = source.text.find("\n", start)
-        end = len(source.text) if end < 0 else end
-        if end - start > MAX_LINE:
+    text, start = source.text, 0
+    while len(text) - start > MAX_LINE:
+        last = text.rfind("\n", start, start + MAX_LINE + 1)
+        if last < 0:
+            end = text.find("\n", start)
+            length = (len(text) if end < 0 else end) - start
             message = (
-                f"the line has {end - start} characters, more than "
-                f"the {MAX_LINE} that a line may have"
+                f"the line has {length} characters, more than the {MAX_LINE} that a line may have"
             )
-            raise LayoutError(message, FileLocation(source.name, line))
-        start, line = end + 1, line + 1
+            raise LayoutError(message, FileLocation(source.name, source.line_column(start)[0]))
+        start = last + 1
 
 
 class _Scanner:
