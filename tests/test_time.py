@@ -227,6 +227,119 @@ class TestLaunch:
         assert unknown.range[1] / unknown.range[0] > width
 
 
+class TestPrices:
+    """What the assembler makes of operations, and what many programs do to the same places."""
+
+    def test_a_product_that_is_added_is_one_instruction(self) -> None:
+        both = """
+        %d = arith.mulf %a, %a : tensor<512xf32, #b>
+        %c = arith.addf %d, %x : tensor<512xf32, #b>
+        """
+        apart = both.replace("arith.addf", "arith.maximumf")
+        joined, split = (estimated(kernel(loop(body)), 64).terms["issue"] for body in (both, apart))
+        assert joined < 0.75 * split
+
+    def test_divisions_by_one_number_take_its_reciprocal_once(self) -> None:
+        value = "tensor<512xf32, #b>"
+        shared = f"""
+        %u = tt.splat %one_f : f32 -> {value}
+        %c = arith.divf %a, %u : {value}
+        """
+        own = f"%c = arith.divf %x, %a : {value}"
+        constant = "%one_f = arith.constant 3.0 : f32\n"
+        terms = [estimated(kernel(constant + loop(body)), 64).terms for body in (shared, own)]
+        assert terms[0]["special functions"] == pytest.approx(terms[1]["special functions"] / 4)
+
+    def test_an_accumulator_larger_than_the_registers_is_spilled(self) -> None:
+        def body(size: int) -> str:
+            value = f"tensor<{size}xf32, #b>"
+            return f"""
+            %big = arith.constant dense<0.0> : {value}
+            %sum = scf.for %i = %zero to %n step %one iter_args(%s = %big) -> ({value}) : i32 {{
+              %t = arith.addf %s, %s : {value}
+              scf.yield %t : {value}
+            }}
+            """
+
+        def spilled(size: int) -> float:
+            found = estimated(kernel(body(size)), 64)
+            program = replace(found.program, fewest=200, needed=260, most=350, programs=1)
+            return replace(found, program=program).launching(132).launch.spilled
+
+        assert (spilled(8192), spilled(32768) > 100) == (0, True)
+
+    def test_spills_move_in_every_iteration_of_the_inner_loop(self) -> None:
+        inner = """
+        %c = scf.for %j = %zero to %n step %one iter_args(%d = %a) -> (tensor<512xf32, #b>) : i32 {
+          %f = arith.addf %d, %d : tensor<512xf32, #b>
+          scf.yield %f : tensor<512xf32, #b>
+        }
+        """
+
+        def spills(text: str) -> float:
+            found = estimated(text, 40)
+            program = replace(found.program, used=255, spilled=100, programs=1)
+            return replace(found, program=program).launching(132).terms["spills"]
+
+        single, nested = spills(kernel(loop(ADD))), spills(kernel(loop(inner)))
+        assert nested == pytest.approx(40 * single, rel=0.01)
+
+    @staticmethod
+    def adding(per_thread: int) -> str:
+        """Return a kernel that adds 512 numbers to the same addresses as all programs."""
+        return kernel("""
+        %ones = arith.constant dense<1> : tensor<512xi32, #b>
+        %all = arith.constant dense<true> : tensor<512xi1, #b>
+        %r = tt.bitcast %p : !tt.ptr<f32> -> !tt.ptr<i32>
+        %rs = tt.splat %r : !tt.ptr<i32> -> tensor<512x!tt.ptr<i32>, #b>
+        %rq = tt.addptr %rs, %range : tensor<512x!tt.ptr<i32>, #b>, tensor<512xi32, #b>
+        %old = tt.atomic_rmw add, relaxed, gpu, %rq, %ones, %all
+          : (tensor<512x!tt.ptr<i32>, #b>, tensor<512xi32, #b>, tensor<512xi1, #b>)
+          -> tensor<512xi32, #b>
+        """).replace("sizePerThread = [4]", f"sizePerThread = [{per_thread}]")
+
+    def test_a_sector_is_added_to_by_each_instruction(self) -> None:
+        dense, spread = (
+            estimated(self.adding(count), grid=(1 << 16,)).terms["contended atomics"]
+            for count in (1, 4)
+        )
+        assert spread == pytest.approx(4 * dense)
+
+    def test_a_histogram_takes_longer_with_more_bins(self) -> None:
+        def issue(bins: int) -> float:
+            return estimated(
+                kernel(f"""
+            %whole = arith.fptosi %x : tensor<512xf32, #b> to tensor<512xi32, #b>
+            %h = tt.histogram %whole : tensor<512xi32, #b> -> tensor<{bins}xi32, #b>
+            """)
+            ).terms["issue"]
+
+        assert issue(2048) > 3 * issue(128)
+
+    def test_programs_share_what_is_loaded_by_the_same_indices(self) -> None:
+        body = """
+        %index = arith.fptosi %x : tensor<512xf32, #b> to tensor<512xi32, #b>
+        %s2 = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+        %q2 = tt.addptr %s2, %index : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+        %y = tt.load %q2 : tensor<512x!tt.ptr<f32>, #b>
+        """
+        alone = estimated(kernel(body), grid=(64, 1)).terms["DRAM"]
+        shared, apart = (
+            estimated(text, grid=(64, 64)).terms["DRAM"]
+            for text in (
+                kernel(body),
+                kernel(body)
+                .replace("arith.muli %id,", "arith.muli %far,")
+                .replace(
+                    "%at =",
+                    "%y0 = tt.get_program_id y : i32\n%far = arith.addi %id, %y0 : i32\n%at =",
+                ),
+            )
+        )
+        assert shared == pytest.approx(alone)
+        assert apart > 20 * alone
+
+
 class TestNoEstimate:
     def test_unknown_trips_are_named(self) -> None:
         with pytest.raises(LayoutError, match="how often the loop at line 19 runs"):

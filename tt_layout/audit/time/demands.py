@@ -8,7 +8,9 @@ Read next:    `tt_layout.audit.time.walk`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from tt_layout.audit.operations.details import (
@@ -27,6 +29,8 @@ from tt_layout.hardware.timing import Timing
 
 SECTOR = 32
 LINE = 128
+COUNTED = 8
+"""Cycles in which a warp counts the bits of a register: 16 lanes a cycle, CUDA's guide says."""
 
 
 class Demand(NamedTuple):
@@ -78,6 +82,12 @@ _SPECIAL = {
 }
 """Operation -> its instructions for an element, and those of them for special functions."""
 
+_REPEATING = ("tt.broadcast", "tt.splat")
+"""Operations whose result has each element of their operand many times."""
+
+_MULTIPLIED = 5
+"""Instructions of a division by what others are divided by, too."""
+
 _WIDE = dict.fromkeys(("arith.divsi", "arith.divui", "arith.remsi", "arith.remui"), 20)
 _WIDE |= dict.fromkeys(("arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"), 24)
 """Operations on integers -> cycles of an element, where the divisor is no constant."""
@@ -93,21 +103,32 @@ class Pricing:
         timing, rates: of the GPU.
         constants: that were fitted.
         warps: of the CTA.
-        index: names of values that only addresses and masks are computed from.
+        steps: of the program.
     """
 
     def __init__(
-        self, timing: Timing, rates: Rates, constants: Constants, warps: int, index: frozenset[str]
+        self,
+        timing: Timing,
+        rates: Rates,
+        constants: Constants,
+        warps: int,
+        steps: Sequence[Step],
     ) -> None:
         self._timing, self._rates, self._constants = timing, rates, constants
-        self._warps, self._index = warps, index
+        self._warps = warps
+        self._index, self._fused = index_values(steps), fused_values(steps)
+        self._repeated = {
+            step.results[0]: max(1, step.inputs) for step in steps if step.name in _REPEATING
+        }
 
     def of(self, step: Step) -> Demand:
         """Return the demand of one execution of a step."""
         if step.product is not None:
             return self._product(step)
         if step.access is not None:
-            return self._access(step, step.access)
+            demand = self._access(step, step.access)
+            counts = step.name == "tt.histogram"
+            return demand._replace(issue=demand.issue + self._counting(step)) if counts else demand
         traits = step.traits
         if step.name in ("tt.reduce", "tt.scan"):
             return self._combine(step)
@@ -123,6 +144,9 @@ class Pricing:
         timing, count = self._timing, step.registers
         if step.name in _SPECIAL:
             issue, special = _SPECIAL[step.name]
+            apart = self._repeated.get(step.operands[-1]) if step.name == "arith.divf" else None
+            if apart is not None and apart < count:  # one reciprocal for all with this divisor
+                issue, special = _MULTIPLIED, apart / count
             latency = timing.special_latency + timing.alu * (issue - 1)
             return Demand(
                 issue=issue * count, special=special * timing.special * count, latency=latency
@@ -135,6 +159,8 @@ class Pricing:
         integer, element, operand = self._timing.integer, step.element, step.input_element
         if "ptr" in element or element in ("i1", "index") or self._is_index(step):
             return self._constants.indexing
+        if name == "arith.mulf" and step.results[0] in self._fused:
+            return 0
         if traits.cast:
             return _cast(name, operand, element, integer)
         if name == "arith.bitcast" or name == "tt.bitcast":
@@ -202,6 +228,16 @@ class Pricing:
         if isinstance(details, ExchangeDetails):
             return self._exchange(step, details)
         return NOTHING
+
+    def _counting(self, step: Step) -> float:
+        """Return the cycles in which a warp counts what falls into each bin of a histogram.
+
+        For each element every bit is voted on; every lane then counts the votes for its bins.
+        """
+        bins = max(2, step.registers * 32 * self._warps)
+        bits = (bins - 1).bit_length()
+        each = max(0, bits - 5) / 2 + COUNTED
+        return step.inputs * (2 * bits + 5 + bins / 32 * each)
 
     def _global(self, step: Step, access: Access) -> Demand:
         details, constants = access.details, self._constants
@@ -307,6 +343,22 @@ def _cast(name: str, operand: str, element: str, integer: float) -> float:
     if element.startswith("i") and operand.startswith("i"):
         return 0.5
     return integer
+
+
+def fused_values(steps: Iterable[Step]) -> frozenset[str]:
+    """Return the names of products that the assembler makes one instruction with an addition.
+
+    Triton lets it do so; of two products that are added one is left.
+    """
+    steps = list(steps)
+    products = {step.results[0] for step in steps if step.name == "arith.mulf" and step.results}
+    uses = Counter(name for step in steps for name in step.operands)
+    fused: set[str] = set()
+    for step in steps:
+        if step.name in ("arith.addf", "arith.subf"):
+            free = (name for name in step.operands if name in products and uses[name] == 1)
+            fused.update(islice(free, 1))
+    return frozenset(fused)
 
 
 def index_values(steps: Iterable[Step]) -> frozenset[str]:

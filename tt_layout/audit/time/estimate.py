@@ -16,6 +16,7 @@ from math import prod
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds.bounds import Grid, programs_of
 from tt_layout.audit.bounds.footprint import Footprint, footprint
+from tt_layout.audit.bounds.sharing import ProgramSharing
 from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
@@ -27,7 +28,7 @@ from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware import Target
 from tt_layout.hardware.timing import Timing
-from tt_layout.ir.data_movements import GLOBAL_KINDS
+from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.types import IRType
@@ -238,7 +239,7 @@ def read_program(
         return None
     programs = programs_of(audit, symbol, grid)
     touched = footprint(audit, symbol, grid, is_sampled=True)
-    reader = _StepReader(audit, audited, function, Counts(audited, programs), touched)
+    reader = _StepReader(audit, audited, function, Counts(audited, programs), touched, grid)
     steps = reader.region(function.body)
     compiled = registers.compiled if registers is not None else None
     return Program(
@@ -268,8 +269,10 @@ class _StepReader:
         function: SsaFunction,
         counts: Counts,
         touched: Footprint,
+        grid: Grid,
     ) -> None:
-        self._audited, self._function = audited, function
+        self._audited, self._function, self._grid = audited, function, grid
+        self._sharing = ProgramSharing(audited.evaluator(function))
         self._counts, self._touched = counts, touched.lines
         self._rows = audit.by_place
         operations = audited.operations_of(function.name)
@@ -365,6 +368,7 @@ class _StepReader:
         touched = self._touched.get(row.operation.line)
         if touched is None and isinstance(details, TmaDetails):
             touched = self._tensor_bytes(operation, kind)
+        is_hidden = touched is None and kind in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC)
         return Access(
             kind=kind,
             details=details,
@@ -372,7 +376,18 @@ class _StepReader:
             sector_bytes=sectors,
             wavefronts=wavefronts,
             touched=touched,
+            apart=self._apart(operation) if is_hidden else 1,
         )
+
+    def _apart(self, operation: SsaOperation) -> float:
+        """Return the part of the programs that touch bytes of their own by an access.
+
+        What is loaded by the same address is the same, and so are addresses that are made of it.
+        """
+        sharing = self._sharing.of(operation)
+        along = prod(self._grid[axis] for axis in sharing.axes if axis < len(self._grid))
+        apart = along if sharing.is_open else sharing.in_grid((*self._grid, 1, 1)[:3])
+        return min(1.0, apart / max(1, prod(self._grid)))
 
     def _buffer(self, operation: SsaOperation) -> tuple[str, int]:
         """Return the allocation that an operand in memory is part of, and how many parts it has."""

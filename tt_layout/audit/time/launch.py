@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tt_layout.audit.occupancy import occupancy
 from tt_layout.audit.time.constants import FITTED, Constants
-from tt_layout.audit.time.demands import Demand, Pricing, index_values
+from tt_layout.audit.time.demands import Demand, Pricing
 from tt_layout.audit.time.steps import Program, Step
 from tt_layout.audit.time.walk import Walked, prices, walk
 from tt_layout.hardware import Target
@@ -31,6 +31,9 @@ DRAM = "DRAM"
 CONTENDED = "contended atomics"
 SLICE_BYTES = 4096
 """Bytes in a row that one part of the second-level cache serves, as contended atomics behave."""
+
+INTEGERS = 1.7
+"""How many times as fast sectors of integers are added to: of the histograms of an H100."""
 
 PROGRAMS = "starts of programs"
 LAUNCH = "launch"
@@ -102,7 +105,7 @@ def launch_time(
     resident = _resident(program, target, spills.needed)
     programs = program.programs
     steps = list(program.walk())
-    pricing = Pricing(timing, rates, constants, program.warps, index_values(steps))
+    pricing = Pricing(timing, rates, constants, program.warps, steps)
     demands = _cached(program, prices(program, pricing))
     total = _total(steps, demands, program, timing)
     moved = _moved(program, programs, total)
@@ -141,7 +144,7 @@ def launch_time(
     speed = timing.dram_read if written < 0.1 * moved.bytes else timing.dram_mixed
     ways = {
         DRAM: moved.bytes / speed,
-        CONTENDED: _contended(program, timing) / clock,
+        CONTENDED: _contended(program, timing, demands) / clock,
         PROGRAMS: programs * timing.program_seconds,
     }
     seconds = power_mean([cycles / clock, *ways.values()], constants.power)
@@ -216,14 +219,19 @@ def _total(
     }
 
 
-def _contended(program: Program, timing: Timing) -> float:
-    """Return the cycles of the launch in which programs add to the same few addresses."""
+def _contended(program: Program, timing: Timing, demands: Mapping[Step, Demand]) -> float:
+    """Return the cycles of the launch in which programs add to the same few addresses.
+
+    A sector is added to as often as instructions ask for it, however few of its words they have.
+    """
     cycles = 0.0
     for step in program.walk():
         access = step.access
         if access is not None and access.kind == "global atomic" and access.touched:
-            lanes = max(1, access.bytes / 4) * step.runs * program.programs
-            cycles += lanes / (timing.line_lanes * max(1, access.touched / SLICE_BYTES))
+            sectors = demands[step].sectors * step.runs * program.programs
+            floats = step.input_element.startswith("f") or step.element.startswith("f")
+            rate = timing.line_lanes / 8 * (1 if floats else INTEGERS)
+            cycles += sectors / (rate * max(1, access.touched / SLICE_BYTES))
     return cycles
 
 
@@ -243,7 +251,7 @@ class _Moved:
 def _moved(program: Program, programs: int, total: Mapping[str, float]) -> _Moved:
     asked = (total["read"] + total["written"]) * programs
     hidden = sum(
-        (step.access.sector_bytes or step.access.bytes) * step.runs * programs
+        (step.access.sector_bytes or step.access.bytes) * step.runs * programs * step.access.apart
         for step in program.walk()
         if step.access is not None
         and step.access.kind.startswith(("global", "copy"))
@@ -278,11 +286,11 @@ class _Spills:
         if program.spilled is not None:
             collapses = (program.used or 255) <= 64 and program.spilled > 200
             return program.spilled, constants.spill * (constants.collapse if collapses else 1)
+        if self._accumulator >= program.limit - 16:
+            return 0.65 * self.needed, constants.spill
         if program.fewest <= program.limit:
             return 0, constants.spill
         over = max(0.0, self.needed - program.limit)
-        if self._accumulator >= program.limit - 16:
-            return 0.65 * self.needed, constants.spill
         if over > program.limit / 2 and not self._has_matrices:
             return 2 * self.needed, constants.spill * constants.collapse
         return over, constants.spill
@@ -305,7 +313,9 @@ class _Spills:
         """Return the cycles in which a program moves what is spilled."""
         if not self.number:
             return 0
-        passes = max(1.0, walked.main.trips if walked.main is not None else 1)
+        main = walked.main.loop if walked.main is not None else None
+        inner = (step.runs for step in main.walk() if step is not main) if main is not None else ()
+        passes = max(1.0, max(inner, default=1.0))
         moved = self.number * 4 * self._program.threads * self._program.warps
         times = min(self._each, self._constants.spill) if passes > 1 else self._each
         return times * moved * passes / timing.l2_written

@@ -62,6 +62,8 @@ class Access:
         sector_bytes: that it asks of the second-level cache; None where that is not known.
         wavefronts: in which the load-store unit passes it; None where that is not known.
         touched: bytes that all programs touch by it; None where its addresses are not known.
+        apart: the part of the programs that touch bytes of their own there, as far as addresses
+            that are not known tell.
     """
 
     kind: str
@@ -70,6 +72,7 @@ class Access:
     sector_bytes: float | None = None
     wavefronts: float | None = None
     touched: float | None = None
+    apart: float = 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
