@@ -143,7 +143,7 @@ class Pricing:
     def _elementwise(self, step: Step) -> Demand:
         timing, count = self._timing, step.registers
         if step.name in _SPECIAL:
-            issue, special = _SPECIAL[step.name]
+            issue, special = map(float, _SPECIAL[step.name])
             apart = self._repeated.get(step.operands[-1]) if step.name == "arith.divf" else None
             if apart is not None and apart < count:  # one reciprocal for all with this divisor
                 issue, special = _MULTIPLIED, apart / count
