@@ -159,40 +159,72 @@ def test_a_pattern_goes_down_a_thousand_folders(deep: Path) -> None:
 PACKAGE = Path(tt_layout.__file__).parent
 
 FILES = {
-    "open", "read_text", "read_bytes", "write_text", "write_bytes", "unlink", "rename",
-    "rmtree", "rmdir", "removedirs", "glob", "iglob", "rglob", "iterdir", "listdir", "scandir",
-    "fwalk", "mkdir", "makedirs", "touch", "chmod", "symlink_to", "hardlink_to", "fdopen",
+    "open", "read_text", "read_bytes", "write_text", "write_bytes", "unlink", "rename", "stat",
+    "lstat", "rmtree", "rmdir", "removedirs", "glob", "iglob", "rglob", "iterdir", "listdir",
+    "scandir", "mkdir", "makedirs", "touch", "chmod", "symlink_to", "hardlink_to", "fdopen",
     "GzipFile", "ZipFile", "TarFile", "is_tarfile", "is_zipfile", "mkstemp", "mkdtemp",
     "TemporaryFile", "NamedTemporaryFile", "SpooledTemporaryFile", "TemporaryDirectory", "fromfile",
-    "memmap", "loadtxt", "genfromtxt", "savez", "tofile", "mmap", "copyfile", "copytree", "copy2",
-    "move", "make_archive", "unpack_archive", "getline", "getlines", "run_path", "Popen",
-    "check_output", "check_call", "spec_from_file_location", "exec_", "CDLL", "walk_packages",
-    "FileIO", "utime", "truncate", "mkfifo", "sendfile", "startfile", "fileinput", "run_module",
-    "open_code", "copyfileobj", "copymode", "copystat", "FileHandler", "posix_spawn",
-    "getoutput", "getstatusoutput", "create_subprocess_exec", "create_subprocess_shell",
+    "memmap", "loadtxt", "genfromtxt", "savez", "savez_compressed", "savetxt", "open_memmap",
+    "tofile", "mmap", "copyfile", "copytree", "copy2", "move", "make_archive", "unpack_archive",
+    "getline", "getlines", "get_data", "run_path", "run_module", "Popen", "check_output",
+    "check_call", "spec_from_file_location", "exec_", "CDLL", "LoadLibrary", "walk_packages",
+    "FileIO", "utime", "truncate", "mkfifo", "sendfile", "startfile", "open_code", "copyfileobj",
+    "FileHandler", "posix_spawn", "getoutput", "create_subprocess_exec", "create_subprocess_shell",
     "SourceFileLoader", "symlink", "readlink", "urlopen", "urlretrieve", "create_connection",
-    "HTTPConnection", "HTTPSConnection", "open_connection",
+    "HTTPConnection", "HTTPSConnection", "open_connection", "save", "save_html", "save_svg",
+    "save_text",
 }  # fmt: skip
 """Functions of any object that open, write, delete, rename or list files, run programs, connect."""
 
+HARMLESS = frozenset((
+    "__future__", "_typeshed", "abc", "anyio", "array", "ast", "base64", "bisect",
+    "click.shell_completion", "codecs", "collections", "collections.abc", "concurrent.futures",
+    "concurrent.futures.process", "contextlib", "contextvars", "copyreg", "csv", "dataclasses",
+    "difflib", "enum", "errno", "fnmatch", "fractions", "functools", "gc", "hashlib", "heapq",
+    "html", "importlib", "importlib.machinery", "importlib.metadata", "importlib.util", "inspect",
+    "itertools", "json", "keyword", "lsprotocol", "math", "mcp.server.mcpserver",
+    "mcp.server.mcpserver.exceptions", "mcp.server.stdio", "mcp.shared.message", "mcp_types",
+    "multiprocessing.pool", "numpy.typing", "operator", "pathlib", "pkgutil", "pydantic",
+    "pygls.exceptions", "pygls.lsp.server", "pygls.protocol", "pygls.workspace", "pytest", "queue",
+    "re", "resource", "rich", "rich.console", "select", "shlex", "signal", "stat", "string",
+    "struct", "sys", "textwrap", "threading", "time", "triton", "triton.backends.compiler", "types",
+    "typing", "typing_extensions", "uuid", "warnings", "weakref", "zlib",
+))  # fmt: skip
+"""Modules of which nothing reaches a file by a name that is not among those above."""
+
 OF_MODULES = {
-    "os": {"renames",
-           "stat", "lstat", "access", "remove", "replace", "link", "symlink", "readlink", "walk",
-           "system", "popen", "execv", "execve", "execvp", "execl", "execlp", "spawnv", "spawnl",
-           "statvfs", "chown"},
-    "shutil": {"copy", "move", "which", "disk_usage"},
-    "socket": {"socket"}, "logging": {"basicConfig"}, "sqlite3": {"connect"},
-    "builtins": {"eval", "exec"}, "runpy": {"run_path", "run_module"},
-    "np": {"load", "save", "loads"}, "numpy": {"load", "save"},
-    "gzip": {"compress"}, "shelve": {"open"}, "subprocess": {"run", "call"},
-    "pickle": {"load", "loads"}, "marshal": {"load", "loads"},
-    "io": {"open"}, "codecs": {"open"}, "lzma": {"open"}, "bz2": {"open"},
+    "numpy": {"load", "save", "lib", "DataSource", "fromregex", "ctypeslib"},
+    "click": {"File", "Path", "open_file", "edit", "launch"},
+    "yaml": {"load", "load_all", "full_load", "unsafe_load", "full_load_all", "unsafe_load_all",
+             "Loader", "FullLoader", "UnsafeLoader"},
+    "xml.etree.ElementTree": {"parse", "iterparse", "ElementTree"},
+    "asyncio": {"open_unix_connection", "start_server", "start_unix_server", "subprocess",
+                "to_thread"},
+    "ctypes": {"CDLL", "PyDLL", "WinDLL", "cdll", "pydll", "windll", "pythonapi", "util"},
+    "multiprocessing": {"connection", "shared_memory", "managers"},
 }  # fmt: skip
-"""Names of functions that do so of a module only; elsewhere they mean something else."""
+"""Names of modules that do so; all others of them do not."""
+
+BUT = {
+    "os": {
+        "path", "environ", "getpid", "PathLike", "sep", "fspath", "strerror", "getcwd", "pathsep",
+        "register_at_fork", "kill", "killpg", "isatty", "terminal_size", "get_terminal_size",
+        "geteuid", "fsdecode", "fsencode", "cpu_count", "dup", "sched_getaffinity", "_exit",
+        "__file__", "O_WRONLY", "O_CREAT", "O_EXCL", "O_APPEND", "R_OK", "write",
+    },
+    "io": {"BytesIO", "StringIO", "TextIOWrapper", "BufferedReader", "BufferedWriter", "RawIOBase"},
+    "subprocess": {"DEVNULL", "PIPE", "TimeoutExpired"},
+    "shutil": {"get_terminal_size"},
+    "tempfile": set[str](), "runpy": set[str](), "builtins": set[str](), "gzip": set[str](),
+}  # fmt: skip
+"""Modules of which all does so but these names."""
 
 METHODS = {
     ("views/frames.py", "open"): "opens a cell of a table",
     ("servers/language_features.py", "open"): "opens a document that the editor has sent",
+    ("library/autotuning.py", "compile"): "compiles a kernel, as its caller does it",
+    ("figures/png.py", "save"): "writes a picture into memory",
+    ("__init__.py", "globals"): "the names of the package itself",
 }
 """Calls of the same name that open no file."""
 
@@ -202,6 +234,7 @@ EXCEPTIONS = {
     ("cli/paging.py", "which"): "the pager that PAGER names",
     ("cli/paging.py", "Popen"): "the pager that PAGER names",
     ("cli/commands/lsp.py", "fdopen"): "standard output",
+    ("views/whole_text.py", "pythonapi"): "Python itself, for a function of its own",
     ("views/whole_text.py", "CDLL"): "Python itself, for a function of its own",
     ("watching/report.py", "fdopen"): "standard error",
     ("servers/agent_tools.py", "open"): "what the system says of this process",
@@ -224,33 +257,57 @@ EXCEPTIONS = {
 """Calls beside `tt_layout.files`, on what no input names, and what that is."""
 
 
-BUILTINS = {"open", "eval", "exec"}
-MENTIONED = re.compile(
-    rf"\b(?:{'|'.join(sorted({*BUILTINS, 'getattr', 'import_module', '__import__'}))})\b"
-    rf"|\.\s*(?:{'|'.join(sorted(FILES))}|replace\s*\([^,()]*\))"
-    rf"|\bimport\b.*\b(?:{'|'.join(sorted(OF_MODULES))})\b"
-    rf"|\bfrom\s+(?:{'|'.join(sorted(OF_MODULES))}|pathlib|tempfile)\b"
+BUILTINS = {"open", "eval", "exec", "compile", "globals", "__import__", "__builtins__"}
+BY_NAME = {"getattr", "attrgetter", "methodcaller"}
+"""Functions that return what a text names of an object."""
+
+_IMPORTED = re.compile(r"\b(?:from|import)[ \t]+([\w.]+)")
+_MENTIONED = re.compile(
+    rf"\b(?:{'|'.join(sorted({*BUILTINS, *BY_NAME, 'import_module'}))})\b"
+    rf"|\.\s*(?:{'|'.join(sorted({*FILES, 'replace'}))})\b|['\"](?:{'|'.join(BUT)})['\"]"
 )
-"""What is somewhere in a module that has such a call: the other modules need not be parsed."""
+"""What is somewhere in a module that has such a use, or an import of one that is looked at: the
+others need not be parsed."""
 
 
 def calls_on_files(code: str) -> list[tuple[int, str]]:
     """Return line and name of each use of a function on files: called, passed on, or imported.
 
-    Modules are known by any name that they are imported under, and by `import_module`; attributes
-    also by `getattr`.  ``path.replace(other)`` is told from that of a text by its one argument.
+    Modules are known by any name that they are imported under, and by `import_module`; one that is
+    in none of the tables above is such a use itself, and so is one that has almost nothing else,
+    wherever it is handed on.  Attributes are known also by the text that names them, where that is
+    written out.  ``path.replace(other)`` is told from that of a text by its one argument.
     """
-    if MENTIONED.search(code) is None:
+    imported = (name for name in _IMPORTED.findall(code) if not name.startswith("tt_layout"))
+    if _MENTIONED.search(code) is None and HARMLESS.issuperset(imported):
         return []
     nodes = list(ast.walk(ast.parse(code)))
-    modules = {name: name for name in OF_MODULES} | _aliases(nodes)
-    return [use for node in nodes for use in _uses(node, modules)]
+    modules = _aliases(nodes)
+    of = {_place(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    of |= {
+        _place(node.args[0])
+        for node in nodes
+        if isinstance(node, ast.Call) and _called(node) == "hasattr"
+    }
+    return [
+        *(use for node in nodes for use in _uses(node, modules)),
+        *(
+            (node.lineno, modules[node.id])
+            for node in nodes
+            if isinstance(node, ast.Name) and modules.get(node.id) in BUT and _place(node) not in of
+        ),
+    ]
+
+
+def _place(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def _aliases(nodes: list[ast.AST]) -> dict[str, str]:
     """Return the modules of the names that stand for one."""
     found = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    aliases = {alias.asname: alias.name for alias in found if alias.asname is not None}
+    aliases = {name: name for name in (*OF_MODULES, *BUT)}
+    aliases |= {alias.asname: alias.name for alias in found if alias.asname is not None}
     for node in nodes:
         if isinstance(node, ast.Assign) and (module := _module(node.value, aliases)):
             aliases |= {name.id: module for name in node.targets if isinstance(name, ast.Name)}
@@ -260,32 +317,67 @@ def _aliases(nodes: list[ast.AST]) -> dict[str, str]:
 def _module(node: ast.expr, modules: dict[str, str]) -> str:
     """Return the module that an expression is; an empty text for none."""
     if isinstance(node, ast.Name):
-        return modules.get(node.id, node.id if node.id in OF_MODULES else "")
+        return modules.get(node.id, "")
     if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
-        called = called.id if isinstance(called, ast.Name) else called
-        return str(node.args[0].value) if called in ("import_module", "__import__") else ""
+        return str(node.args[0].value) if _called(node) in ("import_module", "__import__") else ""
     return ""
+
+
+def _called(node: ast.Call) -> str:
+    """Return the name of the function that is called."""
+    function = node.func
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def _is_use(module: str, name: str) -> bool:
+    """Return whether a name of a module is of a function on files; the module may be unknown."""
+    if module in BUT:
+        return name not in BUT[module]
+    return name in FILES or name in OF_MODULES.get(module, ())
 
 
 def _uses(node: ast.AST, modules: dict[str, str]) -> list[tuple[int, str]]:
     """Return the uses that a node itself is."""
     if isinstance(node, ast.Name) and node.id in BUILTINS:
         return [(node.lineno, node.id)]
+    if isinstance(node, ast.Constant) and node.value in BUT:
+        return [(node.lineno, str(node.value))]
     if isinstance(node, ast.Attribute):
-        own = OF_MODULES.get(_module(node.value, modules), set())
-        return [(node.lineno, node.attr)] if node.attr in FILES | own else []
-    if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith("tt_layout"):
-        names = FILES | OF_MODULES.get(node.module or "", set())
-        if OF_MODULES.get(node.module or ""):
-            names |= {"*"}
-        return [(node.lineno, alias.name) for alias in node.names if alias.name in names]
-    if not isinstance(node, ast.Call):
-        return []
-    if isinstance(node.func, ast.Name) and node.func.id == "getattr":
-        of = OF_MODULES.get(_module(node.args[0], modules), set()) | FILES
-        named = node.args[1].value if isinstance(node.args[1], ast.Constant) else None
-        return [(node.lineno, str(named))] if named in of else []
+        is_module = node.attr in BUT  # such as in `os.path.os`
+        is_use = is_module or _is_use(_module(node.value, modules), node.attr)
+        return [(node.lineno, node.attr)] if is_use else []
+    if isinstance(node, ast.Import):
+        return [(node.lineno, alias.name) for alias in node.names if _is_strange(alias.name)]
+    if isinstance(node, ast.ImportFrom):
+        module = node.module or ""
+        if _is_strange(module):
+            return [(node.lineno, module)]
+        if module.partition(".")[0] == "tt_layout":
+            return []
+        names = [alias.name for alias in node.names]
+        known = {*OF_MODULES, *BUT}
+        return [
+            (node.lineno, n) for n in names if _is_use(module, n) or (n == "*" and module in known)
+        ]
+    return _by_name(node) if isinstance(node, ast.Call) else []
+
+
+def _is_strange(module: str) -> bool:
+    """Return whether a module is in no table; a part of one that is looked at is."""
+    return module.partition(".")[0] != "tt_layout" and module not in {
+        *HARMLESS, *OF_MODULES, *BUT
+    }  # fmt: skip
+
+
+def _by_name(node: ast.Call) -> list[tuple[int, str]]:
+    """Return the use that a call is: of what a text names, of a module, or of ``replace``."""
+    texts = [str(value.value) for value in node.args if isinstance(value, ast.Constant)]
+    if _called(node) in BY_NAME and (named := [text for text in texts if text in FILES]):
+        return [(node.lineno, named[0])]
+    if _called(node) in ("import_module", "__import__") and texts and _is_strange(texts[0]):
+        return [(node.lineno, texts[0])]
     is_path = isinstance(node.func, ast.Attribute) and node.func.attr == "replace"
     if is_path and len(node.args) == 1 and not node.keywords:
         return [(node.lineno, "replace")]
@@ -295,17 +387,45 @@ def _uses(node: ast.AST, modules: dict[str, str]) -> list[tuple[int, str]]:
 FOUND = (
     "open(p)", "Path(p).read_text()", "import os; os.replace(a, b)", "from shutil import rmtree",
     "map(os.unlink, paths)", "import os; os.walk(p)", "import numpy as np; np.load(p)",
-    "tempfile.mkstemp()",
-    "f = open; f(p)", "import os as o; o.replace(a, b)", "from os import replace as r",
-    "import shutil as s; s.copy(a, b)", "Path(p).write_text(t)", "Path(a).replace(b)",
-    "path.rename(b)", "getattr(os, 'replace')(a, b)", "getattr(path, 'unlink')()",
-    "import_module('os').replace(a, b)", "__import__('os').remove(a)", "from os import *",
-    "import os; s = os; s.remove(a)", "importlib.import_module('shutil').copy(a, b)", "exec(text)",
-    "import builtins; builtins.open(p)", "from io import open as o", "r.urlopen(u)",
+    "tempfile.mkstemp()", "f = open; f(p)", "import os as o; o.replace(a, b)",
+    "from os import replace as r", "import shutil as s; s.copy(a, b)", "Path(p).write_text(t)",
+    "Path(a).replace(b)", "path.rename(b)", "getattr(os, 'replace')(a, b)",
+    "getattr(path, 'unlink')()", "import_module('os').replace(a, b)", "__import__('os').remove(a)",
+    "from os import *", "import os; s = os; s.remove(a)", "exec(text)", "Path(p).stat()",
+    "importlib.import_module('shutil').copy(a, b)", "import builtins; builtins.open(p)",
+    "from io import open as o", "r.urlopen(u)", "import os; os.open(p, os.O_RDONLY)",
+    "from os import unlink as u", "import shutil; shutil.chown(a)", "from mmap import mmap as m",
+    "import tempfile; tempfile.mktemp()", "np.savetxt(p, x)", "np.savez_compressed(p, x)",
+    "import numpy as np; np.DataSource().exists(p)", "import numpy as np; np.lib.format.open(p)",
+    "import numpy.lib.npyio as n", "import zipfile; zipfile.Path(p)", "from bz2 import BZ2File",
+    "import lzma", "getattr(os, 'unl' + 'ink')(p)", "getattr(os, name)(p)",
+    "import os; vars(os)['unlink'](p)", "import os; os.__dict__['unlink'](p)",
+    "operator.methodcaller('unlink')(path)", "__builtins__['open'](p)",
+    "attrgetter('unlink')(o)(p)", "vars(builtins)['open'](p)", "globals()['o' + 'pen'](p)",
+    "partial(open, p)()", "sys.modules['os'].remove(p)", "sys.modules.get('os').remove(p)",
+    "import posix", "from nt import remove", "import _io", "import_module('posix').remove(p)",
+    "import pkgutil; pkgutil.get_data(a, p)", "import importlib.resources as r", "import pty",
+    "import xml.etree.ElementTree as ET; ET.parse(p)", "import zipimport", "import click.testing",
+    "from xml.etree.ElementTree import ElementTree", "import click; click.File('r')",
+    "import click; click.open_file(p)", "from click import edit", "import click; click.launch(p)",
+    "import configparser", "import os; os.mknod(p)", "import os; os.execvpe(p, a, e)",
+    "import os; os.spawnlp(0, p)", "import os; os.chdir(p)", "import os; os.setxattr(p, a, b)",
+    "import asyncio; asyncio.start_unix_server(f, p)", "import socket", "import smtplib",
+    "ctypes.cdll.LoadLibrary(p)", "import sqlite3", "from sqlite3 import connect",
+    "import logging.config", "picture.save(p)", "Console().save_html(p)", "import pickle",
+    "import os.path as p; p.os.remove(x)", "from os import path; path.os.remove(x)",
+    "{'o': os}['o'].replace(a, b)", "compile(t, p, 'exec')", "import webbrowser",
+    "from multiprocessing import connection", "import multiprocessing.shared_memory",
+    "from glob import iglob as g", "import yaml; yaml.load(t)", "from yaml import unsafe_load",
+    "import dbm", "lambda p, o=open: o(p)", "import os\ndef f(p, module=os): module.remove(p)",
+    "from os import path, remove", "import_module('zipfile')", "import urllib.request as u",
 )  # fmt: skip
 UNFOUND = (
     "text.replace(a, b)", "function.walk()", "from tt_layout.files import read_bytes",
-    "replace(value, a=b)", "value.replace(a=b)", "re.compile(p)", "getattr(os, 'O_NONBLOCK', 0)",
+    "replace(value, a=b)", "value.replace(a=b)", "re.compile(p)", "import os; os.path.join(a, b)",
+    "import os; os.environ.get(a)", "getattr(value, 'name')", "import_module(f'{a}.{b}')",
+    "import numpy as np; np.asarray(x)", "from io import StringIO", "import yaml; yaml.compose(t)",
+    "from dataclasses import replace", "import click; click.echo(t)", "vars(value)['open']",
 )  # fmt: skip
 
 
