@@ -250,7 +250,6 @@ EXCEPTIONS = {
     ("watching/journal.py", "open"): "the temporary folder of the session",
     ("watching/journal.py", "scandir"): "the temporary folder of the session",
     ("watching/processes.py", "open"): "the temporary folder of the session",
-    ("watching/processes.py", "mkdtemp"): "the temporary folder of the session",
     ("watching/processes.py", "mkdir"): "the temporary folder of the session",
     ("watching/processes.py", "rmtree"): "the temporary folder of the session",
 }

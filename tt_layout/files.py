@@ -604,6 +604,25 @@ def user_cache() -> str:
     return os.path.join(base if os.path.isabs(base) else os.path.join(home, ".cache"), NAME)
 
 
+def private_folder(name: str) -> str:
+    """Make a folder with a name that begins so, and that nobody else can give to one, even later.
+
+    It is among temporary files, or where others may write there, among the caches of the user:
+    processes that outlive a folder may still know its path, and would trust what is made there.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    from tempfile import gettempdir, mkdtemp
+
+    if os.stat(gettempdir()).st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        parent = os.path.join(user_cache(), "watched")
+        with suppress(OSError):
+            make_folder(parent, is_private=True)
+            return mkdtemp(prefix=name, dir=parent)
+    return mkdtemp(prefix=name)
+
+
 class CacheFolder:
     """Entries in a folder of their own; what is gone is made again, what is not ours stays.
 

@@ -106,6 +106,28 @@ def test_a_file_beside_a_dump(name: str, tmp_path: Path, monkeypatch: pytest.Mon
         assert fault_of(ended.status, ended.out.decode(), ended.err.decode()) is None
 
 
+LARGE: dict[str, bytes] = {
+    ".cubin": b"\x7fELF\x02\x01",
+    ".amdgcn": b".vgpr_count: 7\n",
+    ".json": b'{"num_warps": 4, "x": [%s' % (b"[]," * (20 << 20)),
+}
+"""How a file of 4 GiB begins, whose rest takes no room on the disk."""
+
+
+@pytest.mark.parametrize("ending", LARGE)
+def test_a_large_file_beside_a_dump(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dump.mlir").write_text(DUMP)
+    for size in (1 << 32, len(LARGE[ending]) + (400 << 20)):
+        with Path(f"dump{ending}").open("wb") as file:
+            file.write(LARGE[ending])
+            file.truncate(size)
+        ended = server(Limits(SECONDS, MEGABYTES)).run(["audit", "dump.mlir"])
+        assert fault_of(ended.status, ended.out.decode(), ended.err.decode()) is None
+
+
 @pytest.mark.usefixtures("bounded")
 @pytest.mark.parametrize("name", FILES)
 def test_the_code_of_a_kernel(name: str) -> None:

@@ -16,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from forking import Ended, Limits, server
 from harness import DUMP, MEGABYTES, SECONDS, fault_of
 
+from tt_layout.kernels.trace import read_trace
+
 pytestmark = pytest.mark.attack
 
 
@@ -112,11 +114,36 @@ def kernels(count: int) -> Iterator[bytes]:
         yield json.dumps(compilation(f"k{number}", file_content={})).encode() + b"\n"
 
 
+def nearly_alike(count: int, arguments: int) -> Iterator[bytes]:
+    """Yield a kernel and launches that differ in one argument of many."""
+    values = {f"a{at}": {"value": at + 300} for at in range(arguments)}
+    start, _, end = json.dumps(launch(**values)).encode().partition(b"300")
+    yield KERNEL
+    yield from (start + b"%d" % (number + 1000) + end + b"\n" for number in range(count))
+
+
+def programs(count: int, megabytes: int) -> Iterator[bytes]:
+    """Yield a kernel, and kernels with a long program each."""
+    yield KERNEL
+    for number in range(count):
+        code = "x" * (megabytes << 20)
+        source = {"file_path": "a.py", "start_line": 1, "code": code}
+        event = compilation(f"k{number}", file_content={}, python_source=source)
+        yield json.dumps(event).encode() + b"\n"
+
+
 @pytest.mark.parametrize(
-    "pieces", [lambda: different(20_000, 4), lambda: different(300, 2000), lambda: kernels(20_000)]
+    "pieces",
+    [
+        lambda: different(20_000, 4),
+        lambda: different(300, 2000),
+        lambda: nearly_alike(4000, 1000),
+        lambda: kernels(20_000),
+        lambda: programs(60, 15),
+    ],
 )
 def test_many_that_are_all_different(pieces: Callable[[], Iterator[bytes]], tmp_path: Path) -> None:
-    ended = run("a.ndjson", pieces(), tmp_path)
+    ended = run("a.ndjson.gz", pieces(), tmp_path)
     assert fault_of(ended.status, ended.out.decode(), ended.err.decode()) is None
     assert ended.status == 0
 
@@ -147,6 +174,7 @@ EVENTS: dict[str, Any] = {
     ),
     "a name of control characters": compilation(metadata={"hash": "z", "name": "\x1b]0;x\x07"}),
     "a hash of a list": launch(key=[]),
+    "a launch of 2000 arguments": launch(**{f"a{at}": {"value": 1} for at in range(2000)}),
     "a payload in a payload": {"event_type": "launch", "payload": json.dumps(launch([0]))},
     "arguments in a text": {**launch(), "extracted_args": json.dumps({"n": "[" * 50_000})},
 }
@@ -162,3 +190,21 @@ def test_an_event_that_is_none(name: str, tmp_path: Path) -> None:
         assert fault_of(ended.status, ended.out.decode(), ended.err.decode()) is None
         assert ended.status == 0
         assert "the arguments of its launch were not used" not in ended.out.decode()
+
+
+@pytest.mark.usefixtures("bounded")
+@pytest.mark.parametrize("name", EVENTS)
+def test_of_an_event_that_is_none_nothing_is_kept(name: str, tmp_path: Path) -> None:
+    """No number is kept that none of a launch, of an address or of a program can be."""
+    event = json.dumps(EVENTS[name]).encode() + b"\n"
+    (tmp_path / "a.ndjson").write_bytes(KERNEL + event)
+    log = read_trace(str(tmp_path / "a.ndjson"))
+    for kernel in log.kernels:
+        for launched in kernel.launches:
+            assert all(0 < size < 1 << 31 for size in launched.grid)
+            assert len(launched.values) <= 1024
+            assert all(abs(value) < 1 << 64 for _, value in launched.values)
+            assert "p" not in dict(launched.values)
+    assert all(program.start in (1, 7) for program in log.programs.values())
+    if name in {f"a grid of {grid!r}" for grid in ([0], [0, 0, 0], [-1], [1 << 40], [2**62] * 3)}:
+        assert not any(kernel.launches for kernel in log.kernels)

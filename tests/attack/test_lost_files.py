@@ -476,6 +476,23 @@ def test_a_killed_program_tears_no_report(number: signal.Signals, tmp_path: Path
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".x.html")]
 
 
+@pytest.mark.parametrize("mode", [0o700, 0o1777])
+def test_nobody_else_can_make_the_folder_of_a_session_again(mode: int, tmp_path: Path) -> None:
+    """Programs that outlive a watched one have it on ``PYTHONPATH``, and run what is in it."""
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp").chmod(mode)
+    (tmp_path / "program.py").write_text("import os\nprint(os.environ['PYTHONPATH'])\n")
+    home = tmp_path / "home"
+    command = ("-m", "tt_layout.watching", "program.py")
+    ended = run(tmp_path, *command, HOME=str(home), XDG_CACHE_HOME="")
+    assert ended.status == 0
+    folder = Path(ended.out.partition(os.pathsep)[0]).parent
+    assert not folder.exists()
+    assert folder.parent.stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "tmp" in folder.parents) == (mode == 0o700)
+    assert not [*(tmp_path / "tmp").iterdir()]
+
+
 def audit_of_tests(folder: Path, *arguments: str) -> Ended:
     (folder / "test_one.py").write_text("def test_one(): assert False\n")
     return run(folder, "-m", "pytest", "-q", "-p", "tt_layout.pytest_plugin", *arguments)
@@ -516,6 +533,13 @@ def test_control_characters_in_junit_are_none_of_xml(seed: int) -> None:
         text = to_junit("tt-layout", [Case(more, one, 7, problem), Case(other)])
         root = ET.fromstring(text.encode())
         assert [case.get("line") for case in root.iter("testcase")] == ["7", None]
+
+
+def test_a_folder_that_an_editor_opens_names_no_program() -> None:
+    """A setting of another scope could come from ``.vscode/settings.json`` of a stranger."""
+    package = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text("utf-8"))
+    for settings in package["contributes"]["configuration"]["properties"].values():
+        assert settings["scope"] == "machine"
 
 
 # -- outputs --------------------------------------------------------------------------------------

@@ -86,12 +86,12 @@ def session_folder() -> Iterator[str]:
     """
     import inspect
     import shutil
-    import tempfile
 
+    from tt_layout.files import private_folder
     from tt_layout.watching.inductor_hooks import INDUCTOR
     from tt_layout.watching.triton_hooks import TRITON
 
-    folder = tempfile.mkdtemp(prefix="tt-layout-watch-")
+    folder = private_folder("tt-layout-watch-")
     start = os.path.join(folder, "start")
     os.mkdir(start)
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
