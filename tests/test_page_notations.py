@@ -12,6 +12,7 @@ from page_scripts import scripts
 from test_notation import BUFFER, FAULTS, REGISTERS, SHARED, TENSOR
 from tiers import slow
 
+from tt_layout.analyses.layouts.shortest import shortest
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import parse_type
@@ -22,6 +23,7 @@ from tt_layout.notation.translation import translate
 from tt_layout.page.examples import EXAMPLES
 from tt_layout.placement import PlacedLayout, place
 
+BUFFER_OF_ONE = "!ttg.memdesc<64xi8, #x, #smem>"
 GLUON = "gl.BlockedLayout([1, 2], [8, 4], [2, 2], [1, 0])"
 SWAPPED = "gl.BlockedLayout([2, 1], [4, 8], [2, 2], [0, 1])"
 NOTATIONS = ("gluon", "cute", "linear-layout", "bases", "tlx", "json")
@@ -110,34 +112,84 @@ def test_faults_and_releases_are_those_of_the_library() -> None:
         assert_alike(answer, placed(text, type_text), text)
 
 
-@pytest.mark.parametrize(
-    ("layout", "type_text"),
-    [
-        ("swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>", BUFFER),
-        (
-            "nvmma_shared<{swizzlingByteWidth = 64, transposed = false, elementBitWidth = 16}>",
-            BUFFER,
-        ),
-        ("padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>", BUFFER),
-        (
-            "blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
-            "order = [1, 0]}>",
-            TENSOR,
-        ),
-        (
-            "nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], "
-            "instrShape = [16, 8]}>",
-            TENSOR,
-        ),
-    ],
+def mfma(shape: str, warps: str, more: str = "") -> str:
+    values = f"warpsPerCTA = {warps}, instrShape = {shape}, isTransposed = true{more}"
+    return f"amd_mfma<{{version = 3, {values}}}>"
+
+
+def wmma(version: int, layout: str, more: str = "", transposed: str = "false") -> str:
+    values = f"isTranspose = {transposed}, ctaLayout = {{{layout}}}{more}"
+    return f"amd_wmma<{{version = {version}, {values}}}>"
+
+
+ROWS = (
+    "blocked<{{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
+    "order = [1, 0]{}}}>"
 )
-def test_the_shortest_attribute_of_another_notation_is_shown(layout: str, type_text: str) -> None:
-    """A CuTe text once stood there as its bases."""
-    sizes = parse_type(type_text)
-    encoding = parse_layout(f"#ttg.{layout}")
-    cute = translate(encoding, "cute", sizes.shape, element_bits=sizes.element_bits).text
-    [answer] = asked([(cute, type_text)])
-    assert answer["attribute"] == str(encoding)
+MMA = "nvidia_mma<{{versionMajor = {}, versionMinor = 0, warpsPerCTA = [4, 1]{}, instrShape = {}}}>"
+CORES = (
+    "nvmma_shared<{{swizzlingByteWidth = 64, transposed = {}, elementBitWidth = 16, rank = {}}}>"
+)
+RDNA = wmma(1, "warp = [[0, 1], [1, 0]]")
+RDNA_4 = wmma(2, "register = [[0, 1]], warp = [[0, 2], [1, 0]]", transposed="true")
+SPLIT, CLUSTER = ", CGALayout = [[1, 0]]", ", CGALayout = [[0, 1], [1, 0]]"
+SHORTEST = [
+    ("swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>", BUFFER),
+    (f"swizzled_shared<{{vec = 4, perPhase = 2, maxPhase = 4, order = [0, 1]{SPLIT}}}>", BUFFER),
+    ("swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>", BUFFER_OF_ONE),
+    (CORES.format("false", 2).replace(", rank = 2", ""), BUFFER),
+    (CORES.format("true", 2).replace(", rank = 2", SPLIT), BUFFER),
+    (CORES.format("false", 3), "!ttg.memdesc<4x64x64xf16, #x, #smem>"),
+    ("padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>", BUFFER),
+    (ROWS.format(""), TENSOR),
+    (ROWS.format(SPLIT), TENSOR),
+    (ROWS.format(CLUSTER), TENSOR),
+    (f"slice<{{dim = 0, parent = #ttg.{ROWS.format('')}}}>", "tensor<64xf16>"),
+    (f"slice<{{dim = 1, parent = #ttg.{ROWS.format(SPLIT)}}}>", "tensor<64xf16>"),
+    (MMA.format(2, "", "[16, 8]"), TENSOR),
+    (MMA.format(2, SPLIT, "[16, 8]"), "tensor<128x64xf32>"),
+    (MMA.format(3, "", "[16, 64, 16]"), "tensor<128x128xf32>"),
+    (f"dot_op<{{opIdx = 1, parent = #ttg.{MMA.format(2, '', '[16, 8]')}, kWidth = 2}}>", TENSOR),
+    (mfma("[16, 16, 16]", "[2, 2]"), "tensor<64x64xf32>"),
+    (mfma("[32, 32, 8]", "[2, 2]", ", tilesPerWarp = [2, 2]"), "tensor<256x256xf32>"),
+    (mfma("[4, 64, 4]", "[4, 1]", SPLIT), "tensor<128x128xf32>"),
+    (mfma("[16, 16, 16]", "[2, 1]", ", elementBitWidth = 64"), "tensor<64x64xf64>"),
+    (f"dot_op<{{opIdx = 0, parent = #ttg.{mfma('[32, 32, 8]', '[2, 2]')}, kWidth = 4}}>", TENSOR),
+    (RDNA, "tensor<64x64xf32>"),
+    (RDNA_4, "tensor<64x64xf32>"),
+    (wmma(2, "warp = [[1, 0], [2, 0]]", SPLIT), "tensor<128x64xf32>"),
+    (wmma(3, "warp = [[1, 0]]", ", instrShape = [32, 16, 64]"), "tensor<128x64xf32>"),
+    (f"dot_op<{{opIdx = 1, parent = #ttg.{RDNA_4}, kWidth = 8}}>", "tensor<64x64xf16>"),
+]
+"""Layouts with parameters, each with a type over which its bases are shown as it again."""
+
+
+ALIGNED = [
+    ("gl.SharedLinearLayout([[0, 1], [0, 2], [1, 0], [2, 0]], [], 16)", "swizzled_shared"),
+    ("gl.SharedLinearLayout([[0, 1], [0, 2], [1, 0], [2, 0]], [], 512)", "shared_linear"),
+]
+"""A buffer whose alignment parameters would lose keeps its bases."""
+
+
+def bases_of(layout: str, type_text: str) -> str:
+    """Return a layout in a notation that only has its bases."""
+    tensor, encoding = parse_type(type_text), parse_layout(f"#ttg.{layout}")
+    notation = "cute" if layout.startswith("padded") else "linear-layout"
+    return translate(encoding, notation, tensor.shape, element_bits=tensor.element_bits).text
+
+
+@pytest.mark.parametrize("part", [6, slow(1)])
+def test_the_shortest_attribute_of_another_notation_is_shown(part: int) -> None:
+    """Bases once stood there of a CuTe text, and of wmma, slices and several CTAs."""
+    texts = [(bases_of(*one), one[1]) for one in SHORTEST[::part]]
+    texts += [(text, "!ttg.memdesc<4x4xf16>") for text, _ in ALIGNED]
+    answers = [answer["attribute"] for answer in asked(texts)]
+    own = [placed(*one) for one in texts]
+    assert answers == [str(shortest(one.encoding, one.shape, one.element_bits)) for one in own]
+    assert [answer for answer in answers if "linear" in answer] == [answers[-1]]
+    for (layout, _), answer in zip(SHORTEST[::part], answers):
+        if layout.startswith(("blocked", "amd_mfma")):  # others are the same as one another
+            assert answer == f"#ttg.{layout}"
 
 
 @pytest.mark.parametrize(

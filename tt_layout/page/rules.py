@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from tt_layout.analyses.layouts import shortest
 from tt_layout.analyses.multiplications import instruction_operands as operands
 from tt_layout.analyses.multiplications.matrix_arrangement import AXES, NAMES, PLACES, STRONG_LINES
 from tt_layout.analyses.multiplications.matrix_instructions import K_BITS, MATRIX_LANES
@@ -31,7 +32,9 @@ from tt_layout.encodings.forms import (
     Style,
     WordKind,
 )
+from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.stated_rules import Rule
+from tt_layout.placement import DEFAULT_ALIGNMENT
 from tt_layout.releases import Release
 
 SCRIPTS_RELEASE = Release.V3_9
@@ -62,7 +65,28 @@ def encoding_rules() -> dict[str, Any]:
         "styles": {style.name: style.value for style in Style},
         "tiles": _tiles(),
         "multiplying": _multiplying(),
+        "shortest": _shortest(),
     }
+
+
+def _shortest() -> dict[str, Any]:
+    """Return the candidates for an attribute with parameters that is the same as bases."""
+    return {
+        "maxRank": shortest.MAX_RANK,
+        "alignment": DEFAULT_ALIGNMENT,
+        "swizzles": [[width, _core_alignment(width)] for width in shortest.SWIZZLE_BYTES],
+        "coreBits": shortest.CORE_BITS,
+        "wgmmaColumns": shortest.WGMMA_COLUMNS,
+        "mfmaShapes": shortest.MFMA_SHAPES,
+        "mfmaTiles": shortest.MFMA_TILES,
+        "kWidths": {cls.mnemonic: widths for cls, widths in shortest.K_WIDTHS.items()},
+    }
+
+
+def _core_alignment(width: int) -> int:
+    """Return the alignment of core matrices of a swizzle, in bytes."""
+    cores = NvmmaShared(swizzling_byte_width=width, element_bit_width=8, transposed=False)
+    return cores.alignment
 
 
 def spellings(keys: list[Any]) -> list[dict[str, Any]]:

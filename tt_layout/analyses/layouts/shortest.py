@@ -36,7 +36,14 @@ MFMA_SHAPES = ((32, 32, 8), (16, 16, 16), (64, 4, 4), (4, 64, 4))
 
 WGMMA_COLUMNS = (8, 16, 32, 64, 128, 256)
 SWIZZLE_BYTES = (0, 32, 64, 128)
-K_WIDTHS = {AmdMfma: (4, 8, 16), AmdWmma: (8, 16, 4, 2)}
+CORE_BITS = (8, 16, 32, 64)
+"""Of elements of core matrices."""
+
+MFMA_TILES = ((), (1, 2), (2, 1), (2, 2))
+"""Tiles of a warp side by side."""
+
+K_WIDTHS = {NvidiaMma: (1, 2, 4), AmdMfma: (4, 8, 16), AmdWmma: (8, 16, 4, 2)}
+"""Elements side by side of an operand; of `nvidia_mma` those of a word where that is known."""
 
 
 def shortest(encoding: Encoding, shape: Shape, element_bits: int | None = None) -> Encoding:
@@ -121,7 +128,7 @@ def _shared(wanted: LinearLayout, shape: Shape, element_bits: int | None) -> Ite
             max_phase=1 << len(moves),
             order=order,
         )
-    if element_bits in (8, 16, 32, 64):
+    if element_bits in CORE_BITS:
         for width, transposed in product(SWIZZLE_BYTES, (False, True)):
             yield NvmmaShared(
                 swizzling_byte_width=width,
@@ -149,17 +156,17 @@ def _distributed(wanted: LinearLayout, element_bits: int | None) -> Iterator[Enc
     if rank == 2 and 1 << len(lanes) == WAVE_LANES:
         yield from _with_operands(_wave_accumulators(1 << len(warps)), K_WIDTHS[AmdMfma])
     if rank == 2 and 1 << len(lanes) == WARP_LANES:
-        widths = (32 // element_bits,) if element_bits in (8, 16, 32) else (1, 2, 4)
+        widths = (32 // element_bits,) if element_bits in (8, 16, 32) else K_WIDTHS[NvidiaMma]
         yield from _with_operands(_accumulators(1 << len(warps)), widths)
         yield from _with_operands(_wmma_accumulators(wanted), K_WIDTHS[AmdWmma])
 
 
 def _with_operands(accumulators: Iterator[Any], widths: tuple[int, ...]) -> Iterator[Encoding]:
-    """Yield accumulators, each with the operands of its instruction."""
-    for accumulator in accumulators:
-        yield accumulator
-        for operand, width in product((0, 1), widths):
-            yield DotOperand(op_idx=operand, parent=accumulator, k_width=width)
+    """Yield accumulators, then the operands of their instructions."""
+    parents = tuple(accumulators)
+    yield from parents
+    for parent, operand, width in product(parents, (0, 1), widths):
+        yield DotOperand(op_idx=operand, parent=parent, k_width=width)
 
 
 def _slices(
@@ -186,7 +193,7 @@ def _slices(
 
 def _wave_accumulators(warps: int) -> Iterator[AmdMfma]:
     """Yield the layouts of the accumulators of ``mfma``, those of one tile a warp first."""
-    for tiles, bits in product(((), (1, 2), (2, 1), (2, 2)), MFMA_RUNS):
+    for tiles, bits in product(MFMA_TILES, MFMA_RUNS):
         for rows in reversed(_powers(warps)):
             for shape, is_transposed in product(MFMA_SHAPES, (False, True)):
                 yield AmdMfma(
