@@ -5,6 +5,9 @@ const OF_BASES = ["linear", "generic_linear", "shared_linear", "padded_shared"].
   (mnemonic) => `#ttg.${mnemonic}`,
 );
 
+/** Parameters of an amd_mfma that no lane depends on: of what else differs, one try is enough. */
+const WITHOUT_LANES = /(?<=amd_mfma.*)(warpsPerCTA|tilesPerWarp) = [^\]]*\]/g;
+
 /** Return the attribute with parameters that is a layout of bases over a type; itself if none is. */
 function shortestAttribute(attribute, type) {
   if (!OF_BASES.includes(attributeName(attribute))) return attribute;
@@ -18,9 +21,15 @@ function shortestAttribute(attribute, type) {
   const candidates = isShared
     ? sharedCandidates(wanted, cga, alignment)
     : distributedCandidates(wanted, cga);
+  const lanes = vectorsOf(wanted, "lane");
+  const refuted = new Set();
   for (const candidate of candidates) {
+    const family = candidate.replace(WITHOUT_LANES, "");
+    if (refuted.has(family)) continue;
     try {
-      if (isSameLayout(wanted, readLayout(candidate, type, release))) return candidate;
+      const own = readLayout(candidate, type, release);
+      if (isSameLayout(wanted, own)) return candidate;
+      if (show(vectorsOf(own, "lane")) !== show(lanes)) refuted.add(family);
     } catch (error) {
       if (!(error instanceof TextError)) throw error;
     }

@@ -42,7 +42,11 @@ CORE_BITS = (8, 16, 32, 64)
 MFMA_TILES = ((), (1, 2), (2, 1), (2, 2))
 """Tiles of a warp side by side."""
 
-K_WIDTHS = {NvidiaMma: (1, 2, 4), AmdMfma: (4, 8, 16), AmdWmma: (8, 16, 4, 2)}
+K_WIDTHS: dict[type[Encoding], tuple[int, ...]] = {
+    NvidiaMma: (1, 2, 4),
+    AmdMfma: (4, 8, 16),
+    AmdWmma: (8, 16, 4, 2),
+}
 """Elements side by side of an operand; of `nvidia_mma` those of a word where that is known."""
 
 
