@@ -34,6 +34,7 @@ from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.registry import read_layout
 from tt_layout.page import (
     _COMMENTS,
+    _PARAMETERS,
     _SPACED,
     SCRIPTS,
     EmbeddedDump,
@@ -500,7 +501,8 @@ def test_what_is_left_out_of_scripts_is_in_no_text() -> None:
     for name in SCRIPTS:
         script = re.sub(_COMMENTS, "", _template(name))
         texts = re.findall("|".join([pattern, template, quoted]), script)
-        assert [text for text in texts if re.search(_SPACED, text)] == []
+        places = f"{_SPACED.pattern}|{_PARAMETERS.pattern}"
+        assert [text for text in texts if re.search(places, text)] == []
 
 
 def test_regular_expressions_of_the_scripts_are_left_as_they_are() -> None:

@@ -129,6 +129,8 @@ _SPACED = re.compile(
 """Spaces around operators and before brackets, which end nothing."""
 _DEFINED = re.compile(r"\b((?:const|let)(?: [\w$]+|\[[^\]=\n`]*\]|\{[^}=\n`]*\})) = ?")
 """Definitions, with the spaces around their sign."""
+_PARAMETERS = re.compile(r"\bfunction\*? \w+\([\w, ={}\[\]]+\)|\([\w, {}\[\]]+\)=>")
+"""Names of what functions take, between parentheses."""
 
 _STYLE_SPACES = re.compile(r"\s*([{};,])\s*|(?<=:) ")
 """Spaces around signs of a style sheet, and behind the colon of a declaration."""
@@ -344,6 +346,7 @@ def _script() -> str:
     body = re.sub(_CONTINUED, "", _compact("\n".join(_template(name) for name in SCRIPTS)))
     body = re.sub(_SPACED, lambda match: match[1] or "", body)
     body = re.sub(_DEFINED, r"\1=", body)
+    body = re.sub(_PARAMETERS, lambda match: match[0].replace(", ", ","), body)
     return f'(() => {{\n"use strict";\n{body}}})();\n'
 
 

@@ -52,9 +52,10 @@ function cgaOf(wanted) {
   return vectors.map((vector) => vector.map((step, d) => step / parts[d]));
 }
 
-/** Return the key of a cluster's CTAs; none for one CTA. */
-function clusterKey(cga) {
-  return cga.length ? { CGALayout: cga } : {};
+/** Return the text of an attribute without the keys that are empty, or not given. */
+function dictText(mnemonic, values) {
+  const pairs = Object.entries(values).filter(([, value]) => value && value.length !== 0);
+  return attributeText(`ttg.${mnemonic}`, "DICT", Object.fromEntries(pairs));
 }
 
 /** Return all orders of the dimensions of a tensor, the row-major one first. */
@@ -77,17 +78,20 @@ function* sharedCandidates(wanted, cga, alignment) {
     );
     const least = (d) => Math.min(...moves.map((vector) => vector[d]));
     const [vec, perPhase] = moves.length ? [least(order[0]), least(order[1])] : [1, 1];
-    const values = { vec, perPhase, maxPhase: 2 ** moves.length, order, ...clusterKey(cga) };
-    if (alignment <= DATA.shortest.alignment) yield attributeText("ttg.swizzled_shared", "DICT", values);
+    const values = { vec, perPhase, maxPhase: 2 ** moves.length, order, CGALayout: cga };
+    if (alignment <= DATA.shortest.alignment) yield dictText("swizzled_shared", values);
   }
   if (!DATA.shortest.coreBits.includes(wanted.bits)) return;
-  const ranked = rank === 2 || cga.length ? {} : { rank };
   for (const [swizzlingByteWidth, kept] of DATA.shortest.swizzles)
-    for (const transposed of [false, true]) {
-      if (kept < alignment) continue;
-      const values = { swizzlingByteWidth, transposed, elementBitWidth: wanted.bits };
-      yield attributeText("ttg.nvmma_shared", "DICT", { ...values, ...ranked, ...clusterKey(cga) });
-    }
+    for (const transposed of ["false", "true"])
+      if (kept >= alignment)
+        yield dictText("nvmma_shared", {
+          swizzlingByteWidth: `${swizzlingByteWidth}`,
+          transposed,
+          elementBitWidth: wanted.bits,
+          rank: rank !== 2 && !cga.length && rank,
+          CGALayout: cga,
+        });
 }
 
 /** Yield blocked layouts, their slices, accumulators and operands of matrix instructions. */
@@ -98,7 +102,8 @@ function* distributedCandidates(wanted, cga) {
   const reach = (vectors) => dims.map((d) => 2 ** vectors.filter((vector) => vector[d]).length);
   const sizePerThread = dims.map((d) => neighbours(vectorsOf(wanted, "register"), d));
   const own = { sizePerThread, threadsPerWarp: reach(lanes), warpsPerCTA: reach(warps) };
-  for (const order of orders(rowMajor(rank))) yield blockedText(own, order, cga);
+  for (const order of orders(rowMajor(rank)))
+    yield dictText("blocked", { ...own, order, CGALayout: cga });
   yield* sliceCandidates(wanted, own, cga);
   if (rank !== 2) return;
   const { nvidia_mma: words, amd_mfma: waves, amd_wmma: halves } = DATA.shortest.kWidths;
@@ -108,11 +113,6 @@ function* distributedCandidates(wanted, cga) {
   const widths = [8, 16, 32].includes(wanted.bits) ? [32 / wanted.bits] : words;
   yield* withOperands(mmaAccumulators(2 ** warps.length, cga), widths);
   yield* withOperands(wmmaAccumulators(wanted, cga), halves);
-}
-
-function blockedText({ sizePerThread, threadsPerWarp, warpsPerCTA }, order, cga) {
-  const values = { sizePerThread, threadsPerWarp, warpsPerCTA, order, ...clusterKey(cga) };
-  return attributeText("ttg.blocked", "DICT", values);
 }
 
 /** Yield accumulators, then the operands of their instructions. */
@@ -135,9 +135,9 @@ function* sliceCandidates(wanted, own, cga) {
     const wide = Object.fromEntries(
       Object.entries(own).map(([key, counts]) => [key, counts.toSpliced(dim, 0, lost[key])]),
     );
-    const wideCga = cga.map((vector) => vector.toSpliced(dim, 0, 0));
+    const CGALayout = cga.map((vector) => vector.toSpliced(dim, 0, 0));
     for (const order of orders(rowMajor(rank)))
-      yield `#ttg.slice<{dim = ${dim}, parent = ${blockedText(wide, order, wideCga)}}>`;
+      yield `#ttg.slice<{dim = ${dim}, parent = ${dictText("blocked", { ...wide, order, CGALayout })}}>`;
   }
 }
 
@@ -150,11 +150,11 @@ function* mmaAccumulators(warps, cga) {
   for (const rows of powersDown(warps)) {
     const warpsPerCTA = [rows, warps / rows];
     const mma = (versionMajor, instrShape) =>
-      attributeText("ttg.nvidia_mma", "DICT", {
+      dictText("nvidia_mma", {
         versionMajor,
-        versionMinor: 0,
+        versionMinor: "0",
         warpsPerCTA,
-        ...clusterKey(cga),
+        CGALayout: cga,
         instrShape,
       });
     yield mma(2, [16, 8]);
@@ -165,19 +165,19 @@ function* mmaAccumulators(warps, cga) {
 
 /** Yield the layouts of the accumulators of mfma, those of one tile a warp first. */
 function* mfmaAccumulators(warps, cga) {
-  for (const tiles of DATA.shortest.mfmaTiles)
-    for (const elementBitWidth of Object.keys(DATA.tiles.mfma.runs).map(Number))
+  for (const tilesPerWarp of DATA.shortest.mfmaTiles)
+    for (const bits of Object.keys(DATA.tiles.mfma.runs))
       for (const rows of powersDown(warps))
         for (const instrShape of DATA.shortest.mfmaShapes)
-          for (const isTransposed of [false, true])
-            yield attributeText("ttg.amd_mfma", "DICT", {
+          for (const isTransposed of ["false", "true"])
+            yield dictText("amd_mfma", {
               version: 3,
               warpsPerCTA: [rows, warps / rows],
               instrShape,
               isTransposed,
-              ...clusterKey(cga),
-              ...(tiles.length ? { tilesPerWarp: tiles } : {}),
-              ...(elementBitWidth === 32 ? {} : { elementBitWidth }),
+              CGALayout: cga,
+              tilesPerWarp,
+              elementBitWidth: bits !== "32" && bits,
             });
 }
 
@@ -187,31 +187,29 @@ function* mfmaAccumulators(warps, cga) {
  */
 function* wmmaAccumulators(wanted, cga) {
   for (const [version, instructions] of Object.entries(DATA.tiles.wmma.instructions))
-    for (const isTranspose of [false, true]) {
+    for (const isTranspose of ["false", "true"]) {
       const tiles = new Map();
       for (const [shape] of instructions.toReversed()) tiles.set(show(shape.slice(0, 2)), shape);
-      for (const instrShape of tiles.values())
-        yield* wmmaOfShape(wanted, { version: Number(version), isTranspose, instrShape }, cga);
+      for (const instrShape of tiles.values()) {
+        const [m, n] = instrShape;
+        const [rows, columns] = isTranspose === "true" ? [n, m] : [m, n];
+        const moves = vectorsOf(wanted, "register").filter((v) => v[0] >= rows || v[1] >= columns);
+        const warps = inTiles(vectorsOf(wanted, "warp"), rows, columns);
+        const walks = inTiles(moves, rows, columns);
+        if (!warps || !walks) continue;
+        for (let count = 0; count <= walks.length; count++) {
+          const bases = Object.entries({ register: walks.slice(0, count), warp: filledWarps(warps) });
+          const pairs = bases.filter(([, own]) => own.length);
+          yield dictText("amd_wmma", {
+            version,
+            isTranspose,
+            ctaLayout: `{${pairs.map(([name, own]) => `${name} = ${show(own)}`).join(", ")}}`,
+            CGALayout: cga,
+            instrShape: instrShape.some((size) => size !== 16) && instrShape,
+          });
+        }
+      }
     }
-}
-
-function* wmmaOfShape(wanted, { version, isTranspose, instrShape }, cga) {
-  const [m, n] = instrShape;
-  const [rows, columns] = isTranspose ? [n, m] : [m, n];
-  const moves = vectorsOf(wanted, "register").filter((v) => v[0] >= rows || v[1] >= columns);
-  const warps = inTiles(vectorsOf(wanted, "warp"), rows, columns);
-  const walks = inTiles(moves, rows, columns);
-  if (!warps || !walks) return;
-  const warp = filledWarps(warps);
-  for (let count = 0; count <= walks.length; count++) {
-    const bases = Object.entries({ register: walks.slice(0, count), warp });
-    const written = bases.filter(([, own]) => own.length);
-    const ctaLayout = `{${written.map(([name, own]) => `${name} = ${show(own)}`).join(", ")}}`;
-    const isUsual = show(instrShape) === show([16, 16, 16]);
-    const last = isUsual ? {} : { instrShape };
-    const values = { version, isTranspose, ctaLayout, ...clusterKey(cga), ...last };
-    yield attributeText("ttg.amd_wmma", "DICT", values);
-  }
 }
 
 /** Return bases of warps where those that repeat an operand walk along its other dimension. */
