@@ -186,6 +186,22 @@ def test_parts_are_of_one_width_and_say_what_they_show() -> None:
         assert found == titles
 
 
+WMMA = "#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = [[0, 1], [1, 0]]}}>"
+
+
+@pytest.mark.parametrize("width", SCREENS)
+@pytest.mark.parametrize("view", ["tensor", "hardware"])
+@pytest.mark.parametrize("tensor", ["tensor<16x16xf16>", slow("tensor<8x16xf32>")])
+def test_no_column_is_left_alone(view: str, tensor: str, width: int) -> None:
+    """Five blocks of three columns were once followed by one of a single column."""
+    placed = place(parse_layout(WMMA), parse_type(tensor))
+    printed = print_view(ViewRequest(placed, KINDS[view]))
+    text = b"".join(Presentation([printed], DisplayOptions(), screen(width)).chunks()).decode()
+    titles = [match for line in text.splitlines() if (match := TITLE.fullmatch(line))]
+    sizes = {int(match[3] or match[2]) - int(match[2]) + 1 for match in titles}
+    assert not sizes or min(sizes) >= max(sizes) - 1 or min(sizes) % 4 == 0
+
+
 WIDTHS = (1, 7, 24, 40, 80, 200)
 
 

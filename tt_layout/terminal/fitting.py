@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple
 
 from tt_layout.folding import fold
@@ -42,30 +42,33 @@ def parts(request: ViewRequest, width: int, render: Render) -> Iterator[Part]:
     if columns is None or most == count:
         yield Part(request)
         return
-    size = _balanced(count, most)
-    start, stop = columns.shown
+    spans = list(_balanced(*columns.shown, most))
     sections = [[(axis.name, at) for at in range(*axis.shown)] for axis in axes.sections]
     for section in product(*sections):
         chosen = {name: (at, at + 1) for name, at in section}
-        for first in range(start, stop, size):
-            last = min(first + size, stop)
+        for first, last in spans:
             shown = str(first) if last - first == 1 else f"{first}-{last - 1}"
             title = f"{columns.name} {shown} of {columns.size}"
             yield Part(request.choosing({**chosen, columns.name: (first, last)}), title)
 
 
-def _balanced(count: int, most: int) -> int:
-    """Return the columns of a part: as few parts as possible, equally wide.
+def _balanced(start: int, stop: int, most: int) -> Iterator[tuple[int, int]]:
+    """Yield the columns of each part: as few parts as possible, about equally wide.
 
     Example:
-        >>> _balanced(16, 14), _balanced(32, 14), _balanced(8, 3), _balanced(2, 0)
-        (8, 12, 3, 1)
+        >>> list(_balanced(0, 16, 14)), list(_balanced(0, 32, 14))
+        ([(0, 8), (8, 16)], [(0, 12), (12, 24), (24, 32)])
+        >>> list(_balanced(0, 8, 3)), list(_balanced(4, 6, 0))
+        ([(0, 2), (2, 5), (5, 8)], [(4, 5), (5, 6)])
     """
-    if most <= STEP:
-        return max(1, most)
-    most -= most % STEP
-    least = -(-count // -(-count // most))
-    return -(-least // STEP) * STEP
+    count = stop - start
+    most = most - most % STEP if most > STEP else max(1, most)
+    number = -(-count // most)
+    cuts = [start + count * at // number for at in range(number + 1)]
+    if most > STEP:
+        size = -(-count // (number * STEP)) * STEP
+        cuts = [*range(start, stop, size), stop]
+    yield from pairwise(cuts)
 
 
 def _most(request: ViewRequest, columns: Axis, limit: int, width: int, render: Render) -> int:
