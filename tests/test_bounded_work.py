@@ -10,7 +10,12 @@ from work import bytes_of, calls_of
 
 from tt_layout.analyses.shared_memory import swizzle
 from tt_layout.analyses.shared_memory.banks import bank_conflicts
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.suggestions import regions
+from tt_layout.audit.suggestions.trial import Trial
 from tt_layout.encodings.parsing import parse_layout
+from tt_layout.ir import parse_ir
+from tt_layout.ir.operations import Operation
 
 HUGE = "tensor<1048576x1048576xf16>"
 BLOCKED = (
@@ -90,3 +95,74 @@ def test_json_may_not_nest_without_bound(run: Run) -> None:
 
 def test_a_refusal_is_soon(run: Run) -> None:
     assert calls_of(lambda: run("swizzle", BLOCKED, "-t", HUGE)) < 200_000
+
+
+# -- many findings of one function ----------------------------------------------------------------
+
+_TILE = "tensor<16x16xf16, #a>"
+_OTHER = "tensor<16x16xf16, #b>"
+_POINTERS = "tensor<16x16x!tt.ptr<f16>, #b>"
+_HEAD = """\
+#a = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 1], \
+order = [0, 1]}>
+#b = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], \
+order = [1, 0]}>
+module attributes {"ttg.num-warps" = 1 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%base: !tt.ptr<f16> {tt.divisibility = 16 : i32}) {
+    %p = tt.splat %base : !tt.ptr<f16> -> POINTERS
+    %q = tt.splat %base : !tt.ptr<f16> -> tensor<16x16x!tt.ptr<f16>, #a>
+    %o0 = arith.constant dense<1.0> : tensor<16x16xf16, #b>
+    %x = tt.load %q : tensor<16x16x!tt.ptr<f16>, #a>
+""".replace("POINTERS", _POINTERS)
+
+
+def _kernel(count: int, body: str) -> str:
+    """Return a kernel with as many copies of some lines, each with its own names."""
+    texts = (body.replace("@", f"{at}").replace("$", f"{at + 1}") for at in range(count))
+    return f"{_HEAD}{''.join(texts)}    tt.return\n  }}\n}}\n"
+
+
+ONE_SOURCE = f"""\
+    %v@ = ttg.convert_layout %x : {_TILE} -> {_OTHER}
+    %y@ = arith.addf %v@, %v@ : {_OTHER}
+    tt.store %p, %y@ : {_POINTERS}
+"""
+"""Conversions of one value, each stored."""
+
+CHAIN = f"""\
+    %o$ = arith.addf %o@, %o@ : {_OTHER}
+    tt.store %p, %o$ : {_POINTERS}
+"""
+"""Stores of values each of which is computed from the last."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", [ONE_SOURCE, CHAIN], ids=["one source", "chain"])
+def test_findings_take_work_that_grows_with_their_number(
+    body: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(regions, "MAX_REGION", 8)
+
+    def calls(count: int) -> int:
+        [module] = parse_ir(_kernel(count, body))
+        return calls_of(lambda: audit_module(module))
+
+    calls(2)
+    assert calls(80) < 2.12 * calls(40)
+
+
+def test_conversions_between_the_same_layouts_share_what_operations_cost_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    costed: list[object] = []
+    cost = Trial.cost
+
+    def counted(self: Trial, operation: Operation) -> object:
+        costed.append((operation.line, self.exchange))
+        return cost(self, operation)
+
+    monkeypatch.setattr(Trial, "cost", counted)
+    [module] = parse_ir(_kernel(8, ONE_SOURCE))
+    audit_module(module)
+    assert costed
+    assert len(set(costed)) == len(costed)

@@ -284,9 +284,8 @@ def test_a_side_without_another_conversion_hangs_together(path: Path) -> None:
     for row in audit.movements:
         full = audit.audited.in_full(row.operation)
         if full is not None and row.operation.name == "ttg.convert_layout":
-            module = audit, audit.audited, full, advice.flow(full.function)
-            may_do = has_closed_side(*module)
-            assert may_do or all(one.adds for one in tried_sides(*module))
+            may_do = has_closed_side(advice, full)
+            assert may_do or all(one.adds for one in tried_sides(advice, full))
 
 
 def test_sides_of_which_none_may_do_are_not_tried_before_they_are_shown(

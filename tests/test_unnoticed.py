@@ -56,6 +56,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.multiplications import Multiplication
+from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import _is_risky
 from tt_layout.audit.suggestions.buffers import _is_narrowed, _widths
 from tt_layout.audit.suggestions.conversions import has_closed_side
@@ -1073,8 +1074,7 @@ def test_a_side_of_a_conversion_is_closed_if_all_of_it_can_change(
     audited = audit.audited
     assert audited is not None
     [full] = [one for one in audited.operations if one.operation.name == "ttg.convert_layout"]
-    found = has_closed_side(audit, audited, full, Flow(full.function))
-    assert found is is_closed
+    assert has_closed_side(Advice(audit, audited), full) is is_closed
 
 
 # -- reports and figures ------------------------------------------------------------------------

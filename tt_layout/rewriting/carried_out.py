@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.audited_module import FullOperation
+from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.carried import is_followed
 from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
@@ -44,9 +45,10 @@ def carried_out(audit: Audit, full: FullOperation, suggestion: Suggestion) -> st
         text.redefine(suggestion.replaced, suggestion.encoding)
     else:
         assert audit.audited is not None
-        flow, where = Flow(full.function), suggestion.where
-        exchange = suggestion.exchange
-        region = region_of(audit, audit.audited, full, where, flow, exchange)
+        advice = Advice(audit, audit.audited)
+        flow, exchange = advice.flow(full.function), suggestion.exchange
+        ends = suggestion.replaced, suggestion.encoding
+        region = region_of(advice, full, suggestion.where, *ends)
         if region is None:
             raise LayoutError("the operations around the conversion are not followed")
         text.define(suggestion.encoding, _free_alias(audit.module))

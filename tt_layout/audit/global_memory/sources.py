@@ -46,7 +46,33 @@ class Sources:
 
     def undefined_source(self, value: Value) -> Value | None:
         """Return a value without definition that a value is computed from; None without one."""
-        return next((v for v in reach([value], self.before) if not v.is_defined), None)
+        return self._undefined_sources.get(value)
+
+    @cached_property
+    def _undefined_sources(self) -> Mapping[Value, Value]:
+        """Value -> the first without definition that it is computed from; few or none have one."""
+        operations = self.function.operations
+        used = dict.fromkeys(v for operation in operations for v in operation.operands)
+        undefined = [value for value in used if not value.is_defined]
+        if not undefined:
+            return {}
+        following: dict[Value, list[Value]] = {}
+        for value, values in self.joined.items():
+            for source in values:
+                following.setdefault(source, []).append(value)
+        for operation in operations:
+            results = [value for value in operation.results if value not in self.joined]
+            for operand in operation.operands:
+                following.setdefault(operand, []).extend(results)
+        sources: dict[Value, Value] = {}
+
+        def unseen(value: Value) -> Sequence[Value]:
+            return [target for target in following.get(value, ()) if target not in sources]
+
+        for missing in undefined:
+            for value in reach([missing], unseen):
+                sources.setdefault(value, missing)
+        return sources
 
     def definition(self, value: Value) -> SsaOperation | None:
         """Return the operation that computes a value; None where control flow hands it on."""

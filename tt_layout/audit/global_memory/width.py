@@ -159,6 +159,15 @@ class AccessAnalysis:
         results = operation.results
         return operation.name == "tt.load" and not self.narrowed.isdisjoint(results)
 
+    def laid_out(self, function: SsaFunction) -> AccessAnalysis:
+        """Return the analysis of the function with other layouts, of which nothing is explained.
+
+        Where values come from depends on no layout, and is shared.
+        """
+        analysis = replace(self, function=function, explains=False)
+        vars(analysis)["origins"] = self.origins
+        return analysis
+
     def supposing(self, supposed: Mapping[Value, AxisInfo]) -> AccessAnalysis:
         """Return the kernel as if more were known of some of its values."""
         return replace(self, known=axis_info_supposing(self.function, self.known, supposed))

@@ -112,10 +112,9 @@ class Conversion(Occurrence):
         full = _whole(finding, advice)
         if full is None or advice.audited.gpu is None:
             return ()
-        module = advice.found, advice.audited, full, advice.flow(full.function)
-        if not has_closed_side(*module):
+        if not has_closed_side(advice, full):
             return ()
-        tried = tried_sides(*module)
+        tried = tried_sides(advice, full)
         if any(suggestion.saved > 0 for suggestion in tried):
             return ()
         return [suggestion for suggestion in tried if not suggestion.adds]
@@ -127,7 +126,7 @@ class Conversion(Occurrence):
         full = _whole(finding, advice)
         if full is None:
             return ()
-        return better_sides(advice.found, advice.audited, full, advice.flow(full.function))
+        return better_sides(advice, full)
 
 
 def _whole(finding: Finding, advice: Advice) -> FullOperation | None:

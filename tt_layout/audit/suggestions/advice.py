@@ -8,9 +8,13 @@ from typing import NamedTuple
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.suggestions.flow import Flow
+from tt_layout.audit.suggestions.prices import Prices
+from tt_layout.audit.suggestions.regions import Region
 from tt_layout.audit.suggestions.suggestion import Suggestion
+from tt_layout.audit.suggestions.trial import Exchange
+from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Location, Operation
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa import SsaFunction, SsaOperation
 
 
 class Anchor(NamedTuple):
@@ -40,11 +44,14 @@ class Advice:
     Attributes:
         found: what is concluded from the module.
         audited: the module.
+        regions: by conversion and side, those that were sought.
     """
 
     def __init__(self, conclusions: Conclusions, audited: AuditedModule) -> None:
         self.found, self.audited = conclusions, audited
+        self.regions: dict[tuple[SsaOperation, str], Region | None] = {}
         self._flows: dict[SsaFunction, Flow] = {}
+        self._prices: dict[tuple[SsaFunction, Encoding, Encoding], Prices] = {}
         self._known: dict[object, tuple[Suggestion, ...]] = {}
 
     def flow(self, function: SsaFunction) -> Flow:
@@ -52,6 +59,17 @@ class Advice:
         if function not in self._flows:
             self._flows[function] = Flow(function)
         return self._flows[function]
+
+    def prices(self, function: SsaFunction, old: Encoding, new: Encoding) -> Prices:
+        """Return the prices of a function's operations with one layout in the place of another.
+
+        All conversions between the two share them: an operation costs the same for each of them.
+        """
+        key = function, old, new
+        if key not in self._prices:
+            exchange = Exchange.between(old, new)
+            self._prices[key] = Prices(self.found, self.audited, self.flow(function), exchange)
+        return self._prices[key]
 
     def once(
         self, question: object, answer: Callable[[], Sequence[Suggestion]]

@@ -169,12 +169,12 @@ class Adviser:
         """Return the body with a conversion dropped; None of a suggestion that drops none."""
         if suggestion.where == EVERYWHERE or finding.movement is None or self._advice is None:
             return None
-        audited = self._advice.audited
-        full = audited.in_full(finding.movement.operation)
+        full = self._advice.audited.in_full(finding.movement.operation)
         if full is None:
             return None
         flow, exchange = self._advice.flow(full.function), suggestion.exchange
-        region = region_of(self.audit, audited, full, suggestion.where, flow, exchange)
+        ends = suggestion.replaced, suggestion.encoding
+        region = region_of(self._advice, full, suggestion.where, *ends)
         if region is None:
             return None
         return RewiredBody(flow, full.operation, exchange, region)

@@ -9,38 +9,30 @@ layout where that is as cheap, and converted where it is not.
 
 from __future__ import annotations
 
-from tt_layout.audit.conclusions import Conclusions
-from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.suggestions.flow import Flow
-from tt_layout.audit.suggestions.prices import Prices
+from tt_layout.audit.modules.audited_module import FullOperation
+from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.regions import Region, cheapest_region, is_closed
 from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, Recost, Suggestion
-from tt_layout.audit.suggestions.trial import Exchange
 from tt_layout.encodings import Encoding
 
 
-def better_sides(
-    concluded: Conclusions, audited: AuditedModule, full: FullOperation, flow: Flow
-) -> list[Suggestion]:
+def better_sides(advice: Advice, full: FullOperation) -> list[Suggestion]:
     """Return the sides of a conversion that would be cheaper in the layout of the other side."""
-    return [side for side in tried_sides(concluded, audited, full, flow) if side.saved > 0]
+    return [side for side in tried_sides(advice, full) if side.saved > 0]
 
 
-def tried_sides(
-    concluded: Conclusions, audited: AuditedModule, full: FullOperation, flow: Flow
-) -> tuple[Suggestion, ...]:
+def tried_sides(advice: Advice, full: FullOperation) -> tuple[Suggestion, ...]:
     """Return the sides of a conversion that work in the layout of the other, the cheapest first.
 
     Args:
-        concluded: what is concluded from the module.
-        audited: the module.
+        advice: for the module.
         full: the conversion.
-        flow: the values of its function.
     """
-    operation, module = full.operation, audited.module
+    audited, operation = advice.audited, full.operation
+    module = audited.module
 
     def tried() -> tuple[Suggestion, ...]:
-        sides = (_try_side(concluded, audited, full, side, flow) for side in (FORWARD, BACKWARD))
+        sides = (_try_side(advice, full, side) for side in (FORWARD, BACKWARD))
         present = (suggestion for suggestion in sides if suggestion is not None)
         return tuple(
             sorted(present, key=lambda suggestion: (-suggestion.saved, suggestion.asked_more))
@@ -50,19 +42,17 @@ def tried_sides(
     return audited.shared.modules.once(module, question, tried)
 
 
-def has_closed_side(
-    concluded: Conclusions, audited: AuditedModule, full: FullOperation, flow: Flow
-) -> bool:
+def has_closed_side(advice: Advice, full: FullOperation) -> bool:
     """Tell whether one side may work in the layout of the other without further conversions.
 
     Args:
-        concluded, audited, full, flow: as in `tried_sides`, which takes far longer.
+        advice, full: as in `tried_sides`, which takes far longer.
     """
     for where in (FORWARD, BACKWARD):
         ends = _ends(full, where)
         if ends is not None:
-            prices = Prices(concluded, audited, flow, Exchange.between(*ends[1:]))
-            if is_closed(prices, flow, full.operation, where):
+            prices = advice.prices(full.function, *ends[1:])
+            if is_closed(prices, prices.flow, full.operation, where):
                 return True
     return False
 
@@ -79,18 +69,15 @@ def _ends(full: FullOperation, where: str) -> tuple[str, Encoding, Encoding] | N
     return old.layout or "", old.encoding, new.encoding
 
 
-def _try_side(
-    concluded: Conclusions, audited: AuditedModule, full: FullOperation, where: str, flow: Flow
-) -> Suggestion | None:
+def _try_side(advice: Advice, full: FullOperation, where: str) -> Suggestion | None:
     """Return the savings of one side's layout on the other side; None if it cannot be."""
     ends = _ends(full, where)
     if ends is None:
         return None
-    exchange = Exchange.between(*ends[1:])
-    region = region_of(concluded, audited, full, where, flow, exchange)
+    region = region_of(advice, full, where, *ends[1:])
     if region is None:
         return None
-    gone = concluded.by_place[full.operation.line, full.operation.column]
+    gone = advice.found.by_place[full.operation.line, full.operation.column]
     recosts = Recost(gone.operation, gone.executions, gone.cost, None), *region.recosts
     lines = tuple(sorted({operation.line for operation in region.operations}))
     values = frozenset(value.name for value in region.values)
@@ -98,26 +85,18 @@ def _try_side(
 
 
 def region_of(
-    concluded: Conclusions,
-    audited: AuditedModule,
-    full: FullOperation,
-    where: str,
-    flow: Flow,
-    exchange: Exchange,
+    advice: Advice, full: FullOperation, where: str, old: Encoding, new: Encoding
 ) -> Region | None:
     """Return the region that takes the layout of the other side, sought once; None if it cannot.
 
     Args:
-        concluded: what is concluded from the module.
-        audited: the module.
+        advice: for the module.
         full: the conversion.
         where: `FORWARD` or `BACKWARD`.
-        flow: the values of its function.
-        exchange: the layouts.
+        old, new: the layout that goes, and that of the other side.
     """
     key = full.operation, where
-    if key not in flow.regions:
-        prices = Prices(concluded, audited, flow, exchange)
-        flow.regions[key] = cheapest_region(prices, flow, full.operation, where)
-    region: Region | None = flow.regions[key]
-    return region
+    if key not in advice.regions:
+        prices = advice.prices(full.function, old, new)
+        advice.regions[key] = cheapest_region(prices, prices.flow, full.operation, where)
+    return advice.regions[key]

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 from tt_layout.audit.suggestions.carried import Carried
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
@@ -32,12 +31,11 @@ class Flow:
 
     Attributes:
         function: the function.
-        regions: by conversion and side, those that were sought.
     """
 
     def __init__(self, function: SsaFunction) -> None:
         self.function = function
-        self.regions: dict[tuple[SsaOperation, str], Any] = {}
+        self._free: dict[Value, bool] = {}
 
     @cached_property
     def _control(self) -> ControlFlow:
@@ -106,10 +104,12 @@ class Flow:
         ir_type = self.function.type_of(value)
         return ir_type is not None and ir_type.is_tensor
 
-    def is_free(self, value: Value, budget: int = MAX_REGION) -> bool:
+    def is_free(self, value: Value) -> bool:
         """Tell whether a value can be computed anew in any layout, without a load or a loop."""
-        needed = reach([value], self._tensors_before)
-        return all(number < budget and _is_anew(v) for number, v in enumerate(needed))
+        if value not in self._free:
+            needed = enumerate(reach([value], self._tensors_before))
+            self._free[value] = all(count < MAX_REGION and _is_anew(v) for count, v in needed)
+        return self._free[value]
 
     def _tensors_before(self, value: Value) -> list[Value]:
         definition = value.definition

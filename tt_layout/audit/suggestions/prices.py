@@ -33,14 +33,25 @@ class Prices:
         self.trial = Trial(audited, exchange)
         self._converted: dict[tuple[Value, bool], tuple[Recost, ...] | None] = {}
         self._costs: dict[tuple[str, bool], Cost | None] = {}
+        self._changes: dict[SsaOperation, bool] = {}
+        self._owns: dict[SsaOperation, tuple[Recost, ...] | None] = {}
+        self._flipped: dict[str, bool] = {}
 
     def is_flipped(self, value: Value) -> bool:
         """Tell whether a value is a tensor that could be of the other layout."""
-        old = self.flow.function.type_of(value)
-        return old is not None and old.is_tensor and self.exchange.type(old) is not old
+        if value.text not in self._flipped:
+            old = self.flow.function.type_of(value)
+            is_changed = old is not None and self.exchange.type(old) is not old
+            self._flipped[value.text] = is_changed and self.flow.is_tensor(value)
+        return self._flipped[value.text]
 
     def can_change(self, operation: SsaOperation) -> bool:
         """Tell whether an operation could be of the other layout, if its cost is known there."""
+        if operation not in self._changes:
+            self._changes[operation] = self._can_change(operation)
+        return self._changes[operation]
+
+    def _can_change(self, operation: SsaOperation) -> bool:
         values = [*operation.operands, *operation.results]
         changes = [self.is_flipped(value) for value in values if self.flow.is_tensor(value)]
         if operation.traits.same_elements:
@@ -51,6 +62,11 @@ class Prices:
 
     def own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
         """Return the cost of an operation before and after; None if it cannot change."""
+        if operation not in self._owns:
+            self._owns[operation] = self._own(operation)
+        return self._owns[operation]
+
+    def _own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
         if not self.can_change(operation):
             return None
         row = self._row(operation) if not _is_free(operation) else None

@@ -114,10 +114,8 @@ class _Graph:
 
     def _maker(self, value: Value) -> Node:
         """Return the node that a value comes from; the sink if that cannot change."""
-        if value in self.carried.leaders:
-            return self._node(self.carried.leaders[value])
-        operation = value.definition
-        return self._node(operation) if operation is not None else SINK
+        origin = self.carried.leaders.get(value, value.definition)
+        return self._node(origin) if origin is not None else SINK
 
     def _taker(self, use: Use, value: Value) -> Node:
         """Return the node that a value goes to."""
@@ -157,6 +155,8 @@ class _Graph:
         self._cut.edge(inward, maker, _cost(prices.inward(value), is_out=ends == (True, False)))
         self._cut.edge(maker, outward, _cost(prices.outward(value), is_out=all(ends)))
         for use in value.uses:
+            if len(self._recosts) > MAX_REGION:
+                return
             taker = self._taker(use, value)
             self._cut.edge(taker, inward, inf)
             self._cut.edge(outward, taker, inf)
@@ -169,10 +169,18 @@ class _Graph:
         carried = {value for value, leader in self.carried.leaders.items() if leader in flipped}
         values, inward, outward = set(carried), list[Value](), list[Value]()
         takers: dict[Value, tuple[SsaOperation, ...]] = {}
+
+        def is_flipped(node: SsaOperation | Value | None) -> bool:
+            return node is self.conversion or node in flipped
+
         for value in self._wanted(nodes):
-            is_made = self._maker(value) in flipped
+            is_made = is_flipped(self.carried.leaders.get(value, value.definition))
             values |= {value} if is_made else set()
-            users = [u.owner for u in value.uses if (self._taker(u, value) in flipped) != is_made]
+            users = [
+                use.owner
+                for use in value.uses
+                if is_flipped(self.carried.taker(use, value) or use.owner) != is_made
+            ]
             if users:
                 takers[value] = tuple(users)
                 (outward if is_made else inward).append(value)
@@ -215,9 +223,11 @@ class _Reach(_Graph):
 
     def _value(self, value: Value) -> None:
         self._values[value] = None
-        nodes = [self._maker(value)]
-        nodes += [self._taker(use, value) for use in value.uses]
-        self._is_whole = self._is_whole and SINK not in nodes
+        self._is_whole = self._is_whole and self._maker(value) is not SINK
+        for use in value.uses:
+            if not self._is_whole or len(self._recosts) > MAX_REGION:
+                break
+            self._is_whole = self._taker(use, value) is not SINK
         if not self._is_whole:
             self._waiting.clear()
 

@@ -10,6 +10,7 @@ from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.costs import cost_of
+from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import Executions
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.slice import Slice
@@ -120,6 +121,7 @@ class Trial(AuditedModule):
         self._audited = audited
         self.exchange = exchange
         self._functions: dict[SsaFunction, ExchangedFunction] = {}
+        self._originals: dict[SsaFunction, SsaFunction] = {}
 
     def in_full(self, operation: Operation) -> FullOperation | None:
         """Return an operation in a function whose layouts are exchanged."""
@@ -134,7 +136,16 @@ class Trial(AuditedModule):
     def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
         """Return the global-memory facts of a function, independent of its layouts."""
         kernel = self._audited.kernel(self._original(function))
-        return replace(kernel, function=function, explains=False) if kernel is not None else None
+        return kernel.laid_out(function) if kernel is not None else None
+
+    def evaluator(self, function: SsaFunction) -> Evaluator:
+        """Return the evaluator of a function, whose structure is that of the original."""
+        if function not in self._evaluators:
+            structure = self._audited.evaluator(self._original(function)).structure
+            self._evaluators[function] = Evaluator(
+                function, self.given, self.layouts, structure=structure
+            )
+        return self._evaluators[function]
 
     def runs(self, full: FullOperation) -> Executions:
         """Return how often an operation runs: as often, whatever the layouts."""
@@ -150,15 +161,11 @@ class Trial(AuditedModule):
         return cost_of(self.exchange.operation(operation), self)
 
     def _original(self, function: SsaFunction) -> SsaFunction:
-        functions = self._audited.functions
-        return next(
-            function_before
-            for function_before in functions
-            if self._functions.get(function_before) is function
-        )
+        return self._originals[function]
 
     def _exchanged(self, full: FullOperation) -> FullOperation:
         function = full.function
         if function not in self._functions:
             self._functions[function] = exchanged(function, self.exchange)
+            self._originals[self._functions[function]] = function
         return full._replace(function=self._functions[function])

@@ -97,6 +97,7 @@ class Trials:
         self._layouts = layouts
         self._structure = Structure(function)
         self._evaluators: dict[object, list[_Trial]] = {}
+        self._facts: dict[tuple[Value, int, int], Facts] = {}
 
     def facts(
         self, value: Value, dim: int, supposed: Supposed | None = None, unit: int = 1
@@ -109,8 +110,12 @@ class Trials:
             supposed: what arguments are taken to be.
             unit: bytes of an element, of addresses.
         """
-        seen = self._seen(value, dim, unit) if not supposed else None
-        return seen or self._tried(value, dim, supposed or {}, unit)
+        if supposed:
+            return self._tried(value, dim, supposed, unit)
+        key = value, dim, unit
+        if key not in self._facts:
+            self._facts[key] = self._seen(value, dim, unit) or self._tried(value, dim, {}, unit)
+        return self._facts[key]
 
     @cached_property
     def _strides(self) -> Strides:
