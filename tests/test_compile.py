@@ -15,6 +15,7 @@ from command import Run, runner
 from test_compiled_kernels import cubin
 
 import tt_layout
+from tt_layout.kernels.assembly import AssemblyText
 from tt_layout.kernels.chosen_compiler import CHOSEN, CompilerTarget
 from tt_layout.kernels.compiling import VARIABLE, TritonCompiler, compiler_of
 from tt_layout.kernels.metadata import NO_METADATA
@@ -38,7 +39,7 @@ COMPILES = """
     print("584 bytes stack frame, 644 bytes spill stores, 640 bytes spill loads")
     code = base64.b64decode({code!r})
     metadata = SimpleNamespace(num_warps=4, shared=40960, tmem_size=None)
-    return SimpleNamespace(asm={{"cubin": code}}, metadata=metadata)
+    return SimpleNamespace(asm={{"cubin": code, "ptx": "ret;"}}, metadata=metadata)
 """
 
 
@@ -94,6 +95,7 @@ def test_the_registers_are_those_of_the_compiler(tmp_path: Path, dump: Path, run
     assert (kernel["registers_per_thread"], kernel["spilled"]) == (255, 146)
     assert (kernel["registers_source"], kernel["shared_bytes"]) == ("Triton 3.9.7", 40960)
     assert found["compile_note"] is None
+    assert found["assembly"]["name"] == "compiled.ptx"
     text = run("audit", str(dump), "--triton-python", python).out
     assert "spills 146 registers (644 bytes) beside 255 of 255" in " ".join(text.split())
     assert "(compiled: Triton 3.9.7)" in " ".join(text.split())
@@ -119,7 +121,9 @@ def test_each_surface_has_the_compiled_numbers(tmp_path: Path, dump: Path, run: 
     assert (line["compiled_registers"], line["compiled_spills"]) == (217, 0)
     with tt_layout.compiling(python):
         assert tt_layout.features(dump)["compiled_registers"] == 217
-        assert "compiled: Triton 3.9.7" in tt_layout.explore_ir(dump).html
+        html = tt_layout.explore_ir(dump).html
+        assert "compiled: Triton 3.9.7" in html
+        assert '"name":"compiled.ptx","text":"ret;"' in html
         kept = tt_layout.autotune_prune(
             [1], {}, compile=lambda *_, **__: dump.read_text(encoding="utf-8"), spills=True
         )
@@ -137,6 +141,8 @@ def test_an_answer_is_kept_by_text_release_and_target(tmp_path: Path, dump: Path
     first = compiler_of(python).metadata(text, target, NO_METADATA)
     assert first.registers is not None
     assert first.registers.used == 100
+    again = compiler_of(python).metadata(text, target, NO_METADATA)
+    assert again.assembly == first.assembly == AssemblyText("compiled.ptx", None, "ret;")
     python_with(tmp_path, compiles(200, 0))
     cases = (text, target, 100), (text, other, 200), (text + "\n", target, 200)
     for changed, given, used in cases:

@@ -12,6 +12,9 @@ from browser.conftest import Open
 from browser.kinds import KINDS, kind
 from browser.open_page import Opened
 from tt_layout.audit.values.given import parse_values
+from tt_layout.kernels.assembly import AssemblyText
+from tt_layout.kernels.metadata import KernelMetadata
+from tt_layout.kernels.trace import ProgramText
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.page import EmbeddedDump
 from tt_layout.page.dump import page_of_dump
@@ -83,6 +86,30 @@ def test_it_opens_on_what_costs_most_with_everything_in_sight(open_file: Any) ->
     assert re.search(r"make.py:39\), costs \d+ of \d+ .* cycles", page.page.inner_text("#findings"))
     assert page.address == {}
     page.shot("dump")
+
+
+def test_lines_of_source_dump_and_assembly_are_tied(open_file: Any) -> None:
+    lines = '.file 1 "k.py"', ".loc 1 3 1", "ld.shared.b32 %r1, [%r2];", ".loc 1 4 1"
+    text = "\n".join((*lines, "st.shared.b32 [%r1], %r2;"))
+    known = KernelMetadata(assembly=AssemblyText("k.ptx", None, text))
+    program = ProgramSource(programs=(ProgramText("k.py", 1, "a\nb\nload\nconvert\n"),))
+    made = page_of_dump(Source(MODULE, "k.ttgir"), [], program=program, known=known)
+    page = open_file(made.html)
+    page.page.set_viewport_size({"width": 1440, "height": 900})
+    assert not page.page.is_visible("#assembly")
+    page.page.click("#tie")
+    page.page.click("#assembly-line-5")
+    assert found(page, "#source-lines") == [str(CONVERSION)]
+    assert found(page, "#assembly-lines") == ["5"]
+    assert found(page, "#program-lines") == ["4"]
+    assert page.page.inner_text("#movement-became").startswith("In k.ptx: 1 ")
+    tops = [page.page.locator(f"#{pane}").bounding_box() for pane in ("source", "assembly")]
+    assert tops[0]["y"] == tops[1]["y"]
+    page.go(page.page.evaluate("location.hash.slice(1)"))
+    assert page.page.is_visible("#assembly")
+    page.shot("assembly")
+    page.page.click("#tie")
+    assert page.page.is_visible("#tensor")
 
 
 def test_where_the_time_goes_is_drawn_and_said(open_file: Any, tmp_path: Path) -> None:

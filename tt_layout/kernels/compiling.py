@@ -9,11 +9,13 @@ Read next:    `tt_layout.kernels.inside_triton`, `tt_layout.audit.registers.comp
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
 import re
 import sys
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ from typing import Any
 from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.files import CacheFolder, read_bytes, user_cache
 from tt_layout.kernels import inside_triton
+from tt_layout.kernels.assembly import ENDINGS, MAX_BYTES, AssemblyText
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CHOSEN, CompilerTarget
 from tt_layout.kernels.metadata import CODE, KernelMetadata, metadata_of, registers_of
@@ -35,7 +38,7 @@ VARIABLE = "TT_LAYOUT_TRITON"
 SECONDS = 300.0
 """That a compilation may take before it is ended."""
 
-FORMAT = 1
+FORMAT = 2
 """Changes when what is kept changes."""
 
 MAX_ANSWER = 1 << 16
@@ -98,7 +101,8 @@ class TritonCompiler:
             return known._replace(compile_note=f"{note}; {STANDS}")
         used, spilled, stored = answer["registers"]
         metadata = metadata_of(answer["metadata"])._replace(
-            registers=CompiledRegisters(used, spilled, self.source, stored)
+            registers=CompiledRegisters(used, spilled, self.source, stored),
+            assembly=_unpacked(answer.get("assembly")),
         )
         beside = known.registers
         if beside is not None and beside[:2] != (used, spilled):
@@ -157,11 +161,16 @@ class TritonCompiler:
                 return _trouble(f"{self.source} compiled another text")
             registers = _registers_in(folder, answer.get("code"))
             stored = _spilled_bytes(_start_of(folder, "stdout"))
+            assembly = _packed(folder)
         if registers is None:
             return _trouble(f"{self.source} compiled no code whose registers can be read")
         numbers = answer.get("metadata")
         is_plain = isinstance(numbers, dict)
-        return {"registers": (*registers[:2], stored), "metadata": numbers if is_plain else {}}
+        return {
+            "registers": (*registers[:2], stored),
+            "metadata": numbers if is_plain else {},
+            "assembly": assembly,
+        }
 
     def _failure(
         self, answer: Mapping[str, Any], target: CompilerTarget, folder: str
@@ -249,6 +258,29 @@ def _registers_in(folder: str, name: object) -> CompiledRegisters | None:
     except LayoutError:
         return None
     return registers_of(data, is_text=name != f"code{CODE[0]}")
+
+
+def _packed(folder: str) -> list[str] | None:
+    """Return the name and, in few bytes, the text of the assembly that a compilation left."""
+    for ending in ENDINGS:
+        path = os.path.join(folder, f"assembly{ending}")
+        if os.path.isfile(path):
+            with suppress(LayoutError):
+                content = zlib.compress(read_bytes(path, MAX_BYTES))
+                return [f"compiled{ending}", base64.b64encode(content).decode()]
+    return None
+
+
+def _unpacked(kept: object) -> AssemblyText | None:
+    """Return assembly that was kept; None where it is none, or more than is read of a file."""
+    try:
+        name, content = map(str, kept if isinstance(kept, list) else ())
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(base64.b64decode(content), MAX_BYTES).decode(errors="replace")
+    except (ValueError, zlib.error):
+        return None
+    is_whole = unpacking.eof and name in [f"compiled{ending}" for ending in ENDINGS]
+    return AssemblyText(name, None, text) if is_whole else None
 
 
 def _spilled_bytes(printed: str) -> int | None:

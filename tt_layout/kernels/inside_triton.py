@@ -26,6 +26,7 @@ FILE = 256 << 20
 
 NUMBERS = ("num_warps", "shared", "tmem_size")
 CODE = ("cubin", "amdgcn")
+ASSEMBLY = ("ptx", "amdgcn")
 
 
 def limit() -> None:
@@ -84,6 +85,11 @@ def compiled(folder: str, kind: str, chip: str, lanes: int, most: int) -> dict[s
                 with open(os.path.join(folder, name), "wb") as file:
                     file.write(code if isinstance(code, bytes) else code.encode())
                 break
+        for ending in ASSEMBLY:
+            text = kernel.asm.get(ending)
+            if isinstance(text, str):
+                with open(os.path.join(folder, "assembly." + ending), "w") as file:
+                    file.write(text)
         answer["stage"] = "done"
     except BaseException as error:  # whatever it is, the reason is what was asked for
         answer["error"] = f"{type(error).__name__}: {error}"[:4000]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.files import read_bytes
+from tt_layout.kernels.assembly import AssemblyText, assembly_beside, assembly_in
 from tt_layout.kernels.binaries import CompiledRegisters, assembly_registers, cubin_registers
 
 MAX_BYTES = 1 << 20
@@ -43,6 +44,7 @@ class KernelMetadata(NamedTuple):
         compile_note: why a compiler that was asked has no numbers of it, or what they contradict.
         options: what Triton was told, and other single values of its metadata, by name.
         device: the GPU of the program that compiled it, as its driver calls it.
+        assembly: its PTX or AMDGCN, where that is at hand.
     """
 
     name: str | None = None
@@ -55,6 +57,7 @@ class KernelMetadata(NamedTuple):
     compile_note: str | None = None
     options: tuple[tuple[str, str], ...] | None = None
     device: str | None = None
+    assembly: AssemblyText | None = None
 
     def over(self, other: KernelMetadata) -> KernelMetadata:
         """Fill missing fields from other metadata.
@@ -98,7 +101,7 @@ def metadata_beside(path: str) -> KernelMetadata:
     for file in files_beside(path):
         if os.path.isfile(file):
             metadata = metadata.over(_read(file))
-    return metadata
+    return metadata._replace(assembly=assembly_beside(path))
 
 
 def files_beside(path: str) -> tuple[str, ...]:
@@ -158,11 +161,11 @@ def metadata_of_kernel(kernel: Any) -> KernelMetadata:
             ``n_spills``, too.
     """
     metadata, code = getattr(kernel, "metadata", None), getattr(kernel, "asm", None)
-    described = metadata_of(_fields(metadata))
+    texts = code if isinstance(code, Mapping) else {}
+    described = metadata_of(_fields(metadata))._replace(assembly=assembly_in(texts))
     count, spilled = (_number(getattr(kernel, name, None)) for name in ("n_regs", "n_spills"))
     if count is not None:
         return described._replace(registers=CompiledRegisters(count, spilled, LOADED))
-    texts = code if isinstance(code, Mapping) else {}
     for ending in CODE:
         registers = _registers(texts.get(ending[1:]))
         if registers is not None:

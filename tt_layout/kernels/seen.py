@@ -206,7 +206,7 @@ def kernel_to_plain(kernel: CompiledKernel) -> list[Any]:
     """Convert a compiled kernel to lists, texts and dictionaries by name."""
     *texts, metadata = kernel
     registers = None if metadata.registers is None else metadata.registers._asdict()
-    return [*texts, {**metadata._asdict(), "registers": registers}]
+    return [*texts, {**metadata._asdict(), "registers": registers, "assembly": None}]
 
 
 def kernel_from_plain(plain: list[Any]) -> CompiledKernel:

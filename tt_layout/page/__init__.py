@@ -106,11 +106,15 @@ SCRIPTS = (
     "layouts.js",
     "report.js",
     "time.js",
+    "assembly.js",
     "dump.js",
     "reading.js",
     "playground.js",
     "page.js",
 )
+OF_DUMPS = ("time.js", "assembly.js")
+"""Scripts that only pages that embed a dump have."""
+
 _COMMENTS = re.compile(
     r"^\s*(?://.*|/\*(?:(?!\*/)(?s:.))*\*/)\n"  # on lines of their own
     r"|(?<=[;,{}()\[\]]) (?://.*|/\*.*\*/)$"  # behind code
@@ -179,6 +183,8 @@ class EmbeddedDump:
         programs: file of the program -> pieces of its text, each with the number of its first line.
         line: that which the page opens on; None for that of the first finding.
         passes: of a dump of passes, those that changed the cost.
+        assembly: of its kernel, where that is at hand: name, text, spills, places of the program,
+            and first line, last line and place of each piece.
     """
 
     name: str
@@ -187,6 +193,7 @@ class EmbeddedDump:
     programs: Mapping[str, Sequence[tuple[int, str]]] = field(default_factory=dict)
     line: int | None = None
     passes: Sequence[dict[str, Any]] = ()
+    assembly: dict[str, Any] | None = None
 
 
 def build(
@@ -255,7 +262,7 @@ def known_data(target: str | None) -> dict[str, Any]:
 
 def filled(data: dict[str, Any], title: str) -> str:
     """Return the text of the page that has this data."""
-    script = _script()
+    script = _script(has_dump=data["dump"] is not None)
     parts = {
         "title": html.escape(safe(title)),
         "version": html.escape(__version__),
@@ -341,9 +348,10 @@ def _template(name: str) -> str:
 
 
 @cache
-def _script() -> str:
-    """Return all scripts in one function, so that they leave no global names."""
-    body = re.sub(_CONTINUED, "", _compact("\n".join(_template(name) for name in SCRIPTS)))
+def _script(*, has_dump: bool) -> str:
+    """Return the scripts in one function, so that they leave no global names."""
+    names = [name for name in SCRIPTS if has_dump or name not in OF_DUMPS]
+    body = re.sub(_CONTINUED, "", _compact("\n".join(map(_template, names))))
     body = re.sub(_SPACED, lambda match: match[1] or "", body)
     body = re.sub(_DEFINED, r"\1=", body)
     body = re.sub(_PARAMETERS, lambda match: match[0].replace(", ", ","), body)

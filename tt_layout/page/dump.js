@@ -5,7 +5,7 @@ function showSource() {
   if (!DATA.dump) return;
   byId("source-title").textContent = DATA.dump.name;
   const { registers, pressure } = dumpModules()[state.module] ?? {};
-  const waits = waitsByLine();
+  const waits = ofDumps.waitsByLine?.() ?? new Map();
   const beside = [...(registers?.length ? ["live registers of a thread"] : []), ...(waits.size ? ["cycles of the critical path"] : [])];
   const about = [`beside the line: ${beside.join(", ")}`, ...(pressure ? [pressure] : [])];
   byId("source-about").textContent = about.join("; ");
@@ -17,6 +17,7 @@ function showSource() {
   page.dumpText.mark(new Set([line, ...uses]), state.line, waits);
   if (isNew && state.line !== null) page.dumpText.reveal(state.line);
   showProgram();
+  ofDumps.showAssembly?.();
 }
 
 /** Show the program's text at the line that the dump's comes from. */
@@ -30,7 +31,7 @@ function showProgram() {
   byId("program-title").textContent = file;
   page.programText.show(programs[file]);
   const isNew = page.programText.found !== location?.line;
-  page.programText.mark(new Set(linesOfProgram(file)), location?.file === file ? location.line : null, waitsByLine(file));
+  page.programText.mark(new Set(linesOfProgram(file)), location?.file === file ? location.line : null, ofDumps.waitsByLine?.(file));
   if (isNew && page.programText.found) page.programText.reveal(page.programText.found);
 }
 
@@ -174,6 +175,7 @@ function connectDump() {
     pieces: (_line, text) => [text],
     gutter: () => "",
   });
+  ofDumps.connectAssembly?.();
   byId("report").addEventListener("keydown", onReportKey);
   onChoice("module", (value) => chooseModule(Number(value)));
 }

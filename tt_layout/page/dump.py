@@ -22,6 +22,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.mlir.source import Source
 from tt_layout.page import EmbeddedDump, PageLayout, build
+from tt_layout.page.assembly import embedded_assembly
 from tt_layout.page.kernel_report import module_data, programs
 from tt_layout.page.kernel_time import waited_lines
 from tt_layout.page.multiplications import check_multiplication
@@ -166,7 +167,8 @@ def page_of_dump(
         if len(run.modules) > 1
         for layout in _passes(run, shared)
     ]
-    dump = EmbeddedDump(name, source.text, modules, texts, line, passes)
+    assembly = embedded_assembly([audit for _, audit in pages], modules)
+    dump = EmbeddedDump(name, source.text, modules, texts, line, passes, assembly)
     return DumpPage(layouts, dump, target, [audit for _, audit in pages])
 
 

@@ -855,6 +855,7 @@ function writeAddress() {
     v: state.view === usualView() ? "" : state.view,
     q: state.lit ? [state.lit.name, ...state.lit.cell].join(",") : "",
     n: state.line ?? "",
+    y: state.isTied ? "assembly" : "",
     u: state.line === null && state.module !== usualModule() ? state.module : "",
   };
   const given = Object.entries(parts).filter(([, value]) => value !== "");
@@ -897,6 +898,7 @@ function readAddress() {
   state.isStore = parts.get("w") === "store";
   state.target = DATA.targets.find(({ name }) => name === parts.get("g"))?.name ?? "";
   state.isMarked = parts.get("m") !== "none";
+  state.isTied = parts.get("y") === "assembly";
   state.lit = readLit(parts.get("q"));
   state.pins = (parts.get("p") ?? "")
     .split(";")

@@ -85,6 +85,9 @@ function stateOf(movement) {
   return shows(from, { compare: to, colour: "origin" });
 }
 
+/** What only pages that embed a dump have: its time, its assembly. @type {Record<string, Function>} */
+const ofDumps = {};
+
 // -- the list -----------------------------------------------------------------------------------
 
 /** Fill the list of findings and the table of data movements, once for each module. */
@@ -108,7 +111,7 @@ function fillReport(box) {
   byId("findings-title").textContent = findings.length
     ? `Findings (${findings.length})`
     : "No findings";
-  showTimes();
+  ofDumps.showTimes?.();
   byId("fits").replaceChildren(...(dumpModules()[state.module].fits ?? []).map((text) => make("li", { textContent: text })));
   const functions = new Set(movements.map((movement) => movement.function));
   byId("movements").replaceChildren(
@@ -272,6 +275,7 @@ function showMovement() {
       make("dd", { textContent: value }),
     ]),
   );
+  ofDumps.showBecame?.(movement);
   const { explained = [] } = movement;
   byId("movement-words").hidden = !explained.length;
   byId("movement-explained").replaceChildren(...explained.map((textContent) => make("li", { textContent })));

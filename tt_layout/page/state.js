@@ -20,6 +20,7 @@ const state = {
   lit: null, // of a multiplication the { name, cell } of a matrix that is kept lit
   module: 0, // of the dump
   line: null, // of the dump, the one that was chosen
+  isTied: false, // whether the assembly stands beside the dump, in place of the grids
 };
 
 /** All that changes and the address does not keep. @type {Shown} */
@@ -47,4 +48,5 @@ const page = {
   layoutBox: null,
   dumpText: null,
   programText: null,
+  assemblyText: null,
 };

@@ -71,3 +71,5 @@ function waitsByLine(file = null) {
       }
   return found;
 }
+
+Object.assign(ofDumps, { showTimes, waitsByLine });

@@ -76,6 +76,7 @@
  * @property {number} cycles in one program, loops counted; 0 where they are not known
  * @property {Record<string, number | string>} facts
  * @property {{ file: string, line: number } | null} location
+ * @property {Array<[string, number, number]>} [became] instructions of the assembly: name, how many, line of the first
  * @property {number} [extra] cycles of an instruction that bank conflicts add, of a dump read in the page
  * @property {GlobalRequest | null} request
  *
@@ -92,6 +93,14 @@
  * @property {string} colour
  * @property {any[]} parts
  * @property {number} [line]
+ *
+ * @typedef {object} EmbeddedAssembly
+ * @property {string} name
+ * @property {string} text
+ * @property {Array<[number, number, number]>} pieces first line, last line, place
+ * @property {number[]} spills lines
+ * @property {string} about where spilled registers are, in words
+ * @property {Array<[string, number, number]>} places of the program: file, line, column
  *
  * @typedef {object} KernelTime the estimate of a kernel
  * @property {string} name
@@ -124,6 +133,7 @@
  * @property {Multiplication[]} multiplications
  * @property {Array<[number, number]>} registers live ones of a thread, from each line on
  * @property {KernelTime[]} [times] of its kernels
+ * @property {Record<number, number>} [tied] line -> the place of its operation, of the assembly's
  * @property {string[]} [fits] the GPUs whose shared memory each kernel fits
  * @property {string} pressure how many registers a thread needs, in words
  * @property {Array<number | null>} [changed] the cycles before and after the pass that made it
@@ -140,7 +150,7 @@
  *
  * @typedef {object} PageData
  * @property {Spec[]} layouts
- * @property {{ name: string, text: string, modules: DumpModule[], programs: Record<string, [number, string][]>, line: number | null, passes?: any[], isReadHere?: boolean } | null} dump
+ * @property {{ name: string, text: string, modules: DumpModule[], programs: Record<string, [number, string][]>, line: number | null, passes?: any[], assembly?: EmbeddedAssembly | null, isReadHere?: boolean } | null} dump
  * @property {boolean} isPair
  * @property {boolean} isMultiplied
  * @property {string | null} operand
@@ -179,6 +189,7 @@
  * @property {Lit | null} lit
  * @property {number} module
  * @property {number | null} line
+ * @property {boolean} isTied
  *
  * @typedef {object} Shown
  * @property {Record<string, string> | null} texts
@@ -204,4 +215,5 @@
  * @property {LayoutBox | null} layoutBox
  * @property {TextPane | null} dumpText
  * @property {TextPane | null} programText
+ * @property {TextPane | null} assemblyText
  */

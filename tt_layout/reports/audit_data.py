@@ -17,8 +17,10 @@ from tt_layout.audit.operations.multiplications import multiplication_data
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.ties import Ties, ties_of
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
+from tt_layout.kernels.assembly import Place
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
 from tt_layout.reports.time_data import kernel_time
@@ -32,6 +34,7 @@ MAX_ADVISED = 32
 def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
     """Return the audit of a module."""
     module, adviser = audit.module, Adviser(audit, shares)
+    ties = ties_of(audit)
     return {
         "line": module.line,
         "pass": module.pass_name,
@@ -42,7 +45,8 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "costed_for": audit.costed_for,
         "attributes": dict(module.attributes),
         "layouts": [_layout(row) for row in audit.layouts],
-        "data_movements": [_movement(row) for row in audit.movements],
+        "assembly": assembly_data(ties) if ties is not None else None,
+        "data_movements": [_movement(row, ties) for row in audit.movements],
         "multiplications": [multiplication_data(pressure) for pressure in audit.multiplications],
         "intensities": [
             {**asdict(intensity), "flops_per_byte": intensity.flops_per_byte}
@@ -216,8 +220,29 @@ def _layout(row: LayoutRow) -> dict[str, Any]:
     }
 
 
-def _movement(row: MovementRow) -> dict[str, Any]:
+def assembly_data(ties: Ties) -> dict[str, Any]:
+    """Return the ties of a module to the assembly of its kernel."""
+    dump_lines: dict[Place, list[int]] = {}
+    for line, place in ties.places.items():
+        dump_lines.setdefault(place, []).append(line)
+    return {
+        "name": ties.assembly.name,
+        "spills": list(ties.assembly.spills),
+        "ties": [
+            {
+                "lines": [piece.first, piece.last],
+                "location": piece.place._asdict(),
+                "dump_lines": dump_lines.get(piece.place, []),
+            }
+            for piece in ties.assembly.pieces
+        ],
+    }
+
+
+def _movement(row: MovementRow, ties: Ties | None) -> dict[str, Any]:
     cost, executions = row.cost, row.executions
+    operation = row.operation
+    became = ties.instructions(operation.line, operation.group) if ties is not None else None
     return {
         **operation_data(row.operation),
         "executions": executions.number,
@@ -225,6 +250,7 @@ def _movement(row: MovementRow) -> dict[str, Any]:
         "loop": executions.loop._asdict() if executions.loop is not None else None,
         "cost": {"text": cost.text, **cost.details.data()} if cost is not None else None,
         "cost_unknown": row.cost_unknown,
+        "instructions": dict(became) if became is not None else None,
     }
 
 

@@ -1,0 +1,99 @@
+"""Operations of a dump tied to the assembly that they became, by their place in the program.
+
+The compiler moves code, and gives what it makes of several operations the place of one: a tie says
+that lines have one place of the program, no more.  The instructions of a data movement are those of
+its place that move data the way it does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tt_layout.audit.audit import Audit
+from tt_layout.ir.data_movements import MovementKind
+from tt_layout.kernels.assembly import Assembly, Piece, Place
+
+_SHARED = r"(?:ld|st)\.(?:\w+\.)*shared|(?:ld|st)matrix|shfl|ds_|v_permlane|v_.*dpp|prmt|redux"
+_BECOMES: Mapping[str, re.Pattern[str]] = {
+    kind: re.compile(pattern)
+    for kind, pattern in (
+        (MovementKind.CONVERSION, _SHARED),
+        (MovementKind.LOCAL_LOAD, r"ld\.(?:\w+\.)*shared|ldmatrix|ds_(?:read|load)|tcgen05\.ld"),
+        (
+            MovementKind.LOCAL_STORE,
+            r"st\.(?:\w+\.)*shared|stmatrix|ds_(?:write|store)|tcgen05\.st",
+        ),
+        (MovementKind.ALLOCATION, r"st\.(?:\w+\.)*shared|stmatrix|ds_(?:write|store)|tcgen05\."),
+        (MovementKind.GLOBAL_LOAD, r"ld\.(?:\w+\.)*global|(?:global|buffer|flat)_load"),
+        (MovementKind.GLOBAL_STORE, r"st\.(?:\w+\.)*global|(?:global|buffer|flat)_store"),
+        (
+            MovementKind.GLOBAL_ATOMIC,
+            r"(?:atom|red)\.|(?:global|buffer|flat)_atomic",
+        ),
+        (
+            MovementKind.COPY_IN,
+            r"cp\.async(?!\.(?:commit|wait))|(?:global|buffer)_load|tensor_load|ds_(?:write|store)",
+        ),
+        (
+            MovementKind.COPY_OUT,
+            r"cp\.(?:async(?!\.(?:commit|wait))|reduce)|tensor_store|(?:global|buffer)_store",
+        ),
+        (MovementKind.COPY_WITHIN, r"tcgen05\.cp"),
+        (MovementKind.REDUCTION, _SHARED),
+        (MovementKind.SCAN, _SHARED),
+        (MovementKind.GATHER, _SHARED),
+        (MovementKind.HISTOGRAM, rf"{_SHARED}|atom|red\."),
+    )
+}
+"""Group of a data movement -> how the instructions begin that it becomes."""
+
+
+@dataclass(frozen=True)
+class Ties:
+    """The ties of a module to the assembly of its kernel.
+
+    Attributes:
+        assembly: of the kernel.
+        places: line of the dump -> the place of its operation.
+        pieces: place -> the lines of assembly that come from it.
+    """
+
+    assembly: Assembly
+    places: Mapping[int, Place]
+    pieces: Mapping[Place, Sequence[Piece]]
+
+    def instructions(self, line: int, group: str) -> list[tuple[str, list[int]]]:
+        """Return the instructions that a data movement became, and the lines of each.
+
+        Args:
+            line: of the dump.
+            group: of the data movement.
+        """
+        pattern = _BECOMES.get(group)
+        found: dict[str, list[int]] = {}
+        for piece in self.pieces.get(self.places[line], ()) if line in self.places else ():
+            for number, name in self.assembly.instructions(piece):
+                if pattern is not None and pattern.match(name):
+                    found.setdefault(name, []).append(number)
+        return list(found.items())
+
+
+def ties_of(audit: Audit) -> Ties | None:
+    """Return the ties of a module; None where no assembly of its kernel is at hand."""
+    known = audit.known.assembly
+    assembly = known.read() if known is not None else None
+    if assembly is None or audit.audited is None:
+        return None
+    pieces: dict[Place, list[Piece]] = {}
+    for piece in assembly.pieces:
+        pieces.setdefault(piece.place, []).append(piece)
+    places = {}
+    for function in audit.audited.functions:
+        for entry in audit.audited.operations_of(function.name):
+            location = function.location(entry.operation)
+            if location is not None:
+                name = location.file.replace("\\", "/").rpartition("/")[2]
+                places[entry.operation.line] = Place(name, location.line, location.column)
+    return Ties(assembly, places, pieces)
