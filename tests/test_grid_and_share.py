@@ -110,7 +110,7 @@ def test_more_accesses_may_take_longer_where_multiprocessors_have_one_program(
     found = adviser.suggestions(finding)
     assert [one.asked_more for one in found] == [0, 8], "the side that asks for no more first"
     assert found[0].saved == found[1].saved
-    assert [adviser.share(finding, one).verdict for one in found] == verdicts
+    assert [adviser.share_of_cycles(finding, one).verdict for one in found] == verdicts
 
 
 TRIPS = """#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4],

@@ -18,6 +18,7 @@ from tt_layout.audit.findings import MAY_PAY
 from tt_layout.audit.suggestions import buffers, regions
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.carried_out import carried_out
 from tt_layout.audit.suggestions.conversions import has_closed_side, tried_sides
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
 from tt_layout.audit.suggestions.trial import Trial
@@ -26,7 +27,6 @@ from tt_layout.ir import parse_ir
 from tt_layout.ir.operations import Operation
 from tt_layout.reports.advice_text import in_triton
 from tt_layout.rewriting.apply import cycles
-from tt_layout.rewriting.carried_out import carried_out
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 DUMPS = sorted(EXAMPLES.glob("*/*.ttgir"), key=lambda path: path.name[::-1])

@@ -340,6 +340,55 @@ class TestPrices:
         assert apart > 20 * alone
 
 
+class TestChanges:
+    """Times before and after a suggestion: the difference of two estimates."""
+
+    DUMP = ROOT / "examples" / "narrow" / "column_major.ttgir"
+    OPTIONS = "--grid", "65536", "--value", "stride=64"
+
+    def test_the_kernel_after_it_is_the_one_that_apply_writes(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        changed = tmp_path / "changed.ttgir"
+        run("apply", str(self.DUMP), *self.OPTIONS, "-o", str(changed))
+        before, after = (
+            tt_layout.estimate(path, {"stride": 64}, grid=(65536,)).seconds
+            for path in (str(self.DUMP), str(changed))
+        )
+        out = run("audit", str(self.DUMP), *self.OPTIONS, "--format", "json").out
+        finding = json.loads(out)["modules"][0]["findings"][0]
+        [suggestion, *_] = finding["suggestions"]
+        assert suggestion["seconds"] == pytest.approx([before, after])
+        assert suggestion["verdict"] == "apply"
+
+    def test_every_surface_has_the_same_times(self, run: Run, tmp_path: Path) -> None:
+        said = {
+            re.findall(r"about [\d.]+ to [\d.]+ us: \w+", " ".join(run(*words).out.split()))[0]
+            for words in (
+                ("audit", str(self.DUMP), *self.OPTIONS),
+                ("audit", "--all", str(self.DUMP), *self.OPTIONS),
+                ("apply", str(self.DUMP), *self.OPTIONS, "-o", str(tmp_path / "new.ttgir")),
+            )
+        }
+        assert len(said) == 1
+        assert said.pop().endswith("us: apply")
+
+    def test_without_a_grid_there_are_none(self, run: Run) -> None:
+        out = run("audit", str(self.DUMP), "--format", "json").out
+        finding = json.loads(out)["modules"][0]["findings"][0]
+        assert finding["suggestions"][0]["seconds"] is None
+        assert ": apply" not in run("audit", str(self.DUMP)).out
+
+    def test_a_compiled_kernel_is_changed_by_the_ratio_of_the_dumps(self) -> None:
+        found = estimated(kernel(chain(4)), grid=(1 << 16,))
+        single = found.launching(1).program
+        program = replace(single, used=255, spilled=400)
+        timed = replace(found, program=program).launching(1 << 16)
+        assert timed.seconds > found.seconds
+        assert timed.of_dump().seconds == pytest.approx(found.seconds, rel=0.02)
+        assert found.of_dump() is found
+
+
 class TestNoEstimate:
     def test_unknown_trips_are_named(self) -> None:
         with pytest.raises(LayoutError, match="how often the loop at line 19 runs"):

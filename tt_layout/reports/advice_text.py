@@ -177,7 +177,7 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -
     """
     yield why_text(adviser, finding)
     suggestions = adviser.suggestions(finding)
-    large = [element for element in suggestions if not adviser.share(finding, element).is_small]
+    large = [x for x in suggestions if not adviser.share_of_cycles(finding, x).is_small]
     shown = suggestions if is_whole else _apart(large or suggestions)[:MAX_SUGGESTIONS]
     for number, suggestion in enumerate(shown):
         yield fix_text(suggestion, "or" if number else "fix")
@@ -198,12 +198,32 @@ def _details(
     removed = gain(adviser.audit, finding.function, removed_by(suggestion.recosts))
     sums = f"; in one program {safe(suggestion.saved_text)} cycles"
     yield removed.text() + sums * (is_whole and removed.is_in_loop)
+    yield change_text(adviser.share(finding, suggestion))
     yield from map(_worse_line, suggestion.worse)
     if suggestion.unknown:
         places = lines([element.operation.line for element in suggestion.unknown])
         yield f"not counted: how the copies of {places} enter shared memory"
     yield from drawback_texts(adviser, finding, suggestion)
     yield in_triton(suggestion, adviser.target)
+
+
+def time_text(adviser: Adviser, group: Sequence[Finding]) -> str:
+    """Return the times before and after the best fix of findings alike; empty without."""
+    best = adviser.best(group[0])
+    text = change_text(adviser.share(group[0], best)) if best is not None else ""
+    is_one = best is None or best.where == EVERYWHERE or len(group) == 1
+    return text if is_one or not text else f"of the first of {len(group)} alone: {text}"
+
+
+def change_text(share: Share) -> str:
+    """Return the estimated times before and after a fix, and whether it pays; empty without.
+
+    Example:
+        >>> from tt_layout.audit.shares import TimeChange
+        >>> change_text(Share(0.4, change=TimeChange(210e-6, 178e-6)))
+        'about 210 to 178 us: apply'
+    """
+    return f"{share.change.text}: {share.verdict}" if share.change is not None else ""
 
 
 def why_text(adviser: Adviser, finding: Finding) -> str:
@@ -332,6 +352,7 @@ def suggestion_data(
         "saved": suggestion.saved,
         "saved_text": suggestion.saved_text,
         **share_data(share),
+        "seconds": list(share.change[:2]) if share.change is not None else None,
         "worse": [
             {
                 "line": element.operation.line,

@@ -18,6 +18,7 @@ from tt_layout.reports.advice_text import (
     gain_text,
     note_text,
     remedy,
+    time_text,
 )
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.program_source import ProgramSource
@@ -85,7 +86,8 @@ def finding_in_brief(
     """Return a first screen's text on findings alike, and its additions where there is room."""
     number, findings = group
     cure = remedy(adviser, findings)
-    texts = [cure.ways, cure.gain, *cure.drawbacks]
+    timed = filter(None, [time_text(adviser, findings)])
+    texts = [cure.ways, cure.gain, *timed, *cure.drawbacks]
     if cure.is_fix and dump is not None:
         texts.append(dump.command(number))
     texts.append(cure.triton)

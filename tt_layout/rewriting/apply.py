@@ -15,6 +15,7 @@ from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.shares import Share
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.carried_out import carried_out
 from tt_layout.audit.suggestions.gains import Gain, gain, removed_by
 from tt_layout.audit.suggestions.needs import Needs, needs_of
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
@@ -28,7 +29,6 @@ from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 from tt_layout.reports.advice_text import no_way_out, way_out
 from tt_layout.reports.progress import Watch, unwatched
-from tt_layout.rewriting.carried_out import carried_out
 
 TOLERANCE = 1e-6
 """Part of the promised cycles by which those of the new text may differ."""

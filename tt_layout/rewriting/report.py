@@ -12,7 +12,13 @@ from typing import Any
 
 from tt_layout.audit.findings import IN_PROGRAM
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.reports.advice_text import fewer_ctas, fix_text, refused_text, suggestion_data
+from tt_layout.reports.advice_text import (
+    change_text,
+    fewer_ctas,
+    fix_text,
+    refused_text,
+    suggestion_data,
+)
 from tt_layout.reports.comparison import Comparison, ComparisonReport, compared
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.printed import Printed
@@ -75,6 +81,8 @@ class AppliedReport(Printed):
             label = f"finding {step.number}, line {step.finding.line}"
             yield Paragraph(safe(fix_text(step.suggestion, label)), "", len(GAP))
             yield Paragraph(safe(step.gain.text()), GAP, len(GAP))
+            if step.share.change is not None:
+                yield Paragraph(change_text(step.share), GAP, len(GAP))
             for text in fewer_ctas(*step.needs):
                 yield Paragraph(text, GAP, len(GAP), "red")
         for refusal in self.refusals:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding
-from tt_layout.audit.shares import Share, Shares
+from tt_layout.audit.shares import Share, Shares, TimeChange
 from tt_layout.audit.suggestions.advice import Advice, Reason
 from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
@@ -15,6 +15,7 @@ from tt_layout.audit.suggestions.gains import Gain, Removed, gain, removed_by, u
 from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
 from tt_layout.audit.suggestions.rewiring import RewiredBody
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
+from tt_layout.audit.suggestions.time_change import time_change
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction
@@ -49,6 +50,7 @@ class Adviser:
         self.audit = audit
         self.shares = shares or Shares(audit)
         self._needs: dict[int, tuple[Suggestion, Needs, Needs]] = {}
+        self._changes: dict[int, tuple[Suggestion, TimeChange | None]] = {}
         self._advice = Advice(audit, audit.audited) if audit.audited else None
         self._answers: dict[Callable[[Adviser], Any], Any] = {}
 
@@ -71,6 +73,24 @@ class Adviser:
 
     def share(self, finding: Finding, suggestion: Suggestion) -> Share:
         """Return the part of a kernel's time that a suggestion for a finding saves.
+
+        Where the grid is known, and no launch was measured, two estimates tell what is left of it.
+        """
+        return self.share_of_cycles(finding, suggestion)._replace(
+            change=self._time_change(finding, suggestion)
+        )
+
+    def _time_change(self, finding: Finding, suggestion: Suggestion) -> TimeChange | None:
+        grid = self.shares.grid(finding.function)
+        if grid is None or self.shares.measured(finding.function) is not None:
+            return None
+        if id(suggestion) not in self._changes:
+            change = time_change(self.audit, finding, suggestion, grid)
+            self._changes[id(suggestion)] = suggestion, change
+        return self._changes[id(suggestion)][1]
+
+    def share_of_cycles(self, finding: Finding, suggestion: Suggestion) -> Share:
+        """Return the part of a kernel's time that the cycles are which a suggestion saves.
 
         Where multiprocessors have no second program to switch to, more accesses to global memory
         may take longer than all that is saved: one of 57 such changes did, on an H100.

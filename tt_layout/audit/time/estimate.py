@@ -91,11 +91,22 @@ class Estimate:
 
     def launching(self, programs: int) -> Estimate:
         """Return the estimate of another number of the same programs."""
-        rates = self.chip.product
-        if programs == self.program.programs or rates is None or rates.timing is None:
+        if programs == self.program.programs:
             return self
-        program = self.program.launched(programs)
-        return replace(self, launch=launch_time(program, self.chip, rates, rates.timing))
+        return self._timed(self.program.launched(programs))
+
+    def of_dump(self) -> Estimate:
+        """Return the estimate by the dump alone, where the kernel was compiled."""
+        if self.program.used is None:
+            return self
+        return self._timed(replace(self.program, used=None, spilled=None))
+
+    def _timed(self, program: Program) -> Estimate:
+        rates = self.chip.product
+        assert rates is not None
+        assert rates.timing is not None
+        launch = launch_time(program, self.chip, rates, rates.timing)
+        return replace(self, launch=launch, program=program)
 
     @property
     def limit(self) -> str:

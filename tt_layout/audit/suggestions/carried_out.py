@@ -9,6 +9,7 @@ from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.carried import is_followed
 from tt_layout.audit.suggestions.conversions import region_of
+from tt_layout.audit.suggestions.dump_text import DumpText, plain
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.regions import Region
 from tt_layout.audit.suggestions.rewiring import (
@@ -23,7 +24,6 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import last_operations
-from tt_layout.rewriting.dump_text import DumpText, plain
 
 ALIAS = "relaid"
 """The name of a layout that had none."""
