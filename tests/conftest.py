@@ -97,6 +97,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "counted; 24 by default",
     )
     group.addoption(
+        "--cute-rows",
+        metavar="FILE",
+        help="what tests/data/make_cute.py wrote: judge the answers in it instead of the stored",
+    )
+    group.addoption(
         "--wrapped",
         type=int,
         default=2,
@@ -137,6 +142,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     }
     option = judges.get(collection_path)
     return True if option is not None and config.getoption(option) is None else None
+
+
+@pytest.fixture(scope="session")
+def cute_rows(request: pytest.FixtureRequest) -> str | None:
+    file: str | None = request.config.getoption("--cute-rows")
+    return file
 
 
 @pytest.fixture(scope="session")

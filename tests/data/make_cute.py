@@ -1,10 +1,12 @@
 """Make ``cute-algebra.jsonl.gz``: random calls of CuTe's functions, and what its judges answer.
 
-    PYTHON tests/data/make_cute.py
+    PYTHON tests/data/make_cute.py [SEED EACH OUTPUT]
 
 PYTHON has ``tensor-layouts`` and the ``pycute`` of ``nvidia-cutlass``.  A row is the function, its
 arguments and the answer: that of both where both have the function and agree, else that of the one
-that has it.  A layout is ``{"layout": [shape, stride]}``.
+that has it.  A layout is ``{"layout": [shape, stride]}``, or ``{"call": [function, arguments]}``,
+which is what that call gives.  With SEED, EACH and OUTPUT others are written, so many of each
+function, for ``pytest tests/test_cute_algebra.py --cute-rows OUTPUT``.
 """
 
 # mypy: ignore-errors
@@ -14,6 +16,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import sys
 from pathlib import Path
 
 import pycute
@@ -65,6 +68,11 @@ def flat():
     return layout(tuple(R.choice(SIZES) for _ in range(R.choice((2, 2, 3)))))
 
 
+def dense():
+    shape = tuple(R.choice(SIZES[1:8]) for _ in range(2))
+    return {"layout": [shape, R.choice([(1, shape[0]), (shape[1], 1)])]}
+
+
 def tiled():
     own = compact()
     shape = own["layout"][0]
@@ -94,10 +102,41 @@ CALLS = {
         flat()
     ),
 }
+FURTHER = {
+    "blocked_product": lambda: (dense(), dense()),
+    "upcast": lambda: cast(),
+    "coalesce of": lambda: (call(),),
+    "complement of": lambda: (call(), R.choice((24, 96, 256))),
+    "right_inverse of": lambda: (call(),),
+    "logical_divide of": lambda: (call(), R.choice((2, 3, 4, 6))),
+}
+"""Functions that are judged besides when they are made anew, and functions of functions."""
+
+
+def cast():
+    """Return arguments of upcast that divide; of others tensor-layouts rounds up."""
+    count = R.choice((2, 4, 8))
+    while True:
+        given = layout(flat()["layout"][0], False)
+        pairs = zip(*given["layout"])
+        if all(s % count == 0 or count % s == 0 and n % (count // s) == 0 for n, s in pairs):
+            return given, count
+
+
+def call():
+    name = R.choice(("coalesce", "composition", "logical_divide", "logical_product", "filter"))
+    return {"call": [name, CALLS[name]()]}
+
+
 NAMES = {"composition": "compose"}
 
 
 def value(judge, one):
+    if isinstance(one, dict) and "call" in one:
+        found = answer(judge, *one["call"])
+        if found is None:
+            raise ValueError
+        return judge.Layout(*found)
     if isinstance(one, dict):
         return judge.Layout(*one["layout"])
     return tuple(value(judge, x) for x in one) if isinstance(one, list) else one
@@ -128,18 +167,23 @@ def has(judge, name):
 
 
 def main():
+    if sys.argv[1:]:
+        R.seed(int(sys.argv[1]))
+    each, output = (int(sys.argv[2]), Path(sys.argv[3])) if sys.argv[1:] else (EACH, OUTPUT)
     rows = []
-    for name, make in CALLS.items():
+    calls = {**CALLS, **FURTHER} if sys.argv[1:] else CALLS
+    for key, make in calls.items():
+        name = key.removesuffix(" of")
         judges = [judge for judge in (pycute, tensor_layouts) if has(judge, name)]
         found = 0
-        while found < EACH:
+        while found < each:
             arguments = make()
             answers = [answer(judge, name, arguments) for judge in judges]
             if answers[0] is None or any(one != answers[0] for one in answers):
                 continue
             rows.append(json.dumps([name, arguments, answers[0]], separators=(",", ":")))
             found += 1
-    with gzip.GzipFile(OUTPUT, "wb", mtime=0) as file:
+    with gzip.GzipFile(output, "wb", mtime=0) as file:
         file.write("\n".join(rows).encode() + b"\n")
 
 

@@ -303,4 +303,6 @@ def _has_line(text: str) -> bool:
 
 def _outermost_first(text: str) -> Iterable[Wrapper]:
     """Order the wrappers: HTML without a quotation mark has those of its strings inside."""
-    return WRAPPERS.values() if '"' in text else reversed(WRAPPERS.values())
+    beginning = text[:BEGINNING]
+    is_quoted = '"' in (_TAG.sub("", beginning) if "<" in beginning else beginning)
+    return WRAPPERS.values() if is_quoted else reversed(WRAPPERS.values())
