@@ -257,6 +257,111 @@ def test_texts_of_users_are_worked_out(text: str) -> None:
     assert shown(evaluate(text)) == TEXTS[text]
 
 
+THREADS = {
+    "1545": (
+        "make_tiled_copy(Copy_Atom<AutoVectorizingCopyWithAssumedAlignment<128>, half>{}, "
+        "Layout<Shape<_16,_16>>{}, Layout<Shape<_8,_1>>{})",
+        "(256,8):(8,1) over a tile of (128,16)",
+    ),
+    "1545, cotiled": (
+        "make_cotiled_copy(Copy_Atom<UniversalCopy<uint128_t>, half>{}, make_layout("
+        "make_shape(make_shape(_16{},_16{}), make_shape(_8{},_2{})), make_stride("
+        "make_stride(_8{}, _16{}*_8{}), make_stride(_1{}, _128{}*_16{}))), "
+        "make_layout(make_shape(_128{}, _32{})))",
+        "((16,16),(8,2)):((8,128),(1,2048)) over a tile of (128,32)",
+    ),
+    "1364": (
+        "using SmemLayoutAtom = decltype(\n    composition(Swizzle<3,3,3>{},  // as it is stored\n"
+        "                Layout<Shape<_8,_64>,\n                       Stride<_64,_1>>{}));",
+        "Swizzle<3,3,3> o (8,64):(64,1)",
+    ),
+    "1364, copy": (
+        "using GmemTiledCopy = decltype(make_tiled_copy(Copy_Atom<"
+        "SM80_CP_ASYNC_CACHEALWAYS<cute::uint128_t>, half_t>{}, "
+        "Layout<Shape<_16,_8>,Stride<_8,_1>>{}, Layout<Shape<_1,_8>>{}));",
+        "((8,16),8):((128,1),16) over a tile of (16,64)",
+    ),
+    "1440": (
+        "template <> struct Copy_Traits<TestCopy> { using ThrID = Layout<_64>; "
+        "using SrcLayout = Layout<Shape<_64,_4>,Stride<_128,_32>>; };",
+        "Copy_Traits\nThrID 64:1\n"
+        "SrcLayout (64,4):(128,32) in bits, (64,4):(4,1) in elements of 32 bits",
+    ),
+    "2116": (
+        "composition(Swizzle<3,2,3>{}, Layout<Shape<_8,_32>,Stride<_32,_1>>{})",
+        "Swizzle<3,2,3> o (8,32):(32,1)",
+    ),
+    "1358 and 1199": (
+        "tile_to_shape(GMMA::Layout_MN_SW128_Atom<half_t>{}, Shape<_256,_64,_3>{}, "
+        "Step<_2,_1,_3>{})",
+        "Swizzle<3,3,3> o ((64,4),(8,8),(1,3)):((1,4096),(64,512),(0,16384))",
+    ),
+    "1858": (
+        "composition(Swizzle<3,3,3>{}, Layout<Shape<_8,Shape<_8,_8>>,Stride<_8,Stride<_1,_64>>>{})",
+        "Swizzle<3,3,3> o (8,(8,8)):(8,(1,64))",
+    ),
+    "2015": (
+        "decltype(upcast<sizeof_bits<half_t>::value>(ComposedLayout<Swizzle<3,4,3>, "
+        "smem_ptr_flag, Layout<Shape<_8,_1024>,Stride<_1024,_1>>>{}))",
+        "Swizzle<3,3,3> o (8,64):(64,1)",
+    ),
+    "3160": (
+        "cute.tile_to_shape(cute.make_composed_layout(cute.make_swizzle(3, 2, 3), 0, "
+        "cute.make_ordered_layout((4, 64), order=(1, 0))), (4, 128), (0, 1))",
+        "Swizzle<3,2,3> o ((4,1),(64,2)):((64,0),(1,256))",
+    ),
+}
+"""Texts of CUTLASS's threads, by their number, and what they are."""
+
+SPELLED = {
+    "typedef Layout<Shape<_8,_8>,Stride<_8,_1>> A; A{}": "(8,8):(8,1)",
+    "using namespace cute; auto a = Layout<Shape<_8>>{}; a": "(8):(1)",
+    "static constexpr int kM = 128; using L = Layout<Shape<Int<kM>, Int<kM / 2 + 1>>>; L{}": (
+        "(128,65):(1,128)"
+    ),
+    "make_layout(make_shape(2*4, 8 - 2), make_stride(7 % 4, 4 -1))": "(8,6):(3,3)",
+    "auto l = make_layout(make_shape(Int<8>{}, 4), GenRowMajor{}); print_layout(l);": "(8,4):(4,1)",
+    "(_8,_4):(_1,_8)\n       0    1 \n    +----+----+\n 0  |  0 |  8 |\n    +----+----+\n": (
+        "(8,4):(1,8)"
+    ),
+    "ptr[32b](0x7ffc) o (_2,_2):(_1,_2):\n  1.00  2.00\n  3.00  4.00\n": "(2,2):(1,2)",
+    "gmem_ptr[16b](0x7f2400000000) o (128,64):(64,_1)": "(128,64):(64,1)",
+    "tensor<ptr<f16, gmem> o (8,4):(4,1)>": "(8,4):(4,1)",
+    "TiledCopy\n  Tiler_MN:       (_32,_64)\n  TiledLayout_TV: ((_8,_32),_8):((_256,_1),_32)\n"
+    "Copy_Atom\n  ThrID:        _1:_0\n  ValueType:    16b\n": (
+        "((8,32),8):((256,1),32) over a tile of (32,64)"
+    ),
+    "Tiled Copy\n  Tiler MN:        (32:1,64:1)\n  TV Layout tiled: ((8,32),8):((256,1),32)\n": (
+        "((8,32),8):((256,1),32) over a tile of (32,64)"
+    ),
+    "MMA_Atom\n  ThrID:      _32:_1\n  Shape_MNK:  (_16,_8,_16)\n"
+    "  LayoutC_TV: ((_4,_8),(_2,_2)):((_32,_1),(_16,_8))\n": (
+        "MMA_Atom\nThrID 32:1\nLayoutC_TV ((4,8),(2,2)):((32,1),(16,8))"
+    ),
+    "import cutlass.cute as cute\na = cute.make_layout((4, 8), stride=(8, 1))\n"
+    "print('a', a)\ncute.logical_divide(a, (2, 4))\n": "((2,2),(4,2)):((8,16),(1,4))",
+    "tile, held = cute.make_layout_tv(make_layout((4, 2)), make_layout((1, 2))); held": (
+        "((4,2),2):((1,8),4) over a tile of (4,4)"
+    ),
+    "size<0>((4,8):(8,1)) * get<1>(make_shape(4, 8))": "32",
+    "select<0,2>((4,8,2):(1,4,32))": "(4,2):(1,32)",
+    "group_modes((4,8,2):(1,4,32), 0, 2)": "((4,8),2):((1,4),32)",
+    "ceil_div(10, 4)": "3",
+    "Layout<Shape<C<8>,Int<4>>>{}.size()": "32",
+}
+
+
+@pytest.mark.parametrize("name", THREADS)
+def test_texts_of_threads_are_worked_out(name: str) -> None:
+    text, wanted = THREADS[name]
+    assert shown(evaluate(text)) == wanted
+
+
+@pytest.mark.parametrize("text", SPELLED)
+def test_texts_as_users_spell_them_are_worked_out(text: str) -> None:
+    assert shown(evaluate(text)) == SPELLED[text]
+
+
 def test_definitions_may_stand_before_an_expression() -> None:
     text = "using A = Layout<Shape<_8,_8>,Stride<_8,_1>>; auto b = 4; logical_divide(A{}, (b, 2))"
     assert shown(evaluate(text)) == "((4,2),(2,4)):((8,32),(1,2))"
@@ -313,6 +418,11 @@ def test_the_command_prints_the_value_the_table_and_the_attribute(run: Run) -> N
         ("(" * 1000, "at most 64 brackets in brackets", None),
         ("9" * 30 + ":1", "at most 18 digits", 1),
         (f"({'2,' * 600}2):({'1,' * 600}1)", "at most 512 sizes", 1),
+        ("append<3>((4,8):(1,4))", "'append' is not a known function", 1),
+        ("(8 / 0):1", "cannot divide by 0", 2),
+        ("999999999999999999 * 9", "at most 18 digits", 1),
+        ("select<2>((4,8):(1,4))", "there is no mode 2 of 2", 1),
+        ("a, b = 4:1", "is not 2 values", None),
         ("Swizzle<3,3,1> o 8:1", "needs a shift of at least 3", 1),
     ],
 )

@@ -119,7 +119,7 @@ def cast():
     while True:
         given = layout(flat()["layout"][0], False)
         pairs = zip(*given["layout"])
-        if all(s % count == 0 or count % s == 0 and n % (count // s) == 0 for n, s in pairs):
+        if all(s % count == 0 or (count % s == 0 and n % (count // s) == 0) for n, s in pairs):
             return given, count
 
 

@@ -155,6 +155,29 @@ of it: tt-layout LAYOUT
         raise LayoutError(message, Source(text, name).span(start, start + 1))
 
 
+def refuse_foreign(text: str, name: str) -> None:
+    """Raise for a text that is no expression of CuTe because it is in another language.
+
+    Raises:
+        LayoutError: it is in one that has nothing of CuTe; what is to be given instead is said.
+
+    Example:
+        >>> refuse_foreign(".version 8.4\\n.target sm_90a\\n", "EXPRESSION")
+        Traceback (most recent call last):
+        tt_layout.errors.LayoutError: EXPRESSION:1:1: error: this is PTX, no expression of CuTe: \
+give the .ttgir beside it
+        .version 8.4
+        ^
+    """
+    beginning = text[:MAX_BEGINNING]
+    mlir = (language for language in DUMPS if language.sign.search(beginning))
+    language = next(mlir, None) if _IN_MLIR.search(beginning) else language_of(text)
+    if language is not None and language.instead != LAYOUT and language.name != "JSON":
+        start = len(text) - len(text.lstrip())
+        message = f"this is {language.name}, no expression of CuTe: {language.instead}"
+        raise LayoutError(message, Source(text, name).span(start, start + 1))
+
+
 _IN_MLIR = re.compile(
     r"^\s*(?:builtin\.)?module\b.*\{"
     r"|^\s*(?:%\S+(?:, %\S+)* = )?\"?(?:tt|ttg|ttng|triton_gpu|scf|arith|func|amdg)\.[\w.]+[\"\s(]",

@@ -12,6 +12,8 @@ from tt_layout.cli.parameters import (
     reading_options,
     tensor_option,
 )
+from tt_layout.errors import LayoutError
+from tt_layout.mlir.languages import refuse_foreign
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute.expression import evaluate, evaluated_layout
@@ -40,7 +42,11 @@ def command(
     expression: str, tensor: TensorType | None, has_table: bool, output_format: str
 ) -> None:
     """Work out an expression of CuTe."""
-    value = evaluate(expression, "EXPRESSION")
+    try:
+        value = evaluate(expression, "EXPRESSION")
+    except LayoutError:
+        refuse_foreign(expression, "EXPRESSION")
+        raise
     attribute = None
     if tensor is not None:
         layout = evaluated_layout(expression, Context(name="EXPRESSION").over(tensor))

@@ -2,7 +2,9 @@
 
     statements ::= (`using`? `auto`? name `=` expression `;`)* expression
     expression ::= pair (`o` pair)*
-    pair       ::= value (`:` value)?
+    pair       ::= sum (`:` sum)?
+    sum        ::= product ((`+` | `-`) product)*
+    product    ::= value ((`*` | `/` | `%`) value)*
     value      ::= integer | `_` | `(` expression (`,` expression)* `)`
                  | name (`<` .. `>`)? (`(` .. `)` | `{}`)*
 
@@ -27,6 +29,7 @@ from tt_layout.mlir.source import Source
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute import algebra, mma
 from tt_layout.notation.cute.algebra import Layout, leaves
+from tt_layout.notation.cute.printed import HELD, TILE, entries_of, head_of, without_tables
 from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
 from tt_layout.notation.cute.values import (
     AtomTraits,
@@ -42,6 +45,18 @@ from tt_layout.notation.cute.values import (
 _SPECIFIERS = frozenset({"using", "auto", "const", "constexpr", "static", "typename", "int"})
 """Words that stand before what is defined, and change nothing."""
 
+_DIRECTIVES = frozenset({"import", "from", "namespace"})
+"""Words that begin a line that defines nothing, behind ``using`` or not."""
+
+_FLAGS = frozenset({"smem_ptr_flag", "smem_ptr_flag_bits"})
+"""Types that say what a layout in shared memory counts; the first, bits."""
+
+_POINTERS = frozenset({"smem_ptr", "gmem_ptr", "rmem_ptr", "tmem_ptr", "ptr"}) | _FLAGS
+"""Pointers, as a layout or a tensor is printed behind them."""
+
+_POINTER = re.compile(r"(?:\w+\.)*ptr\b")
+"""How a pointer begins as Python prints it: ``ptr<f16, gmem>``."""
+
 _DSL_TYPES = {
     "Float16": "F16", "BFloat16": "BF16", "Float32": "F32", "TFloat32": "TF32", "Float64": "F64",
     "Float8E4M3FN": "E4M3", "Float8E5M2": "E5M2", "Int8": "S8", "Uint8": "U8", "Int32": "S32",
@@ -50,8 +65,9 @@ _DSL_TYPES = {
 
 _BLANK = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(
-    r"(?:(?P<number>_?-?\d+(?:_c)?)(?![\w.])|(?P<width>\d{1,3}b)\b|(?P<name>[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*)"
-    r"|\.(?P<member>[A-Za-z_]\w*)|(?P<sign>[<>(){}\[\],:;=∘]))"
+    r"(?:(?P<number>0x[0-9A-Fa-f]+|_?-?\d+(?:_c)?)(?![\w.])|(?P<width>\d{1,3}b)\b"
+    r"|(?P<name>[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*)|(?:\.|::)(?P<member>[A-Za-z_]\w*)"
+    r"|(?P<text>\"[^\"\n]*\"|'[^'\n]*')|(?P<sign>[<>(){}\[\],:;=∘*/%+-]))"
 )
 
 
@@ -82,7 +98,27 @@ def evaluate(text: str, name: str = "<expression>") -> Value:
         >>> str(evaluate("A = cute.make_layout((4, 8), stride=(8, 1)); A(2, None)"))
         '(8):(1) at offset 16'
     """
-    return _Reader(Source(text, name)).statements()
+    if (head := head_of(text)) is not None:
+        return _of_lines(text, name, head)
+    return _Reader(Source(text, name), without_tables(text)).statements()
+
+
+def _of_lines(text: str, name: str, head: str) -> Value:
+    """Return a tiled copy, or the layouts of a product or an atom, of its printed lines."""
+    members: dict[str, Value] = {}
+    tile, held = None, None
+    for entry in entries_of(text):
+        blanks = " " * entry.start + text[entry.start : entry.end]
+        if entry.key == "ValueType":
+            continue
+        value = _Reader(Source(text, name), blanks).statements()
+        members[entry.name] = value
+        tile = value if entry.key in TILE else tile
+        held = value if entry.key in HELD else held
+    if isinstance(tile, tuple) and isinstance(held, Layout):
+        sizes = tuple(part.size if isinstance(part, Layout) else part for part in tile)
+        return ThreadValue(_numbers(sizes), held)
+    return AtomTraits(head, members)
 
 
 def evaluated_layout(text: str, context: Context) -> str:
@@ -125,9 +161,9 @@ class _Token(NamedTuple):
 class _Reader:
     """A reader of one text, which works out what it reads."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, text: str) -> None:
         self.source = source
-        self.tokens = [*self._tokens(source.text)]
+        self.tokens = [*self._tokens(text)]
         self.at = 0
         self.depth = 0
         self.names: dict[str, Value] = {}
@@ -215,18 +251,57 @@ class _Reader:
             if self._next in ("template", "struct"):
                 value, is_empty = self._struct(), False
                 continue
-            name = self._next
-            is_defined = self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].text == "="
-            if is_defined:
-                self.at += 2
+            if self._next in _DIRECTIVES:
+                self._skip_line()
+                continue
+            names = self._defined_names()
+            is_type = self._take("typedef")
             value, is_empty = self.expression(), False
-            if is_defined:
-                self.names[name] = value
-            if not self._take(";") and self.at < len(self.tokens):
+            if is_type:
+                names = [self._next]
+                self.at += 1
+            self._define(names, value)
+            if not self._take(";") and self.at < len(self.tokens) and not self._is_on_new_line:
                 self._fail(f"unexpected {quoted(self._next)}")
         if is_empty and not end:
             self._fail("expected an expression such as logical_divide((8,6):(1,8), (4, 3))")
         return value
+
+    @property
+    def _is_on_new_line(self) -> bool:
+        """Whether the next token is below the last one, where Python ends a statement."""
+        last, token = self.tokens[self.at - 1], self.tokens[self.at]
+        return "\n" in self.source.text[last.end : token.start]
+
+    def _skip_line(self) -> None:
+        """Step over a statement that defines nothing: ``import cutlass.cute as cute``."""
+        self.at += 1
+        while self.at < len(self.tokens) and not self._is_on_new_line:
+            if self._take(";"):
+                return
+            self.at += 1
+
+    def _defined_names(self) -> list[str]:
+        """Return the names that a statement defines, and step over them and the ``=``."""
+        at, names = self.at, list[str]()
+        while at + 1 < len(self.tokens) and self.tokens[at].kind == "name":
+            names.append(self.tokens[at].text)
+            if self.tokens[at + 1].text == "=":
+                self.at = at + 2
+                return names
+            if self.tokens[at + 1].text != ",":
+                break
+            at += 2
+        return []
+
+    def _define(self, names: Sequence[str], value: Value) -> None:
+        if len(names) > 1:
+            values = (value.tile, value) if isinstance(value, ThreadValue) else value
+            if not isinstance(values, tuple) or len(values) != len(names):
+                self._fail(f"{shown(value)} is not {len(names)} values")
+            self.names.update(zip(names, values))
+        elif names:
+            self.names[names[0]] = value
 
     def _struct(self) -> AtomTraits:
         """Return the layouts that a struct defines: ``struct Copy_Traits<X> { using .. };``."""
@@ -260,11 +335,39 @@ class _Reader:
 
     def _pair(self) -> Value:
         start = self.at
-        value = self._value()
+        value = self._sum()
         if not self._take(":"):
             return value
-        stride = self._value()
+        stride = self._sum()
         return self._guarded(start, lambda: Layout(_numbers(value), _numbers(stride)))
+
+    def _sum(self) -> Value:
+        """Return a value, or the sum of integers."""
+        start = self.at
+        value = self._product()
+        while self._next[:1] in ("+", "-") and self._next[:1]:
+            sign = self._next[0]
+            if len(self._next) == 1:
+                self.at += 1
+            elif self.tokens[self.at].kind != "number":
+                break
+            operand = self._product()  # of ``4 -2`` the number has the sign already
+            is_minus = sign == "-" and self.tokens[self.at - 1].text[:1] != "-"
+            value = self._guarded(
+                start, partial(_calculated, "-" if is_minus else "+", value, operand)
+            )
+        return value
+
+    def _product(self) -> Value:
+        """Return a value, or the product of integers."""
+        start = self.at
+        value = self._value()
+        while self._next in ("*", "/", "%"):
+            sign = self._next
+            self.at += 1
+            operand = self._value()
+            value = self._guarded(start, partial(_calculated, sign, value, operand))
+        return value
 
     def _value(self) -> Value:
         if self.at >= len(self.tokens):
@@ -275,7 +378,7 @@ class _Reader:
             digits = token.text.removeprefix("_").removesuffix("_c")
             if len(digits) > MAX_DIGITS:
                 self._fail(f"numbers have at most {MAX_DIGITS} digits", start)
-            value: Value = int(digits)
+            value: Value = int(digits, 16 if digits.startswith("0x") else 10)
         elif token.text == "(":
             items, named = self._items(")")
             if named:
@@ -285,6 +388,8 @@ class _Reader:
             value = items[0] if is_single and not is_of_pair else self._bounded(items, start)
         elif token.kind == "name":
             value = self._named(token.text, start)
+        elif token.kind == "text":
+            value = Name(token.text)
         else:
             self.at -= 1
             self._fail(f"expected a value, got {quoted(token.text)}")
@@ -350,8 +455,8 @@ class _Reader:
             self._split_members(name)
             return self.names[first]
         last_name = re.split(r"::|\.", name)[-1]
-        if last_name == "smem_ptr":
-            return self._flag()
+        if last_name in _POINTERS and (last_name in _FLAGS or self._next == "["):
+            return self._flag(last_name, start)
         template: tuple[Value, ...] = ()
         if self._take("<"):
             template, _ = self._items(">")
@@ -365,7 +470,7 @@ class _Reader:
             return self._guarded(start, lambda: _FUNCTIONS[last_name](call))
         if (atom := self._guarded(start, lambda: _atom(last_name, template))) is not None:
             return atom
-        if is_call and not template and last_name[:1].islower():
+        if is_call and last_name[:1].islower():
             near = nearest(last_name, _FUNCTIONS)
             hint = f"; did you mean {near}?" if near else ""
             self._fail(f"CuTe's {name!r} is not a known function{hint}", start)
@@ -381,8 +486,11 @@ class _Reader:
             at += len(part) + 1
         self.tokens[self.at - 1 : self.at] = tokens
 
-    def _flag(self) -> Value:
-        """Return the width in a pointer to shared memory: ``smem_ptr[16b](unset)``."""
+    def _flag(self, name: str, start: int) -> Value:
+        """Return the width in a pointer: ``smem_ptr[16b](unset)``, ``smem_ptr_flag_bits<16>``."""
+        if name in _FLAGS:
+            bits = self._items(">")[0] if self._take("<") else (1,)
+            return self._guarded(start, lambda: _Flag(_integer(bits[0] if bits else None)))
         self._expect("[")
         match = re.fullmatch(r"(\d{1,3})b", self._next)
         if match is None:
@@ -418,6 +526,19 @@ class _Given(NamedTuple):
             wanted = " or ".join(map(str, counts))
             raise LayoutError(f"expected {wanted} arguments, got {len(self.all)}")
         return self.all
+
+
+def _calculated(sign: str, first: Value, second: Value) -> int:
+    """Return a sum, a difference, a product or a quotient of integers; `/` rounds down."""
+    a, b = _integer(first), _integer(second)
+    if sign in "/%" and b < 1:
+        raise LayoutError(f"cannot divide by {b}")
+    value = a + b if sign == "+" else a - b if sign == "-" else a * b if sign == "*" else None
+    if value is None:
+        value = a // b if sign == "/" else a % b
+    if abs(value) >= 10**MAX_DIGITS:
+        raise LayoutError(f"numbers have at most {MAX_DIGITS} digits")
+    return value
 
 
 # -- kinds of values ----------------------------------------------------------------------------
@@ -474,6 +595,8 @@ def _chained(parts: Sequence[Value]) -> Value:
             bits = operand.bits
         elif isinstance(operand, int):
             offset = operand
+        elif isinstance(operand, Name) and _POINTER.match(operand.text):
+            continue  # where the layout begins
         elif isinstance(operand, Swizzle):
             value = _swizzled(_of_elements(operand, bits), offset, value)
         else:
@@ -664,6 +787,8 @@ def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[_Given], Value
         count, layout = values if call.template else values[::-1]
         if (number := _integer(count)) < 1:
             raise LayoutError(f"the factor is at least 1, got {number}")
+        if isinstance(layout, Composed):
+            return _of_width(layout, *((number, 1) if function is algebra.upcast else (1, number)))
         return function(_layout(layout), number)
 
     return found
@@ -697,6 +822,19 @@ def _tiled_copy(call: _Given) -> ThreadValue:
     _, *layouts = call.exactly(2, 3)
     values = layouts[1] if len(layouts) > 1 else 1
     return ThreadValue(*algebra.thread_value(_layout(layouts[0]), _layout(values)))
+
+
+def _cotiled_copy(call: _Given) -> ThreadValue:
+    """Return the copy whose threads and values lead to offsets of a layout of data."""
+    _, held, data = call.exactly(3)
+    layout = _layout(data)
+    inverse = algebra.left_inverse(layout)
+    sizes = tuple(mode.size for mode in layout.modes)
+    threads_and_values = algebra.composition(inverse, _layout(held))
+    for index in (0, threads_and_values.size - 1):
+        if layout(threads_and_values(index)) != _layout(held)(index):
+            raise LayoutError(f"{held} leads to offsets that {layout} does not have")
+    return ThreadValue(sizes, threads_and_values)
 
 
 def _atom(name: str, template: tuple[Value, ...]) -> Value:
@@ -756,6 +894,10 @@ def _operation(call: _Given) -> mma.Atom:
 
 def _member(value: Value, name: str) -> Value:
     """Return a member of a value: a fragment of a product, or a layout of a struct."""
+    if isinstance(value, (Layout, Composed)) and name in _PROPERTIES:
+        return _PROPERTIES[name](_Given((), (value,)))
+    if name in ("value", "type") and not isinstance(value, AtomTraits):
+        return value
     if isinstance(value, AtomTraits) and name in value.members:
         return value.members[name]
     match = re.fullmatch(r"get_layout([ABC])_TV|tv_layout_([ABC])(?:_tiled)?", name)
@@ -786,12 +928,68 @@ def _constant(call: _Given) -> int:
     return _integer(call.all[-1])
 
 
-def _of_layout(function: Callable[[Layout], Any]) -> Callable[[_Given], Value]:
+def _of_mode(function: Callable[[Layout], Any]) -> Callable[[_Given], Value]:
+    """Return a function of a layout, or with ``<0>`` of one of its modes."""
+
     def found(call: _Given) -> Value:
-        value = call.exactly(1)[0]
-        return function(value.layout if isinstance(value, Composed) else _layout(value))
+        values = call.all if call.template else call.exactly(1)
+        *at, value = values
+        layout = value.layout if isinstance(value, Composed) else _layout(value)
+        for number in map(_integer, at):
+            layout = _entry(layout.modes, number)
+        return function(layout)
 
     return found
+
+
+def _entry(values: Sequence[Any], number: int) -> Any:
+    if not 0 <= number < len(values):
+        raise LayoutError(f"there is no mode {number} of {len(values)}")
+    return values[number]
+
+
+def _get(call: _Given) -> Value:
+    *at, value = call.all
+    for number in map(_integer, at):
+        value = _entry(value if isinstance(value, tuple) else (value,), number)
+    return value
+
+
+def _selected(call: _Given) -> Layout:
+    """Return the layout of some modes: ``select<0,2>(layout)``."""
+    *at, value = call.all
+    modes = _layout(value).modes
+    return algebra.joined([_entry(modes, _integer(number)) for number in at])
+
+
+def _grouped(call: _Given) -> Layout:
+    """Return a layout whose modes from one to before another are one: ``group<0,2>(layout)``."""
+    values = call.exactly(3)
+    value, begin, end = values if not call.template else (values[2], *values[:2])
+    modes = _layout(value).modes
+    first, last = _integer(begin), _integer(end)
+    if not 0 <= first < last <= len(modes):
+        raise LayoutError(f"there are no modes {first} to {last} of {len(modes)}")
+    return algebra.joined([*modes[:first], algebra.joined(modes[first:last]), *modes[last:]])
+
+
+def _folded(function: Callable[[int, int], int]) -> Callable[[_Given], Value]:
+    def found(call: _Given) -> int:
+        first, *rest = map(_integer, call.all)
+        for number in rest:
+            first = function(first, number)
+        return first
+
+    return found
+
+
+def _printed(call: _Given) -> Value:
+    """Return what is printed: ``print_layout(layout)``, ``print("name", layout)``."""
+    return call.all[-1] if call.all else Name("print()")
+
+
+def _size_in_bits(call: _Given) -> int:
+    return bits_of(call.exactly(1)[0])
 
 
 def _named_makers() -> dict[str, Callable[[_Given], Value]]:
@@ -801,6 +999,15 @@ def _named_makers() -> dict[str, Callable[[_Given], Value]]:
     makers |= dict.fromkeys(("Int", "C", "constant", "_constant"), _constant)
     return makers
 
+
+_PROPERTIES: Mapping[str, Callable[[_Given], Value]] = {
+    "size": _of_mode(lambda layout: layout.size),
+    "cosize": _of_mode(lambda layout: layout.cosize),
+    "rank": _of_mode(lambda layout: len(layout.modes)),
+    "shape": _of_mode(lambda layout: layout.shape),
+    "stride": _of_mode(lambda layout: layout.stride),
+}
+"""Properties of a layout, or of a mode of it, also as members: ``layout.shape()``."""
 
 _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     **_named_makers(),
@@ -855,10 +1062,20 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "make_tiled_copy_B": _copy_of("B"),
     "make_tiled_copy_C": _copy_of("C"),
     "decltype": lambda call: call.exactly(1)[0],
-    "size": _of_layout(lambda layout: layout.size),
-    "cosize": _of_layout(lambda layout: layout.cosize),
-    "rank": _of_layout(lambda layout: len(layout.modes)),
-    "shape": _of_layout(lambda layout: layout.shape),
-    "stride": _of_layout(lambda layout: layout.stride),
+    **_PROPERTIES,
+    "layout": _of_mode(lambda layout: layout),
+    "get": _get,
+    "select": _selected,
+    "group": _grouped,
+    "group_modes": _grouped,
+    "ceil_div": _folded(lambda a, b: -_calculated("/", -a, b)),
+    "max": _folded(max),
+    "min": _folded(min),
+    "tensor": lambda call: call.exactly(1)[0],
+    "sizeof_bits": _size_in_bits,
+    "sizeof_bits_v": _size_in_bits,
+    "make_cotiled_copy": _cotiled_copy,
+    "make_copy_atom": lambda call: Name("Copy_Atom"),
+    **dict.fromkeys(("print", "print_layout", "print_latex", "printf"), _printed),
 }
 """Function, or type that makes a value -> what it does with its arguments."""
