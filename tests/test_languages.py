@@ -123,3 +123,30 @@ def test_a_text_in_another_language_is_named_where_a_layout_is_expected(
             assert outcome.status == 2
             assert f": error: this is {name}, no layout: " in outcome.err, (text, outcome.err)
             assert "expected an attribute" not in outcome.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["audit", "audit -", "page", "-i", "explain", "cute", "init"])
+def test_a_text_in_another_language_is_named_by_each_command(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("given.ttgir")
+    arguments = {"explain": ["explain", f"{path}:1"], "page": ["page", str(path), "-o", "p.html"]}
+    of_mlir = {"TTIR", "a dump", "MLIR"}
+    for name, texts in GIVEN.items():
+        for text in texts:
+            path.write_text(text)
+            if command == "cute" and name == "CUDA C++":
+                continue  # what of it is CuTe is worked out
+            if command != "cute" and name in of_mlir:
+                continue  # it is MLIR, and read
+            if command == "audit -":
+                outcome = run("audit", "-", stdin=text.encode())
+            elif command == "cute":
+                outcome = run("cute", text)
+            else:
+                outcome = run(*arguments.get(command, [command, str(path)]))
+            assert outcome.status == 2, (command, text)
+            assert f"this is {name}" in outcome.err, (command, text, outcome.err)
+            assert len(outcome.err.splitlines()) <= 3

@@ -13,7 +13,7 @@ from tt_layout.ir import Module
 from tt_layout.ir.file_aliases import module_at, split_line, whole_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.scope import Interner
-from tt_layout.mlir.languages import no_mlir
+from tt_layout.mlir.languages import no_mlir, refuse_other_mlir
 from tt_layout.reports.opened import OpenedDump, open_dumps
 from tt_layout.reports.progress import progress_bar
 
@@ -47,6 +47,7 @@ def read_modules(dump: OpenedDump, is_partial: bool) -> Iterator[Module]:
         LayoutError: there is no IR in it, or it is truncated.
     """
     is_empty = True
+    refuse_other_mlir(dump.source)
     size = sum(piece.size for piece in dump.pieces) or len(dump.source.text)
     with shown_progress(size) as report:
         for module in whole(_modules(dump, report), is_partial):

@@ -390,6 +390,8 @@ def _file_layouts(path: str, names: list[str]) -> Iterator[tuple[str | None, Enc
     aliases = read_aliases(path, names)
     shown = names or aliases.layout_names()
     if not shown:
-        raise LayoutError("no alias in the file is a layout", FileLocation(aliases.source.name))
+        from tt_layout.mlir.languages import NO_ALIAS, no_mlir
+
+        raise no_mlir(aliases.source, NO_ALIAS)
     for name in shown:
         yield name, aliases.layout(name, chosen_release()), b"\n" if names else b""

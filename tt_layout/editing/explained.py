@@ -9,6 +9,8 @@ from typing import Any
 from tt_layout.editing.dump import Dump
 from tt_layout.editing.hover import Section, corner, hover
 from tt_layout.errors import LayoutError
+from tt_layout.mlir.languages import NO_MLIR, language_of, no_mlir, refuse_other_mlir
+from tt_layout.mlir.source import Source
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
@@ -83,6 +85,8 @@ def explained_line(file: str, text: str, line: int) -> ExplainedLine:
     Raises:
         LayoutError: the dump has no such line.
     """
+    source = Source(text, file)
+    refuse_other_mlir(source)
     dump = Dump(text)
     placed = dump.at(line)
     most = text.count("\n") + 1
@@ -93,7 +97,11 @@ def explained_line(file: str, text: str, line: int) -> ExplainedLine:
     starts = [column for column, mark in enumerate(written) if mark in "#.%"]
     starts.sort(key=lambda column: written[column] != ".")  # the operation comes first
     found = (hover(placed.piece, at, column) for column in starts)
-    sections = (section for one in found if one is not None for section in one.sections)
+    sections = tuple(section for one in found if one is not None for section in one.sections)
+    if not sections and language_of(text) is not None:
+        error = no_mlir(source)
+        if error.message != NO_MLIR:
+            raise error
     wrong = (one.message for one in placed.piece.diagnoses(placed.down) if one.line == line)
     return ExplainedLine(
         file, line, written, tuple(dict.fromkeys(sections)), tuple(dict.fromkeys(wrong))

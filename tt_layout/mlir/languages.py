@@ -112,19 +112,47 @@ def language_of(text: str) -> Language | None:
     return next((language for language in LANGUAGES if language.sign.search(beginning)), None)
 
 
-def no_mlir(source: Source) -> NothingFoundError:
+NO_ALIAS = "no alias in the file is a layout"
+NO_MLIR = "found no MLIR in it: no module, function, layout alias or tensor type"
+
+
+def no_mlir(source: Source, message: str = NO_MLIR) -> NothingFoundError:
     """Return the error for a text without MLIR, which says what it is where that is known.
+
+    Args:
+        source: the text.
+        message: of a text whose language is not known.
 
     Example:
         >>> print(no_mlir(Source("define void @f() {\\n}", "f.llir")))
         f.llir: error: this is LLVM IR: give the .ttgir beside it
     """
-    language = language_of(source.text)
-    if language is None:
-        message = "found no MLIR in it: no module, function, layout alias or tensor type"
-    else:
+    language = None if _OF_TRITON.search(source.text) else language_of(source.text)
+    if language is not None:
         message = f"this is {language.name}: {language.instead}"
     return NothingFoundError(message, FileLocation(source.name))
+
+
+def refuse_other_mlir(source: Source) -> None:
+    """Raise for a text in a dialect of MLIR that is no part of Triton, with nothing of Triton's.
+
+    Raises:
+        NothingFoundError: it is StableHLO.
+
+    Example:
+        >>> refuse_other_mlir(Source("%0 = stablehlo.add %a, %b : tensor<8xf32>", "f.mlir"))
+        Traceback (most recent call last):
+        tt_layout.errors.NothingFoundError: f.mlir: error: this is StableHLO: give the .ttgir of \
+its Triton kernels
+    """
+    language = next(language for language in LANGUAGES if language.name == "StableHLO")
+    is_other = language.sign.search(source.text[:MAX_BEGINNING])
+    if is_other and not _OF_TRITON.search(source.text):
+        raise no_mlir(source)
+
+
+_OF_TRITON = re.compile(r"(?:^|[\s\"#!])(?:tt|ttg|ttng|triton_gpu|ttig|amdg)\.\w|^#\w+ = #", re.M)
+"""What dumps of Triton have, of any era."""
 
 
 _PREPROCESSOR = re.compile(r"\s*#(?:\s|(?:include|pragma|define|if|ifdef)\b)")

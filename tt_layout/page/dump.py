@@ -20,6 +20,7 @@ from tt_layout.ir.passes import PassRun, pass_runs
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
+from tt_layout.mlir.languages import no_mlir, refuse_other_mlir
 from tt_layout.mlir.source import Source
 from tt_layout.page import EmbeddedDump, PageLayout, build
 from tt_layout.page.assembly import embedded_assembly
@@ -130,6 +131,7 @@ def page_of_dump(
             the dump is cut off.
     """
     _check_line(source, line)
+    refuse_other_mlir(source)
     shared, pages = SharedWork(), []
     missing, unnamed = dict.fromkeys(names), dict[str, None]()
     placed: dict[_Key, _Used] = {}
@@ -150,8 +152,7 @@ def page_of_dump(
         raise LayoutError(unknown_alias(next(iter(missing)), unnamed), FileLocation(source.name))
     layouts, numbers = _placed(placed)
     if not layouts and (placed or names or not pages):
-        message = "no layout of the file is used with a type that it fits"
-        raise LayoutError(message, FileLocation(source.name))
+        raise no_mlir(source, "no layout of the file is used with a type that it fits")
 
     def number_of(ir_type: IRType | None) -> int | None:
         return None if ir_type is None else numbers.get(_key_of(ir_type))

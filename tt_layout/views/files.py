@@ -11,6 +11,7 @@ from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Alias, Module
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
+from tt_layout.mlir.languages import NO_ALIAS, no_mlir
 from tt_layout.mlir.source import Source
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
@@ -136,7 +137,7 @@ def _check_names(
         layouts = (n for t in tables for n in t.attributes() if t[n].encoding is not None)
         raise LayoutError(unknown_alias(name, layouts), FileLocation(source.name))
     if not names and not shown:
-        raise LayoutError("no alias in the file is a layout", FileLocation(source.name))
+        raise no_mlir(source, NO_ALIAS)
 
 
 def _types_by_layout(module: Module) -> dict[str, list[IRType]]:

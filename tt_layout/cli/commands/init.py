@@ -23,6 +23,7 @@ from tt_layout.golden.manifest import DEFAULT_PATH, MAX_CASES, is_pattern
 from tt_layout.golden.yaml_nodes import is_plain_text
 from tt_layout.ir.file_aliases import LAST, split_module
 from tt_layout.ir.used_types import UsedTypes, used_types
+from tt_layout.mlir.languages import NO_ALIAS, no_mlir
 from tt_layout.mlir.source import WHAT_DUMPS_ARE, dumps_below
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
@@ -125,7 +126,7 @@ def _layouts_text(
     aliases = read_aliases(file)
     names = aliases.layout_names(max_cases + 1)
     if not names:
-        raise LayoutError("no alias in the file is a layout", FileLocation(file))
+        raise no_mlir(aliases.source, NO_ALIAS)
     if len(names) > max_cases:
         message = f"more than {max_cases} aliases of the file are layouts; --max-cases allows more"
         raise TooLargeError(message, FileLocation(file))
