@@ -306,6 +306,9 @@ def odd_texts() -> Iterator[Attack]:
 
     for form in FORMS:
         yield Attack(("check", "a.layouts.yaml", "--format", form), prepare=neighbours)
+    for grid in ("9" * 5000, "0" * 5000 + "1", "1," * 5000, "\u0663", "1e9", "-1", "2147483648"):
+        for command in ("audit", "rank"):
+            yield Attack((command, "dump.mlir", "--grid", grid))
     for part in ("0:12,0:6", "-1:,::"):
         view = ("-l", BLOCKED, "-t", "tensor<16x64xf16>", "--header", "--compact", "--slice", part)
         yield Attack(view)

@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from test_compile import python_with
 
 ROOT = Path(__file__).parent.parent.parent
 BLOCKED = (
@@ -101,3 +102,49 @@ def test_no_process_is_left_behind(command: str, number: signal.Signals, tmp_pat
     _, errors = process.communicate(timeout=SECONDS)
     assert wait_for(0, process.pid, at_most=True) == []
     assert "Traceback" not in errors
+
+
+COMPILES = """
+    import os, subprocess, sys, time
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"])
+    with open(os.path.join({folder!r}, "part"), "w") as file:
+        file.write(f"{{os.getpid()}} {{child.pid}}")
+    os.rename(os.path.join({folder!r}, "part"), os.path.join({folder!r}, "started"))
+    time.sleep(300)
+"""
+ASKS = """
+import sys
+from tt_layout.kernels.chosen_compiler import CompilerTarget
+from tt_layout.kernels.compiling import TritonCompiler
+from tt_layout.kernels.metadata import NO_METADATA
+target = CompilerTarget("cuda", "90", 32)
+TritonCompiler(sys.argv[1]).metadata("module {}", target, NO_METADATA)
+"""
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_no_compilation_is_left_behind(tmp_path: Path) -> None:
+    """An agent that gives a question up has its process killed, which can end no other then."""
+    python = python_with(tmp_path, COMPILES.format(folder=str(tmp_path)))
+    asks = subprocess.Popen(
+        [sys.executable, "-c", ASKS, python], env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    end = time.monotonic() + SECONDS
+    started = tmp_path / "started"
+    while not started.exists():
+        assert asks.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    processes = [int(number) for number in started.read_text().split()]
+    assert all(map(is_running, processes))
+    asks.kill()
+    asks.wait()
+    while any(map(is_running, processes)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(map(is_running, processes))

@@ -14,8 +14,12 @@ from tt_layout.audit.values.given import (
     parse_values,
     plain_name,
 )
-from tt_layout.errors import LayoutError
+from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.hardware import find_product
+from tt_layout.safe_text import shortened
+
+MAX_DIGITS = 20
+"""Of a size of a grid, zeros before it included."""
 
 value_option = click.option(
     "--value",
@@ -64,9 +68,11 @@ def _of_grid(text: str) -> dict[str, int]:
     """Return how many programs there are along each axis."""
     sizes = [size.strip() for size in text.split(",")]
     if len(sizes) > len(PROGRAM_COUNTS) or not all(
-        size.isascii() and size.isdecimal() and 0 < int(size) < 1 << 31 for size in sizes
+        size.isascii() and size.isdecimal() and len(size) < MAX_DIGITS and 0 < int(size) < 1 << 31
+        for size in sizes
     ):
-        raise LayoutError(f"--grid takes 1 to 3 numbers such as 4096 or 64,8, got {text!r}")
+        shown = shortened(text, MAX_SHOWN)
+        raise LayoutError(f"--grid takes 1 to 3 numbers such as 4096 or 64,8, got {shown!r}")
     sizes += ["1"] * (len(PROGRAM_COUNTS) - len(sizes))
     return dict(zip(PROGRAM_COUNTS, map(int, sizes)))
 

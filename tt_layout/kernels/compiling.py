@@ -202,7 +202,7 @@ class TritonCompiler:
             try:
                 process = subprocess.Popen(
                     command,
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE,  # at whose end it ends, however this process does
                     stdout=out,
                     stderr=err,
                     cwd=folder,
@@ -218,6 +218,8 @@ class TritonCompiler:
             finally:
                 _end_group(process.pid)
                 process.wait()
+                if process.stdin is not None:
+                    process.stdin.close()
 
 
 def _environment(folder: str) -> dict[str, str]:

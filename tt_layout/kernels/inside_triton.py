@@ -46,6 +46,24 @@ def limit() -> None:
         resource.setrlimit(kind, (least, hard))
 
 
+def end_with_parent() -> None:
+    """End with whoever waits for this process, and let those that it starts end with it.
+
+    Standard input is a pipe that nobody writes to: it ends with the process that has the other end.
+    """
+    import os
+    import signal
+    import threading
+
+    def wait() -> None:
+        os.read(0, 1)
+        if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+            os.killpg(os.getpid(), signal.SIGKILL)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 def release() -> str:
     """Return Triton's release, from its metadata where it has any: that takes no import."""
     from importlib import metadata
@@ -106,6 +124,7 @@ def main() -> None:
     """Do what the arguments say."""
     sys.path.pop(0)  # this folder, whose files are none of the standard library
     limit()
+    end_with_parent()
     if sys.argv[1] == "release":
         sys.stdout.write(release())
         return
