@@ -55,9 +55,15 @@ def compare_with_baseline(
     """
     from tt_layout.cli.batch import overview
     from tt_layout.reports.baseline import BaselineReport, changes_between
+    from tt_layout.reports.result_cache import kernels_in_report
 
     if len(files) != 1:
         raise LayoutError(f"--baseline compares with one folder or file, got {len(files)}")
+    if all(name.endswith(".json") for name in (baseline, files[0])):
+        ends = [(name, kernels_in_report(name)) for name in (baseline, files[0])]
+        report = BaselineReport(changes_between(ends[0], ends[1], tolerance / 100))
+        emit(report, output_format)
+        return 1 if report.is_worse else 0
     overviews = [
         overview(
             [name],

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 from tt_layout.audit.kernel import SETTLED, Kernel
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings.third_parties import installed
-from tt_layout.errors import LayoutError
-from tt_layout.files import CacheFolder, chunks_of, is_file, open_file
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.files import CacheFolder, chunks_of, is_file, open_file, read_bytes
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.kernels.metadata import files_beside
@@ -30,6 +30,9 @@ FORMAT = 3
 
 MAX_BYTES = 256 << 20
 """What the folder may hold: the oldest results beyond that are removed."""
+
+MAX_REPORT = 64 << 20
+"""Bytes of the report of watched kernels that is read."""
 
 MAX_NUMBER = 1 << 63
 """Below which integers of a result are."""
@@ -138,6 +141,38 @@ def from_plain(plain: Any, name: str) -> FileKernels:
         kernels=tuple(entry.with_values(file=name + entry.file) for entry in result.kernels),
         unread=tuple(entry._replace(file=name + entry.file) for entry in result.unread),
     )
+
+
+def kernels_in_report(path: str) -> tuple[Kernel, ...]:
+    """Return the kernels of the JSON that `tt_layout.watch` or ``pytest --tt-audit-report`` wrote.
+
+    They have what a comparison needs; those without an audit are left out.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        LayoutError: it cannot be read, or is no such report.
+    """
+    try:
+        plain = json.loads(read_bytes(path, MAX_REPORT))
+        entries = [entry["audit"] for entry in plain["kernels"]]
+        return tuple(_reported(audit) for audit in entries if audit is not None)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        message = "expected the JSON of watched kernels, as pytest --tt-audit-report writes it"
+        raise LayoutError(message, FileLocation(path)) from None
+
+
+def _reported(audit: dict[str, Any]) -> Kernel:
+    """Return a kernel of a report.
+
+    Raises:
+        KeyError: something is missing.
+        ValueError: something is of another type.
+    """
+    names = {"weight": "cost", "kinds": "counts"}
+    values = {name: audit[names.get(name, name)] for name in SETTLED if name != "finding_lines"}
+    return Kernel.of_values(_settled({**values, "finding_lines": []}))
 
 
 def _as_kind(plain: Any, kind: Any) -> Any:
