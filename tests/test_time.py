@@ -390,6 +390,39 @@ class TestChanges:
 
 
 class TestNoEstimate:
+    @pytest.mark.parametrize(
+        ("grid", "values", "words"),
+        [
+            ((0,), {}, "its grid of 0 has no programs"),
+            ((4, -5), {}, "its grid of 4 x -5 has no programs"),
+            ((), {}, "a grid has one to three sizes, and this has 0"),
+            ((1, 2, 3, 4), {}, "a grid has one to three sizes, and this has 4"),
+            ((1.5,), {}, "its grid of 1.5 has no programs"),
+            ((64,), {"num_programs_x": 8}, "num_programs_x is 8, and the grid has 64 there"),
+            ((64,), {"program_id_y": 1}, "program_id_y is 1, and the grid has 1 there"),
+        ],
+    )
+    def test_a_grid_that_cannot_be(
+        self, grid: tuple[Any, ...], values: dict[str, int], words: str
+    ) -> None:
+        with pytest.raises(LayoutError, match=re.escape(words)):
+            tt_layout.estimate(kernel(chain(4)), values, grid=grid)
+
+    def test_an_operation_that_nobody_knows(self) -> None:
+        of_tensors = """
+        %w = "foo.bar"(%x) : (tensor<512xf32, #b>) -> tensor<512xf32, #b>
+        """
+        with pytest.raises(LayoutError, match=r"line \d+: nobody knows how long foo.bar takes"):
+            estimated(kernel(of_tensors))
+        of_numbers = '%w = "foo.bar"(%n) : (i32) -> i32'
+        plain, strange = (
+            estimated(kernel(chain(4))),
+            estimated(kernel(of_numbers + "\n" + chain(4))),
+        )
+        [doubt] = strange.doubts
+        assert doubt.startswith("nobody knows how long foo.bar at line ")
+        assert strange.range[1] / strange.seconds > plain.range[1] / plain.seconds
+
     def test_unknown_trips_are_named(self) -> None:
         with pytest.raises(LayoutError, match="how often the loop at line 19 runs"):
             estimated(kernel(loop(ADD)))

@@ -618,6 +618,16 @@ TRAITS: Mapping[str, Traits] = _rows()
 _KNOWN: dict[str, Traits] = dict(TRAITS)
 
 
+def is_known(name: str) -> bool:
+    """Tell whether an operation has a row, or is of a dialect whose operations are alike.
+
+    Example:
+        >>> is_known("arith.addi"), is_known("triton_gpu.local_load"), is_known("my.op")
+        (True, True, False)
+    """
+    return name_today(name) in TRAITS or name.partition(".")[0] in _BY_DEFAULT
+
+
 def traits_of(name: str) -> Traits:
     """Return the traits of an operation; none of one that has no row.
 

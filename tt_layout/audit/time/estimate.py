@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
 from math import prod
 
 from tt_layout.audit.audit import Audit
@@ -25,12 +27,14 @@ from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware import Target
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.control_flow import ways
+from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
 from tt_layout.wording import count, durations
 
@@ -168,6 +172,9 @@ def kernel_estimate(
         return NoEstimate(reason="it is in no function")
     if (audit.module.number("num-ctas") or 1) > 1:
         return NoEstimate(reason="programs of several CTAs were not measured")
+    refused = _refused_grid(audit, grid)
+    if refused is not None:
+        return NoEstimate(reason=refused)
     # Without a grid the programs of a wave are along x: what they share is what those share.
     along = (*(grid or (rates.multiprocessors,)), 1, 1)[:3]
     program = read_program(audit, symbol, along, registers, shared_bytes, tensor_columns)
@@ -175,7 +182,7 @@ def kernel_estimate(
         return NoEstimate(reason="the dump does not have it whole")
     if grid is None:
         program = program.launched(full_wave(program, target, rates))
-    unknown = next(_unknown_runs(program), None)
+    unknown = next(chain(_unknown_operations(program), _unknown_runs(program)), None)
     if unknown is not None:
         return NoEstimate(reason=unknown)
     launch = launch_time(program, target, rates, rates.timing)
@@ -192,6 +199,30 @@ def kernel_estimate(
     )
 
 
+def _refused_grid(audit: Audit, grid: Grid | None) -> str | None:
+    """Return why a grid is none that a kernel is launched with; None where it may be one."""
+    if grid is None:
+        return None
+    if not 1 <= len(grid) <= len(PROGRAM_COUNTS):
+        return f"a grid has one to three sizes, and this has {len(grid)}"
+    if any(not isinstance(size, int) or size < 1 for size in grid):
+        return f"its grid of {' x '.join(map(str, grid))} has no programs"
+    values = audit.audited.given.values if audit.audited is not None else {}
+    for size, number, name in zip((*grid, 1, 1), PROGRAM_COUNTS, PROGRAM_IDS):
+        if values.get(number, size) != size:
+            return f"{number} is {values[number]}, and the grid has {size} there"
+        if values.get(name, 0) >= size:
+            return f"{name} is {values[name]}, and the grid has {size} there"
+    return None
+
+
+def _unknown_operations(program: Program) -> Iterator[str]:
+    """Yield the operations on tensors that nobody knows."""
+    for step in program.walk():
+        if not is_known(step.name) and (step.registers or step.inputs):
+            yield f"line {step.line}: nobody knows how long {step.name} takes"
+
+
 def _unknown_runs(program: Program) -> Iterator[str]:
     """Yield the loops of which it is not known how often they run."""
     for step in program.walk():
@@ -206,6 +237,9 @@ def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str
         yield "without a grid it is of one full wave"
     if not timing.is_measured:
         yield "latencies and rates of the GPU were not measured"
+    strange = next((step for step in program.walk() if not is_known(step.name)), None)
+    if strange is not None:
+        yield f"nobody knows how long {strange.name} at line {strange.line} takes"
     unknown = [
         (step.line, getattr(step.access.details, "unknown", ()))
         for step in program.walk()
@@ -283,7 +317,6 @@ class _StepReader:
         grid: Grid,
     ) -> None:
         self._audited, self._function, self._grid = audited, function, grid
-        self._sharing = ProgramSharing(audited.evaluator(function))
         self._counts, self._touched = counts, touched.lines
         self._rows = audit.by_place
         operations = audited.operations_of(function.name)
@@ -389,6 +422,10 @@ class _StepReader:
             touched=touched,
             apart=self._apart(operation) if is_hidden else 1,
         )
+
+    @cached_property
+    def _sharing(self) -> ProgramSharing:
+        return ProgramSharing(self._audited.evaluator(self._function))
 
     def _apart(self, operation: SsaOperation) -> float:
         """Return the part of the programs that touch bytes of their own by an access.
