@@ -199,6 +199,8 @@ def test_needed_are_the_bytes_that_lanes_ask_for() -> None:
     assert found is not None
     assert found.memory.bytes == 1320 * (512 * 32 + 2048)
     assert found.memory.used == 1320 * (512 * 4 + 2048)
+    assert found.needed == pytest.approx(found.memory.used / found.rates.dram_per_cycle)
+    assert found.needed < 0.25 * found.cycles  # the rest could be avoided
 
 
 def test_no_bound_of_a_gpu_without_rates() -> None:

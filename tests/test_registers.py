@@ -14,6 +14,7 @@ from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.instruction_registers import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
+from tt_layout.hardware import find_target
 from tt_layout.ir import parse_ir
 
 HEAD = """
@@ -62,6 +63,23 @@ def test_an_accumulator_counts_once() -> None:
     }
     """
     assert pressure(body + STORE.format("sum")).live == 64
+
+
+def test_what_a_loop_loads_streams_through_it() -> None:
+    """A fifth of what a kernel without products loads in a loop is live at once."""
+    body = """
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %x = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      ttg.barrier local
+      tt.store %p, %x : tensor<4096x!tt.ptr<f32>, #a>
+    }
+    """
+    outside = LOAD + "ttg.barrier local\n" + STORE.format("x")
+    streamed, whole = pressure(body), pressure(outside)
+    assert streamed.needed < whole.needed - 8
+    assert streamed.range.high < whole.range.high
 
 
 def test_what_comes_from_outside_is_live_to_the_end_of_the_loop() -> None:
@@ -348,12 +366,23 @@ def test_indices_and_masks_take_registers_up_to_a_limit() -> None:
 TRUTH = Path(__file__).parent / "data" / "registers.jsonl.xz"
 
 
-@pytest.mark.slow  # a quarter of the kernels: each is read and its live ranges are found
+def test_near_the_limit_a_kernel_without_loops_spills() -> None:
+    """All 37 kernels of 0.92 of the limit and more did, as ptxas compiled them."""
+    line = find_target("sm90").compiler
+    assert line is not None
+    below, above = (line.straight.range(live, 255) for live in (290, 295))
+    assert below.needed < 0.92 * 255 <= above.needed
+    assert below.low <= 255 < above.low
+    assert line.straight.range(295, 512).low < 255
+    assert line.products.range(250, 255).low <= 255
+
+
+@pytest.mark.slow  # an eighth of the kernels: each is read and its live ranges are found
 def test_the_range_holds_what_the_compilers_took() -> None:
-    """Kernels of 32 families for nine GPUs, as benchmarks/registers compiled them."""
+    """Kernels of 37 families for nine GPUs, as benchmarks/registers compiled them."""
     judge = runpy.run_path(str(Path(__file__).parent.parent / "benchmarks/registers/judge.py"))
-    found = judge["figures"](list(judge["rows_of"](TRUTH, 4)))
-    assert found.kernels >= 75
+    found = judge["figures"](list(judge["rows_of"](TRUTH, 8)))
+    assert found.kernels >= 70
     assert found.held >= 0.8
     assert found.width <= 0.75
     assert found.right == found.said >= 1

@@ -97,7 +97,7 @@ from tt_layout.page.dump import _layouts
 from tt_layout.page.examples import EXAMPLES
 from tt_layout.placement import place
 from tt_layout.reports import progress
-from tt_layout.reports.advice_text import note_text
+from tt_layout.reports.advice_text import no_way_out, note_text
 from tt_layout.reports.audit import AuditReport
 from tt_layout.reports.conflicts import _collisions
 from tt_layout.reports.program_source import ProgramSource
@@ -1172,6 +1172,7 @@ def test_a_launch_of_inductor_has_its_grid(monkeypatch: pytest.MonkeyPatch) -> N
     ("consumers", "words"),
     [
         (("tt.store",), "is worth keeping: a direct store"),
+        (("tt.atomic_rmw",), "is worth keeping: a direct atomic"),
         (("tt.store", "tt.dot"), "is worth keeping: the cheapest other way"),
         ((), "is worth keeping: the cheapest other way"),
     ],
@@ -1181,6 +1182,13 @@ def test_only_stores_make_an_epilogue(consumers: tuple[str, ...], words: str) ->
     adviser: Any = SimpleNamespace(reason=lambda _: SimpleNamespace(consumers=anchors))
     finding: Any = SimpleNamespace(name="ttg.convert_layout", line=7)
     assert words in note_text(adviser, Note(finding, 4, 8), [finding])
+
+
+def test_that_no_fix_was_found_says_what_was_tried() -> None:
+    tried = "no layout that was tried takes fewer cycles"
+    occurrences = [SimpleNamespace(no_way_out=""), SimpleNamespace(no_way_out=tried)]
+    finding: Any = SimpleNamespace(occurrences=occurrences)
+    assert no_way_out(finding) == f"no fix was found: {tried}"
 
 
 @pytest.mark.parametrize(("banks", "more"), [(4, None), (5, "  and 1 more bank")])

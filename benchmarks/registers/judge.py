@@ -3,9 +3,10 @@
 usage: judge.py PLACE... [--rows] [--every N]
 
 PLACE is a folder that make.py has written, ``tests/data/registers.jsonl.xz``, or rows of
-``benchmarks/hardware/sweep.py``, packed by xz or not.  For each target, and for the families that
-nothing was fitted to: in how many kernels that do not spill the range holds the registers, and its
-median width over its middle; how many spill, are said to and are; and may, and do.
+``benchmarks/hardware/sweep.py``, packed by xz or not.  For each target, for the families that
+nothing was fitted to, and for kernels that were compiled after all was fitted: in how many kernels
+that do not spill the range holds the registers, and its median width over its middle; how many
+spill, are said to and are; and may, and do.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Row(NamedTuple):
         pressure: the estimate.
         registers: of a thread, as compiled.
         spilled: registers of a thread that the compiler spilled.
+        is_fresh: whether it was compiled after all was fitted.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Row(NamedTuple):
     pressure: RegisterPressure
     registers: int
     spilled: int
+    is_fresh: bool = False
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -113,7 +116,8 @@ def rows_of(place: Path, every: int = 1) -> Iterator[Row]:
             registers = one["registers"] if "registers" in one else one["n_regs"]
             spilled = one["spilled"] if "spilled" in one else one["n_spills"]
             fitted, family = one.get("is_fitted"), one.get("family") or one["name"]
-            yield Row(one["name"], family, target, fitted, pressure, registers, spilled)
+            fresh = bool(one.get("is_fresh"))
+            yield Row(one["name"], family, target, fitted, pressure, registers, spilled, fresh)
 
 
 def _compiled(place: Path) -> Iterable[Mapping[str, Any]]:
@@ -143,7 +147,8 @@ def main() -> None:
         low, needed, high = row.pressure.range
         print(row.target, row.name, low, needed, high, row.registers, row.spilled)
     held_out = [row for row in rows if row.is_fitted is False]
-    for title, own in (("held out", held_out), ("all", rows)):
+    fresh = [row for row in rows if row.is_fresh]
+    for title, own in (("held out", held_out), ("fresh", fresh), ("all", rows)):
         for target in dict.fromkeys(row.target for row in own):
             print(title, target, figures([row for row in own if row.target == target]).text)
         print(title, "each", figures(own).text)

@@ -55,6 +55,8 @@ class RegisterLine(NamedTuple):
         indices: registers for an element of a tensor of indices or addresses.
         masks: registers for an element of a mask.
         most_indices: registers that indices and masks take at most; they are computed anew beyond.
+        spills_from: the part of the registers that there are from which on every kernel whose
+            middle is as large spills: near the limit the assembler finds no order that saves any.
     """
 
     needed: tuple[float, float]
@@ -66,19 +68,30 @@ class RegisterLine(NamedTuple):
     indices: float = 0
     masks: float = 0
     most_indices: int = 0
+    spills_from: float | None = None
 
-    def range(self, live: float) -> RegisterRange:
+    def range(self, live: float, limit: int | None = None) -> RegisterRange:
         """Return the registers for so many live ones.
+
+        Args:
+            live: registers that are live.
+            limit: the most of a thread; None where it does not matter.
 
         Example:
             >>> from tt_layout.hardware import find_target
             >>> find_target("sm90").compiler.products.range(128)
             RegisterRange(low=122, needed=140, high=187)
+            >>> find_target("sm90").compiler.straight.range(300, 255)
+            RegisterRange(low=256, needed=256, high=433)
         """
         low, needed, high = (
             round(base + slope * live) for slope, base in (self.low, self.needed, self.high)
         )
-        return RegisterRange(min(low, needed), needed, max(needed, high))
+        low, high = min(low, needed), max(needed, high)
+        least = self.spills_from
+        if limit is not None and least is not None and needed >= least * limit:
+            low, high = max(low, limit + 1), max(high, limit + 1)
+        return RegisterRange(low, max(low, needed), high)
 
 
 class CompilerModel(NamedTuple):

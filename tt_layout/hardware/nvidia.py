@@ -47,6 +47,7 @@ _COMPILER = CompilerModel(
         indices=0.2,
         masks=0.4,
         most_indices=40,
+        spills_from=0.92,
     ),
     slices=3,
     sinks_shared_loads=True,

@@ -386,7 +386,8 @@ def _of_body(
         return [], walked.partitions
     weighed = walked.needed
     peak = max(range(len(weighed)), key=weighed.__getitem__)
-    expected = walked.line.range(weighed[peak])
+    limit = sizes.limit(warps)
+    expected = walked.line.range(weighed[peak], limit)
     at_peak = [
         live_range for live_range in walked.ranges if live_range.begin <= peak < live_range.end
     ]
@@ -399,7 +400,7 @@ def _of_body(
         needed=expected.needed,
         low=expected.low,
         high=expected.high,
-        limit=sizes.limit(warps),
+        limit=limit,
         values=tuple(_largest(function, at_peak)),
         usual_limit=sizes.usual_limit,
     )
