@@ -47,6 +47,15 @@ def test_info_says_what_was_typed_and_why_less_is_distinct(run: Run) -> None:
     assert "4 warps along dim0 need 64 rows, the tensor has 32: 2 copies; 2 warps along" in printed
 
 
+def test_info_says_which_order_was_typed(run: Run) -> None:
+    """A thread of one element at a time walks down the column first, whatever is typed."""
+    rows = "gl.BlockedLayout([1, 1], [1, 32], [2, 2], [1, 0])"
+    printed = run("info", rows, "-t", "tensor<64x64xf32>").out
+    line = "order                   [1, 0] typed; registers [0, 1], lanes [1, 0], warps [1, 0]\n"
+    assert line in printed
+    assert "order                   [1, 0]; lanes " in run("info", ROW, "-t", "64x64xf32").out
+
+
 def test_registers_beyond_the_tensor_are_dropped_or_copies() -> None:
     wide = ROW.replace("[1, 4], threads", "[1, 32], threads")
     said = {}

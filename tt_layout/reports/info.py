@@ -58,7 +58,7 @@ class InfoReport(Printed, Generic[InfoT]):
         yield str(self.placed.encoding)
         info: Info = self.info
         if isinstance(info, LayoutInfo):
-            yield from _register_lines(info, self.typed)
+            yield from _register_lines(info, self.typed, self.placed.encoding)
         elif isinstance(info, SharedInfo):
             yield from _shared_lines(info)
         else:
@@ -195,7 +195,18 @@ def _reason(place: str, d: int, size: TypedSize, info: LayoutInfo) -> str:
     return f"{needs}, the tensor has {info.shape[d]}: {rest}"
 
 
-def _register_lines(info: LayoutInfo, typed: Sequence[TypedSize]) -> Iterator[str]:
+def _order_text(info: LayoutInfo, encoding: Encoding) -> str:
+    """Return the orders of registers, lanes and warps, and what is typed where it differs."""
+    others = f"lanes {list(info.thread_order)}, warps {list(info.warp_order)}"
+    typed = getattr(encoding, "order", info.order)
+    if tuple(typed) == info.order:
+        return f"{list(info.order)}; {others}"
+    return f"{list(typed)} typed; registers {list(info.order)}, {others}"
+
+
+def _register_lines(
+    info: LayoutInfo, typed: Sequence[TypedSize], encoding: Encoding
+) -> Iterator[str]:
     stated = {size.name: typed_text(size, info) for size in typed}
     yield _line("elements per thread", elements_text(info))
     yield _line("  by dimension", _sizes(info.elements_per_thread))
@@ -204,8 +215,7 @@ def _register_lines(info: LayoutInfo, typed: Sequence[TypedSize]) -> Iterator[st
         yield _line(label, stated.get(name) or _sizes(getattr(info, name)))
     if info.ctas is None or max(info.ctas, default=1) > 1:
         yield _line("CTAs", f"{_sizes(info.ctas)}, splitting {_sizes(info.cta_split)}")
-    orders = info.order, info.thread_order, info.warp_order
-    yield _line("order", f"{list(orders[0])}; lanes {list(orders[1])}, warps {list(orders[2])}")
+    yield _line("order", _order_text(info, encoding))
     yield _line("contiguity per thread", _sizes(info.contiguity_per_thread))
     yield _line("contiguity per warp", _sizes(info.contiguity_per_warp))
     locations = f"; {info.locations_per_element} locations per element"
