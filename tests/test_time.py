@@ -16,7 +16,7 @@ import pytest
 from command import Run, runner
 
 import tt_layout
-from tt_layout.audit.bounds import Bound
+from tt_layout.audit.bounds import Bound, footprint
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.verdict import Gap
@@ -338,6 +338,20 @@ class TestPrices:
         )
         assert shared == pytest.approx(alone)
         assert apart > 20 * alone
+
+
+def test_a_program_of_the_grid_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[tuple[int, tuple[int, ...]]] = []
+    reach = footprint._Programs._reach
+
+    def counted(programs: Any, full: Any, access: Any, at: tuple[int, ...]) -> Any:
+        looked_at.append((full.operation.line, at))
+        return reach(programs, full, access, at)
+
+    monkeypatch.setattr(footprint._Programs, "_reach", counted)
+    [audit] = tt_layout.audit_ir(kernel(chain(1))).audits
+    assert footprint.footprint(audit, "f", (64, 64)).bytes == 2 * 64 * 2048
+    assert len(looked_at) == len(set(looked_at)) == 2 * 4
 
 
 class TestChanges:

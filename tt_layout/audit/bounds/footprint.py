@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -174,7 +174,7 @@ class _Programs:
         pointer = pointer_of(self._audited, full) if access is not None else None
         if access is None or pointer is None or access.shape.too_large is not None:
             return None
-        find = partial(self._reach, full, access)
+        find = cache(partial(self._reach, full, access))
         sizes = self._touching(find)
         corners = {at: find(at) for at in product(*({0, size - 1} for size in sizes))}
         reaches = {at: reach for at, reach in corners.items() if reach is not None}
