@@ -23,7 +23,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dumps import KERNELS, write_dump, write_folder, write_tuned
-from timing import alternate, machine, milliseconds, process_peak, process_seconds, write_table
+from timing import (
+    alternate,
+    machine,
+    milliseconds,
+    process_cpu_seconds,
+    process_peak,
+    process_seconds,
+    write_table,
+)
 
 HERE = Path(__file__).resolve().parent
 
@@ -180,10 +188,10 @@ class Bench:
         base = [sys.executable, "-c", "import numpy, click"]
         small, bare = alternate(
             SHORT * self.runs,
-            lambda: process_seconds([*ours, *SMALL]),
-            lambda: process_seconds(base),
+            lambda: process_cpu_seconds([*ours, *SMALL]),
+            lambda: process_cpu_seconds(base),
         )
-        what = "whole process, 16x16, beside `import numpy, click`"
+        what = "processor time of a whole process, 16x16, beside `import numpy, click`"
         yield Row(what, milliseconds(small), milliseconds(bare), f"{small / bare:.2f} of it")
         if self.triton_python is None:
             return
