@@ -9,6 +9,8 @@ import pytest
 
 from browser.open_page import Opened
 from browser.pages import LONG, MATMUL, PAGES, page_named, with_long_names, with_passes
+from tt_layout.kernels.assembly import AssemblyText
+from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.page.dump import page_of_dump
 
 LAPTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
@@ -49,6 +51,17 @@ def test_axe_finds_nothing(name: str, axe: str, open_file: Any) -> None:
     page.settle()
     page.shot(f"look-{name}-dark")
     assert page.page.evaluate(VIOLATIONS, ["color-contrast"]) == []
+
+
+def test_axe_finds_nothing_where_assembly_stands_beside_a_dump(axe: str, open_file: Any) -> None:
+    text = '.file 1 "make.py"\n.loc 1 36 41\nldmatrix.sync %r1, [%r2];\nst.local.b32 [%r1], %r2;\n'
+    known = KernelMetadata(assembly=AssemblyText("k.ptx", None, text))
+    page = open_file(page_of_dump(MATMUL, [], known=known).html, "y=assembly")
+    page.page.evaluate(axe)
+    for window in (LAPTOP, PHONE):
+        resize(page, window)
+        assert page.page.evaluate(VIOLATIONS, STANDARDS) == []
+    resize(page, NARROWEST)
 
 
 @pytest.mark.parametrize("name", PAGES)
