@@ -397,6 +397,67 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 """
 
 
+COUNTED = """
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @f(%p: !tt.ptr<ELEMENT> {tt.divisibility = 16 : i32},
+                    %v: tensor<128xELEMENT, #a>, %n: i32) {
+    %x = tt.get_program_id x : i32
+    %s = tt.splat %p : !tt.ptr<ELEMENT> -> tensor<128x!tt.ptr<ELEMENT>, #a>
+    %r = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #a>
+    %e = tt.splat BOUND : i32 -> tensor<128xi32, #a>
+    %m = arith.cmpi slt, %r, %e : tensor<128xi32, #a>
+    %old = tt.atomic_rmw ADD, relaxed, gpu, %s, %v, %m :
+      (tensor<128x!tt.ptr<ELEMENT>, #a>, tensor<128xELEMENT, #a>, tensor<128xi1, #a>)
+      -> tensor<128xELEMENT, #a>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("element", "kind", "bound", "cycles"),
+    [
+        ("f32", "fadd", "%n", 640 * 128 / 0.29),
+        ("f16", "fadd", "%n", 640 * 128 / 0.66),
+        ("i32", "add", "%n", 640 * 128 / (32 * 0.71)),
+        ("i32", "max", "%n", None),
+        ("f32", "fadd", "%x", None),
+    ],
+)
+def test_lanes_that_add_to_one_address_are_counted(
+    element: str, kind: str, bound: str, cycles: float | None
+) -> None:
+    """Measured on an H100: 0.57, 1.3 and 29 additions in a nanosecond at 1.98 GHz."""
+    text = COUNTED.replace("ELEMENT", element).replace("ADD", kind).replace("BOUND", bound)
+    for lanes in (128, 32):
+        audit = audit_module(parse_ir(text)[0], None, GivenValues({"n": lanes}))
+        found = kernel_bounds(audit, "f", (640,))
+        assert found is not None
+        contended = found.of("contended atomics")
+        if cycles is None:
+            assert contended is None
+        else:
+            assert contended is not None
+            assert contended.cycles == pytest.approx(cycles * lanes / 128)
+
+
+def test_exchanges_of_one_integer_follow_each_other() -> None:
+    text = ADDED.replace("PLACE", "%n").replace("%v: f32", "%v: i32").replace("MASK", "%t")
+    for line in (
+        "tt.atomic_rmw exch, relaxed, gpu, %at, %v, %t : (!tt.ptr<f32>, i32, i1) -> i32",
+        "tt.atomic_cas relaxed, gpu, %at, %v, %v : (!tt.ptr<f32>, i32, i32) -> i32",
+    ):
+        start, end = text.index("tt.atomic_rmw"), text.index("    tt.return")
+        changed = (text[:start] + line + "\n" + text[end:]).replace("<f32>", "<i32>")
+        found = kernel_bounds(audit_module(parse_ir(changed)[0]), "f", (100, 64))
+        assert found is not None
+        contended = found.of("contended atomics")
+        assert contended is not None
+        assert contended.cycles == pytest.approx(6400 / 0.71)
+
+
 @pytest.mark.parametrize(
     ("place", "mask", "chip", "additions"),
     [

@@ -36,6 +36,7 @@ class Timing:
             all do.
         line_lanes: lanes that add to one line of 128 bytes in a cycle, from everywhere.
         address_floats: floats that are added to one address in a cycle, from everywhere.
+        address_halves: the same of floats of 16 bits, two of which may be one instruction.
         address_integers: the same of integers; those of one warp are added up before.
         program_seconds: that the start of a program takes, one behind the other.
         evidence: ``measured``, or ``documented``: no such GPU was asked.
@@ -68,22 +69,33 @@ class Timing:
     atomic_sectors: float = 0.352
     line_lanes: float = 7.6
     address_floats: float = 0.29
+    address_halves: float = 0.66
     address_integers: float = 0.71
     program_seconds: float = 0.6e-9
     evidence: str = "documented"
     source: str
 
-    def added(self, element: str) -> float | None:
+    def added(self, element: str, lanes: int = 1) -> float | None:
         """Additions of an element type to one address in a cycle; None for others than these.
+
+        Args:
+            element: the type.
+            lanes: that may add to the address in one instruction, which sums integers up before.
 
         Example:
             >>> rates = Timing(
             ...     clock_hz=1e9, matrix_clock_hz=1e9, dram_read=1, dram_mixed=1, source=""
             ... )
-            >>> rates.added("f32"), rates.added("f16")
-            (0.29, None)
+            >>> rates.added("f32"), rates.added("f16"), rates.added("f8E5M2")
+            (0.29, 0.66, None)
+            >>> rates.added("i32"), round(rates.added("i32", 32), 2)
+            (0.71, 22.72)
         """
-        return {"f32": self.address_floats, "i32": self.address_integers}.get(element)
+        if element in ("i32", "i64"):
+            return self.address_integers * lanes
+        if element in ("f16", "bf16"):
+            return self.address_halves
+        return self.address_floats if element in ("f32", "f64") else None
 
     @property
     def is_measured(self) -> bool:

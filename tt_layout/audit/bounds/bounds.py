@@ -34,7 +34,7 @@ from tt_layout.audit.registers import worst
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
-from tt_layout.ir.ssa import Value
+from tt_layout.ir.ssa import SsaOperation, Value, ValueType
 
 Grid = tuple[int, ...]
 
@@ -43,7 +43,10 @@ DRAM, L2, CONTENDED = "DRAM", "L2", "contended atomics"
 
 
 ADDITIONS = ("add", "fadd")
-"""Kinds of atomics whose price was measured."""
+"""Kinds of atomics whose price was measured for tensors."""
+
+EXCHANGES = ("exch", "max", "umax", "min", "umin")
+"""Kinds that were measured for single integers: as many to an address in a cycle as additions."""
 
 
 class Bound(NamedTuple):
@@ -406,18 +409,37 @@ def _additions(
 
 
 def _price(audited: AuditedModule, full: FullOperation, timing: Timing) -> float | None:
-    """Return the cycles between two additions to an address; None where nobody measured them."""
+    """Return the cycles between two atomics on an address; None where nobody measured them.
+
+    Of a mask that is known the lanes that add count.
+    """
     operation = full.operation
     if not operation.traits.atomic or operation.name not in FORMS:
         return None
-    roles = operands(in_todays_form(operation))
-    lanes = timing.added(roles["value"].type.element) if "value" in roles else None
-    if lanes is None or operation.attributes.get("atomic_rmw_op") not in ADDITIONS:
+    roles, target = operands(in_todays_form(operation)), audited.target
+    if "value" not in roles or target is None:
         return None
-    is_sure = "mask" not in roles or _is_true(audited, full, roles["mask"])
-    return 1 / lanes if is_sure else None
+    value_type = roles["value"].type
+    rate = timing.added(value_type.element, target.lanes if value_type.is_tensor else 1)
+    if rate is None or not _is_priced(operation, value_type):
+        return None
+    part = _true_part(audited, full, roles["mask"]) if "mask" in roles else 1
+    return part / rate if part else None
 
 
-def _is_true(audited: AuditedModule, full: FullOperation, mask: Value) -> bool:
-    value = audited.evaluator(full.function).value(mask)
-    return not isinstance(value, Unknown) and bool(np.all(value))
+def _is_priced(operation: SsaOperation, value_type: ValueType) -> bool:
+    """Tell whether an atomic is of a kind that was measured."""
+    kind = operation.attributes.get("atomic_rmw_op")
+    if kind in ADDITIONS:
+        return True
+    is_exchange = kind in EXCHANGES or operation.name.endswith("atomic_cas")
+    return is_exchange and not value_type.is_tensor and value_type.integer_bits is not None
+
+
+def _true_part(audited: AuditedModule, full: FullOperation, mask: Value) -> float:
+    """Return the part of a mask that is true in every program; 0 where that is not known."""
+    evaluator = audited.evaluator(full.function)
+    if ProgramSharing(evaluator).depends(mask):
+        return 0
+    value = evaluator.value(mask)
+    return 0 if isinstance(value, Unknown) else float(np.mean(np.asarray(value) != 0))

@@ -131,6 +131,10 @@ class ProgramSharing:
             self._known[roots] = self._sharing(roots)
         return self._known[roots]
 
+    def depends(self, value: Value) -> bool:
+        """Tell whether a value depends on the program."""
+        return bool(self._sharing((value,)).axes)
+
     def _sharing(self, roots: Iterable[Value]) -> Sharing:
         """Follow addresses back to the ids of programs."""
         definitions = {value.definition for value in reach(roots, self._sources)} - {None}
