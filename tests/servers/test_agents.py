@@ -163,8 +163,9 @@ def test_no_answer_waits_for_another_and_what_is_given_up_ends(
             async with anyio.create_task_group() as group:
                 for _ in range(agent_server.MAX_PROCESSES - 1):
                     group.start_soon(lambda: client.call_tool("translate_layout", never))
-                while len(children()) - before < agent_server.MAX_PROCESSES - 1:
-                    await anyio.sleep(0.05)
+                with anyio.fail_after(180):
+                    while len(children()) - before < agent_server.MAX_PROCESSES - 1:
+                        await anyio.sleep(0.05)
                 with anyio.fail_after(180):
                     assert await answer(client, "translate_layout", **usual)
                 group.cancel_scope.cancel()
