@@ -17,6 +17,7 @@ from command import Run, runner
 
 import tt_layout
 from tt_layout.audit.bounds import Bound, footprint
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.verdict import Gap
@@ -352,6 +353,26 @@ def test_a_program_of_the_grid_is_looked_at_once(monkeypatch: pytest.MonkeyPatch
     [audit] = tt_layout.audit_ir(kernel(chain(1))).audits
     assert footprint.footprint(audit, "f", (64, 64)).bytes == 2 * 64 * 2048
     assert len(looked_at) == len(set(looked_at)) == 2 * 4
+
+
+def test_an_estimate_asks_for_no_program_that_a_bound_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    whole = footprint._Programs._whole
+
+    def counted(programs: Any, full: Any, access: Any, evaluator: Any) -> Any:
+        asked.append(full.operation.line)
+        return whole(programs, full, access, evaluator)
+
+    monkeypatch.setattr(footprint._Programs, "_whole", counted)
+    [audit] = tt_layout.audit_ir(kernel(chain(1)), {"num_programs_x": 64}).audits
+    [found] = kernels_of(audit)
+    assert found.bounds is not None
+    before = len(asked)
+    assert before == 2 * 2
+    assert isinstance(found.estimate, Estimate)
+    assert len(asked) == before
 
 
 class TestChanges:

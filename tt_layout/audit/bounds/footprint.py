@@ -208,6 +208,19 @@ class _Programs:
         rest = self._rest(evaluator, full)
         if rest:
             return self._sampled(full, access, evaluator, rest)
+        # Bounds and estimates ask for the same programs; only where loops are sampled they differ.
+        module, operation = self._audited.module, full.operation
+        place = operation.line - module.line, operation.column
+        return self._audited.shared.modules.once(
+            module,
+            ("reach", None if self._is_one else self._grid, place, at),
+            lambda: self._whole(full, access, evaluator),
+        )
+
+    def _whole(
+        self, full: FullOperation, access: PlacedAccess, evaluator: Evaluator
+    ) -> _Reach | None:
+        """Return the footprint of an access in one program by all its executions."""
         try:
             # Branches that loaded values decide are taken, as they are for the other resources.
             kinds = kinds_of_runs(
