@@ -423,3 +423,21 @@ def test_texts_have_no_colours(folder: Path, monkeypatch: pytest.MonkeyPatch, ru
     edit("kernel.mlir", "maxPhase = 8", "maxPhase = 1")
     assert run("check", "--update").status == 0
     assert not [path for path in folder.glob("*.txt") if b"\x1b" in path.read_bytes()]
+
+
+def test_of_a_kernel_only_what_changed_is_said(tmp_path: Path, run: Run) -> None:
+    """All that an audit says of a kernel was once said twice, before and after."""
+    dump = Path(__file__).parent.parent / "examples" / "kernels" / "softmax-sm90.ttgir"
+    text = dump.read_text(encoding="utf-8")
+    (tmp_path / "k.ttgir").write_text(text, encoding="utf-8")
+    (tmp_path / "layouts.yaml").write_text(
+        "cases:\n- {name: k, file: k.ttgir, views: [audit]}\n", encoding="utf-8"
+    )
+    assert run("check", str(tmp_path / "layouts.yaml"), "--update").status == 0
+    other = text.replace("%stride: i32 {tt.divisibility = 16 : i32}", "%stride: i32")
+    (tmp_path / "k.ttgir").write_text(other, encoding="utf-8")
+    checked = run("check", str(tmp_path / "layouts.yaml"))
+    [said] = [line for line in checked.out.splitlines() if ": was " in line]
+    was, _, becomes = said.partition(": was ")[2].partition(", is ")
+    assert was != becomes
+    assert not set(was.split("; ")) & set(becomes.split("; "))

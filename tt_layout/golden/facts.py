@@ -15,6 +15,7 @@ Facts = dict[str, str]
 """Label of a fact -> its value, the most telling first."""
 
 NONE = "none"
+CLAUSE = "; "
 TYPE, ATTRIBUTE, RELEASE = "type", "attribute", "triton"
 LAYOUTS = (ATTRIBUTE, "layout", "to")
 """Labels of facts that are attributes; the one layout of a case needs no name in front."""
@@ -52,12 +53,30 @@ def _changes(label: str, old: Facts, new: Facts) -> Iterator[str]:
     layouts = [_layout(label, facts) for facts in (old, new)] if label in LAYOUTS else []
     before, after = layouts or (None, None)
     if before is None or after is None:
-        yield f"{label}: was {old.get(label, NONE)}, is {new.get(label, NONE)}"
+        was, becomes = _apart(old.get(label, NONE), new.get(label, NONE))
+        yield f"{label}: was {was}, is {becomes}"
         return
     if TYPE in new and old.get(TYPE) == new[TYPE]:
         yield _moves(before, after, parse_type(new[TYPE]))
     name = "" if label == ATTRIBUTE else f"{label}: "
     yield from (f"{name}{key}" for key in _changed_keys(before, after))
+
+
+def _apart(before: str, after: str) -> tuple[str, str]:
+    """Return two texts without the clauses that are in both.
+
+    Example:
+        >>> _apart("1 fix found; 8 KiB; 40 registers", "1 fix found; 8 KiB; 50 registers")
+        ('40 registers', '50 registers')
+        >>> _apart("no findings; 8 KiB", "no findings")
+        ('8 KiB', 'none')
+    """
+    old, new = before.split(CLAUSE), after.split(CLAUSE)
+    apart = [
+        CLAUSE.join(clause for clause in own if clause not in other)
+        for own, other in ((old, new), (new, old))
+    ]
+    return (apart[0] or NONE, apart[1] or NONE) if any(apart) else (before, after)
 
 
 def _layout(label: str, facts: Facts) -> Encoding | None:
