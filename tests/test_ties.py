@@ -155,6 +155,20 @@ def test_assembly_of_a_compiled_kernel_is_at_hand() -> None:
     assert ties.instructions(CONVERSION, "conversion") == [("st.shared.b32", [10])]
 
 
+def test_an_operation_without_a_place_is_tied_by_its_text(tmp_path: Path) -> None:
+    """The compiler takes the dump that it reads for the program."""
+    column = DUMP.splitlines()[CONVERSION - 1].index("ttg.convert") + 1
+    own = PTX.replace('"/home/me" "k.py"', '"k.ttgir"').replace(
+        ".loc\t1 4 7", f".loc\t1 {CONVERSION} {column}"
+    )
+    path = folder(tmp_path, own)
+    path.write_text(DUMP.replace(' loc("/home/k.py":4:7)', ""))
+    [audit] = tt_layout.audit_ir(path).audits
+    ties = ties_of(audit)
+    assert ties is not None
+    assert ties.instructions(CONVERSION, "conversion") == [("st.shared.b32", [10])]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -89,6 +89,9 @@ def ties_of(audit: Audit) -> Ties | None:
     pieces: dict[Place, list[Piece]] = {}
     for piece in assembly.pieces:
         pieces.setdefault(piece.place, []).append(piece)
+    # An operation without a place of its own has that of its text in the dump that was compiled.
+    dumps = {place.file for place in pieces if place.file.endswith(".ttgir")}
+    dump = next(iter(dumps)) if len(dumps) == 1 else None
     places = {}
     for function in audit.audited.functions:
         for entry in audit.audited.operations_of(function.name):
@@ -96,4 +99,7 @@ def ties_of(audit: Audit) -> Ties | None:
             if location is not None:
                 name = location.file.replace("\\", "/").rpartition("/")[2]
                 places[entry.operation.line] = Place(name, location.line, location.column)
+            elif dump is not None:
+                line, column = entry.operation.line, entry.operation.column
+                places[line] = Place(dump, line, column)
     return Ties(assembly, places, pieces)
