@@ -365,3 +365,17 @@ def test_what_every_other_way_makes_dearer_is_a_note() -> None:
     found = hover(Piece(text, Knowledge()), 173, text.split("\n")[172].index(name) + 1)
     assert found is not None
     assert f"note: {message}" in found.sections[0].facts
+
+
+def test_layouts_and_values_are_told_without_an_audit() -> None:
+    piece = Piece(CONVERTED, Knowledge())
+    lines = CONVERTED.split("\n")
+    line = next(at for at, text in enumerate(lines, 1) if "convert_layout" in text)
+    for word in ("#b", "%0"):
+        told = hover(piece, line, lines[line - 1].index(word))
+        assert told is not None
+        assert word in told.plain
+    assert definition(piece, line, lines[line - 1].index("%0")) is not None
+    assert "audits" not in vars(piece)
+    assert hover(piece, line, lines[line - 1].index("convert_layout")) is not None
+    assert "audits" in vars(piece)

@@ -6,6 +6,7 @@ import asyncio
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from threading import Event
 
 import pytest
 from edits import CONVERTED
@@ -14,6 +15,7 @@ from pygls.exceptions import JsonRpcException
 
 from servers.editor import DOCUMENT, MODERN, URI, Editor, change, in_editor, range_of
 from tt_layout.editing.dump import MAX_TEXT, Dump
+from tt_layout.servers.language_server import LayoutServer
 
 pytestmark = pytest.mark.slow
 
@@ -271,3 +273,33 @@ def test_a_deep_text_and_one_of_many_edits() -> None:
         assert len(await editor.told()) == 1
 
     in_editor(scene, MODERN)
+
+
+def test_what_is_shown_is_diagnosed_first() -> None:
+    """The lines that hints were asked for last stand for what is shown."""
+    passes = [f"// -----// IR Dump After P{n} (p) //----- //\n{CONVERTED}" for n in range(9)]
+    first = sum(text.count("\n") for text in passes[:6])
+
+    async def scene(editor: Editor) -> None:
+        item = types.TextDocumentItem(URI, "mlir", 0, "".join(passes))
+        editor.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        shown = types.InlayHintParams(DOCUMENT, range_of(first + 2, 0, first + 5, 0))
+        await editor.client.text_document_inlay_hint_async(shown)
+        [told] = await editor.told()
+        assert first < told.range.start.line < first + passes[6].count("\n")
+        assert len(await editor.told()) == len(passes)
+
+    in_editor(scene)
+
+
+def test_words_are_answered_while_a_dump_is_audited() -> None:
+    async def scene() -> str:
+        server, is_answered = LayoutServer(), Event()
+        audit = asyncio.ensure_future(server.read(is_answered.wait, 60))
+        answer = await server.look(str.upper, "word")
+        assert not audit.done()
+        is_answered.set()
+        assert await audit
+        return answer
+
+    assert asyncio.run(scene()) == "WORD"

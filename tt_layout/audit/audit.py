@@ -143,8 +143,27 @@ def audit_module(
         >>> audit.findings[0].message
         '#a on tensor<256x!tt.ptr<f16>> is for 4 warps, but the module has 8'
     """
-    shared = shared or SharedWork()
-    audited = AuditedModule(module, shared, given)
+    audited = AuditedModule(module, shared or SharedWork(), given)
+    return audit_of(audited, given, known, is_judged=is_judged)
+
+
+def audit_of(
+    audited: AuditedModule,
+    given: GivenValues | None = None,
+    known: KernelMetadata = NO_METADATA,
+    *,
+    is_judged: bool = True,
+) -> Audit:
+    """Return the audit of a module of which something was looked up before.
+
+    Args:
+        audited: the module.
+        given, known, is_judged: as in `audit_module`.
+
+    Raises:
+        LayoutError: a given value does not fit its argument.
+    """
+    module, shared = audited.module, audited.shared
     shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
     conclusions = shared.modules.once(module, "conclusions", lambda: _conclusions(audited))

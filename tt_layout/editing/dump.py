@@ -75,6 +75,11 @@ class Dump:
         if self.text.strip() and not any(_has_something(placed.piece) for placed in self.placed):
             yield (_note("found no MLIR in it: no module, function, layout alias or tensor type"),)
 
+    def known_diagnoses(self) -> list[Diagnosis]:
+        """Return the diagnoses of the pieces that were diagnosed, for which nothing is audited."""
+        known = (placed for placed in self.placed if placed.piece.is_diagnosed)
+        return [diagnosis for piece, down in known for diagnosis in piece.diagnoses(down)]
+
     def diagnoses(self) -> list[Diagnosis]:
         """Return all diagnoses."""
         return [diagnosis for step in self.steps() for diagnosis in step]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.editing.navigation import defined_at
 from tt_layout.editing.piece import Piece
 from tt_layout.editing.place import Place, Word, word_at
@@ -75,30 +76,51 @@ def hover(piece: Piece, line: int, column: int) -> Hover | None:
         line: of the piece, from 1.
         column: an offset in the line.
     """
-    audit = piece.audit_at(line)
-    if audit is None:
+    return word_hover(piece, line, column) or operation_hover(piece, line, column)
+
+
+def word_hover(piece: Piece, line: int, column: int) -> Hover | None:
+    """Return the hover text of a layout, a type or a value, for which nothing is audited.
+
+    Args:
+        piece, line, column: as in `hover`.
+    """
+    audited = piece.module_at(line)
+    if audited is None:
         return None
     text = piece.line(line)
-    word, use = word_at(text, column), _type_at(audit, line, column)
+    word, use = word_at(text, column), _type_at(audited, line, column)
     sections: tuple[Section, ...] = ()
     if word is not None and word.text[0] == "#":
-        sections = tuple(_alias(audit, word.text, use))
+        sections = tuple(_alias(audited, word.text, use))
     elif word is not None and word.text[0] == "%":
-        sections = tuple(_value(piece, audit, line, word.text))
+        sections = tuple(_value(piece, audited, line, word.text))
     if not sections and use is not None:
         start = use.column - 1
         word = Word(use.type.text, start, start + len(use.type.text))
-        sections = tuple(_type(audit, use.type))
-    if not sections and word is not None and word.text[0] not in "#%":
-        sections = tuple(_operations(piece, audit, line))
+        sections = tuple(_type(audited, use.type))
     if not sections or word is None:
         return None
     return Hover(Place(line, word.start, word.end), sections)
 
 
-def _type_at(audit: Audit, line: int, column: int) -> TypeUse | None:
+def operation_hover(piece: Piece, line: int, column: int) -> Hover | None:
+    """Return the hover text of the operation or kernel of a name, which rests on the audit.
+
+    Args:
+        piece, line, column: as in `hover`.
+    """
+    word = word_at(piece.line(line), column)
+    if word is None or word.text[0] in "#%":
+        return None
+    audit = piece.audit_at(line)
+    sections = tuple(_operations(piece, audit, line)) if audit is not None else ()
+    return Hover(Place(line, word.start, word.end), sections) if sections else None
+
+
+def _type_at(audited: AuditedModule, line: int, column: int) -> TypeUse | None:
     """Return the type at a column of a line."""
-    for use in audit.module.types.on_line(line):
+    for use in audited.module.types.on_line(line):
         start = use.column - 1
         if start <= column < start + len(use.type.text):
             return use
@@ -108,38 +130,37 @@ def _type_at(audit: Audit, line: int, column: int) -> TypeUse | None:
 # -- layouts ------------------------------------------------------------------------------------
 
 
-def _alias(audit: Audit, name: str, use: TypeUse | None) -> Iterator[Section]:
+def _alias(audited: AuditedModule, name: str, use: TypeUse | None) -> Iterator[Section]:
     """Yield the layout of an alias, over the type around it if any."""
-    alias = audit.module.aliases.get(name[1:])
+    alias = audited.module.aliases.get(name[1:])
     if alias is None or alias.encoding is None:
         return
     if isinstance(alias.encoding, LayoutError):
         yield Section(f"`{name}`", facts=(alias.encoding.message,))
         return
     types = [use.type] if use is not None and use.type.layout == name else []
-    types += [ir_type for ir_type in audit.module.types.distinct if ir_type.layout == name]
-    yield from _layout(audit, name, alias.encoding, types[0] if types else None)
+    types += [ir_type for ir_type in audited.module.types.distinct if ir_type.layout == name]
+    yield from _layout(audited, name, alias.encoding, types[0] if types else None)
 
 
-def _type(audit: Audit, ir_type: IRType) -> Iterator[Section]:
+def _type(audited: AuditedModule, ir_type: IRType) -> Iterator[Section]:
     if isinstance(ir_type.encoding, LayoutError):
         yield Section(f"`{ir_type.bare}`", facts=(ir_type.encoding.message,))
     elif ir_type.encoding is not None:
-        yield from _layout(audit, ir_type.layout or "", ir_type.encoding, ir_type)
+        yield from _layout(audited, ir_type.layout or "", ir_type.encoding, ir_type)
 
 
 def _layout(
-    audit: Audit, name: str, encoding: Encoding, ir_type: IRType | None
+    audited: AuditedModule, name: str, encoding: Encoding, ir_type: IRType | None
 ) -> Iterator[Section]:
     code = shortened(str(encoding), MAX_ATTRIBUTE)
     title = f"`{shortened(name, 60)}`: {encoding.mnemonic}, in {encoding.memory_space}"
-    layouts = audit.audited.layouts if audit.audited is not None else None
-    placed = layouts.of(ir_type) if layouts is not None and ir_type is not None else None
-    if ir_type is None or layouts is None or not isinstance(placed, PlacedLayout):
+    placed = audited.layouts.of(ir_type) if ir_type is not None else None
+    if ir_type is None or not isinstance(placed, PlacedLayout):
         facts = (placed.message,) if isinstance(placed, LayoutError) else ()
         yield Section(title, code, facts)
         return
-    row = layouts.row(ir_type)
+    row = audited.layouts.row(ir_type)
     title += f", over `{ir_type.bare}`"
     yield Section(title, code, tuple(layout_facts(placed, row)), placed)
 
@@ -147,7 +168,7 @@ def _layout(
 # -- values and operations ----------------------------------------------------------------------
 
 
-def _value(piece: Piece, audit: Audit, line: int, name: str) -> Iterator[Section]:
+def _value(piece: Piece, audited: AuditedModule, line: int, name: str) -> Iterator[Section]:
     """Yield the type of a value, its definition, and its layout."""
     value = defined_at(piece, line, name)
     if value is None:
@@ -156,7 +177,7 @@ def _value(piece: Piece, audit: Audit, line: int, name: str) -> Iterator[Section
     where = f"defined by `{value.by}`" if value.by is not None else "an argument"
     yield Section(f"`{name}`, {where}", shortened(value.text, MAX_ATTRIBUTE))
     if ir_type is not None:
-        yield from _type(audit, ir_type)
+        yield from _type(audited, ir_type)
 
 
 def _kernels(piece: Piece, line: int) -> Iterator[Section]:

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tt_layout.audit.audit import Audit
+from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.editing.piece import Piece
 from tt_layout.editing.place import Place, Word, occurrences, whole, word_at
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
@@ -34,59 +34,59 @@ class Defined(NamedTuple):
 
 def definition(piece: Piece, line: int, column: int) -> Place | None:
     """Return the definition of the word at a position; None without one."""
-    word, audit = word_at(piece.line(line), column), piece.audit_at(line)
-    if word is None or audit is None:
+    word, audited = word_at(piece.line(line), column), piece.module_at(line)
+    if word is None or audited is None:
         return None
     if word.text[0] == "%":
         value = defined_at(piece, line, word.text)
         places = [*_value_places(piece, value)] if value is not None else []
     else:
-        places = [*_named(piece, audit, word)]
+        places = [*_named(piece, audited, word)]
     return places[0] if places else None
 
 
 def references(piece: Piece, line: int, column: int) -> list[Place]:
     """Return all occurrences of the name at a position, its definition first."""
-    word, audit = word_at(piece.line(line), column), piece.audit_at(line)
-    if word is None or audit is None:
+    word, audited = word_at(piece.line(line), column), piece.module_at(line)
+    if word is None or audited is None:
         return []
     if word.text[0] == "%":
         value = defined_at(piece, line, word.text)
         return [*_value_places(piece, value)] if value is not None else []
-    return [*_named(piece, audit, word)]
+    return [*_named(piece, audited, word)]
 
 
 # -- aliases and functions ----------------------------------------------------------------------
 
 
-def _named(piece: Piece, audit: Audit, word: Word) -> Iterator[Place]:
+def _named(piece: Piece, audited: AuditedModule, word: Word) -> Iterator[Place]:
     """Yield the occurrences of an alias or a function in its module, its definition first."""
     if word.text[0] not in "#@!":
         return
-    first, last = _bounds(piece, audit)
+    first, last = _bounds(piece, audited)
     places = [
         Place(number, *span)
         for number in range(first, last + 1)
         for span in occurrences(piece.line(number), word.text)
     ]
-    start = _definition_line(audit, word.text)
+    start = _definition_line(audited, word.text)
     yield from sorted(places, key=lambda place: (place.line != start, place))
 
 
-def _definition_line(audit: Audit, name: str) -> int | None:
-    if name[0] == "#" and name[1:] in audit.module.aliases:
-        return audit.module.aliases[name[1:]].line
+def _definition_line(audited: AuditedModule, name: str) -> int | None:
+    if name[0] == "#" and name[1:] in audited.module.aliases:
+        return audited.module.aliases[name[1:]].line
     functions = (
-        function.line for function in audit.module.functions if f"@{function.name}" == name
+        function.line for function in audited.module.functions if f"@{function.name}" == name
     )
     return next(functions, None)
 
 
-def _bounds(piece: Piece, audit: Audit) -> tuple[int, int]:
+def _bounds(piece: Piece, audited: AuditedModule) -> tuple[int, int]:
     """Return the first and the last line of a module's text."""
-    source, span = audit.module.source, audit.module.span
+    source, span = audited.module.source, audited.module.span
     first, last = (source.line_column(at)[0] for at in (span.start, max(span.start, span.end - 1)))
-    return (first if audit.module.stands_alone else 1), last
+    return (first if audited.module.stands_alone else 1), last
 
 
 # -- values -------------------------------------------------------------------------------------
@@ -97,8 +97,8 @@ def defined_at(piece: Piece, line: int, name: str) -> Defined | None:
 
     Regions beside each other may use one name for two values.
     """
-    audit = piece.audit_at(line)
-    functions = audit.audited.functions if audit is not None and audit.audited is not None else []
+    audited = piece.module_at(line)
+    functions = audited.functions if audited is not None else []
     before = [candidate for candidate in functions if candidate.line <= line]
     if not before:
         return None

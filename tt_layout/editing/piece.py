@@ -10,19 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from threading import Lock
 from typing import NamedTuple
 
-from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.audit import Audit, audit_of
 from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.kernel import Kernel, kernels_of
-from tt_layout.audit.modules.audited_module import FullOperation, SharedWork
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation, SharedWork
 from tt_layout.audit.modules.known_modules import mover
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.enums import TextEnum
 from tt_layout.errors import LayoutError
-from tt_layout.ir.module import Module
 from tt_layout.ir.reader import iterate_ir
 from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import ENDS
@@ -102,6 +102,7 @@ class Piece:
         self._knowledge = knowledge
         self._placed: tuple[int, tuple[Diagnosis, ...]] | None = None
         self._explainers: dict[int, Explainer] = {}
+        self._reading = Lock()
 
     @cached_property
     def lines(self) -> list[str]:
@@ -112,21 +113,40 @@ class Piece:
         """Return a line by its number from 1; empty beyond the last."""
         return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
 
-    @cached_property
-    def audits(self) -> tuple[Audit, ...]:
-        """The audit of each module.
+    @property
+    def modules(self) -> tuple[AuditedModule, ...]:
+        """Its modules, read but not yet audited: their types, layouts and values.
 
         Raises:
             LayoutError: it is nested too deeply.
         """
+        with self._reading:
+            return self._modules
+
+    @cached_property
+    def _modules(self) -> tuple[AuditedModule, ...]:
         work = self._knowledge.work()
+        source = Source(self.text, "<dump>")
         try:
-            return tuple(audit_module(module, work) for module in self._modules())
+            modules = iterate_ir(source, interner=self._knowledge.interner)
+            read = tuple(AuditedModule(module, work) for module in modules)
+            for audited in read:
+                audited.functions  # noqa: B018 (read here, once for all threads)
         except RecursionError:
             raise LayoutError("it is nested too deeply") from None
+        return read
 
-    def _modules(self) -> Iterator[Module]:
-        return iterate_ir(Source(self.text, "<dump>"), interner=self._knowledge.interner)
+    @cached_property
+    def audits(self) -> tuple[Audit, ...]:
+        """The audit of each module, which takes several times as long as reading it.
+
+        Raises:
+            LayoutError: it is nested too deeply.
+        """
+        try:
+            return tuple(map(audit_of, self.modules))
+        except RecursionError:
+            raise LayoutError("it is nested too deeply") from None
 
     @cached_property
     def is_read(self) -> bool:
@@ -135,6 +155,15 @@ class Piece:
             return bool(self.audits)
         except LayoutError:
             return False
+
+    def module_at(self, line: int) -> AuditedModule | None:
+        """Return the module at a line; None if nothing is read."""
+        try:
+            modules = self.modules
+        except LayoutError:
+            return None
+        before = [audited for audited in modules if audited.module.line <= line]
+        return before[-1] if before else next(iter(modules), None)
 
     def audit_at(self, line: int) -> Audit | None:
         """Return the audit of the module at a line; None if nothing is read."""
@@ -182,6 +211,11 @@ class Piece:
         except LayoutError as error:
             return ((Diagnosis(1, "", error.message, "text", Severity.ERROR), None),)
         return tuple(diagnosis for audit in audits for diagnosis in _of_audit(audit))
+
+    @property
+    def is_diagnosed(self) -> bool:
+        """Whether its diagnoses are known, and only lines are to be moved."""
+        return "_diagnoses" in vars(self)
 
     def diagnoses(self, down: int) -> tuple[Diagnosis, ...]:
         """Return its diagnoses when it begins ``down`` lines below the top of the dump."""

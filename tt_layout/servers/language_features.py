@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from lsprotocol import types
 
 from tt_layout.editing.actions import Action, actions, carried_out
 from tt_layout.editing.dump import Placed
 from tt_layout.editing.hints import hints
-from tt_layout.editing.hover import Hover, hover
+from tt_layout.editing.hover import Hover, operation_hover, word_hover
 from tt_layout.editing.navigation import definition, references
 from tt_layout.editing.outline import folds, symbols
+from tt_layout.editing.piece import Piece
 from tt_layout.editing.place import Place
 from tt_layout.errors import LayoutError
 from tt_layout.servers import protocol_values as values
@@ -63,14 +64,20 @@ def _hover(server: LayoutServer) -> None:
         where = server.word(params.text_document.uri, params.position)
         if where is None:
             return None
-        answer = await server.read(_said, where, server.markup, server.has_pictures)
+        chosen = where, server.markup, server.has_pictures
+        answer = await server.look(_said, word_hover, *chosen)
+        if answer is None:
+            answer = await server.read(_said, operation_hover, *chosen)
         if answer is None:
             return None
         return values.hover(answer[0], where.placed, server.units, answer[1])
 
 
 def _said(
-    where: WordPlace, markup: Sequence[types.MarkupKind], has_pictures: bool
+    hover: Callable[[Piece, int, int], Hover | None],
+    where: WordPlace,
+    markup: Sequence[types.MarkupKind],
+    has_pictures: bool,
 ) -> tuple[Hover, str | None] | None:
     """Return the hover of a word, and its Markdown if the client reads it."""
     text = hover(where.placed.piece, where.line, where.column)
@@ -91,7 +98,7 @@ def _navigation(server: LayoutServer) -> None:
         where = server.word(uri, params.position)
         if where is None:
             return None
-        place = await server.read(definition, where.placed.piece, where.line, where.column)
+        place = await server.look(definition, where.placed.piece, where.line, where.column)
         return location(uri, where, place) if place is not None else None
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
@@ -100,7 +107,7 @@ def _navigation(server: LayoutServer) -> None:
         where = server.word(uri, params.position)
         if where is None:
             return []
-        place = await server.read(references, where.placed.piece, where.line, where.column)
+        place = await server.look(references, where.placed.piece, where.line, where.column)
         kept = place if params.context.include_declaration else place[1:]
         return [location(uri, where, item) for item in kept]
 
@@ -139,7 +146,7 @@ def _pieces(server: LayoutServer) -> None:
         return [
             values.folding_range(first + placed.down, last + placed.down)
             for placed in whole(params.text_document.uri)
-            for first, last in await server.read(folds, placed.piece)
+            for first, last in await server.look(folds, placed.piece)
         ]
 
 

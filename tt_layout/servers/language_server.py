@@ -1,8 +1,13 @@
 """``tt-layout lsp``: dumps in an editor, over the Language Server Protocol.
 
-`tt_layout.servers.language_features` has what is answered.  Texts are read in one thread beside the
-one that talks to the client, a piece of a dump at a time: between two pieces other questions are
-answered, and what an edit has outdated is dropped.
+`tt_layout.servers.language_features` has what is answered.  Two threads work beside the one that
+talks to the client.  One audits, a piece of a dump at a time: between two pieces other questions
+are answered, and what an edit has outdated is dropped.  The other answers what needs no audit,
+layouts, types and values, also while a large piece is audited.
+
+No request of the protocol says which part of a document is shown.  The lines that the client last
+asked about (inlay hints, which editors ask for what is visible, hover, actions) stand for it: the
+pieces there are diagnosed first, and what is known then is published before the rest.
 """
 
 from __future__ import annotations
@@ -25,6 +30,8 @@ from tt_layout.version import __version__
 
 T = TypeVar("T")
 
+PAUSE = 0.2
+"""Seconds without an edit after which a document is diagnosed."""
 
 MAX_DIAGNOSTICS = 10_000
 """Diagnostics that a request for actions may come with."""
@@ -99,14 +106,21 @@ class LayoutServer(LanguageServer):
         self.dumps: dict[str, Dump] = {}
         self.has_pictures = False
         self._reader = ThreadPoolExecutor(1, "tt-layout")
+        self._looker = ThreadPoolExecutor(1, "tt-layout-words")
+        self._shown: dict[str, types.Range] = {}
         self._diagnosing: dict[str, asyncio.Task[None]] = {}
 
     # -- texts ------------------------------------------------------------------------------
 
     async def read(self, question: Callable[..., T], *arguments: Any) -> T:
-        """Return the answer of the thread that reads texts."""
+        """Return the answer of the thread that audits."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._reader, partial(question, *arguments))
+
+    async def look(self, question: Callable[..., T], *arguments: Any) -> T:
+        """Return the answer to a question that needs no audit, and waits for none."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._looker, partial(question, *arguments))
 
     def open(self, uri: str) -> None:
         """Take the text that a document has now, and begin to say what is wrong with it."""
@@ -121,25 +135,34 @@ class LayoutServer(LanguageServer):
     def close(self, uri: str) -> None:
         """Forget a document."""
         self.dumps.pop(uri, None)
+        self._shown.pop(uri, None)
         if (old := self._diagnosing.pop(uri, None)) is not None:
             old.cancel()
         self._publish(uri, None, [])
 
     async def _diagnose(self, uri: str, dump: Dump) -> None:
         version = self.workspace.get_text_document(uri).version
+        await asyncio.sleep(PAUSE)
         steps, diagnoses = dump.steps(), list[Diagnosis]()
         try:
+            if (shown := self._shown.get(uri)) is not None and len(dump.placed) > 1:
+                for placed in self.between(uri, shown):
+                    await self.read(placed.piece.diagnoses, placed.down)
+                self._publish_of(uri, version, dump, await self.read(dump.known_diagnoses))
             while (step := await self.read(next, steps, None)) is not None:
                 diagnoses += step
         except Exception as error:
             diagnoses.append(_fault(error))
+        self._publish_of(uri, version, dump, diagnoses)
+
+    def _publish_of(
+        self, uri: str, version: int | None, dump: Dump, diagnoses: Sequence[Diagnosis]
+    ) -> None:
+        """Publish diagnoses of a dump, unless it was edited since."""
         if self.dumps.get(uri) is dump:
             units = self.units
-            shown = [
-                values.diagnostic(diagnosis, dump.at(diagnosis.line), units)
-                for diagnosis in diagnoses
-            ]
-            self._publish(uri, version, shown)
+            places = ((diagnosis, dump.at(diagnosis.line)) for diagnosis in diagnoses)
+            self._publish(uri, version, [values.diagnostic(*place, units) for place in places])
 
     def _publish(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
         what = types.PublishDiagnosticsParams(uri, diagnostics, version)
@@ -186,6 +209,7 @@ class LayoutServer(LanguageServer):
 
     def word(self, uri: str, position: types.Position) -> WordPlace | None:
         """Return the piece that a position is in, its line there from 1, and the offset."""
+        self._shown[uri] = types.Range(position, position)
         placed = self.at(uri, position.line + 1)
         if placed is None:
             return None
@@ -198,6 +222,7 @@ class LayoutServer(LanguageServer):
         dump = self.dumps.get(uri)
         if dump is None:
             return []
+        self._shown[uri] = chosen
         return dump.between(chosen.start.line + 1, chosen.end.line + 1)
 
     def tell(self, message: str) -> None:
