@@ -184,6 +184,23 @@ def test_lanes_of_a_wavefront_on_cdna3() -> None:
     assert found.bytes == 128
 
 
+def test_scratch_of_a_vector_that_is_a_sum_of_tensor_bits() -> None:
+    """The bits of its offset depend on each other; Triton 3.9 asks for 2048 bytes."""
+    src = tt_layout.parse_layout(
+        "#ttg.generic_linear<{register = [], "
+        "lane = [[0, 2], [4, 0], [0, 8], [16, 0], [8, 0], [0, 1]], "
+        "warp = [[1, 2], [18, 0], [0, 5]], block = []}>"
+    )
+    dst = tt_layout.parse_layout(
+        "#ttg.amd_mfma<{version = 1, warpsPerCTA = [2, 4], instrShape = [64, 4, 4], "
+        "isTransposed = true, tilesPerWarp = [2, 2], elementBitWidth = 64}>"
+    )
+    layouts = src.to_linear_layout((32, 32)), dst.to_linear_layout((32, 32))
+    found = scratch(*layouts, 16, "gfx942")
+    assert found is not None
+    assert (found.bytes, found.rounds) == (2048, 1)
+
+
 def test_scratch_on_gfx1250() -> None:
     """Bytes that 3.9.0 allocates: no choice of lanes is special there."""
     attributes = [

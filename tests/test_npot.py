@@ -336,3 +336,12 @@ def test_dumps_that_have_such_sizes() -> None:
     ]
     conversion = next(row for row in audit.movements if "convert" in row.operation.name)
     assert conversion.cost_unknown == "shared memory, at most 256 bytes"
+
+
+def test_a_kernel_whose_movements_are_not_known_has_no_verdict_on_its_time() -> None:
+    added = "    %2 = arith.mulf %0, %0 : tensor<48xf32, #a>\n    tt.store"
+    with npot():
+        text = str(tt_layout.audit_ir(DUMP.replace("    tt.store", added)))
+    assert "no estimate of its time: the cost of 2 data movements is not known" in text
+    assert "bound by" not in text
+    assert "about" not in text.splitlines()[0]

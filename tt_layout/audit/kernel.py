@@ -298,8 +298,16 @@ class Kernel:
 
         Without a grid it is one within a multiprocessor where DRAM depends on the grid.
         """
-        bounds = self.bounds
+        bounds = None if self.unanalysed else self.bounds
         return (bounds.binding or bounds.within) if bounds is not None else None
+
+    @property
+    def unanalysed(self) -> int:
+        """The number of data movements whose cost an analysis could not tell.
+
+        What binds the kernel, and how long it takes, is not known then.
+        """
+        return sum(row.cost is None and row.cost_unknown is not None for row in self.rows)
 
     @lazy
     def estimate(self) -> Estimate | NoEstimate:
@@ -307,7 +315,7 @@ class Kernel:
 
         It is found when it is asked for.
         """
-        return kernel_estimate(
+        estimate = kernel_estimate(
             self.audit,
             self.symbol,
             self.grid,
@@ -315,6 +323,10 @@ class Kernel:
             self.shared_bytes,
             self.tensor_columns,
         )
+        if isinstance(estimate, Estimate) and self.unanalysed:
+            movements = count(self.unanalysed, "data movement")
+            return NoEstimate(reason=f"the cost of {movements} is not known")
+        return estimate
 
     # -- findings ---------------------------------------------------------------------------
 
@@ -369,8 +381,9 @@ class Kernel:
             return BEFORE_LAYOUTS
         if not self.findings and self.is_empty:
             return EMPTY
+        bounds = None if self.unanalysed and self.measured is None else self.bounds
         return verdict_text(
-            self.findings, self.bounds, self.measured, self.adviser, lambda: self.estimate
+            self.findings, bounds, self.measured, self.adviser, lambda: self.estimate
         )
 
     @property

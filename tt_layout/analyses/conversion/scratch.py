@@ -72,8 +72,10 @@ def scratch(
         return None
     bits = max(8, element_bits)
     memory = buffer(src, dst, bits, gpu)
+    # The bits of the offset may depend on each other where a vector is a sum of tensor bits.
+    held = src.total_out_bits - len(memory.blocks) - len(memory.rounds)
     return Scratch(
-        bytes=(bits // 8) << len(memory.offset),
+        bytes=(bits // 8) << held,
         rounds=1 << len(memory.rounds),
         store=memory.store.name,
         load=memory.load.name,
