@@ -21,12 +21,12 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.carried_out import carried_out
 from tt_layout.audit.suggestions.needs import Needs, needs_of
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
 from tt_layout.rewriting.apply import cure, cycles
-from tt_layout.rewriting.carried_out import carried_out
 
 
 def dumps(place: Path) -> Iterator[tuple[str, str]]:

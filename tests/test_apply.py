@@ -349,7 +349,7 @@ def test_a_fix_that_lowers_the_ctas_says_so(run: Run, monkeypatch: pytest.Monkey
         return before._replace(ctas=4), after._replace(ctas=3)
 
     monkeypatch.setattr(Adviser, "needs", needs)
-    assert "but: a multiprocessor holds 3 CTAs instead of 4" in run("audit", str(DUMP)).out
+    assert "but: a compute unit holds 3 CTAs instead of 4" in run("audit", str(DUMP)).out
     [module] = json.loads(run("audit", str(DUMP), "--format", "json").out)["modules"]
     verdicts = {one["verdict"] for finding in module["findings"] for one in finding["suggestions"]}
     assert "apply" not in verdicts
