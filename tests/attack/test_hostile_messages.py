@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.attack, pytest.mark.skipif(os.name != "posix", reason=
 ROOT = Path(__file__).parent.parent.parent
 MATMUL = (ROOT / "examples" / "kernels" / "matmul-sm90.ttgir").read_text(encoding="utf-8")
 COSTLY = (ROOT / "examples" / "kernels" / "attention-gfx942.ttgir").read_text(encoding="utf-8")
-OF_DUMPS = ("audit", "findings", "apply_suggestion", "kernel_features")
+OF_DUMPS = ("findings", "apply_suggestion", "kernel_features")
 URI = "file:///work/dump.ttgir"
 ROWS = "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])"
 DIGITS = "9" * 5000
@@ -154,20 +154,24 @@ def test_a_dump_brings_no_file_into_an_answer(tmp_path: Path) -> None:
         inside / ".." / "outside" / "program.py", inside / "masked.py", inside / "notes.txt",
     )  # fmt: skip
 
-    def brings(server: Raw, file: Path) -> bool:
-        """Tell whether any tool shows a line of a file that a dump names."""
+    def brings(server: Raw, file: Path, *tools: str) -> bool:
+        """Tell whether the audit, or another tool, shows a line of a file that a dump names."""
         dump = re.sub(r'loc\("[^"]*":\d+:', f'loc("{file}":2:', COSTLY)
         assert str(file) in dump
-        line = next(at for at, text in enumerate(dump.split("\n"), 1) if "convert_layout" in text)
-        texts = [told(server, 1, "explain", dump=dump, line=line)]
-        texts += [told(server, 2, tool, dump=dump) for tool in OF_DUMPS]
+        texts = [told(server, 1, tool, dump=dump) for tool in ("audit", *tools)]
+        if tools:
+            lines = dump.split("\n")
+            line = next(at for at, text in enumerate(lines, 1) if "convert_layout" in text)
+            texts.append(told(server, 2, "explain", dump=dump, line=line))
         return "secret" in "".join(texts)
 
     with mcp("--root", str(inside)) as below:
         assert brings(below, inside / "program.py")
         assert [file for file in elsewhere if brings(below, file)] == []
+        assert not brings(below, elsewhere[0], *OF_DUMPS)
     with mcp() as without:
-        assert [file for file in (inside / "program.py", *elsewhere) if brings(without, file)] == []
+        assert not brings(without, inside / "program.py", *OF_DUMPS)
+        assert not brings(without, inside / "link.py")
     with mcp("--source", str(outside)) as asked:
         assert brings(asked, outside / "program.py")
         assert brings(asked, inside / "program.py")  # a file of that name is there
