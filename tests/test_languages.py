@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from command import Run, runner
+
+import tt_layout
+from tt_layout import LayoutError
+from tt_layout.servers.agent_tools import AgentTools
 
 TEXTS = {
     "PTX": [
@@ -150,3 +155,16 @@ def test_a_text_in_another_language_is_named_by_each_command(
             assert outcome.status == 2, (command, text)
             assert f"this is {name}" in outcome.err, (command, text, outcome.err)
             assert len(outcome.err.splitlines()) <= 3
+
+
+@pytest.mark.parametrize("name", ["PTX", "LLVM IR", "HLO", "Python", "CUDA C++"])
+def test_a_text_in_another_language_is_named_by_the_library_and_to_agents(
+    tmp_path: Path, name: str
+) -> None:
+    text = GIVEN[name][0]
+    (tmp_path / "given.ttgir").write_text(text)
+    for source in (text, str(tmp_path / "given.ttgir")):
+        with pytest.raises(LayoutError, match=f"this is {re.escape(name)}: give "):
+            tt_layout.audit_ir(source)
+    with pytest.raises(LayoutError, match=f"this is {re.escape(name)}: give "):
+        AgentTools(str(tmp_path)).audit(text)

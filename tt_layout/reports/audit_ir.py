@@ -23,7 +23,8 @@ from tt_layout.kernels.metadata import (
     metadata_beside,
     metadata_of_kernel,
 )
-from tt_layout.mlir.source import read_source
+from tt_layout.mlir.languages import no_mlir
+from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.wrappers import unwrapped
 from tt_layout.reports.audit import AuditReport
 
@@ -86,6 +87,9 @@ def audits_of(
         audit_module(module, shared, given, known, is_judged=is_judged) for module in modules
     )
     if not audits:
+        if isinstance(source, str):
+            path = split_module(source).path
+            raise no_mlir(Source(source, name) if "\n" in source else read_source(path))
         raise LayoutError(f"found no MLIR in {name}")
     if given is not None:
         check_names(given, {argument: None for audit in audits for argument in audit.arguments})

@@ -32,6 +32,7 @@ from tt_layout.library.features import features
 from tt_layout.library.layouts import convert, translate
 from tt_layout.library.memory import conflicts, swizzle
 from tt_layout.library.pictures import plot
+from tt_layout.mlir.languages import no_mlir
 from tt_layout.mlir.source import SUFFIXES, Source, read_source
 from tt_layout.mlir.wrappers import unwrapped
 from tt_layout.releases import Release
@@ -279,7 +280,7 @@ class AgentTools:
         modules = whole_modules(source, rules, number, is_partial=True)
         found = list(chosen_modules(modules) if number is None else modules)
         if not found:
-            raise LayoutError(f"found no MLIR in {source.name}")
+            raise no_mlir(source)
         return found
 
     def _audited(
