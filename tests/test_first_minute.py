@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from command import Run, runner
 from terminals import ESCAPE, on_terminal
 from test_command_goldens import ROW
 
+import tt_layout.cli.paging
 import tt_layout.reports.progress
 from tt_layout.cli.summaries import SUMMARIES
 
@@ -122,6 +124,16 @@ def test_a_pager_that_is_missing_or_quits_early_is_no_error(pager: str) -> None:
     assert "rror" not in text
     if pager == "no-such-pager":  # nothing is lost: all of it is printed
         assert text.count("T0:") > 10
+
+
+def test_a_terminal_that_cannot_scroll_gets_no_pager(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = SimpleNamespace(isatty=lambda: True)
+    streams = SimpleNamespace(stdin=terminal, stdout=terminal)
+    monkeypatch.setattr(tt_layout.cli.paging, "sys", streams)
+    monkeypatch.setenv("PAGER", "cat")
+    for name, command in (("xterm", ["cat"]), ("dumb", [])):
+        monkeypatch.setenv("TERM", name)
+        assert tt_layout.cli.paging._pager() == command
 
 
 @pytest.mark.slow
