@@ -177,6 +177,7 @@ def audited(row: dict[str, Any], **values: int) -> Any:
     return copy.cost.details.data()["wavefronts"] if copy.cost is not None else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", sampled(rows(), 12), ids=str)
 def test_an_audit_counts_the_wavefronts_of_copies(row: dict[str, Any]) -> None:
     """Exactly where the arguments are given, and not at all where they are not."""

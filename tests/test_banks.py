@@ -512,6 +512,7 @@ def test_a_padding_shorter_than_the_vector_traps_on_nvidia_alone() -> None:
     assert not store.instruction.is_misaligned
 
 
+@pytest.mark.slow
 def test_the_search_leaves_out_what_traps() -> None:
     register = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])
     search = find_swizzle([register], [], [64, 64], elem_bytes=2, family="padded")

@@ -427,6 +427,7 @@ def test_partitions_see_what_they_capture() -> None:
     assert evaluate("%r", body, "%n: i32", n=4) == 8
 
 
+@pytest.mark.slow
 def test_a_chain_of_a_thousand_values_is_followed() -> None:
     lines = [f"  %v{i + 1} = arith.addi %v{i}, %v{i} : i64" for i in range(3000)]
     body = "  %v0 = arith.constant 0 : i64\n" + "\n".join(lines)

@@ -64,6 +64,7 @@ def test_every_class_is_a_trait() -> None:
     assert set(CLASSES) <= set(Traits._fields)
 
 
+@pytest.mark.slow
 def test_every_surface_has_the_same_lines(run: Run) -> None:
     line = line_of("ttg.convert_layout")
     said = words_of("ttg.convert_layout")

@@ -123,6 +123,7 @@ def test_figures_are_whole_and_nothing_is_clipped(gallery: Path, name: str) -> N
         assert 10 <= y <= height - 2, text.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_names_do_not_overlap(gallery: Path, name: str) -> None:
     root = ElementTree.parse(gallery / f"{name}.svg").getroot()
@@ -555,6 +556,7 @@ def test_other_ranks_are_drawn(tensor: str) -> None:
         ElementTree.fromstring(to_svg(draw(held(layout, tensor), view=view)))
 
 
+@pytest.mark.slow
 def test_a_page_is_made(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("tt_layout.page")
     path = tmp_path / "page.html"
@@ -571,6 +573,7 @@ def test_a_page_of_a_ring_and_registers_is_of_one_buffer(run: Run, tmp_path: Pat
     assert inner == ["!ttg.memdesc<3x8x16xf16>", "tensor<8x16xf16>"]
 
 
+@pytest.mark.slow
 def test_a_page_of_a_dump_is_made(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("tt_layout.page")
     dump = tmp_path / "kernel.ttgir"

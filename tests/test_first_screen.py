@@ -66,6 +66,7 @@ def test_nothing_is_removed_without_a_way_out(path: Path) -> None:
         assert "may pay" not in words, finding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
 def test_a_first_screen_has_the_whole_fix_and_its_command(path: Path) -> None:
     """A screen once said "--all says how" in every terminal."""
@@ -134,6 +135,7 @@ def test_long_paths_do_not_make_a_screen_long() -> None:
     assert any(" 1. make.py:78:30, make.py:80:28, lines 114" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_folding_changes_no_number_and_no_exit_status(
     capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,7 @@ def test_a_formula_gives_the_number(run: Run, dump: Path, seed: int) -> None:
     assert compared or not values
 
 
+@pytest.mark.slow
 def test_a_product_with_a_sum_has_parentheses(run: Run) -> None:
     values = {"K": 4096}
     texts = {text for text, _ in formulas(audited(run, SAVED, {}), "saved")}

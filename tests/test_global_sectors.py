@@ -98,6 +98,7 @@ class Access:
         return access_sectors(evaluator, self.load, self.shape, addresses, self.info)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", sampled(range(40), 20))
 def test_bounds_hold_for_all_arguments(seed: int) -> None:
     r = Random(seed)

@@ -288,6 +288,7 @@ def check(seed: int, count: int, tally: Counter[str]) -> None:
             assert is_true[0] or (at and is_true[-1]), f"{limited['advice']}\n{text}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [6, slow(300)])
 def test_what_is_promised_is_true(count: int, seed: int, tally: Counter[str]) -> None:
     check(seed, count, tally)

@@ -153,6 +153,7 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.slow
 def test_planted_facts_are_in_every_report_of_a_kernel(
     run: Run, planted: None, other: str, tmp_path: Path
 ) -> None:
@@ -291,6 +292,7 @@ NO_LAYOUTS = """module {
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "name", "said"),
     [

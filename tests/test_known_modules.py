@@ -81,6 +81,7 @@ def test_other_arguments_are_not_those_of_before() -> None:
         assert together == audit_data(audit_module(module, given=given))
 
 
+@pytest.mark.slow
 def test_the_same_text_with_other_layouts_is_another_kernel() -> None:
     text = SOFTMAX.read_text(encoding="utf-8")
     other = text.replace("sizePerThread = [1, 8]", "sizePerThread = [1, 4]")
@@ -111,6 +112,7 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 """
 
 
+@pytest.mark.slow
 def test_lines_in_what_is_said_are_those_of_the_module() -> None:
     shared = SharedWork()
     found = []

@@ -241,6 +241,7 @@ def test_a_compiled_kernel_is_audited() -> None:
         tt_layout.audit_ir(type("CompiledKernel", (), {"asm": {"ptx": ""}})())
 
 
+@pytest.mark.slow
 def test_every_public_name_is_found_and_documented() -> None:
     assert set(tt_layout.__all__) <= set(dir(tt_layout))
     for name in tt_layout.__all__:

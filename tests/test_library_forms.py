@@ -90,6 +90,7 @@ ON_GPU: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_every_function_takes_release_and_lanes(name: str) -> None:
     assert str(CALLS[name](release="3.8", threads_per_warp=64))

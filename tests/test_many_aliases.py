@@ -68,6 +68,7 @@ def test_an_unknown_alias_is_compared_with_some(file: Path, run: Run) -> None:
     assert "and at least 992 more" in outcome.err
 
 
+@pytest.mark.slow
 def test_only_so_many_views_are_shown(
     file: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

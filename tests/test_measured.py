@@ -193,6 +193,7 @@ def test_pages_of_a_gpu(run: Run) -> None:
 LINES_OF = {"matmul": [16, 17, 19], "transpose": [24]}
 
 
+@pytest.mark.slow
 def test_a_locale_with_a_decimal_comma(run: Run) -> None:
     page = raw({**SOFTMAX, "global load sectors": 64.5})
     swap = str.maketrans(",.", ".,")
@@ -336,6 +337,7 @@ def test_wavefronts_of_global_memory_are_lines_roughly(run: Run) -> None:
         assert counter["differs"] is differs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [

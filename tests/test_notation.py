@@ -243,6 +243,7 @@ def test_a_command_takes_every_spelling(command: str, step: int, run: Run) -> No
         assert written == drawn
 
 
+@pytest.mark.slow
 def test_a_manifest_takes_every_notation(run: Run) -> None:
     """The goldens of spellings are those of their attributes."""
     found = []
@@ -337,6 +338,7 @@ def test_a_text_of_several_lines_comes_from_standard_input(run: Run) -> None:
 TARGETS = ("3.9", *NOTATIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [2, slow(40)])
 def test_each_notation_leads_to_each_other_and_back(count: int, seed: int) -> None:
     """A layout through two notations is the layout, wherever both can express it."""

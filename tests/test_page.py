@@ -151,6 +151,7 @@ def test_the_page_has_no_hook_for_tests() -> None:
     assert "ttLayout" not in build([PageLayout(placed, "blocked")])
 
 
+@pytest.mark.slow
 def test_the_page_of_a_dump_is_of_its_target() -> None:
     dump = ROOT / "examples/kernels/matmul-sm80.ttgir"
     assert embedded(page_of_dump(read_source(str(dump)), []).html)["usualTargets"][0] == "sm80"
@@ -208,6 +209,7 @@ MMA = (
 )
 
 
+@pytest.mark.slow
 def test_notes_are_beside_the_findings() -> None:
     dump = ROOT / "examples" / "narrow" / "attention.ttgir"
     [module] = embedded(page_of_dump(read_source(str(dump)), []).html)["dump"]["modules"]
@@ -319,6 +321,7 @@ def test_the_page_of_a_dump_grows_by_four_times_its_text_at_most(name: str) -> N
     assert grown <= 4 * len(source.text.encode())
 
 
+@pytest.mark.slow
 def test_the_page_of_a_dump_has_the_live_registers_of_its_lines() -> None:
     source = read_source(str(KERNELS / "matmul-sm80.ttgir"))
     [module] = embedded(page_of_dump(source, []).html)["dump"]["modules"]
@@ -330,6 +333,7 @@ def test_the_page_of_a_dump_has_the_live_registers_of_its_lines() -> None:
     assert live[-1] == 0
 
 
+@pytest.mark.slow
 def test_the_page_of_a_dump_has_what_takes_its_time() -> None:
     source = read_source(str(KERNELS / "matmul-sm80.ttgir"))
     given = parse_values(["K=512", "num_programs_x=32", "num_programs_y=32", "num_programs_z=1"])
@@ -353,6 +357,7 @@ def test_the_page_of_a_dump_has_what_takes_its_time() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_page_of_a_dump_says_why_there_is_no_time() -> None:
     source = read_source(str(KERNELS / "matmul-sm80.ttgir"))
     [module] = embedded(page_of_dump(source, []).html)["dump"]["modules"]

@@ -36,6 +36,7 @@ def seen(layouts: list[dict[str, Any]]) -> set[tuple[str, ...]]:
     return {tuple(str(one[key]) for key in keys) for one in layouts}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [path if path.stem == "matmul-gfx942" else slow(path) for path in DUMPS],

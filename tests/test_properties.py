@@ -26,6 +26,7 @@ Pairs = list[tuple[Place, Element]]
 # -- text -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [24, slow(1)])
 def test_printed_text_is_read_back(step: int) -> None:
     for row in read_rows()[::step]:

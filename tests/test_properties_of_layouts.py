@@ -140,6 +140,7 @@ def test_counts_by_brute_force(step: int) -> None:
         assert info.bytes_per_thread == info.unique_registers * max(1, (bits or 0) // 8)
 
 
+@pytest.mark.slow
 @STEPS
 def test_contiguity_by_brute_force(step: int) -> None:
     """Along the fastest dimension, the first registers hold 0, 1, 2, .. and the next not."""

@@ -313,6 +313,7 @@ def test_lines_that_were_read_before_are_read_the_same_way_again() -> None:
     assert second.values["%1"].text == "i64"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(KERNELS, 12), ids=lambda path: path.stem)
 def test_lines_with_other_names_are_read_as_if_alone(path: Path) -> None:
     reader, text = SsaReader(), path.read_text(encoding="utf-8")

@@ -87,6 +87,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["tt_layout.cli.main", "tt_layout.cli.commands.audit"])
 def test_an_interrupt_leaves_no_traceback(module: str) -> None:
     """Neither while the command line is imported nor later."""

@@ -325,6 +325,7 @@ def test_a_side_is_not_tried_whose_end_has_no_exact_cost(monkeypatch: pytest.Mon
     assert "tt.store" not in tried
 
 
+@pytest.mark.slow
 def test_the_report_says_why_and_what_instead(run: Run) -> None:
     outcome = run("audit", "-", stdin=kernel("needless").encode())
     why = r"why: source layout from load \(\d+\), destination layout from store \(\d+\)"

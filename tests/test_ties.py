@@ -169,6 +169,7 @@ def test_an_operation_without_a_place_is_tied_by_its_text(tmp_path: Path) -> Non
     assert ties.instructions(CONVERSION, "conversion") == [("st.shared.b32", [10])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

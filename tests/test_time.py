@@ -467,6 +467,7 @@ class TestNoEstimate:
         with pytest.raises(LayoutError, match="no rates of its GPU are known"):
             estimated(text)
 
+    @pytest.mark.slow
     def test_addresses_that_depend_on_an_argument_name_it(self) -> None:
         found = tt_layout.estimate(MATMUL.read_text(encoding="utf-8"), {"K": 4096}, grid=(32, 32))
         assert found.doubts == ("the addresses at line 65 depend on N",)

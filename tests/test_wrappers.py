@@ -171,6 +171,7 @@ def test_a_folder_of_tlparse_has_each_kernel_once(tmp_path: Path) -> None:
     assert str(tmp_path / "raw.log") in dumps_below(str(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_log_in_a_folder_may_have_its_dump_far_below(tmp_path: Path) -> None:
     path = tmp_path / "torch.log"
     path.write_text(in_log("waiting\n" * 30_000 + bare(DUMPS[0])))
