@@ -83,3 +83,10 @@ def test_more_bases_than_an_index_has_bits_are_refused() -> None:
         parse_layout(f"#ttg.linear<{{register = [{', '.join(['[0, 1]'] * 2500)}]}}>")
     with pytest.raises(LayoutError, match="register has 65 bases of up to 1 number; at most 64"):
         LinearLayout.from_bases({"register": [[1]] * 65}, ["dim0"])
+
+
+def test_a_text_of_very_many_modules_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tt_layout.ir.reader.MAX_MODULES", 50)
+    assert len(parse_ir("module {\n}\n" * 50)) == 50
+    with pytest.raises(LayoutError, match=r"<ir>:\d+: .* more than 50 modules: give"):
+        parse_ir("module {\n}\n" * 51)

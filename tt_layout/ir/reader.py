@@ -34,6 +34,8 @@ from tt_layout.releases import Release
 
 REPORT_EVERY = 1 << 20  # characters between two reports of progress
 MAX_LINE = 64 << 20  # characters; IR has no longer lines
+MAX_MODULES = 30_000
+"""Modules of a text, or of a piece of one: an empty one takes as long as kilobytes of a kernel."""
 MAX_DIALECT = 64  # characters of the name of a dialect
 NEXT_HEADER = "\n// -----// IR Dump "
 """What follows a text that is the same as one before where it is read again."""
@@ -44,14 +46,17 @@ MAX_BROKEN = 200  # characters of a type without an end that are looked at
 def parse_ir(text: str, *, name: str = "<ir>", release: Release | None = None) -> list[Module]:
     """Return the modules of a text in MLIR.
 
-    Reading never fails: a layout or type that is wrong has its error in its place, and a
-    module that is cut off has it in ``error``.
+    A layout or type that is wrong has its error in its place, and a module that is cut off
+    has it in ``error``: reading fails for nothing but very many modules.
 
     Args:
         text: a ``.ttgir`` file, a dump of many modules, or part of one.
         name: what messages call the text.
         release: the release of Triton whose rules hold; by default, for each attribute, the
             newest that knows all of its keys.
+
+    Raises:
+        LayoutError: the text has more than `MAX_MODULES` modules.
 
     Example:
         >>> [module] = parse_ir('''
@@ -166,10 +171,13 @@ class _Scanner:
             "generic_move": self._generic_move,
             **self.types,
         }
-        next_report = REPORT_EVERY
+        next_report, count = REPORT_EVERY, 0
         for match in self._tokens():
             actions[match.lastgroup or ""](match)
             if self.done:
+                count += len(self.done)
+                if count > MAX_MODULES:
+                    raise self._too_many(match.start())
                 yield from self.done
                 self.done.clear()
                 self._step_over_known()
@@ -178,7 +186,15 @@ class _Scanner:
                 if self.report is not None:
                     self.report(match.start())
         self._end_part(len(self.text))
+        if count + sum(not part.is_empty for part in self.done) > MAX_MODULES:
+            raise self._too_many(len(self.text))
         yield from self.done
+
+    def _too_many(self, offset: int) -> LayoutError:
+        """Return the error for more modules than a text may have."""
+        message = f"the text has more than {MAX_MODULES} modules: give them in several files"
+        line = self.source.line_column(offset)[0]
+        return LayoutError(message, FileLocation(self.source.name, line))
 
     def _tokens(self) -> Iterator[re.Match[str]]:
         """Yield tokens, except those within an operation, which is read at once."""
