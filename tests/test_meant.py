@@ -15,6 +15,7 @@ ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
     "order = [1, 0]}>"
 )
+GLUON = "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])"
 COLUMNS = ROWS.replace("[1, 8], threads", "[8, 1], threads").replace("[1, 0]}", "[0, 1]}")
 
 
@@ -141,6 +142,11 @@ def test_the_best_linear_layout_is_shown_where_it_is_better(run: Run) -> None:
             ["conflicts", ROWS, ROWS, "-t", "64x64xf16"],
             "SHARED_LAYOUT:1:1: error: bank conflicts need a register layout and a shared .*\n"
             f"{re.escape(ROWS)}\n\\^+\n",
+        ),
+        (
+            ["conflicts", GLUON, GLUON, "-t", "64x64xf16"],
+            "SHARED_LAYOUT:1:1: error: bank conflicts need a register layout and a shared .*\n"
+            f"{re.escape(GLUON)}\n\\^+\n",
         ),
     ],
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.base import EncodingOrigin
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.registry import modules_in
 from tt_layout.errors import LayoutError
@@ -107,7 +109,11 @@ def read_layout(text: str, context: Context | None = None) -> Encoding:
 
         refuse_language(text, context.name)
         return parse_layout(text, release=context.release, name=context.name)
+    whole = Source(text, context.name).span(0, max(1, len(text)))
     try:
-        return notation.read(text, context)
+        encoding = notation.read(text, context)
     except LayoutError as error:
-        raise error.at(Source(text, context.name).span(0, max(1, len(text)))) from None
+        raise error.at(whole) from None
+    if encoding.origin is not None:
+        return encoding
+    return replace(encoding, origin=EncodingOrigin(whole, {}))
