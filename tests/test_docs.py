@@ -228,6 +228,8 @@ PLACEHOLDERS = {
     "FILE.svg": "figure.svg",
     "FILE.png": "figure.png",
     "inductor/triton": "dumps",
+    "torch_trace/": "dumps",
+    "tl_out/": "dumps",
     "~/.triton/cache": "dumps",
     "FOLDER": "dumps",
     "dumps-of-main": "dumps",
@@ -244,8 +246,8 @@ MENTIONED_PAGES = (
     "time.md",
 )
 """Pages whose commands are of the reader's files."""
-ELSEWHERE = ("--ncu", "trace.ndjson", "--compact")
-"""What commands have that other tests execute: test_measured, test_traces and test_terminal."""
+ELSEWHERE = ("--ncu", "trace.ndjson", "--compact", "kernels.json")
+"""What commands have that other tests run: test_measured, _traces, _terminal, _example_ci."""
 
 
 def mentioned(page: str) -> Iterator[list[str]]:
