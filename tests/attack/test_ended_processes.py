@@ -20,8 +20,9 @@ BLOCKED = (
 )
 CASE = "  - {{name: c{n}, layout: '{layout}', type: tensor<2048x2048xf16>, views: [tensor]}}\n"
 PROGRAM = """
-import sys
+import signal, sys
 from functools import partial
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and whoever it starts
 import tt_layout.cli.batch, tt_layout.cli.large_dump, tt_layout.golden.runner
 import tt_layout.reports.opened as opened
 from tt_layout.__main__ import main

@@ -27,7 +27,8 @@ class Language(NamedTuple):
 
 
 def _sign(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.MULTILINE)
+    """Compile a sign; blanks before it are of its own line, or many empty lines take squares."""
+    return re.compile(pattern.replace(r"^\s*", r"^[ \t]*"), re.MULTILINE)
 
 
 BESIDE = "give the .ttgir beside it"
@@ -40,7 +41,7 @@ LANGUAGES = (
         _sign(
             r"^\s*\.version \d+\.\d+\s*$|^\s*\.target sm_\d+"
             r"|^\s*\.(?:visible )?\.?(?:entry|reg|func)\b"
-            r"|^\s*(?:@!?%p\d+ )?[a-z][\w]*(?:\.[\w:]+)+\s+[{[%][^=]*;"
+            r"|^\s*(?:@!?%p\d+ )?[a-z][\w]*(?:\.[\w:]+)+[ \t]+[{[%][^=\n]*;"
         ),
         BESIDE,
     ),
@@ -49,7 +50,7 @@ LANGUAGES = (
     Language(
         "LLVM IR",
         _sign(
-            r"^(?:target (?:triple|datalayout) = |define .*@\S+\(.*\{$|declare .*@|; ModuleID)"
+            r"^(?:target (?:triple|datalayout) = |define [^@\n]*@[^\s(]+\(|declare .*@|; ModuleID)"
             r"|^\s*(?:%\S+ = (?!\"?[a-z_]+\.)(?:tail )?[a-z]+ |store \S+ \S+, ptr )"
         ),
         BESIDE,
@@ -127,7 +128,7 @@ def no_mlir(source: Source, message: str = NO_MLIR) -> NothingFoundError:
         >>> print(no_mlir(Source("define void @f() {\\n}", "f.llir")))
         f.llir: error: this is LLVM IR: give the .ttgir beside it
     """
-    language = None if _OF_TRITON.search(source.text) else language_of(source.text)
+    language = None if _is_of_triton(source.text) else language_of(source.text)
     if language is not None:
         message = f"this is {language.name}: {language.instead}"
     return NothingFoundError(message, FileLocation(source.name))
@@ -147,10 +148,16 @@ its Triton kernels
     """
     language = next(language for language in LANGUAGES if language.name == "StableHLO")
     is_other = language.sign.search(source.text[:MAX_BEGINNING])
-    if is_other and not _OF_TRITON.search(source.text):
+    if is_other and not _is_of_triton(source.text):
         raise no_mlir(source)
 
 
+def _is_of_triton(text: str) -> bool:
+    """Tell whether a text has what dumps of Triton have; most others have none of its words."""
+    return any(word in text for word in _WORDS) and _OF_TRITON.search(text) is not None
+
+
+_WORDS = ("tt.", "ttg.", "ttng.", "triton_gpu.", "ttig.", "amdg.", " = #")
 _OF_TRITON = re.compile(r"(?:^|[\s\"#!])(?:tt|ttg|ttng|triton_gpu|ttig|amdg)\.\w|^#\w+ = #", re.M)
 """What dumps of Triton have, of any era."""
 

@@ -38,7 +38,7 @@ _MLIR = r"""[ \t]*(?:
 )$"""
 _LINE = re.compile(f"^{_MLIR}", re.VERBOSE | re.MULTILINE)
 """A line of a dump that nothing is around."""
-_WORDS = ("module", "tt.func", " = #", " = !")
+_WORDS = ("module", "func ", " = #", " = !")
 """What one of is in each such line."""
 _LINE_OF_BYTES = re.compile(_LINE.pattern.encode(), re.VERBOSE | re.MULTILINE)
 
