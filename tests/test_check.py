@@ -592,7 +592,6 @@ def test_included_manifests_have_their_own_facts(
     assert "type: was tensor<4x4xf16>" in run("check", "below/x.layouts.yaml").out
 
 
-@pytest.mark.slow
 def test_our_own_goldens_have_facts() -> None:
     known = json.loads((GOLDENS / FACTS).read_text())
     checks = read_manifest(str(GOLDENS / "layouts.yaml")).checks

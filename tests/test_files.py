@@ -211,6 +211,7 @@ BUT = {
         "register_at_fork", "kill", "killpg", "isatty", "terminal_size", "get_terminal_size",
         "geteuid", "fsdecode", "fsencode", "cpu_count", "dup", "sched_getaffinity", "_exit",
         "__file__", "O_WRONLY", "O_CREAT", "O_EXCL", "O_APPEND", "R_OK", "write",
+        "read", "getpgrp",
     },
     "io": {"BytesIO", "StringIO", "TextIOWrapper", "BufferedReader", "BufferedWriter", "RawIOBase"},
     "subprocess": {"DEVNULL", "PIPE", "TimeoutExpired"},

@@ -750,7 +750,7 @@ class TestOfManyKernels:
         [
             ("NVIDIA H100 80GB HBM3", "H100", None),
             ("NVIDIA H200", "H200", None),
-            (None, "H200", "times are of H200: the program did not tell its GPU"),
+            (None, "H200", "times are of H200: the GPU of the program is not known"),
             ("NVIDIA L40S", "H200", "times are of H200: no rates of NVIDIA L40S are known"),
         ],
     )

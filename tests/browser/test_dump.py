@@ -126,7 +126,7 @@ def test_where_the_time_goes_is_drawn_and_said(open_file: Any, tmp_path: Path) -
     said = page.page.inner_text("#times")
     assert re.search(r"about [\d.]+ ms on A100", said)
     terms = page.page.locator(".bars th").all_inner_texts()
-    assert {"exposed latency", "LSU", "tensor cores", "DRAM"} <= set(terms)
+    assert {"exposed latency", "LSU", "tensor cores", "L2"} <= set(terms)
     drawn = page.page.locator(".bars i").evaluate_all("all => all.map(i => i.clientWidth)")
     assert max(drawn[1:]) > 100
     lanes = page.page.locator(".track").evaluate_all("all => all.map(i => i.ariaLabel)")

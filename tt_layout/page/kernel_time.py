@@ -7,7 +7,7 @@ from typing import Any
 
 from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.time.estimate import Estimate, NoEstimate
-from tt_layout.audit.time.walk import LANES, Iteration, Span, Wait
+from tt_layout.audit.time.walk import LANES, Iteration, Stretch, Wait
 from tt_layout.reports.kernel_head import SHOWN_PART, iteration_text, shown_terms
 from tt_layout.reports.time_data import SHOWN_WAITS
 from tt_layout.safe_text import safe
@@ -74,7 +74,7 @@ def _path(
     cycles: float,
     critical: Sequence[Wait],
     iteration: Iteration | None,
-    spans: Sequence[Span] = (),
+    spans: Sequence[Stretch] = (),
 ) -> dict[str, Any]:
     """Return the critical path of an iteration or a program, and the picture of it."""
     waits = [wait for wait in critical if wait.cycles >= SHOWN_PART * cycles][:SHOWN_WAITS]
@@ -96,7 +96,7 @@ def _path(
     }
 
 
-def _lanes(spans: Sequence[Span]) -> Iterator[tuple[str, str, list[tuple[int, int, int]]]]:
+def _lanes(spans: Sequence[Stretch]) -> Iterator[tuple[str, str, list[tuple[int, int, int]]]]:
     """Yield the lanes that something is in: name, meaning, and begin, end and line of each."""
     for lane, (name, meaning) in LANES.items():
         own = [span for span in spans if span.lane == lane and span.end - span.begin >= 0.5]

@@ -59,12 +59,12 @@ def _balanced(start: int, stop: int, most: int) -> Iterator[tuple[int, int]]:
         >>> list(_balanced(0, 16, 14)), list(_balanced(0, 32, 14))
         ([(0, 8), (8, 16)], [(0, 12), (12, 24), (24, 32)])
         >>> list(_balanced(0, 8, 3)), list(_balanced(4, 6, 0))
-        ([(0, 2), (2, 5), (5, 8)], [(4, 5), (5, 6)])
+        ([(0, 3), (3, 6), (6, 8)], [(4, 5), (5, 6)])
     """
     count = stop - start
     most = most - most % STEP if most > STEP else max(1, most)
     number = -(-count // most)
-    cuts = [start + count * at // number for at in range(number + 1)]
+    cuts = [start - -count * at // number for at in range(number + 1)]
     if most > STEP:
         size = -(-count // (number * STEP)) * STEP
         cuts = [*range(start, stop, size), stop]

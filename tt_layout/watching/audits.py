@@ -73,7 +73,7 @@ def _assumption(estimate: Estimate | NoEstimate, device: str | None) -> str | No
     if isinstance(estimate, NoEstimate):
         return None
     if device is None:
-        return f"times are of {estimate.product}: the program did not tell its GPU"
+        return f"times are of {estimate.product}: the GPU of the program is not known"
     if device_product(device) != estimate.chip:
         return f"times are of {estimate.product}: no rates of {device} are known"
     return None

@@ -84,10 +84,10 @@ class Adviser:
         grid = self.shares.grid(finding.function)
         if grid is None or self.shares.measured(finding.function) is not None:
             return None
-        if id(suggestion) not in self._changes:
+        if (key := id(suggestion)) not in self._changes:
             change = time_change(self.audit, finding, suggestion, grid)
-            self._changes[id(suggestion)] = suggestion, change
-        return self._changes[id(suggestion)][1]
+            self._changes[key] = suggestion, change
+        return self._changes[key][1]
 
     def share_of_cycles(self, finding: Finding, suggestion: Suggestion) -> Share:
         """Return the part of a kernel's time that the cycles are which a suggestion saves.
@@ -177,13 +177,13 @@ class Adviser:
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return a program's cost as it is, and with a suggestion carried out."""
         found, audited = self.audit, self.audit.audited
-        if id(suggestion) not in self._needs:
+        if (key := id(suggestion)) not in self._needs:
             before = after = needs_of(found, audited, finding.function)
             if audited is not None:
                 rewired = self._rewired(finding, suggestion)
                 after = needs_with(suggestion, found, audited, finding.function, rewired)
-            self._needs[id(suggestion)] = suggestion, before, after
-        return self._needs[id(suggestion)][1:]
+            self._needs[key] = suggestion, before, after
+        return self._needs[key][1:]
 
     def _rewired(self, finding: Finding, suggestion: Suggestion) -> RewiredBody | None:
         """Return the body with a conversion dropped; None of a suggestion that drops none."""

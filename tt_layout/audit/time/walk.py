@@ -74,7 +74,7 @@ class Wait(NamedTuple):
     cycles: float
 
 
-class Span(NamedTuple):
+class Stretch(NamedTuple):
     """A time in which a step keeps something busy, or warps waiting.
 
     Attributes:
@@ -109,7 +109,7 @@ class Iteration:
     critical: tuple[Wait, ...]
     window: tuple[float, float] = (0, 0)
     passes: int = 1
-    spans: tuple[Span, ...] = ()
+    spans: tuple[Stretch, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +128,7 @@ class Walked:
     iterations: tuple[Iteration, ...]
     critical: tuple[Wait, ...]
     unknown: tuple[str, ...]
-    spans: tuple[Span, ...] = ()
+    spans: tuple[Stretch, ...] = ()
 
     @property
     def main(self) -> Iteration | None:
@@ -226,7 +226,7 @@ class _Execution:
         self._iterations: list[Iteration] = []
         self._unknown: dict[str, None] = {}
         self._held = 0.0
-        self._spans: deque[Span] = deque(maxlen=MOST_SPANS)
+        self._spans: deque[Stretch] = deque(maxlen=MOST_SPANS)
 
     def result(self) -> Walked:
         warps = _Warps(self._program.warps, {})
@@ -246,10 +246,10 @@ class _Execution:
             spans=self._within(0, end.time) if not iterations else (),
         )
 
-    def _within(self, begin: float, end: float) -> tuple[Span, ...]:
+    def _within(self, begin: float, end: float) -> tuple[Stretch, ...]:
         """Return what is busy between two times, in cycles from the first."""
         return tuple(
-            Span(lane, step, max(0.0, first - begin), min(end, last) - begin)
+            Stretch(lane, step, max(0.0, first - begin), min(end, last) - begin)
             for lane, step, first, last in self._spans
             if first < end and last > begin
         )
@@ -507,7 +507,7 @@ class _Execution:
     def _keep(self, lane: str, step: Step, begin: Moment, end: Moment) -> None:
         """Keep what a step keeps busy, for the picture of an iteration."""
         if end.time > begin.time:
-            self._spans.append(Span(lane, step, begin.time, end.time))
+            self._spans.append(Stretch(lane, step, begin.time, end.time))
 
     def _through(self, pipe: str, begin: Moment, cycles: float, step: Step) -> Moment:
         free = _later(self._pipes[pipe], begin)
