@@ -97,6 +97,6 @@ def _matters(group: Sequence[Finding], adviser: Adviser) -> bool:
 
 
 def led_by(findings: Iterable[Finding], groups: Iterable[Group]) -> list[Group]:
-    """Return the groups whose first finding is one of some findings, by identity."""
-    identities = {id(finding) for finding in findings}
-    return [group for group in groups if id(group.findings[0]) in identities]
+    """Return the groups whose first finding is one of some findings."""
+    leaders = set(findings)
+    return [group for group in groups if group.findings[0] in leaders]

@@ -152,7 +152,8 @@ class Occurrence:
         return ()
 
 
-class Finding(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Finding:
     """Something that the reader of an audit should look at.
 
     Attributes:

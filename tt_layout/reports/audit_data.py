@@ -8,7 +8,7 @@ from typing import Any
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Wave
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.finding_groups import grouped
+from tt_layout.audit.finding_groups import numbered
 from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.layouts import LayoutRow
@@ -80,7 +80,7 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
         ]
         pressure.append(
             {
-                "number": numbers[id(finding)],
+                "number": numbers[finding],
                 **_finding(finding),
                 **share_data(adviser.share_of([finding])),
                 "why": reason_data(adviser, finding),
@@ -91,10 +91,10 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
     return pressure
 
 
-def _numbers(audit: Audit) -> dict[int, int]:
-    """Return the number that the report prints before each finding, by its identity."""
-    groups = grouped(audit.findings)
-    return {id(finding): number for number, group in enumerate(groups, 1) for finding in group}
+def _numbers(audit: Audit) -> dict[Finding, int]:
+    """Return the number that the report prints before each finding."""
+    groups = numbered(audit.findings)
+    return {finding: number for number, group in groups for finding in group}
 
 
 def _note(note: Note, adviser: Adviser) -> dict[str, Any]:

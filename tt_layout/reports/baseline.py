@@ -153,8 +153,8 @@ def _paired(
 
 
 def _without(kernels: Iterable[Kernel], matched: Iterable[Kernel]) -> list[Kernel]:
-    taken = set(map(id, matched))
-    return [kernel for kernel in kernels if id(kernel) not in taken]
+    taken = set(matched)
+    return [kernel for kernel in kernels if kernel not in taken]
 
 
 @dataclass(frozen=True, repr=False)

@@ -97,9 +97,9 @@ def finding_in_brief(
 
 def notes(adviser: Adviser) -> Iterator[Paragraph]:
     """Yield the places that stay as they are, those alike together."""
-    notes_by_finding = {id(member.finding): member for member in adviser.audit.notes}
+    notes_by_finding = {member.finding: member for member in adviser.audit.notes}
     for group in grouped([member.finding for member in adviser.audit.notes]):
-        text = note_text(adviser, notes_by_finding[id(group[0])], group)
+        text = note_text(adviser, notes_by_finding[group[0]], group)
         yield Paragraph(text, GAP, 2 * len(GAP))
 
 

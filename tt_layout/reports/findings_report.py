@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.finding_groups import numbered
+from tt_layout.audit.finding_groups import led_by, numbered
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.reports.advice_text import DumpArgument
@@ -80,10 +80,8 @@ def whole_kernels(
     """
     groups = numbered(adviser.audit.findings)
     for summary in found:
-        ids = {id(finding) for finding in summary.findings}
         yield verdict_paragraph(summary)
-        mine = [group for group in groups if id(group.findings[0]) in ids]
-        yield from all_findings(adviser, program, mine, dump)
+        yield from all_findings(adviser, program, led_by(summary.findings, groups), dump)
         yield from state(summary)
         yield from time_paragraphs(summary)
     yield from notes(adviser)

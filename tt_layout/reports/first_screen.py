@@ -15,7 +15,7 @@ from enum import IntEnum
 from itertools import chain
 from typing import NamedTuple
 
-from tt_layout.audit.finding_groups import Group, SortedGroups, sorted_groups
+from tt_layout.audit.finding_groups import Group, SortedGroups, led_by, sorted_groups
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.kernel import Kernel, kinds_texts
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -140,14 +140,12 @@ def _parts(
 ) -> Iterator[Part]:
     """Yield the parts of a screen in the order of its lines."""
     for summary in found:
-        ids = {id(finding) for finding in summary.findings}
         yield _verdict(summary)
-        for group in groups.large:
-            if id(group.findings[0]) in ids:
-                forms = _forms(group, adviser, program, dump)
-                is_worst = group is groups.large[0]
-                turn = Turn.WORST if is_worst else Turn.FINDING
-                yield Part(turn, forms if is_worst else [*forms, ()], group)
+        for group in led_by(summary.findings, groups.large):
+            forms = _forms(group, adviser, program, dump)
+            is_worst = group is groups.large[0]
+            turn = Turn.WORST if is_worst else Turn.FINDING
+            yield Part(turn, forms if is_worst else [*forms, ()], group)
         yield _state(summary)
     yield from (Part(Turn.NOTE, [[note], ()]) for note in notes(adviser))
 

@@ -9,6 +9,7 @@ annotations, ``--fail-on`` and the order of findings follow from the class.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -72,10 +73,8 @@ def _found(conclusions: Conclusions, audited: AuditedModule) -> list[Finding]:
         for number, finding in enumerate(rule.find(conclusions, audited)):
             key = _movement(finding) or (rule.kind, number)
             if key in merged:
-                merged_finding = merged[key]
-                finding = merged_finding._replace(
-                    occurrences=merged_finding.occurrences + finding.occurrences
-                )
+                occurrences = merged[key].occurrences + finding.occurrences
+                finding = replace(merged[key], occurrences=occurrences)
             merged[key] = finding
     return sorted(merged.values(), key=_rank)
 

@@ -49,8 +49,8 @@ class Adviser:
     def __init__(self, audit: Audit, shares: Shares | None = None) -> None:
         self.audit = audit
         self.shares = shares or Shares(audit)
-        self._needs: dict[int, tuple[Suggestion, Needs, Needs]] = {}
-        self._changes: dict[int, tuple[Suggestion, TimeChange | None]] = {}
+        self._needs: dict[Suggestion, tuple[Needs, Needs]] = {}
+        self._changes: dict[Suggestion, TimeChange | None] = {}
         self._advice = Advice(audit, audit.audited) if audit.audited else None
         self._answers: dict[Callable[[Adviser], Any], Any] = {}
 
@@ -84,10 +84,9 @@ class Adviser:
         grid = self.shares.grid(finding.function)
         if grid is None or self.shares.measured(finding.function) is not None:
             return None
-        if (key := id(suggestion)) not in self._changes:
-            change = time_change(self.audit, finding, suggestion, grid)
-            self._changes[key] = suggestion, change
-        return self._changes[key][1]
+        if suggestion not in self._changes:
+            self._changes[suggestion] = time_change(self.audit, finding, suggestion, grid)
+        return self._changes[suggestion]
 
     def share_of_cycles(self, finding: Finding, suggestion: Suggestion) -> Share:
         """Return the part of a kernel's time that the cycles are which a suggestion saves.
@@ -139,10 +138,8 @@ class Adviser:
         saved = sum(
             recost.saved * assumed_runs(recost.executions) for recost in self._recosts(findings)
         )
-        without_fix = {id(finding): finding for finding in findings if self.best(finding) is None}
-        return saved + sum(
-            finding.weight for finding in without_fix.values() if _is_avoidable(finding)
-        )
+        without_fix = {finding: None for finding in findings if self.best(finding) is None}
+        return saved + sum(finding.weight for finding in without_fix if _is_avoidable(finding))
 
     def _recosts(self, findings: Sequence[Finding]) -> Iterator[Recost]:
         """Yield the data movements that the best suggestions for findings change, each once."""
@@ -177,13 +174,13 @@ class Adviser:
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return a program's cost as it is, and with a suggestion carried out."""
         found, audited = self.audit, self.audit.audited
-        if (key := id(suggestion)) not in self._needs:
+        if suggestion not in self._needs:
             before = after = needs_of(found, audited, finding.function)
             if audited is not None:
                 rewired = self._rewired(finding, suggestion)
                 after = needs_with(suggestion, found, audited, finding.function, rewired)
-            self._needs[key] = suggestion, before, after
-        return self._needs[key][1:]
+            self._needs[suggestion] = before, after
+        return self._needs[suggestion]
 
     def _rewired(self, finding: Finding, suggestion: Suggestion) -> RewiredBody | None:
         """Return the body with a conversion dropped; None of a suggestion that drops none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from tt_layout.audit.operations.cost import Cost
@@ -49,7 +50,8 @@ class Recost(NamedTuple):
         return max(-self.saved, self.after.requests - before, 0)
 
 
-class Suggestion(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Suggestion:
     """A better layout, found by costing every data movement that it touches.
 
     Attributes:
