@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import Run, runner
+from tiers import sampled
 
 import tt_layout
 from tt_layout import LayoutError
@@ -154,6 +155,54 @@ def test_a_text_in_another_language_is_named_by_each_command(
             assert outcome.status == 2, (command, text)
             assert f"this is {name}" in outcome.err, (command, text, outcome.err)
             assert len(outcome.err.splitlines()) <= 3
+
+
+OF_FILES = {
+    "info": "info {}",
+    "info with a type": "info {} -t 16x16xf16",
+    "an alias": "info {}:a",
+    "an alias with a type": "info {}:a -t 16x16xf16",
+    "a line": "info {}:2",
+    "a module": "where {}@2:a",
+    "where": "where {}",
+    "convert": "convert {} {}",
+    "conflicts": "conflicts {} {}",
+    "swizzle": "swizzle {} {}",
+    "diff": "diff {} {}",
+    "reduce": "reduce {}",
+    "a figure": "plot {}",
+    "a figure in a file": "plot {} -o k.svg",
+    "a figure of a line": "plot --view sectors -i {} --line 2 -o k.svg",
+    "a page": "plot {} -o k.html",
+    "translate": "translate {} --to cute",
+    "a module of Gluon": "translate {} --to gluon",
+    "views": "{}",
+    "aliases": "-i {} --alias-names a -t 16x16xf16",
+    "apply": "apply {}",
+    "a line without a number": "explain {}",
+    "rank": "rank {}",
+    "a difference": "audit --diff {} {}",
+    "check": "check {}",
+    "cute": "cute {}",
+}
+
+
+@pytest.mark.parametrize("command", [*sampled(OF_FILES, 4)])
+def test_a_file_in_another_language_is_named_whatever_is_missing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("PTX", "SASS", "LLVM IR", "HLO", "StableHLO", "Python"):
+        Path("given.ttgir").write_text(GIVEN[name][0])
+        outcome = run(*OF_FILES[command].format("given.ttgir", "given.ttgir").split())
+        assert (outcome.status, outcome.out) == (2, ""), (command, name)
+        assert f"this is {name}" in outcome.err, (command, name, outcome.err)
+
+
+def test_a_fault_of_a_manifest_is_no_other_language(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "layouts.yaml"
+    path.write_text("version: 1\ncases:\nimport os\n")
+    assert "this is Python" not in run("check", str(path)).err
 
 
 @pytest.mark.parametrize("name", ["PTX", "LLVM IR", "HLO", "Python", "CUDA C++"])

@@ -85,6 +85,7 @@ def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> l
             return [text for arg in args for text in (places if arg == layout else [arg])]
     names = list(_names(command, values))
     if not names:
+        _refuse_languages(command, values)
         return args
     lines = [name for name in names if name.line is not None]
     if command.name == "plot" and lines and _is_multiplication(lines[0]):
@@ -158,20 +159,38 @@ def _is_missing(values: Mapping[str, Any], name: str) -> bool:
     return not isinstance(values.get(name), str)
 
 
+def _refuse_languages(command: click.Command, values: Mapping[str, Any]) -> None:
+    """Refuse a file in another language before options are missing.
+
+    Raises:
+        NothingFoundError: an argument is one.
+    """
+    for text in _arguments(command, values):
+        if not text.endswith(".json") and os.path.isfile(text):
+            from tt_layout.mlir.languages import refuse_file
+            from tt_layout.mlir.source import read_source
+
+            refuse_file(read_source(text))
+
+
+def _arguments(command: click.Command, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the arguments that may name a file."""
+    for parameter in command.params:
+        value = values.get(parameter.name or "")
+        if isinstance(parameter, click.Argument):
+            for text in value if isinstance(value, (tuple, list)) else (value,):
+                if isinstance(text, str) and not text.lstrip().startswith("#"):
+                    yield text
+
+
 def _names(command: click.Command, values: Mapping[str, Any]) -> Iterator[DumpName]:
     """Yield the arguments that name something in a dump."""
     from tt_layout.ir.file_aliases import split_module
 
-    for parameter in command.params:
-        value = values.get(parameter.name or "")
-        if not isinstance(parameter, click.Argument):
-            continue
-        for text in value if isinstance(value, (tuple, list)) else (value,):
-            if not isinstance(text, str) or text.lstrip().startswith("#"):
-                continue
-            file, separator, what = text.rpartition(":")
-            if separator and what and os.path.isfile(split_module(file).path):
-                yield DumpName(text, file, what.removeprefix("#"))
+    for text in _arguments(command, values):
+        file, separator, what = text.rpartition(":")
+        if separator and what and os.path.isfile(split_module(file).path):
+            yield DumpName(text, file, what.removeprefix("#"))
 
 
 def _of_aliases(names: Sequence[DumpName], is_typed: bool) -> _Added:
@@ -198,10 +217,13 @@ def _of_aliases(names: Sequence[DumpName], is_typed: bool) -> _Added:
 
 def _refuse_alias(name: DumpName) -> None:
     from tt_layout.ir.file_aliases import FileAliases, split_module
+    from tt_layout.mlir.languages import refuse_file
     from tt_layout.mlir.source import read_source
 
     path, number = split_module(name.file)
-    FileAliases(read_source(path)).choose([name.what], number).table.layout(name.what)
+    source = read_source(path)
+    refuse_file(source)
+    FileAliases(source).choose([name.what], number).table.layout(name.what)
     raise name.error(f"the file has #{name.what} on no type: give one with -t")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from tt_layout.editing.dump import Dump
 from tt_layout.editing.hover import Section, corner, hover
 from tt_layout.errors import LayoutError
-from tt_layout.mlir.languages import NO_MLIR, language_of, no_mlir, refuse_other_mlir
+from tt_layout.mlir.languages import refuse_file, refuse_other_mlir
 from tt_layout.mlir.source import Source
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.printed import Printed
@@ -98,10 +98,8 @@ def explained_line(file: str, text: str, line: int) -> ExplainedLine:
     starts.sort(key=lambda column: written[column] != ".")  # the operation comes first
     found = (hover(placed.piece, at, column) for column in starts)
     sections = tuple(section for one in found if one is not None for section in one.sections)
-    if not sections and language_of(text) is not None:
-        error = no_mlir(source)
-        if error.message != NO_MLIR:
-            raise error
+    if not sections:
+        refuse_file(source)
     wrong = (one.message for one in placed.piece.diagnoses(placed.down) if one.line == line)
     return ExplainedLine(
         file, line, written, tuple(dict.fromkeys(sections)), tuple(dict.fromkeys(wrong))

@@ -22,9 +22,17 @@ from tt_layout.files import files_below, is_inside, matching, mode_of
 from tt_layout.golden.case import Case
 from tt_layout.golden.kinds import CASE_KEYS, DEFAULT_KINDS, KINDS, CaseKey, all_keys
 from tt_layout.golden.matrix import CaseValues, expand
-from tt_layout.golden.yaml_nodes import MappingNode, Node, ScalarNode, SequenceNode, read_nodes
+from tt_layout.golden.yaml_nodes import (
+    MAX_BYTES,
+    MappingNode,
+    Node,
+    ScalarNode,
+    SequenceNode,
+    read_nodes,
+)
 from tt_layout.ir.file_aliases import split_module
-from tt_layout.mlir.source import Span
+from tt_layout.mlir.languages import refuse_foreign
+from tt_layout.mlir.source import Span, read_source
 
 VERSION = "1"
 DEFAULT_PATH = "layouts.yaml"
@@ -178,7 +186,7 @@ class _ManifestReader:
         """Add the cases of a manifest."""
         self.files.append(path)
         self._read[os.path.realpath(path)] = self._top
-        root = _as_mapping("a manifest", read_nodes(str(path)))
+        root = _root(path)
         values = _checked(root, {key.name: key for key in MANIFEST_KEYS}, "a manifest")
         version = values.get("version")
         if isinstance(version, ScalarNode) and version.text != VERSION:
@@ -423,6 +431,25 @@ def _words(node: Node) -> str:
     if not isinstance(node, ScalarNode):
         return f"a {node.kind}"
     return "nothing" if node.kind == "null" else f"the {node.kind} {node.text}"
+
+
+def _root(path: Path) -> MappingNode:
+    """Read the mapping that a manifest is.
+
+    Raises:
+        LayoutError: it is none; a text in another language is named.
+    """
+    try:
+        return _as_mapping("a manifest", read_nodes(str(path)))
+    except LayoutError:
+        source = read_source(str(path), MAX_BYTES, is_dump=False)
+        if not _CASES.search(source.text):
+            refuse_foreign(source, "manifest", has_cute=False)
+        raise
+
+
+_CASES = re.compile("^(?:cases|include):", re.MULTILINE)
+"""A line of a manifest, which may have a fault elsewhere."""
 
 
 def _as_mapping(what: str, node: Node) -> MappingNode:

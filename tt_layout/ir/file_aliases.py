@@ -23,6 +23,7 @@ from tt_layout.ir.passes import chosen_modules, pass_runs
 from tt_layout.ir.reader import iterate_ir, iterate_parts
 from tt_layout.ir.scope import Interner
 from tt_layout.mlir.aliases import FileDefinitions
+from tt_layout.mlir.languages import refuse_file, refuse_other_mlir
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.releases import Release
 from tt_layout.wording import count as counted
@@ -144,8 +145,10 @@ def whole_modules(
         interner: what other dumps share with this one, for the same release.
 
     Raises:
-        LayoutError: there is no such module, or the dump is cut off.
+        LayoutError: there is no such module, the dump is cut off, or the text is in a language
+            that has no modules.
     """
+    refuse_other_mlir(source)
     modules = _checked(iterate_ir(source, release, report, interner), is_partial)
     if number == LAST:
         yield from deque(chosen_modules(modules), maxlen=1)
@@ -154,6 +157,8 @@ def whole_modules(
     for count, module in enumerate(modules, 1):
         if number in (None, count):
             yield module
+    if count == 0:
+        refuse_file(source)
     if number is not None and not 1 <= number <= count:
         raise no_module(number, count, source)
 

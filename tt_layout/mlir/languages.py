@@ -134,6 +134,22 @@ def no_mlir(source: Source, message: str = NO_MLIR) -> NothingFoundError:
     return NothingFoundError(message, FileLocation(source.name))
 
 
+def refuse_file(source: Source) -> None:
+    """Raise for a file in another language that stands where one with MLIR is expected.
+
+    Raises:
+        NothingFoundError: it is in one, and has nothing of Triton's.
+
+    Example:
+        >>> refuse_file(Source(".version 8.4\\n.target sm_90a\\n", "f.ptx"))
+        Traceback (most recent call last):
+        tt_layout.errors.NothingFoundError: f.ptx: error: this is PTX: give the .ttgir beside it
+    """
+    error = no_mlir(source)
+    if error.message != NO_MLIR:
+        raise error
+
+
 def refuse_other_mlir(source: Source) -> None:
     """Raise for a text in a dialect of MLIR that is no part of Triton, with nothing of Triton's.
 
@@ -179,38 +195,47 @@ of it: tt-layout LAYOUT
         #include <cuda.h>
         ^
     """
-    if text.lstrip().startswith("#") and _PREPROCESSOR.match(text) is None:
-        return
-    beginning = text[:MAX_BEGINNING]
-    mlir = (language for language in DUMPS if language.sign.search(beginning))
-    language = next(mlir, None) if _IN_MLIR.search(beginning) else language_of(text)
-    if language is not None and language.name != "JSON":  # layouts may be lists or objects
-        start = len(text) - len(text.lstrip())
-        message = f"this is {language.name}, no layout: {language.instead}"
-        raise LayoutError(message, Source(text, name).span(start, start + 1))
+    if not text.lstrip().startswith("#") or _PREPROCESSOR.match(text):
+        _refuse(_language_or_mlir(text), Source(text, name), "layout")
 
 
-def refuse_foreign(text: str, name: str) -> None:
-    """Raise for a text that is no expression of CuTe because it is in another language.
+def refuse_foreign(source: Source, expected: str, *, has_cute: bool) -> None:
+    """Raise for a text that is not what is expected because it is in another language.
+
+    Args:
+        source: the text.
+        expected: what it should be.
+        has_cute: whether what is expected may have expressions of CuTe in it.
 
     Raises:
-        LayoutError: it is in one that has nothing of CuTe; what is to be given instead is said.
+        LayoutError: it is in one; what is to be given instead is said.
 
     Example:
-        >>> refuse_foreign(".version 8.4\\n.target sm_90a\\n", "EXPRESSION")
+        >>> ptx = Source(".version 8.4\\n.target sm_90a\\n", "EXPRESSION")
+        >>> refuse_foreign(ptx, "expression of CuTe", has_cute=True)
         Traceback (most recent call last):
         tt_layout.errors.LayoutError: EXPRESSION:1:1: error: this is PTX, no expression of CuTe: \
 give the .ttgir beside it
         .version 8.4
         ^
     """
+    language = _language_or_mlir(source.text)
+    if language is None or not (has_cute and language.instead == LAYOUT):
+        _refuse(language, source, expected)
+
+
+def _language_or_mlir(text: str) -> Language | None:
     beginning = text[:MAX_BEGINNING]
     mlir = (language for language in DUMPS if language.sign.search(beginning))
-    language = next(mlir, None) if _IN_MLIR.search(beginning) else language_of(text)
-    if language is not None and language.instead != LAYOUT and language.name != "JSON":
-        start = len(text) - len(text.lstrip())
-        message = f"this is {language.name}, no expression of CuTe: {language.instead}"
-        raise LayoutError(message, Source(text, name).span(start, start + 1))
+    return next(mlir, None) if _IN_MLIR.search(beginning) else language_of(text)
+
+
+def _refuse(language: Language | None, source: Source, expected: str) -> None:
+    """Raise that a text is in a language; of JSON not, for layouts may be lists or objects."""
+    if language is not None and language.name != "JSON":
+        start = len(source.text) - len(source.text.lstrip())
+        message = f"this is {language.name}, no {expected}: {language.instead}"
+        raise LayoutError(message, source.span(start, start + 1))
 
 
 _IN_MLIR = re.compile(

@@ -18,7 +18,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.passes import chosen_modules
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.scope import Interner
-from tt_layout.mlir.languages import no_mlir, refuse_other_mlir
+from tt_layout.mlir.languages import no_mlir
 from tt_layout.releases import Release
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, FoldedLine, Paragraph, Table
@@ -106,7 +106,6 @@ class FileReader:
         opened = open_dumps(name)
         for dump in opened.dumps:
             check_lines(dump.source)
-            refuse_other_mlir(dump.source)
             self._known += len(dump.source.text)
             is_empty = True
             for module in self._modules(dump):

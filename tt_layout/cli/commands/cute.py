@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from tt_layout.analyses.layouts.shortest import shortest
@@ -12,8 +14,9 @@ from tt_layout.cli.parameters import (
     reading_options,
     tensor_option,
 )
-from tt_layout.errors import LayoutError
+from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.mlir.languages import refuse_foreign
+from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute.expression import evaluate, evaluated_layout
@@ -42,10 +45,12 @@ def command(
     expression: str, tensor: TensorType | None, has_table: bool, output_format: str
 ) -> None:
     """Work out an expression of CuTe."""
+    if os.path.isfile(expression):
+        _refuse_file(expression)
     try:
         value = evaluate(expression, "EXPRESSION")
     except LayoutError:
-        refuse_foreign(expression, "EXPRESSION")
+        refuse_foreign(Source(expression, "EXPRESSION"), "expression of CuTe", has_cute=True)
         raise
     attribute = None
     if tensor is not None:
@@ -54,3 +59,14 @@ def command(
         encoding = NotationParameter().convert(layout, None, context)
         attribute = str(shortest(encoding, tensor.shape, tensor.element_bits))
     emit(CuteReport(value, attribute, has_table), output_format)
+
+
+def _refuse_file(path: str) -> None:
+    """Raise for an expression that is a file, which says what it is.
+
+    Raises:
+        LayoutError: it is one.
+    """
+    refuse_foreign(read_source(path, is_dump=False), "expression of CuTe", has_cute=True)
+    message = 'this is a file: give its text, as in tt-layout cute "$(cat FILE)"'
+    raise LayoutError(message, FileLocation(path))

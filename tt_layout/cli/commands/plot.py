@@ -28,6 +28,9 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
 from tt_layout.hardware import DEFAULT_TARGET, target_names
+from tt_layout.ir.file_aliases import split_module
+from tt_layout.mlir.languages import refuse_file
+from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import TensorType, parse_type
 
 
@@ -188,6 +191,7 @@ def _of_dump(
         place.write(_file(figure, ending, display))
         return
     if layout is not None or ending != ".html":
+        refuse_file(read_source(split_module(path).path))
         message = "-i makes a page of all layouts of a file: -o must be an .html"
         raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
     names = [name for group in alias_groups for name in group]
@@ -238,8 +242,7 @@ def _multiplication(path: str, display: dict[str, Any]) -> Figure:
     from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
     from tt_layout.audit.operations.multiplications import multiplications
     from tt_layout.figures.mma import Product, product_figure
-    from tt_layout.ir.file_aliases import split_module, whole_modules
-    from tt_layout.mlir.source import read_source
+    from tt_layout.ir.file_aliases import whole_modules
 
     line: int | None = display["line"]
     file, module = split_module(path)
