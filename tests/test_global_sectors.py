@@ -15,7 +15,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.sectors import count_sectors, lanes_of
 from tt_layout.audit.axis import AxisInfo, axis_info
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
-from tt_layout.audit.global_memory.sectors import Sectors, access_sectors, run_bounds
+from tt_layout.audit.global_memory.cost import Sectors, access_sectors, run_bounds
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import GivenValues

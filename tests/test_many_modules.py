@@ -11,7 +11,7 @@ from command import Run, runner
 
 from tt_layout.audit import passes
 from tt_layout.audit.global_memory import limits
-from tt_layout.audit.global_memory.cures import Access, cured
+from tt_layout.audit.global_memory.limits import Access, cured
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.ir.passes import PassRun
 from tt_layout.reports import many_modules

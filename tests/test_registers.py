@@ -12,7 +12,7 @@ from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruc
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.operations.instruction_registers import register_refusal
+from tt_layout.audit.operations.multiplications import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
 from tt_layout.hardware import find_target
 from tt_layout.ir import parse_ir

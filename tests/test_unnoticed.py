@@ -51,7 +51,7 @@ from tt_layout.audit.findings import Note
 from tt_layout.audit.fits import _peak
 from tt_layout.audit.global_memory.cost import _runs
 from tt_layout.audit.global_memory.first_request import first_request
-from tt_layout.audit.measured.prediction import _local_accesses
+from tt_layout.audit.measured.comparison import _local_accesses
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails

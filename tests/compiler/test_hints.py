@@ -16,7 +16,7 @@ import test_hints
 
 from compiler.test_global_memory import Assembler
 from compiler.wheel import Wheel
-from tt_layout.audit.global_memory.cures import MAX_CURES
+from tt_layout.audit.global_memory.limits import MAX_CURES
 
 WIDTH = re.compile(r"ld\.global(?:\.v(\d))?\.[bu](\d+)|global_load_(?:dwordx?(\d?)|.*short.*)")
 ON_GFX942 = {

@@ -1,33 +1,38 @@
-"""The shared memory of the functions of a module.
+"""The shared memory of the functions of a module: buffers, what may alias them, their places.
 
 Read next:    `tt_layout.analyses.shared_memory.buffer_placement`.
+
+Source:
+    Triton, lib/Analysis/Alias.cpp; lib/Analysis/Allocation.cpp, getExplicitValueSize and
+    addPartitionBuffers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import NamedTuple
 
+from tt_layout.algebra.padding import padded_size
 from tt_layout.analyses.shared_memory.buffer_placement import (
     FOREVER,
     Buffer,
     Interval,
     place_buffers,
 )
-from tt_layout.audit.allocation.aliases import aliases
-from tt_layout.audit.allocation.buffers import Piece, allocated
 from tt_layout.audit.allocation.liveness import UPSTREAM, Liveness, Rules
 from tt_layout.audit.allocation.numbering import Numbering
-from tt_layout.audit.allocation.scratch import (
-    RULES,
-    SCRATCH_ALIGNMENT,
-    Surroundings,
-    scratch_bytes,
-)
+from tt_layout.audit.allocation.scratch import RULES, SCRATCH_ALIGNMENT, Surroundings, scratch_bytes
 from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.enums import TextEnum
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.types import IRType
+from tt_layout.placement import PlacedLayout, alignment_of
 
 CAPTURE_ALIGNMENT = 8
 INDEX_ALIGNMENT = 4
@@ -42,6 +47,91 @@ AddedScratch = tuple[str, int, int]
 
 MAX_BYTES = 1 << 40
 """What no machine has, and no sum of a few of which overflows."""
+
+
+# -- aliases ---------------------------------------------------------------------------------------
+
+
+def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[Value, set[Value]]:
+    """Return the allocations that each value may alias, by their results."""
+    followers: dict[Value, list[Value]] = {}
+    for old, new in _edges(numbering):
+        followers.setdefault(old, []).append(new)
+    roots: dict[Value, set[Value]] = {}
+    for allocation in allocations:
+        root = allocation.results[0]
+        for value in reach([root], lambda value: followers.get(value, ())):
+            roots.setdefault(value, set()).add(root)
+    return roots
+
+
+def _edges(numbering: Numbering) -> Iterator[tuple[Value, Value]]:
+    """Yield each value with one that it may become."""
+    for source, target, _ in ControlFlow(numbering.function).edges:
+        if target.type.is_memory:
+            yield source, target
+    for operation in numbering.operations:
+        if operation.traits.select:
+            yield from ((v, result) for result in operation.results for v in operation.operands[1:])
+        elif _is_view(operation):
+            yield from ((operation.operands[0], result) for result in operation.results)
+
+
+def _is_view(operation: SsaOperation) -> bool:
+    """Tell whether an operation returns the memory, or a part of it, that it takes."""
+    results = operation.results
+    if operation.regions or operation.traits.allocates:
+        return False
+    return bool(results and operation.operands) and results[0].type.is_memory
+
+
+# -- sizes of buffers ------------------------------------------------------------------------------
+
+
+class Piece(NamedTuple):
+    """A part of shared memory that an allocation returns.
+
+    Attributes:
+        bytes: its size; None where it is not known.
+        alignment: of its offset, in bytes.
+        partitions: how many such there are, each in another partition.
+    """
+
+    bytes: int | None
+    alignment: int
+    partitions: int = 1
+
+
+def allocated(
+    operation: SsaOperation, function: SsaFunction, layouts: PlacedLayouts
+) -> Piece | None:
+    """Return the piece of an allocation; None if its type does not determine it."""
+    ir_type = function.type_of(operation.results[0])
+    if ir_type is None or ir_type.element_bits is None:
+        return None
+    encoding = ir_type.encoding
+    if not isinstance(encoding, SharedEncoding):
+        return None
+    alignment = operation.integer("alignment") or alignment_of(encoding)
+    elements = _elements(ir_type, encoding, layouts)
+    size = padded_size(elements, encoding.padding) * ir_type.element_bits // 8
+    if not isinstance(encoding, PartitionedShared):
+        return Piece(size, alignment)
+    pieces = encoding.num_partitions * encoding.num_groups
+    return Piece(size // pieces * encoding.num_groups, alignment, encoding.num_partitions)
+
+
+def _elements(ir_type: IRType, encoding: Encoding, layouts: PlacedLayouts) -> int:
+    """Return the slots of a CTA's part of a buffer, or of several, without padding."""
+    placed = layouts.of(ir_type)
+    split = 1
+    if isinstance(placed, PlacedLayout):
+        split <<= sum(1 for vector in placed.layout.vectors("block") if any(vector))
+    # Where two values of 4 bits are in a byte, memory holds each of them in a byte of its own.
+    return prod(ir_type.shape) // split << bool(getattr(encoding, "fp4_padded", False))
+
+
+# -- memory of a function --------------------------------------------------------------------------
 
 
 class AllocationKind(TextEnum):

@@ -3,25 +3,389 @@
 An access could move 16 bytes at once, or the most that its instruction can.  Where it moves
 less, the tightest of its bounds is to blame: what is known of the addresses before the layout,
 because the compiler chooses layouts by it.
+
+A cure is a hint or another argument.  A hint is offered where it is true of what the kernel
+computes (`tt_layout.audit.values.trials`), or with the condition under which it is.  What the
+compiler concludes from it is asked of the axis analysis; one cure after the other is looked for
+until the access is as wide as it can be.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, NamedTuple
 
+from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import MAX_VECTOR_BYTES, fastest_dimension
 from tt_layout.analyses.layouts.builders import default_blocked
+from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory import advice
-from tt_layout.audit.global_memory.cures import Access, cured, limit_name
 from tt_layout.audit.global_memory.operands import address_of, operands
-from tt_layout.audit.global_memory.width import AccessAnalysis, Width, bounds_along
+from tt_layout.audit.global_memory.origins import CONSTANCY, CONTIGUITY, DIVISIBILITY, Origin, Trace
+from tt_layout.audit.global_memory.width import AccessAnalysis, Bounds, Width, bounds_along
+from tt_layout.audit.values.trials import Facts, Supposed
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Location
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.wording import count
+
+MAX_CURES = 3  # one after the other, of one access
+
+_RUN_SIDE = {"lt": 0, "ge": 0, "gt": 1, "le": 1}
+"""Comparisons of a run with a bound that come out the same over a part of the run -> its side."""
+
+
+# -- cures -----------------------------------------------------------------------------------------
+
+
+class Cure(NamedTuple):
+    """Something to do.
+
+    Attributes:
+        text: in words.
+        known: what the compiler then knows of some values; nothing where that does not widen the
+            access.
+        arguments: what it makes of arguments.
+    """
+
+    text: str
+    known: Mapping[Value, AxisInfo]
+    arguments: Supposed
+
+
+@dataclass(frozen=True)
+class Access:
+    """An access that is narrower than it could be.
+
+    Attributes:
+        kernel: what is known of the function.
+        operation: the access.
+        width: its instructions, along the dimension that matters.
+        wanted: elements that one could move.
+        layout: of its registers.
+        is_blocked: whether the compiler chose the layout by what it knows of the addresses.
+        known: what is supposed to be known besides.
+        arguments: what arguments are supposed to be.
+    """
+
+    kernel: AccessAnalysis
+    operation: SsaOperation
+    width: Width
+    wanted: int
+    layout: LinearLayout
+    is_blocked: bool
+    known: Mapping[Value, AxisInfo] = field(default_factory=dict)
+    arguments: Supposed = field(default_factory=dict)
+
+    @property
+    def roles(self) -> dict[str, Value]:
+        """The operands of the operation by what they are for."""
+        return operands(self.operation)
+
+    @property
+    def address(self) -> Value:
+        """The value that determines the addresses of the elements."""
+        return address_of(self.roles)
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of what the addresses count: one where they are offsets."""
+        return 1 if "offsets" in self.roles else self.width.element_bytes
+
+    @property
+    def most(self) -> int:
+        """The elements that one instruction can move if all is known of the addresses."""
+        if not self.is_blocked:
+            return min(self.wanted, self.width.bounds.layout)
+        threads = self.layout.get_in_dim_size("lane") * self.layout.get_in_dim_size("warp")
+        elements = max(1, prod(size for _, size in self.layout.out_sizes) // threads)
+        return min(self.wanted, 1 << elements.bit_length() - 1)
+
+    @property
+    def reached(self) -> int:
+        """The elements that one instruction moves by what is known."""
+        bounds = self.width.bounds
+        return min(bounds.contiguity, bounds.divisibility, bounds.mask or self.most, self.most)
+
+    def facts(self, value: Value, dim: int, unit: int = 1) -> Facts:
+        """Return the facts of a value."""
+        return self.kernel.trials.facts(value, dim, self.arguments, unit)
+
+    def after(self, cure: Cure) -> Access:
+        """Return the access with a cure applied."""
+        supposed, arguments = {**self.known, **cure.known}, {**self.arguments, **cure.arguments}
+        kernel = self.kernel.supposing(supposed)
+        bounds = bounds_along(kernel, self.operation, self.layout, self.width.dim)
+        width = self.width._replace(bounds=bounds)
+        return replace(self, kernel=kernel, width=width, known=supposed, arguments=arguments)
+
+
+class Cured(NamedTuple):
+    """Limit of an access besides its layout, with its cure.
+
+    Attributes:
+        what: ``contiguity``, ``divisibility`` or ``mask``.
+        operation: where that begins; None of the access itself.
+        advice: what would help, and how much.
+    """
+
+    what: str
+    operation: SsaOperation | None
+    advice: str
+
+
+def cured(access: Access) -> Cured:
+    """Return the limit of an access, and its cure."""
+    what, origin = _tightest(access)
+    texts, best, current = list[str](), access.reached, access
+    for _ in range(MAX_CURES):
+        if current.reached >= current.most:
+            break
+        cure = _cure(current)
+        if cure.known and cure.known.items() <= current.known.items():
+            break
+        if texts and f": {advice.NO_FIX}" in cure.text:
+            break
+        texts.append(cure.text)
+        if not cure.known:
+            break
+        current = current.after(cure)
+    gained = current.reached > best
+    if not gained and len(texts) > 1:
+        texts = texts[:1]
+    text = "; and ".join(texts) or advice.nothing(access.reached)
+    if gained:
+        text += f" (then {advice.bytes_text(current.reached * access.width.element_bytes)})"
+    return Cured(what, origin.operation, text)
+
+
+def limit_name(bounds: Bounds, wanted: int) -> str:
+    """Return which of the bounds that no layout changes is the tightest."""
+    tightest = min(bounds.contiguity, bounds.divisibility, bounds.mask or wanted)
+    if bounds.contiguity == tightest:
+        return "contiguity"
+    return "divisibility" if bounds.divisibility == tightest else "mask"
+
+
+def _tightest(access: Access) -> tuple[str, Origin]:
+    """Return the tightest bound, and where it begins."""
+    bounds, dim, wanted = access.width.bounds, access.width.dim, access.wanted
+    what, origins = limit_name(bounds, wanted), access.kernel.origins
+    if what == "contiguity":
+        return what, origins.find(Trace(CONTIGUITY, access.address, dim, wanted))
+    if what == "divisibility":
+        return what, origins.find(_alignment(access))
+    return what, origins.find(Trace(CONSTANCY, access.roles["mask"], dim, wanted))
+
+
+def _alignment(access: Access) -> Trace:
+    """Return the required alignment of addresses, of pointers in bytes."""
+    dim, wanted, pointer = access.width.dim, access.wanted, access.roles["pointer"]
+    dimension = dim if access.address == pointer else 0
+    bytes_ = Trace(DIVISIBILITY, pointer, dimension, wanted * access.width.element_bytes)
+    if access.address == pointer or access.kernel.origins.lacks(bytes_):
+        return bytes_
+    return Trace(DIVISIBILITY, access.address, dim, wanted)
+
+
+def _cure(access: Access) -> Cure:
+    what, origin = _tightest(access)
+    return {"contiguity": _contiguity, "divisibility": _divisibility, "mask": _mask}[what](
+        access, origin
+    )
+
+
+# -- contiguity -----------------------------------------------------------------------------
+
+
+def _contiguity(access: Access, origin: Origin) -> Cure:
+    """Return the cure of neighbours that are not known to be contiguous."""
+    trace, name = origin.trace, access.operation.name
+    dimension = access.facts(access.address, access.width.dim, access.element_bytes)
+    if dimension.apart == 0:
+        return _nothing(advice.one_address(access.width.dim, name))
+    if dimension.apart not in (None, 1) or dimension.factor:
+        return _apart(access, origin, dimension)
+    if dimension.constancy > 1:
+        return _nothing(advice.repeated(dimension.constancy, name))
+    facts = access.facts(trace.value, trace.dim)
+    holds = _holds(trace, facts)
+    if holds > _seen(access, trace):
+        text = advice.unseen(origin, holds)
+        return Cure(text, {trace.value: _with(access, trace, holds)}, {})
+    if origin.factor in access.kernel.origins.sources.arguments:
+        cure = _multiple_factor(access, origin)
+        if cure is not None:
+            return cure
+    if access.kernel.origins.rests_on_data(trace.value):
+        return _data(access, origin)
+    return _nothing(advice.no_run(origin))
+
+
+def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
+    """Return the cure of a deciding argument; None if no multiple of it helps."""
+    trace, factor = origin.trace, origin.factor
+    assert factor is not None
+    supposed = {**access.arguments, factor.name: (advice.SPECIALIZED, False)}
+    holds = _holds(trace, access.kernel.trials.facts(trace.value, trace.dim, supposed))
+    if holds == 1:
+        return None
+    supposed_factor = {factor: AxisInfo((1,), (advice.SPECIALIZED,), (1,))}
+    hinted = {**supposed_factor, trace.value: _with(access, trace, holds)}
+    of_argument, of_both = (Cure("", infos, supposed) for infos in (supposed_factor, hinted))
+    suffices = access.after(of_argument).reached == access.after(of_both).reached
+    text = advice.unseen_if(origin, holds, _given(access, factor), suffices=suffices)
+    return Cure(text, hinted, supposed)
+
+
+def _seen(access: Access, trace: Trace) -> int:
+    """Return how much of what a trace wants the compiler knows."""
+    vector = access.kernel.known[trace.value].vectors[trace.wanted]
+    return vector[trace.dim] if trace.dim < len(vector) else 1
+
+
+def _holds(trace: Trace, facts: Facts) -> int:
+    """Return how much of what a trace wants is true."""
+    has = facts.constancy if trace.wanted == CONSTANCY else facts.contiguity
+    return min(has, trace.least)
+
+
+def _data(access: Access, origin: Origin) -> Cure:
+    """Return the cure of accesses that depend on data."""
+    trace = origin.trace
+    if origin.kind != "tt.load":
+        return _nothing(advice.of_data(origin))
+    supposed = {trace.value: _with(access, trace, trace.least)}
+    return Cure(advice.of_loaded(origin), supposed, {})
+
+
+def _apart(access: Access, origin: Origin, facts: Facts) -> Cure:
+    """Return the cure of neighbours some elements apart."""
+    factor = facts.factor
+    if facts.apart is not None or not factor:
+        return _nothing(advice.apart(str(facts.apart)))
+    argument = access.kernel.function.values[factor]
+    info = access.kernel.known.get(argument)
+    is_more = info is not None and info.divisibility[0] > 1
+    if is_more or _given(access, argument) not in (None, 1):
+        return _nothing(advice.apart(factor))
+    supposed = {argument: AxisInfo((1,), (1,), (1,), 1)}
+    return Cure(advice.apart(factor, is_free=True), supposed, {factor: (1, True)})
+
+
+def _nothing(text: str) -> Cure:
+    return Cure(text, {}, {})
+
+
+def _with(access: Access, trace: Trace, number: int) -> AxisInfo:
+    """Return the AxisInfo of a value with the property that a trace requires."""
+    info = access.kernel.known[trace.value]
+    if trace.dim >= info.rank:
+        return info  # the dump is not a valid one
+    vectors = [list(vector) for vector in info.vectors]
+    vectors[trace.wanted][trace.dim] = number
+    if trace.wanted == CONTIGUITY:
+        divisor = vectors[DIVISIBILITY][trace.dim]
+        vectors[DIVISIBILITY][trace.dim] = max(divisor, number)
+    return AxisInfo.of_vectors(vectors)
+
+
+# -- divisibility ---------------------------------------------------------------------------
+
+
+def _divisibility(access: Access, origin: Origin) -> Cure:
+    """Return the cure of a first address that is not known to be aligned."""
+    trace = origin.trace
+    if origin.kind == "argument":
+        return _argument(access, origin, advice.argument)
+    info = access.kernel.known[trace.value]
+    run = info.contiguity[trace.dim] if trace.dim < info.rank else 1
+    always = access.kernel.trials.always_divides(
+        trace.least, trace.value, trace.dim, run, access.arguments
+    )
+    if always:
+        supposed = {trace.value: _with(access, trace, trace.least)}
+        return Cure(advice.undivided(origin), supposed, {})
+    if access.kernel.origins.rests_on_data(trace.value):
+        return _data(access, origin)
+    return _nothing(advice.misaligned(origin))
+
+
+def _argument(access: Access, origin: Origin, text: object) -> Cure:
+    """Return the cure of an argument that is not known to be a multiple."""
+    assert callable(text)
+    argument, divisor = origin.factor, max(advice.SPECIALIZED, origin.trace.least)
+    assert argument is not None
+    supposed = {argument: AxisInfo((1,), (divisor,), (1,))}
+    factor = _given(access, argument)
+    return Cure(text(origin, factor), supposed, {argument.name: (divisor, False)})
+
+
+def _given(access: Access, argument: Value) -> int | None:
+    """Return the value that an argument was given; None without one."""
+    return access.kernel.given.values.get(argument.name.removeprefix("%"))
+
+
+# -- masks ----------------------------------------------------------------------------------
+
+
+def _mask(access: Access, origin: Origin) -> Cure:
+    """Return the cure of a mask that is not known to be equal for neighbours."""
+    trace = origin.trace
+    holds = min(access.facts(trace.value, trace.dim).constancy, trace.least)
+    holds = min(holds, _same_for_any_bound(access, origin))
+    if holds > _seen(access, trace):
+        return Cure(advice.same_mask(holds), {trace.value: _with(access, trace, holds)}, {})
+    cause = _bound(access, origin)
+    if cause is not None and cause.kind == "argument":
+        cure = _argument(access, cause, advice.bound)
+        supposed = {**access.arguments, **cure.arguments}
+        facts = access.kernel.trials.facts(trace.value, trace.dim, supposed)
+        if facts.constancy > 1:
+            return cure
+    is_load = "load" in access.operation.name
+    infos = {trace.value: _with(access, trace, trace.least)} if is_load else {}
+    if cause is not None and cause.kind == "arith.constant":
+        return Cure(advice.constant_bound(access.wanted, is_load=is_load), infos, {})
+    is_data = access.kernel.origins.rests_on_data(trace.value)
+    return Cure(advice.differing_mask(is_load=is_load, is_data=is_data), infos, {})
+
+
+def _same_for_any_bound(access: Access, origin: Origin) -> int:
+    """Return how many neighbours a comparison is the same for, whatever arguments it is with.
+
+    An argument may be any number between the neighbours' own.
+    """
+    operation, dim = origin.operation, origin.trace.dim
+    holds = origin.trace.least
+    if operation is None or origin.kind != "arith.cmpi":
+        return holds
+    if any(map(access.kernel.origins.rests_on_argument, operation.operands)):
+        constancies = (access.facts(operand, dim).constancy for operand in operation.operands)
+        holds = min(holds, *constancies)
+    return holds
+
+
+def _bound(access: Access, origin: Origin) -> Origin | None:
+    """Return the origin of the bound that a mask compares with; None for other masks."""
+    operation, origins = origin.operation, access.kernel.origins
+    if operation is None or origin.kind != "arith.cmpi" or len(operation.operands) != 2:
+        return None
+    side = _RUN_SIDE.get(str(operation.attributes.get("predicate"))[-2:])
+    run, bound = operation.operands[side or 0], operation.operands[1 - (side or 0)]
+    trace = origin.trace
+    if side is None or origins.lacks(trace._replace(wanted=CONTIGUITY, value=run)):
+        return None
+    of_bound = trace._replace(wanted=DIVISIBILITY, value=bound)
+    if not origins.lacks(of_bound):
+        of_bound = of_bound._replace(value=run)
+    return origins.find(of_bound)
+
+
+# -- limits ----------------------------------------------------------------------------------------
 
 
 class Limit(NamedTuple):

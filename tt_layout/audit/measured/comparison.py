@@ -1,23 +1,413 @@
-"""Comparison of a kernel's measurements with the predictions of its audit."""
+"""Nsight Compute's counters of a kernel: predicted, and held against a measurement."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from tt_layout.analyses.conversion.compiled_conversion import Transfer
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.measured.causes import cause
-from tt_layout.audit.measured.counters import COUNTERS, GLOBAL_WAVEFRONTS, NO_LANE, Counter
+from tt_layout.audit.measured.counters import (
+    ASYNC_COPY,
+    COUNTERS,
+    GLOBAL_LOAD,
+    GLOBAL_STORE,
+    GLOBAL_WAVEFRONTS,
+    LDMATRIX,
+    MATRIX_OF,
+    NO_LANE,
+    SHARED_LOAD,
+    SHARED_STORE,
+    STMATRIX,
+    TRAFFIC,
+    Counter,
+    counted_as,
+)
 from tt_layout.audit.measured.launch import Launch, Place
-from tt_layout.audit.measured.prediction import NOTHING, predict
 from tt_layout.audit.measured.programs import Amount, Programs
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import (
+    ConversionDetails,
+    Details,
+    ExchangeDetails,
+    GlobalDetails,
+    IndexedDetails,
+    SharedDetails,
+    SingleAtomicDetails,
+    TensorMemoryDetails,
+)
+from tt_layout.audit.operations.exchanges import is_by_threads
+from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
+
+EXCHANGES = (
+    MovementKind.CONVERSION,
+    MovementKind.REDUCTION,
+    MovementKind.SCAN,
+    MovementKind.GATHER,
+    MovementKind.HISTOGRAM,
+    MovementKind.GLOBAL_ATOMIC,
+)
+"""Groups of data movements that may store to shared memory and load from it."""
+
+ACCESSES: Mapping[str, tuple[str, ...]] = {
+    MovementKind.GLOBAL_LOAD: (GLOBAL_LOAD,),
+    MovementKind.GLOBAL_STORE: (GLOBAL_STORE,),
+    MovementKind.LOCAL_LOAD: (SHARED_LOAD, LDMATRIX),
+    MovementKind.LOCAL_STORE: (SHARED_STORE,),
+    **dict.fromkeys(EXCHANGES, (SHARED_LOAD, LDMATRIX, SHARED_STORE)),
+}
+"""Group of data movements -> the accesses that it may be compiled to."""
+
+COPIES = ("async_copy_global_to_local", "insert_slice_async")
+"""Asynchronous copies, which have counters of their own."""
+
+ATOMICS = ("atom.", "red.")
+"""How the names of instructions begin that are no stores, although histograms store by them."""
+
+OTHERS = ("tmem_", "local_atomic")
+"""How the names begin of what none of the counters counts, although its group has some."""
+
+NOTHING = Amount(0)
+
+_BEHIND_BRANCH = (-2, -1)
+"""Of a reduction of several tensors by threads: the loads of partial results, counted from those
+of the results, around which ptxas branches; more of them, or one, have predicates."""
+
+IDLE = "warps branch around what none of their lanes does"
+
+EQUAL = 0.02
+"""Of what was measured: what is nearer is taken for equal."""
 
 TOLERANCE = 0.02
 """Of what was measured: where a prediction is farther away it differs."""
 
 TOLERANCES = {GLOBAL_WAVEFRONTS: 0.25}
 """The same of what is predicted roughly."""
+
+
+# -- prediction ------------------------------------------------------------------------------------
+
+
+class Part(NamedTuple):
+    """Contribution of one data movement to a counter.
+
+    Attributes:
+        counter: what is counted.
+        amount: in all programs.
+    """
+
+    counter: Counter
+    amount: Amount
+
+
+def predict(
+    programs: Programs, rows: Iterable[MovementRow], left_out: Container[str] = ()
+) -> dict[Counter, Amount]:
+    """Add up the contributions of a kernel's data movements; what is missing is 0.
+
+    Args:
+        programs: of a launch.
+        rows: the data movements.
+        left_out: accesses to shared memory whose wavefronts are those without matrix instructions;
+            `NO_LANE` where the loads that no lane executes are not counted.
+    """
+    sums: dict[Counter, Sum] = {}
+    for row in rows:
+        for part in _parts(row, programs):
+            for counter in _counted(part.counter, left_out, is_copy=_is_copy(row)):
+                total = sums.setdefault(counter, Sum(programs))
+                total.add(programs.full(row), row.operation.line, part.amount)
+    if NO_LANE not in left_out:
+        for full, amount in programs.no_lane_loads():
+            for access in (SHARED_LOAD, NO_LANE):
+                total = sums.setdefault(Counter(access, "instructions"), Sum(programs))
+                total.add(full, full.operation.line, amount)
+    return {counter: total.amount for counter, total in sums.items()}
+
+
+def _counted(counter: Counter, left_out: Container[str], *, is_copy: bool) -> Iterator[Counter]:
+    """Yield the counters to which something adds that is counted as one."""
+    if counter.unit == "lines" and not is_copy:
+        yield GLOBAL_WAVEFRONTS
+    for access, matrix in MATRIX_OF.items():
+        if counter == Counter(matrix, "wavefronts") and access not in left_out:
+            yield Counter(access, "wavefronts")
+    yield counter
+
+
+class Sum:
+    """Sum of the contributions of several data movements.
+
+    Attributes:
+        amount: the sum; the greatest of those of all ways through the blocks of the kernel, where
+            it is not known which is taken.
+    """
+
+    def __init__(self, programs: Programs) -> None:
+        self._programs = programs
+        self._blocks: dict[str, float] = {}
+        self._unknown = ""
+        self._bound = ""
+
+    def add(self, full: FullOperation | None, line: int, amount: Amount) -> None:
+        """Add what an operation of a line adds."""
+        is_of_all = amount.reason == self._programs.reason
+        reason = amount.reason if is_of_all else f"line {line}: {amount.reason}"
+        if amount.number is None:
+            self._unknown = self._unknown or reason
+            return
+        if amount.is_bound and amount.number:
+            self._bound = self._bound or reason
+        label = self._programs.block_of(full)
+        self._blocks[label] = self._blocks.get(label, 0) + amount.number
+
+    @property
+    def amount(self) -> Amount:
+        """The sum."""
+        if self._unknown:
+            return Amount(None, self._unknown)
+        if self._bound:
+            return Amount(self._programs.greatest(self._blocks), self._bound, is_bound=True)
+        return Amount(sum(self._blocks.values()))
+
+
+def _parts(row: MovementRow, programs: Programs) -> Iterator[Part]:
+    """Yield the contributions of one data movement, over all its executions."""
+    accesses = _accesses(row)
+    if not accesses:
+        return
+    runs = programs.runs(row)
+    if runs.number == 0:
+        return
+    if row.cost is None:
+        reason = row.refusal or row.cost_unknown or f"the cost of {row.operation.name} is not known"
+        yield from _unknown(accesses, reason)
+        return
+    if accesses[0] in (GLOBAL_LOAD, GLOBAL_STORE, ASYNC_COPY):
+        yield from _of_global(row, programs, accesses[0], runs)
+    else:
+        yield from _of_shared(row, programs, runs)
+
+
+def _is_copy(row: MovementRow) -> bool:
+    return row.operation.name.rpartition(".")[2] in COPIES
+
+
+def _accesses(row: MovementRow) -> tuple[str, ...]:
+    name = row.operation.name.rpartition(".")[2]
+    if name.startswith(OTHERS):
+        return ()
+    return (ASYNC_COPY,) if name in COPIES else ACCESSES.get(row.operation.group, ())
+
+
+def _unknown(accesses: Iterable[str], reason: str) -> Iterator[Part]:
+    for access in accesses:
+        for unit in ("instructions", *TRAFFIC, "wavefronts"):
+            yield Part(counted_as(access, unit), Amount(None, reason))
+
+
+def _warps(row: MovementRow, audited: AuditedModule) -> int:
+    """Return the warps of a CTA that execute an operation."""
+    for end in (*row.operation.types, row.operation.target):
+        layout = audited.layouts.linear(end) if end is not None and end.is_tensor else None
+        if layout is not None:
+            return layout.get_in_dim_size("warp")
+    return audited.module.number("num-warps") or 1
+
+
+# -- global memory ------------------------------------------------------------------------------
+
+
+def _of_global(row: MovementRow, programs: Programs, access: str, runs: Amount) -> Iterator[Part]:
+    """Yield the contributions of an access to global memory."""
+    assert row.cost is not None
+    details = row.cost.details
+    if not isinstance(details, GlobalDetails):
+        yield from _unknown([access], row.cost.text)
+        return
+    instructions = details.instructions * _warps(row, programs.audited)
+    amount = runs.times(instructions).less(programs.idle(row))
+    yield Part(Counter(access, "instructions"), amount)
+    for unit, amount in programs.traffic(row).items():
+        yield Part(counted_as(access, unit), amount)
+    if access == ASYNC_COPY:
+        yield Part(Counter(access, "wavefronts"), programs.written(row))
+
+
+# -- shared memory ------------------------------------------------------------------------------
+
+
+class _Accesses(NamedTuple):
+    """Accesses to shared memory of one instruction.
+
+    Attributes:
+        access: load or store.
+        instruction: its name.
+        instructions: of all warps of a CTA.
+        wavefronts: of all warps of a CTA; None where they are not known.
+    """
+
+    access: str
+    instruction: str
+    instructions: int
+    wavefronts: float | None
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether it is an instruction of matrices, which whole warps execute."""
+        return self.instruction.startswith((LDMATRIX, STMATRIX))
+
+    @property
+    def of_busy_warps(self) -> _Accesses:
+        """Return the accesses of warps with an active lane, which take a wavefront each time."""
+        busy = min(self.instructions, int(self.wavefronts or self.instructions))
+        return self._replace(instructions=busy)
+
+    def parts(self, runs: Amount, idle: float = 0) -> Iterator[Part]:
+        """Yield the contributions; matrix instructions are counted by themselves.
+
+        Args:
+            runs: of the operation.
+            idle: instructions less, of warps that have ended.
+        """
+        access = MATRIX_OF[self.access] if self.is_matrix else self.access
+        yield Part(Counter(access, "instructions"), runs.times(self.instructions).less(idle))
+        wavefronts = Amount(None, "its wavefronts are not known")
+        if self.wavefronts is not None:
+            mean = self.wavefronts / self.instructions if self.instructions else 0
+            wavefronts = runs.times(self.wavefronts).less(idle * mean)
+        yield Part(Counter(access, "wavefronts"), wavefronts)
+
+
+def _of_shared(row: MovementRow, programs: Programs, runs: Amount) -> Iterator[Part]:
+    """Yield the contributions of accesses to shared memory."""
+    assert row.cost is not None
+    warps = _warps(row, programs.audited)
+    accesses_there = _shared_accesses(row, row.cost, warps)
+    if accesses_there is None:
+        yield from _unknown(_accesses(row), f"{row.operation.name} is known as a bound only")
+        return
+    full = programs.full(row)
+    results = len(full.operation.results) if full is not None else 0
+    branches = results > 1 and is_by_threads(row.operation.source)
+    for number, accesses in enumerate(accesses_there, results - len(accesses_there)):
+        is_load = accesses.access == SHARED_LOAD and not accesses.is_matrix
+        if branches and number in _BEHIND_BRANCH:
+            accesses = accesses.of_busy_warps
+        per_warp = accesses.instructions // warps
+        idle = programs.idle_behind(row, number, per_warp, runs) if is_load else 0
+        yield from accesses.parts(runs, idle)
+
+
+def _shared_accesses(row: MovementRow, cost: Cost, warps: int) -> list[_Accesses] | None:
+    """Return the accesses that an operation is compiled to; None where they are not known."""
+    details, group = cost.details, row.operation.group
+    if group in LOCAL_ACCESSES:
+        access = SHARED_LOAD if group is MovementKind.LOCAL_LOAD else SHARED_STORE
+        return _local_accesses(access, details, warps)
+    if isinstance(details, ConversionDetails):
+        compiled = details.compiled
+        if compiled is None:
+            return None if details.wavefronts or details.moved_bytes is None else []
+        return [
+            *_steps(SHARED_STORE, [compiled.store], warps),
+            *_steps(SHARED_LOAD, [compiled.load], warps),
+        ]
+    if isinstance(details, (GlobalDetails, SingleAtomicDetails)):
+        if details.result is None:
+            return []
+        details = details.result
+    if not isinstance(details, ExchangeDetails):
+        return []
+    stores = _steps(SHARED_STORE, details.stores, warps)
+    return [*stores, *_steps(SHARED_LOAD, details.loads, warps)]
+
+
+def _local_accesses(access: str, details: Details, warps: int) -> list[_Accesses] | None:
+    """Return the accesses of a load or store; None where they are not known."""
+    if isinstance(details, SharedDetails):
+        total = details.instructions * details.wavefronts_per_instruction * warps
+        return [_Accesses(access, details.instruction, details.instructions * warps, total)]
+    if isinstance(details, (IndexedDetails, TensorMemoryDetails)):
+        return [_Accesses(access, details.instruction, details.instructions * warps, None)]
+    return None
+
+
+def _steps(access: str, steps: Iterable[Transfer | None], warps: int) -> Iterator[_Accesses]:
+    """Yield stores or loads as accesses; the hardware counts atomic additions apart from both."""
+    for step in steps:
+        if step is not None and not step.instruction.startswith(ATOMICS):
+            count = step.instructions * warps
+            yield _Accesses(access, step.instruction, count, step.wavefronts)
+
+
+# -- causes of differences -------------------------------------------------------------------------
+
+
+def cause(
+    counter: Counter, measured: Mapping[Counter, float], predicted: Mapping[Counter, Amount]
+) -> str:
+    """Return a possible cause of a difference; empty if none is known.
+
+    Args:
+        counter: that differs.
+        measured: of the launch, or of a line.
+        predicted: of the same.
+
+    Example:
+        >>> loads, copies = (Counter(a, "instructions") for a in (SHARED_LOAD, ASYNC_COPY))
+        >>> cause(loads, {loads: 30, copies: 20}, {loads: Amount(0), copies: Amount(20)})
+        '@!PT LDS beside asynchronous copies'
+    """
+    has, expected = measured[counter], _number(predicted, counter)
+    if counter.unit == "instructions":
+        return _of_instructions(counter, has, expected, measured, predicted)
+    if counter.unit == "wavefronts" and counter.access in (SHARED_LOAD, SHARED_STORE):
+        instructions = Counter(counter.access, "instructions")
+        number = measured.get(instructions)
+        wanted = _number(predicted, instructions)
+        if number is not None and wanted is not None and expected is not None:
+            is_equal = abs(number - wanted) <= EQUAL * number
+            copies = measured.get(Counter(ASYNC_COPY, "instructions"), 0)
+            if has > expected and (is_equal or (copies and number > wanted)):
+                return "arbitration with other traffic"
+    return ""
+
+
+def _of_instructions(
+    counter: Counter,
+    has: float,
+    expected: float | None,
+    measured: Mapping[Counter, float],
+    predicted: Mapping[Counter, Amount],
+) -> str:
+    if expected is None:
+        return ""
+    copies = measured.get(Counter(ASYNC_COPY, "instructions"), 0)
+    if counter.access == SHARED_LOAD and has > expected and copies:
+        return f"{NO_LANE} beside asynchronous copies"
+    is_less = has < expected
+    if is_less and counter.access in (GLOBAL_LOAD, GLOBAL_STORE):
+        counts = Counter(counter.access, "requests")
+        requested = [measured.get(counts), _number(predicted, counts)]
+        requests = min((number for number in requested if number is not None), default=None)
+        return IDLE if requests is not None and requests * (1 - EQUAL) <= has else ""
+    if is_less and counter.access == SHARED_LOAD:
+        turns = Counter(counter.access, "wavefronts")
+        wanted = _number(predicted, turns)
+        is_equal = wanted is not None and abs(measured.get(turns, 0) - wanted) <= EQUAL * wanted
+        return IDLE if is_equal else ""
+    return ""
+
+
+def _number(amounts: Mapping[Counter, Amount], counter: Counter) -> float | None:
+    amount = amounts.get(counter)
+    return 0 if amount is None else amount.number
+
+
+# -- comparison ------------------------------------------------------------------------------------
 
 
 class ComparedCounter(NamedTuple):

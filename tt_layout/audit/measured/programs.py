@@ -1,31 +1,291 @@
-"""Data movements of a kernel over all programs of a launch."""
+"""Data movements of a kernel over all programs of a launch, as ptxas compiles them.
+
+A warp without an active lane in the last store of a program ends before it, and branches around an
+atomic whose result nobody takes.  What only that instruction needs is loaded from shared memory
+behind the branch.
+
+In kernels for sm90 that have asynchronous copies, ptxas adds loads from shared memory that no lane
+executes: three before the first copy behind a barrier, or the first of a block, and one before each
+fence of asynchronous accesses, which has the three, too, if no copy had them since the barrier.
+The compiler puts a barrier where an operation touches a buffer that was written since the last
+one, or writes one that was touched, and around operations that need scratch memory or wait for all
+threads.
+
+Source:
+    The assembly of ptxas for sm90 in the wheel 3.6; counters of an H100 and an H200. Of barriers:
+    Triton, lib/Analysis/Membar.cpp.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from tt_layout.algebra.linear_layout import log2
+from tt_layout.analyses.conversion.conversion import without_replication
+from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.audit.allocation.scratch import Surroundings, scratch_bytes
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import WholeAccess, whole_access
 from tt_layout.audit.measured.counters import ASKED
-from tt_layout.audit.measured.idle_warps import IdleWarps
 from tt_layout.audit.measured.launch import Launch
-from tt_layout.audit.measured.no_lane_loads import no_lane_loads
-from tt_layout.audit.modules.audited_module import FullOperation
+from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.details import GlobalDetails
+from tt_layout.audit.suggestions.flow import is_elementwise, is_free
 from tt_layout.audit.values.executions import Executions, executions, run_count
 from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.paths import greatest_on_a_way
 from tt_layout.audit.values.unknown import Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation, Value
+from tt_layout.mlir.types import element_bits
+
+_ATOMICS = ("atomic_rmw", "atomic_cas")
+
+COPY = "ttg.async_copy_global_to_local"
+FENCE = "fence_async_shared"
+
+BEHIND_BARRIER, OF_FENCE = 3, 1
+
+NeedsScratch = Callable[[SsaOperation], bool]
 
 NO_LANE_TARGETS = frozenset({"sm90"})
 """GPUs whose assembler puts loads that no lane executes before copies, as far as was looked at."""
+
+
+# -- idle warps ------------------------------------------------------------------------------------
+
+
+class IdleWarps:
+    """The warps of a kernel that have nothing to store.
+
+    Args:
+        audited: the module.
+        function: the kernel.
+        grid: the programs of a launch; None where they are not known.
+        access_of: answers with an access to global memory; None where it is not known.
+        needs_scratch: tells whether threads wait for each other in an operation.
+    """
+
+    def __init__(
+        self,
+        audited: AuditedModule,
+        function: SsaFunction,
+        grid: Grid | None,
+        access_of: Callable[[SsaOperation], WholeAccess | None],
+        needs_scratch: Callable[[SsaOperation], bool],
+    ) -> None:
+        self._audited, self._function, self._grid = audited, function, grid
+        self._access_of, self._needs_scratch = access_of, needs_scratch
+
+    def of_store(self, store: SsaOperation) -> int:
+        """Return how many warps of all programs end before a last store; 0 of other accesses."""
+        access = self._access_of(store) if store in self._last_stores else None
+        if access is None or self._grid is None:
+            return 0
+        try:
+            return sum(count * idle for count, idle in self._grid.answers(access.idle))
+        except UnknownError:
+            return 0
+
+    def behind(self, full: FullOperation, result: int, loads: int, runs: float) -> float:
+        """Return how many loads of a result are behind a branch that warps take.
+
+        Args:
+            full: an operation that hands its results on in shared memory.
+            result: the number of the result.
+            loads: instructions that load it, of each warp.
+            runs: how often the operation runs, in all programs.
+        """
+        if full.operation.name == "tt.scan":
+            return 0  # whose loads are for a choice, which is before the branch
+        last = self._only_use(full.operation.results[result])
+        if last is None or self._waits_between(full.operation, last):
+            return 0
+        if last.name.rpartition(".")[2] in _ATOMICS:
+            return runs * self._of_atomic(last) * loads
+        access = self._access_of(last) if not full.within else None
+        if access is None:
+            return 0
+        turn, rest = divmod(loads, access.placed.width.instructions)
+        if rest or (turn < loads and not self._is_in_order(full.operation, loads)):
+            return 0
+        return self.of_store(last) * turn
+
+    def _only_use(self, value: Value) -> SsaOperation | None:
+        """Return the one operation that needs a value, or that and constants; None if more do.
+
+        What is computed with another value, or in several steps (a logarithm), is loaded before
+        the branch.
+        """
+        while len(value.uses) == 1:
+            [(operation, _)] = value.uses
+            if not _is_behind_branch(operation):
+                return operation
+            operations = [v.definition for v in operation.operands if v is not value]
+            if any(producer is None or not producer.traits.constant for producer in operations):
+                return None
+            value = operation.results[0]
+        return None
+
+    def _is_in_order(self, operation: SsaOperation, loads: int) -> bool:
+        """Tell whether each load is of registers beside each other, as a store's are."""
+        if not operation.name.endswith("convert_layout"):
+            return operation.name == "tt.reduce"
+        audited, value = self._audited, operation.results[0]
+        types = [self._function.type_of(v) for v in (operation.operands[0], value)]
+        src, dst = (audited.layouts.linear(ir_type) for ir_type in types)
+        bits = element_bits(value.type.element)
+        if src is None or dst is None or bits is None or audited.gpu is None:
+            return False
+        memory = buffer(src, dst, max(8, bits), find_target(audited.gpu))
+        vectors = without_replication(dst).vectors("register")
+        together = log2(max(1, (1 << len(vectors)) // loads))
+        places = [memory.location(dst.flatten(vector)) for vector in vectors[:together]]
+        return all(
+            (offset, in_round) == (1 << bit, 0) for bit, (offset, in_round, _) in enumerate(places)
+        )
+
+    def _of_atomic(self, atomic: SsaOperation) -> int:
+        """Return how many warps of a program repeat what others do in an atomic."""
+        if any(value.uses for value in atomic.results) or len(atomic.operands) < 2:
+            return 0
+        warps = self._audited.module.number("num-warps") or 1
+        ir_type = self._function.type_of(atomic.operands[1])
+        layout = self._audited.layouts.linear(ir_type)
+        if layout is None:
+            return warps - 1  # a single number
+        return warps - (1 << sum(1 for vector in layout.vectors("warp") if any(vector)))
+
+    def _waits_between(self, first: SsaOperation, last: SsaOperation) -> bool:
+        """Tell whether threads wait for each other between two operations, or may."""
+        if first.block is None or first.block is not last.block:
+            return True
+        between = (o for o in first.block.operations if first.position < o.position < last.position)
+        return any(o.regions or self._needs_scratch(o) for o in between)
+
+    @cached_property
+    def _last_stores(self) -> frozenset[SsaOperation]:
+        """The stores behind which a program does nothing more."""
+        stores = (_last_store(block) for block in self._function.body)
+        return frozenset(store for store in stores if store is not None)
+
+
+def _is_behind_branch(operation: SsaOperation) -> bool:
+    """Tell whether ptxas does an operation behind the branch, with what it takes."""
+    traits = operation.traits
+    is_short = operation.name == "math.sqrt" or not operation.name.startswith("math.")
+    return traits.repeats or (traits.elementwise and is_short)
+
+
+def _last_store(block: Block) -> SsaOperation | None:
+    """Return the store behind which a block does nothing but return; None without one."""
+    *before, last = block.operations or (None,)
+    if last is None or last.name.rpartition(".")[2] != "return":
+        return None
+    for operation in reversed(before):
+        assert operation is not None
+        if operation.name == "tt.store":
+            return operation
+        if not is_elementwise(operation) and not is_free(operation):
+            return None
+    return None
+
+
+# -- loads of no lane ------------------------------------------------------------------------------
+
+
+class NoLaneLoads(NamedTuple):
+    """Loads that no lane executes.
+
+    Attributes:
+        operation: that they are before.
+        number: how many each warp issues.
+    """
+
+    operation: SsaOperation
+    number: int
+
+
+def no_lane_loads(function: SsaFunction, needs_scratch: NeedsScratch) -> list[NoLaneLoads]:
+    """Return the loads that no lane executes.
+
+    Args:
+        function: a kernel.
+        needs_scratch: tells whether an operation exchanges something in shared memory.
+    """
+    if not any(operation.name == COPY for operation in function.walk()):
+        return []
+    inside = {
+        block
+        for operation in function.walk()
+        if operation.traits.loop
+        for region in operation.regions
+        for block in region
+    }
+    loads: list[NoLaneLoads] = []
+    for block in function.blocks():
+        loads += _Barriers(function, needs_scratch).loads(block, again=block in inside)
+    return loads
+
+
+class _Barriers:
+    """Which buffers were touched since the last barrier."""
+
+    def __init__(self, function: SsaFunction, needs_scratch: NeedsScratch) -> None:
+        self._function = function
+        self._needs_scratch = needs_scratch
+        self._read: set[Value] = set()
+        self._written: set[Value] = set()
+
+    def loads(self, block: Block, *, again: bool) -> list[NoLaneLoads]:
+        """Return the loads of a block; of its second run, if it runs again and again."""
+        loads: list[NoLaneLoads] = []
+        for _ in range(1 + again):
+            is_first, loads = True, []
+            for operation in block.operations:
+                is_first = self._waits(operation) or is_first
+                is_fence = operation.name.rpartition(".")[2] == FENCE
+                if operation.name == COPY or is_fence:
+                    number = OF_FENCE * is_fence + BEHIND_BARRIER * is_first
+                    loads += [NoLaneLoads(operation, number)] if number else []
+                    is_first = False
+        return loads
+
+    def _waits(self, operation: SsaOperation) -> bool:
+        """Note what an operation touches; tell whether there is a barrier before or behind it."""
+        traits = operation.traits
+        writes = traits.shared_write and bool(operation.operands)
+        waits = bool(operation.regions) and operation.name != "tt.reduce"
+        if waits or traits.synchronizes or self._needs_scratch(operation):
+            self._read, self._written = set(), set()
+            return True
+        if not writes and not (traits.shared_read or traits.multiplies):
+            return False
+        buffers = set(self._buffers(operation))
+        touches = bool(buffers & (self._written | self._read if writes else self._written))
+        if touches:
+            self._read, self._written = set(), set()
+        (self._written if writes else self._read).update(buffers)
+        return touches
+
+    def _buffers(self, operation: SsaOperation) -> Iterator[Value]:
+        """Yield the allocations that an operation touches, by the values that hold them."""
+        for value in (*operation.operands, *operation.results):
+            while value.type.is_memory:
+                definition = value.definition
+                is_whole = definition is None or definition.traits.allocates
+                if definition is None or is_whole or not definition.operands:
+                    if value.is_defined:
+                        yield value
+                    break
+                value = definition.operands[0]
+
+
+# -- movements of all programs ---------------------------------------------------------------------
 
 
 class Amount(NamedTuple):

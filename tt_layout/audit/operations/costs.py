@@ -13,13 +13,11 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.atomics import atomic_cost
 from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.descriptor_copies import tdm_cost, tma_cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.exchanges import exchange_cost
-from tt_layout.audit.operations.indexed_accesses import indexed_cost
-from tt_layout.audit.operations.shared_memory import shared_cost
-from tt_layout.audit.operations.tdm import tdm_cost
+from tt_layout.audit.operations.shared_memory import indexed_cost, shared_cost
 from tt_layout.audit.operations.tensor_memory import tensor_memory_cost
-from tt_layout.audit.operations.tma import tma_cost
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import Family, MovementKind
 from tt_layout.ir.operations import Operation

@@ -1,16 +1,39 @@
-"""The multiplications of matrices in a module: instructions, operands, and arithmetic."""
+"""The multiplications of matrices in a module: instructions, operands, and arithmetic.
+
+Where no matrix instruction carries one out, each thread multiplies and adds for the elements of the
+result that it holds, one pair at a time: tensor cores are many times as fast.
+
+The assembler does not spill what ``wgmma`` works on: without the registers for the result of one
+instruction, and 32 more, it ends with C7602, "insufficient registers".
+
+Of a product of which only a triangle is kept, or only the columns that there are, AMD's backend
+makes fewer matrix instructions: LLVM drops those whose results nothing reads.  NVIDIA's are opaque
+to it.
+
+Source:
+    Triton 3.9, AccelerateMatmul.cpp and AccelerateAMDMatmul.cpp; PTX ISA, "Matrix fragments".
+    Matmuls compiled by Triton 3.9 for sm90: with 32, 64 and 128 registers of a thread for the
+    result it refuses limits of 56, 88 and 152 and takes 64, 96 and 160.
+    Assembly of Triton 3.9 for gfx942, gfx950 and gfx1250: with a mask that an argument decides
+    all instructions are there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tt_layout.algebra.arrays import all_values
+from tt_layout.analyses.multiplications.matrix_instructions import Operand
+from tt_layout.audit.global_memory.constant_masks import possible_mask
+from tt_layout.audit.global_memory.operands import in_todays_form, operands
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.operations.instruction_registers import register_refusal
 from tt_layout.audit.registers.pressure import limit_of
 from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.tensor_memory import TensorMemory
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import OPERATIONS, Family
@@ -19,10 +42,13 @@ from tt_layout.ir.operations import Location
 from tt_layout.ir.types import IRType
 
 if TYPE_CHECKING:
+    from tt_layout.algebra.arrays import Ints
+    from tt_layout.algebra.linear_layout import LinearLayout
     from tt_layout.analyses.multiplications.matrix_descriptors import Descriptor
-    from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruction, Operand
-    from tt_layout.audit.operations.fused_multiply_adds import FusedMultiplyAdds
+    from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruction
+    from tt_layout.audit.global_memory.width import AccessAnalysis
     from tt_layout.audit.values.executions import Executions
+    from tt_layout.ir.ssa import SsaOperation, Value
 
 NAMES = frozenset(n for n, row in OPERATIONS.items() if row.family is Family.MULTIPLICATION)
 """Operations that multiply matrices, without their dialect."""
@@ -31,6 +57,23 @@ PACKED = "e2m1"
 """The format of which a byte holds two elements."""
 
 Descriptors = tuple["Descriptor | None", "Descriptor | None"]
+
+BITS_ALONG_K = 256
+"""What one instruction takes of a row of A: 16 elements of 16 bits."""
+LEAST_ROWS, LEAST_COLUMNS = 16, 8
+MULTIPLIED = frozenset({"f16", "bf16", "f32", "f64", "i8", "ui8"})
+IEEE = ("None", "ieee", "2")
+"""How the precision of f32 is written that no instruction for f32 has."""
+
+WARP_GROUP = "warp group"
+THREADS = 128
+SPARE = 32
+"""Registers of a thread that the instruction needs beside its result."""
+
+WORD_BITS = 32
+
+MAX_STEPS = 32
+"""Operations behind a product that are followed."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +155,6 @@ def multiplications(audited: AuditedModule) -> Iterator[Multiplication]:
 
 
 def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplication | None:
-    from tt_layout.audit.operations.fused_multiply_adds import fused_multiply_adds
 
     types = _types(full)
     if types is None:
@@ -249,7 +291,6 @@ def _needed(
     is_own = kernel is not None and kernel.target.is_amd and full.operation.name == "tt.dot"
     if instruction is None or layout is None or kernel is None or not is_own:
         return instruction
-    from tt_layout.audit.operations.needed_elements import NeededElements, needed_tiles
 
     needed = NeededElements(kernel).of(full.operation.results[0])
     if needed is None:
@@ -399,3 +440,173 @@ def _operand_data(operand: Operand, descriptor: Descriptor | None) -> dict[str, 
         "attribute": str(operand.encoding),
         "descriptor": asdict(descriptor) if descriptor is not None else None,
     }
+
+
+# -- without a matrix instruction ------------------------------------------------------------------
+
+
+class FusedMultiplyAdds(NamedTuple):
+    """Cost of a multiplication without a matrix instruction.
+
+    Attributes:
+        per_thread: multiplications with an addition of a thread.
+        reason: why no instruction carries it out, and what would give it one.
+    """
+
+    per_thread: int
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """Both in a few words."""
+        return f"FMA, {self.per_thread} per thread: {self.reason}"
+
+
+def fused_multiply_adds(
+    a: Operand, b: Operand, d: Operand, sizes: tuple[int, int, int, int], precision: str
+) -> FusedMultiplyAdds | None:
+    """Return the cost of a multiplication with a blocked result; None for any other.
+
+    Args:
+        a, b, d: operands and result.
+        sizes: batch, M, N and K.
+        precision: of f32 operands, as the operation has it.
+
+    Example:
+        >>> from tt_layout import parse_layout
+        >>> blocked = parse_layout("#ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], "
+        ...                        "warpsPerCTA = [4, 1], order = [1, 0]}>")
+        >>> a = b = d = Operand(blocked, (64, 64), "f32")
+        >>> print(fused_multiply_adds(a, b, d, (1, 64, 64, 64), "ieee").text)
+        FMA, 2048 per thread: f32 with input_precision ieee, give tf32 or operands of 16 bits
+    """
+    if not isinstance(d.encoding, Blocked):
+        return None
+    registers = d.encoding.to_linear_layout(d.shape).get_in_dim_size("register")
+    return FusedMultiplyAdds(registers * sizes[3], _reason(a, b, sizes, precision))
+
+
+def _reason(a: Operand, b: Operand, sizes: tuple[int, int, int, int], precision: str) -> str:
+    _, rows, columns, depth = sizes
+    are_supported = all(
+        operand.element in MULTIPLIED or operand.element.startswith("f8") for operand in (a, b)
+    )
+    if not are_supported:
+        return f"{a.element} x {b.element} has none, give operands of 8 or 16 bits"
+    if a.element == "f32" and precision in IEEE:
+        return "f32 with input_precision ieee, give tf32 or operands of 16 bits"
+    if rows < LEAST_ROWS or columns < LEAST_COLUMNS:
+        least = f"{LEAST_ROWS}x{LEAST_COLUMNS}"
+        return f"{rows}x{columns} is less than an instruction has, give {least} or more"
+    if depth * a.bits < BITS_ALONG_K:
+        return f"K = {depth} is too small, give {BITS_ALONG_K // a.bits} or more"
+    return "the layout of its result is that of no instruction"
+
+
+# -- registers of an instruction -------------------------------------------------------------------
+
+
+def register_refusal(
+    instruction: MatrixInstruction | None, result_bits: int | None, limit: int | None
+) -> str | None:
+    """Return why an instruction is refused for want of registers; None where it is not.
+
+    Args:
+        instruction: that multiplies.
+        result_bits: of an element of the result.
+        limit: the most registers of a thread.
+
+    Example:
+        >>> from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruction
+        >>> wide = MatrixInstruction(
+        ...     name="wgmma", shape=(64, 256, 16), instructions=4, issuer="warp group")
+        >>> register_refusal(wide, 32, 160)
+        >>> register_refusal(wide, 32, 128).partition(";")[0]
+        'does not compile: wgmma of N = 256 needs 160 registers per thread, and there are 128'
+    """
+    if instruction is None or instruction.issuer != WARP_GROUP or not result_bits or not limit:
+        return None
+    rows, columns, _ = instruction.shape
+    needed = rows * columns * result_bits // WORD_BITS // THREADS + SPARE
+    if needed <= limit:
+        return None
+    return (
+        f"does not compile: wgmma of N = {columns} needs {needed} registers per thread, "
+        f"and there are {limit}; use fewer warps, a higher maxnreg, or a smaller N"
+    )
+
+
+# -- elements that are needed ----------------------------------------------------------------------
+
+
+class NeededElements:
+    """The elements of the values of a kernel that anything needs."""
+
+    def __init__(self, kernel: AccessAnalysis) -> None:
+        self._kernel = kernel
+
+    def of(self, value: Value, steps: int = MAX_STEPS) -> Ints | None:
+        """Return of each element, the last dimension first, whether it is needed; None for all."""
+        needed: Ints | None = None
+        for user in value.users:
+            own = self._by(user, value, steps - 1) if steps else None
+            if own is None:
+                return None
+            needed = own if needed is None else needed | own
+        return needed
+
+    def _by(self, user: SsaOperation, value: Value, steps: int) -> Ints | None:
+        """Return which elements of a value one of its users needs."""
+        if user.operands.count(value) > 1 or user.regions:
+            return None
+        masks = [self._mask(user, value)]
+        if self._is_elementwise(user, value):
+            masks.append(self.of(user.results[0], steps))
+        determined = [mask for mask in masks if mask is not None]
+        size = prod(value.type.shape)
+        if not determined or any(mask.size != size for mask in determined):
+            return None
+        return determined[0] if len(determined) == 1 else determined[0] & determined[1]
+
+    def _mask(self, user: SsaOperation, value: Value) -> Ints | None:
+        """Return the elements of a value that constants let a user take; None for all."""
+        if user.traits.select and user.operands[1] is value:
+            return possible_mask(self._kernel, user.operands[0])
+        if user.traits.is_global_store:
+            roles = operands(in_todays_form(user))
+            if roles.get("value") is value and "mask" in roles:
+                return possible_mask(self._kernel, roles["mask"])
+        return None
+
+    def _is_elementwise(self, user: SsaOperation, value: Value) -> bool:
+        """Tell whether each element of a result needs the same one of a value, and no other."""
+        if len(user.results) != 1 or user.results[0].type.shape != value.type.shape:
+            return False
+        is_sum = user.traits.multiplies and user.operands[2:3] == (value,)
+        return is_sum or user.traits.elementwise or user.traits.same_elements
+
+
+def needed_tiles(needed: Ints, layout: LinearLayout, registers: int) -> tuple[int, int]:
+    """Return of how many tiles of a product an element is needed, and how many there are.
+
+    Args:
+        needed: as `NeededElements.of` returns it.
+        layout: of the product.
+        registers: of a tile, those of a thread that one instruction writes.
+
+    Example:
+        A thread has four rows of 16 elements, of which two are needed:
+
+        >>> import numpy as np
+        >>> from tt_layout.algebra.linear_layout import LinearLayout
+        >>> bases = [("register", [[1, 0], [2, 0]]), ("lane", [[0, 1 << bit] for bit in range(4)])]
+        >>> layout = LinearLayout.from_bases(bases, ["dim0", "dim1"])
+        >>> needed_tiles(np.repeat(np.array([1, 1, 0, 0]), 16), layout, 1)
+        (2, 4)
+    """
+    of_tile = registers.bit_length() - 1
+    turned = layout.transpose_outs(layout.get_out_dim_names()[::-1])
+    register_columns, *threads = map(turned.columns, ("register", "lane", "warp", "block"))
+    inside = all_values([*register_columns[:of_tile], *chain(*threads)])
+    tiles = all_values(register_columns[of_tile:])
+    return int((needed[tiles[:, None] ^ inside] != 0).any(axis=1).sum()), len(tiles)
