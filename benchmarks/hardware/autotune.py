@@ -4,10 +4,12 @@ usage: autotune.py FOLDER [--only NAME,..] [--top 5]
 
 Needs PyTorch, Triton (3.5 or later), a GPU, and tt_layout on the path.  ``autotune_kernels.py``
 beside it has the lists.  Each list is tuned twice, each time by a process of its own with an empty
-cache; only one process times a kernel at a time, and the time that the others wait for it does not
-count.  FOLDER gets ``summary.json`` with, for each list, the time of both tunings and the loss: the
-time of the kernel that the five lead to over the best of all, less one, both of the whole tuning;
-and ``rows.jsonl.xz``, a line for each configuration as ``sweep.py`` writes it, with its estimate.
+cache.  Whole lists are tuned beside each other, but only one process times a kernel at a time, and
+the time that the others wait for it does not count; then those of five are, one list after the
+other, since each estimates its configurations on all processors.  FOLDER gets ``summary.json``
+with, for each list, the time of both tunings and the loss: the time of the kernel that the five
+lead to over the best of all, less one, both of the whole tuning; and ``rows.jsonl.xz``, a line for
+each configuration as ``sweep.py`` writes it.
 """
 
 from __future__ import annotations
@@ -64,31 +66,37 @@ def _names() -> Iterator[str]:
 
 
 def _together(names: list[str], folder: Path, top: int) -> dict[tuple[str, str], Any]:
-    """Return what the process of each list and mode found; all run beside each other."""
-    command = [sys.executable, __file__, str(folder), "--top", str(top)]
-    started = {}
-    for name in names:
-        for mode in MODES:
-            cache = tempfile.mkdtemp(prefix=f"{name}-{mode}-")
-            log = (folder / f"{name}-{mode}.log").open("w")
-            started[name, mode] = subprocess.Popen(
-                [*command, "--only", name, "--mode", mode],
-                env={**os.environ, "TRITON_CACHE_DIR": cache},
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+    """Return what the process of each list and mode found."""
     found = {}
-    for (name, mode), process in started.items():
-        printed, _ = process.communicate()
-        log = folder / f"{name}-{mode}.log"
-        if process.returncode:
-            print(f"{name} {mode} failed: {log.read_text()[-1500:]}")
-            found[name, mode] = None
-        else:
-            found[name, mode] = json.loads(printed.splitlines()[-1])
-        log.unlink()
+    started = {name: _started(name, "whole", folder, top) for name in names}
+    for name, process in started.items():
+        found[name, "whole"] = _found(name, "whole", folder, process)
+    for name in names:
+        found[name, "top"] = _found(name, "top", folder, _started(name, "top", folder, top))
     return found
+
+
+def _started(name: str, mode: str, folder: Path, top: int) -> subprocess.Popen[str]:
+    command = [sys.executable, __file__, str(folder), "--top", str(top)]
+    with (folder / f"{name}-{mode}.log").open("w") as log:
+        return subprocess.Popen(
+            [*command, "--only", name, "--mode", mode],
+            env={**os.environ, "TRITON_CACHE_DIR": tempfile.mkdtemp(prefix=f"{name}-{mode}-")},
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+
+
+def _found(name: str, mode: str, folder: Path, process: subprocess.Popen[str]) -> Any:
+    printed, _ = process.communicate()
+    log = folder / f"{name}-{mode}.log"
+    text = log.read_text()
+    log.unlink()
+    if process.returncode:
+        print(f"{name} {mode} failed: {text[-1500:]}")
+        return None
+    return json.loads(printed.splitlines()[-1])
 
 
 def judged(name: str, whole: Any, top: Any) -> dict[str, Any]:
@@ -151,23 +159,18 @@ def tuned(name: str, mode: str, top: int, folder: Path) -> dict[str, Any]:
 
     chosen = next(one for one in autotune_kernels.lists(make, integers) if one.name == name)
     model = tt_layout.perf_model(chosen.kernel, chosen.grid)
-    estimates: dict[str, float] = {}
+    prune = model.pruning(top)
     took = 0.0
 
-    def estimated(**named: Any) -> float:
+    def estimate_all(*positional: Any, **named: Any) -> list[Any]:
         nonlocal took
         began = time.perf_counter()
-        microseconds = model(**named)
-        took += time.perf_counter() - began
-        config = next(
-            one
-            for one in chosen.configs
-            if all(named.get(key) == value for key, value in one.all_kwargs().items())
-        )
-        estimates[str(config)] = microseconds
-        return microseconds
+        configs = model.estimate_all(*positional, **named)
+        took = time.perf_counter() - began
+        return configs
 
-    prune = {"perf_model": estimated, "top_k": top} if mode == "top" else None
+    prune["early_config_prune"] = estimate_all
+    prune = prune if mode == "top" else None
     tune = triton.autotune(chosen.configs, chosen.key, prune_configs_by=prune, do_bench=timed)
     kernel = tune(chosen.kernel)
     torch.cuda.synchronize()
@@ -175,6 +178,10 @@ def tuned(name: str, mode: str, top: int, folder: Path) -> dict[str, Any]:
     kernel[chosen.grid](**chosen.arguments)
     torch.cuda.synchronize()
     seconds = time.perf_counter() - began - waited
+    estimates = {
+        str(config): model(**chosen.arguments, **config.all_kwargs())
+        for config in (chosen.configs if mode == "top" else ())
+    }
     times = {
         str(config): 1000 * found[0] if found[0] != float("inf") else None
         for config, found in kernel.configs_timings.items()

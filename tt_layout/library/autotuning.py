@@ -26,11 +26,12 @@ from tt_layout.audit.stages import PIPELINED
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import find_product
+from tt_layout.hardware import Target, find_product
 from tt_layout.ir import parse_ir
 from tt_layout.kernels.device import device_name, device_product
 from tt_layout.kernels.metadata import NO_METADATA, metadata_of_kernel
 from tt_layout.kernels.seen import Launch
+from tt_layout.library.forked import answers_of, can_fork
 
 Config = TypeVar("Config")
 
@@ -110,14 +111,14 @@ def autotune_prune(
 
 def perf_model(
     kernel: Any, grid: Sequence[int] | Callable[[Any], Sequence[int]], *, gpu: str | None = None
-) -> Callable[..., float]:
+) -> PerfModel:
     """Return a model of the time of a kernel's configurations, for ``triton.autotune``.
 
-        matmul = triton.autotune(configs, key=["M", "N", "K"], prune_configs_by={
-            "perf_model": tt_layout.perf_model(matmul_kernel, grid), "top_k": 5})(matmul_kernel)
+        fastest = tt_layout.perf_model(matmul_kernel, grid).pruning(top_k=5)
+        matmul = triton.autotune(configs, ["M", "N", "K"], prune_configs_by=fastest)(matmul_kernel)
 
     Each configuration is compiled to TTGIR alone, where Triton can stop there (3.5 and later), and
-    once for the same arguments.
+    once for the same arguments; by `PerfModel.pruning` those of a list beside each other.
 
     Args:
         kernel: the function of ``triton.jit``; or what returns the kernel of a configuration,
@@ -128,7 +129,8 @@ def perf_model(
 
     Returns:
         A function of the arguments by name, a configuration's among them: microseconds; infinity
-        where it does not compile, or where there is no estimate.  Other errors are raised.
+        where it does not compile, or where there is no estimate.  Other errors are raised.  It is
+        ``perf_model`` of ``prune_configs_by``, too, where Triton asks for one after the other.
 
     Raises:
         LayoutError: there is no such product.
@@ -151,21 +153,7 @@ def perf_model(
         >>> model(n=512, num_warps=4) < model(n=1 << 24, num_warps=4) < 1000
         True
     """
-    estimates: dict[str, float] = {}
-    model = _TimeModel(kernel, gpu)
-
-    def microseconds(**named: Any) -> float:
-        # Triton hands on what it was launched with, too.
-        arguments = {name: argument for name, argument in named.items() if name not in _OF_A_LAUNCH}
-        shape = tuple(grid(arguments)) if callable(grid) else tuple(grid)
-        key = repr(
-            (shape, sorted((name, _described(argument)) for name, argument in arguments.items()))
-        )
-        if key not in estimates:
-            estimates[key] = model.microseconds(arguments, shape)
-        return estimates[key]
-
-    return microseconds
+    return PerfModel(kernel, grid, gpu)
 
 
 def _described(value: Any) -> object:
@@ -177,46 +165,177 @@ def _dtype(value: Any) -> object:
     return getattr(value, "dtype", value)
 
 
-class _TimeModel:
+class PerfModel:
     """Estimates the configurations of one kernel, which share most of what is read of them.
 
     Args:
-        kernel, gpu: as for `perf_model`.
+        kernel, grid, gpu: as for `perf_model`.
 
     Raises:
         LayoutError: there is no such product.
     """
 
-    def __init__(self, kernel: Any, gpu: str | None) -> None:
-        self._kernel = kernel
+    def __init__(
+        self,
+        kernel: Any,
+        grid: Sequence[int] | Callable[[Any], Sequence[int]],
+        gpu: str | None = None,
+    ) -> None:
+        self._kernel, self._grid = kernel, grid
         self._asked = find_product(gpu) if gpu is not None else None
         self._shared = SharedWork(explains=False)
+        self._estimates: dict[str, float] = {}
 
-    def microseconds(self, arguments: Mapping[str, Any], grid: tuple[int, ...]) -> float:
-        """Return the time of a configuration; infinity where there is none."""
-        try:
-            return self._estimated(_built(self._kernel, arguments, grid), arguments, grid)
-        except Exception as error:
-            if is_refusal(error):  # such a configuration is not launched
-                return inf
-            raise
+    def __call__(self, **named: Any) -> float:
+        """Return the microseconds of a launch; infinity where there is no estimate.
 
-    def _estimated(self, built: Any, arguments: Mapping[str, Any], grid: tuple[int, ...]) -> float:
+        Args:
+            named: arguments of the kernel and options of the launch, by name.
+        """
+        launch = self._launch(named)
+        if launch.key not in self._estimates:
+            try:
+                self._estimates[launch.key] = self._microseconds(launch, self._product)
+            except Exception as error:
+                if not is_refusal(error):
+                    raise
+                self._estimates[launch.key] = inf  # such a configuration is not launched
+        return self._estimates[launch.key]
+
+    def pruning(self, top_k: int = 5) -> dict[str, Any]:
+        """Return ``prune_configs_by`` of ``triton.autotune``, which runs the fastest few of a list.
+
+        Args:
+            top_k: configurations that are run.
+
+        Example:
+            >>> sorted(perf_model(lambda **arguments: "", (1,)).pruning(3))
+            ['early_config_prune', 'perf_model', 'top_k']
+        """
+        return {"early_config_prune": self.estimate_all, "perf_model": self, "top_k": top_k}
+
+    def estimate_all(
+        self, configs: Sequence[Config], named_args: Mapping[str, Any], **others: Any
+    ) -> list[Config]:
+        """Estimate a list of configurations beside each other, and return all of them.
+
+        A kernel of ``triton.jit`` is compiled by copies of this process, one for each processor,
+        which do not use the GPU; the first configuration is compiled here, for what all share.
+        What a copy cannot say is left to the call for one configuration.
+
+        Args:
+            configs: of ``triton.autotune``.
+            named_args, others: arguments of the kernel, as the autotuner hands them over.
+        """
+        asked: dict[str, _Asked] = {}
+        for config in configs:
+            options = config.all_kwargs()  # type: ignore[attr-defined]
+            launch = self._launch({**named_args, **others, **options})
+            if launch.key not in self._estimates:
+                asked.setdefault(launch.key, launch)
+        if asked and hasattr(self._kernel, "run") and can_fork():
+            first, *rest = asked.values()
+            self(**first.arguments)
+            self._estimate_beside(rest)
+        return list(configs)
+
+    def _estimate_beside(self, launches: Sequence[_Asked]) -> None:
+        """Estimate launches in copies of this process."""
+        product = self._product
+        driver = _ToldDriver.of_triton()
+
+        def microseconds(number: int) -> float:
+            if driver is not None:
+                driver.use()
+            return self._microseconds(launches[number], product)
+
+        with _STOPPING:  # which no other thread holds in a copy, then
+            answers = answers_of(microseconds, len(launches))
+        self._estimates |= {launches[number].key: answer for number, answer in answers.items()}
+
+    @property
+    def _product(self) -> Target | None:
+        return self._asked or device_product(device_name())
+
+    def _launch(self, named: Mapping[str, Any]) -> _Asked:
+        # Triton hands on what it was launched with, too.
+        arguments = {name: argument for name, argument in named.items() if name not in _OF_A_LAUNCH}
+        grid = self._grid(arguments) if callable(self._grid) else self._grid
+        described = sorted((name, _described(argument)) for name, argument in arguments.items())
+        return _Asked(arguments, tuple(grid), repr((tuple(grid), described)))
+
+    def _microseconds(self, launch: _Asked, product: Target | None) -> float:
+        """Return the time of a launch; infinity where there is no estimate of it."""
+        arguments, grid = launch.arguments, launch.grid
+        built = _built(self._kernel, arguments, grid)
         modules = parse_ir(built if isinstance(built, str) else built.asm[STAGE])
         if not modules:
             return inf
         module = modules[-1]
         x, y, z = (*grid, 1, 1)[:3]
         numbers = ((name, int(n)) for name, n in arguments.items() if isinstance(n, int))
-        launch = Launch((x, y, z), tuple(numbers))
-        product = self._asked or device_product(device_name())
-        given = values_of(module, launch, GivenValues(product=product), self._shared)
+        given = values_of(
+            module, Launch((x, y, z), tuple(numbers)), GivenValues(product=product), self._shared
+        )
         known = NO_METADATA if isinstance(built, str) else metadata_of_kernel(built)
         audit = audit_module(module, self._shared, given, known, is_judged=False)
         check_product(GivenValues(product=self._asked), [audit.chip])
-        estimates = [kernel.estimate for kernel in kernels_of(audit, launch.grid)]
+        estimates = [kernel.estimate for kernel in kernels_of(audit, (x, y, z))]
         times = [estimate.seconds for estimate in estimates if isinstance(estimate, Estimate)]
         return 1e6 * times[0] if len(times) == len(estimates) == 1 else inf
+
+
+class _Asked(NamedTuple):
+    """A launch whose time is asked for.
+
+    Attributes:
+        arguments: of the kernel and options of the launch, by name.
+        grid: programs along each axis.
+        key: that is equal for launches that take the same time.
+    """
+
+    arguments: dict[str, Any]
+    grid: tuple[int, ...]
+    key: str
+
+
+class _ToldDriver:
+    """A driver of Triton in a copy of a process, which tells what the GPU was before the copy.
+
+    Args:
+        driver: Triton's.
+    """
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+        self._device = driver.get_current_device()
+        self._stream = driver.get_current_stream(self._device)
+        self._target = driver.get_current_target()
+
+    @classmethod
+    def of_triton(cls) -> _ToldDriver | None:
+        """Return one of the driver in use; None without Triton."""
+        chosen = getattr(sys.modules.get("triton.runtime"), "driver", None)
+        return cls(chosen.active) if chosen is not None else None
+
+    def use(self) -> None:
+        """Let Triton use it; only in a copy of the process."""
+        sys.modules["triton.runtime"].driver.set_active(self)
+
+    def get_current_device(self) -> Any:
+        """Return the device."""
+        return self._device
+
+    def get_current_stream(self, device: Any) -> Any:
+        """Return the stream."""
+        return self._stream
+
+    def get_current_target(self) -> Any:
+        """Return the chip."""
+        return self._target
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._driver, name)
 
 
 def is_refusal(error: Exception) -> bool:

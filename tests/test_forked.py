@@ -1,0 +1,129 @@
+"""Calls in copies of a process: what they answer, and what is missing where they fail."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from multiprocessing import active_children
+from time import sleep
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from test_time import chain, kernel
+
+import tt_layout
+from tt_layout.library import autotuning
+from tt_layout.library.forked import answers_of, can_fork
+
+pytestmark = pytest.mark.skipif(not can_fork(), reason="this system does not copy processes")
+
+HERE = os.getpid()
+
+
+class TestAnswers:
+    def test_all_are_asked_in_copies(self) -> None:
+        answers = answers_of(lambda number: 10.0 * number + (os.getpid() == HERE), 7, workers=3)
+        assert answers == {number: 10.0 * number for number in range(7)}
+        assert active_children() == []
+
+    @pytest.mark.parametrize(
+        "fails",
+        [lambda: 1 // 0, lambda: os._exit(1), lambda: os.kill(os.getpid(), 9), lambda: None],
+        ids=["raises", "exits", "is killed", "says nothing"],
+    )
+    def test_what_fails_is_missing(self, fails: Callable[[], float | None]) -> None:
+        found = answers_of(lambda number: fails() if number == 3 else float(number), 4, workers=2)
+        assert found == {0: 0.0, 1: 1.0, 2: 2.0}
+
+    def test_what_takes_too_long_is_ended(self) -> None:
+        def answer(number: int) -> float:
+            if number == 1:
+                sleep(600)
+            return 5.0
+
+        assert answers_of(answer, 2, workers=2, seconds=3) == {0: 5.0}
+        assert active_children() == []
+
+    def test_what_a_copy_prints_is_not_seen(self, capfd: pytest.CaptureFixture[str]) -> None:
+        assert answers_of(lambda number: float(os.write(1, b"seen")), 1) == {0: 4.0}
+        assert capfd.readouterr().out == ""
+
+
+class Driver:
+    """A driver of Triton whose GPU answers only the process that began with it."""
+
+    def get_current_device(self) -> int:
+        if os.getpid() != HERE:
+            raise RuntimeError("Cannot re-initialize CUDA in forked subprocess")
+        return 0
+
+    def get_current_stream(self, device: int) -> int:
+        return self.get_current_device()
+
+    def get_current_target(self) -> str:
+        return "cuda"
+
+
+class TestListsOfConfigurations:
+    @pytest.fixture
+    def runtime(self, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+        runtime = SimpleNamespace(driver=SimpleNamespace(active=Driver()))
+        runtime.driver.set_active = lambda driver: vars(runtime.driver).update(active=driver)
+        monkeypatch.setitem(sys.modules, "triton.runtime", runtime)
+        return runtime
+
+    @staticmethod
+    def config(**options: Any) -> SimpleNamespace:
+        return SimpleNamespace(all_kwargs=lambda: options)
+
+    def test_a_list_is_estimated_in_copies(self, runtime: SimpleNamespace) -> None:
+        compiled_here = []
+
+        def run(LENGTH: int, **arguments: Any) -> SimpleNamespace:  # noqa: N803
+            runtime.driver.active.get_current_device()
+            if os.getpid() == HERE:
+                compiled_here.append(LENGTH)
+            return SimpleNamespace(asm={"ttgir": kernel(chain(LENGTH))})
+
+        driver = runtime.driver.active
+        model = tt_layout.perf_model(SimpleNamespace(run=run), (132,), gpu="h100")
+        prune = model.pruning(top_k=2)
+        configs = [self.config(LENGTH=length) for length in (400, 4, 40, 4)]
+        kept = prune["early_config_prune"](configs, {"n": 4}, grid=(132,))
+        times = [model(n=4, grid=(132,), **config.all_kwargs()) for config in configs]
+        assert (kept, compiled_here) == (configs, [400])
+        assert times[0] > times[2] > times[1] == times[3]
+        assert (prune["perf_model"], prune["top_k"]) == (model, 2)
+        assert runtime.driver.active is driver
+        alone = tt_layout.perf_model(lambda **_: kernel(chain(40)), (132,), gpu="h100")
+        assert alone() == times[2]
+
+    def test_what_fails_in_a_copy_is_compiled_here(self, runtime: SimpleNamespace) -> None:
+        def run(LENGTH: int, **arguments: Any) -> SimpleNamespace:  # noqa: N803
+            if os.getpid() != HERE:
+                raise RuntimeError("only a GPU knows")
+            return SimpleNamespace(asm={"ttgir": kernel(chain(LENGTH))})
+
+        model = tt_layout.perf_model(SimpleNamespace(run=run), (132,), gpu="h100")
+        model.estimate_all([self.config(LENGTH=length) for length in (4, 40)], {})
+        assert model(LENGTH=4) < model(LENGTH=40) < 1000
+
+    def test_the_gpu_is_asked_for_its_name_before(
+        self, runtime: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        name = "NVIDIA H100 80GB HBM3"
+        monkeypatch.setattr(
+            autotuning, "device_name", lambda: name if os.getpid() == HERE else None
+        )
+
+        def run(LENGTH: int, **arguments: Any) -> SimpleNamespace:  # noqa: N803
+            return SimpleNamespace(asm={"ttgir": kernel(chain(LENGTH))})
+
+        found = []
+        for gpu in (None, "h100"):
+            model = tt_layout.perf_model(SimpleNamespace(run=run), (4096,), gpu=gpu)
+            model.estimate_all([self.config(LENGTH=length) for length in (4, 40)], {})
+            found.append(model(LENGTH=40))
+        assert found[0] == found[1]
