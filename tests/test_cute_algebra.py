@@ -291,10 +291,31 @@ THREADS = {
         "composition(Swizzle<3,2,3>{}, Layout<Shape<_8,_32>,Stride<_32,_1>>{})",
         "Swizzle<3,2,3> o (8,32):(32,1)",
     ),
-    "1358 and 1199": (
+    "1199": (
         "tile_to_shape(GMMA::Layout_MN_SW128_Atom<half_t>{}, Shape<_256,_64,_3>{}, "
         "Step<_2,_1,_3>{})",
         "Swizzle<3,3,3> o ((64,4),(8,8),(1,3)):((1,4096),(64,512),(0,16384))",
+    ),
+    "1028": (
+        "using MMA = MMA_Atom<MMA_Traits<SM80_16x8x8_F32TF32TF32F32_TN>>;\nMMA mma{};\n"
+        "auto tiled_mma = make_tiled_mma(mma);",
+        "SM80_16x8x8_F32TF32TF32F32_TN x (1,1,1):(0,0,0): 16x8x8 by 32 threads\n"
+        "A ((4,8),((2,2),(1,1))):((16,1),((8,64),(0,0)))\n"
+        "B ((4,8),(2,(1,1))):((8,1),(32,(0,0)))\n"
+        "C ((4,8),((2,2),(1,1))):((32,1),((16,8),(0,0)))",
+    ),
+    "1876": (
+        "static constexpr int G2S_SwizzleB = 3;\nstatic constexpr int G2S_SwizzleM = 7;\n"
+        "static constexpr int G2S_SwizzleS = 3;\nusing SmemABLayoutAtom = decltype(composition("
+        "Swizzle<G2S_SwizzleB, G2S_SwizzleM, G2S_SwizzleS>{}, make_layout(make_shape(Int<8>{}, "
+        "Int<128>{}), make_stride(Int<128>{}, Int<1>{}))));",
+        "Swizzle<3,7,3> o (8,128):(128,1)",
+    ),
+    "2634": (
+        "L_Atom = cute.make_layout((32, 8), stride=(1, 32))\nSwizzle = cute.make_swizzle(3, 4, 3)\n"
+        "L_Composed = cute.make_composed_layout(Swizzle, 0, L_Atom)\n"
+        "cute.printf(L_Composed((0, 1)))",
+        "32",
     ),
     "1858": (
         "composition(Swizzle<3,3,3>{}, Layout<Shape<_8,Shape<_8,_8>>,Stride<_8,Stride<_1,_64>>>{})",
@@ -380,6 +401,18 @@ def test_the_same_text_is_taken_wherever_a_layout_is() -> None:
     assert str(found) == (
         f"#ttg.linear<{{register = [[1, 0]], lane = {lanes}, warp = [], block = []}}>"
     )
+
+
+def test_an_atom_for_a_larger_tile_is_to_be_repeated() -> None:
+    """CUTLASS #1358 and #1051: the atom of (8, 64) that tiles of 128x64 are made of."""
+    atom = "composition(Swizzle<3,3,3>{}, Layout<Shape<_8,_64>,Stride<_64,_1>>{})"
+    context = Context().over(parse_type("!ttg.memdesc<128x64xf16>"))
+    way = r"for the shape \[8, 64\], got \[128, 64\]; tile_to_shape\(.., \(128,64\)\) repeats it"
+    with pytest.raises(LayoutError, match=way):
+        read_layout(atom, context)
+    read_layout(f"tile_to_shape({atom}, (128,64))", context)
+    with pytest.raises(LayoutError, match=r"got \[4, 64\]\n"):
+        read_layout(atom, Context().over(parse_type("!ttg.memdesc<4x64xf16>")))
 
 
 def test_the_command_prints_the_value_the_table_and_the_attribute(run: Run) -> None:

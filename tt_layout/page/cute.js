@@ -203,8 +203,13 @@ function memoryAttribute({ parts, swizzle }, shape) {
 function stridesByDimension(parts, shape) {
   const plain = parts.map(strideBits);
   const sizes = plain.map((own) => 2 ** own.length);
-  if (sizes.length === shape.length && show(sizes) !== show(shape))
-    throw new TextError(`the CuTe layout is for the shape ${show(sizes)}, got ${show(shape)}`);
+  if (sizes.length === shape.length && show(sizes) !== show(shape)) {
+    const fits = sizes.every((size, at) => shape[at] % size === 0);
+    const way = fits ? `; tile_to_shape(.., (${shape.join(",")})) repeats it` : "";
+    throw new TextError(
+      `the CuTe layout is for the shape ${show(sizes)}, got ${show(shape)}${way}`,
+    );
+  }
   const bits = plain.flat();
   if (bits.length !== log2(product(shape)))
     throw new TextError(

@@ -56,7 +56,8 @@ def command(
     if tensor is not None:
         layout = evaluated_layout(expression, Context(name="EXPRESSION").over(tensor))
         context = click.get_current_context()
-        encoding = NotationParameter().convert(layout, None, context)
+        parameter = context.command.params[0]
+        encoding = NotationParameter().convert(layout, parameter, context)
         attribute = str(shortest(encoding, tensor.shape, tensor.element_bits))
     emit(CuteReport(value, attribute, has_table), output_format)
 

@@ -255,11 +255,9 @@ class _Reader:
                 self._skip_line()
                 continue
             names = self._defined_names()
-            is_type = self._take("typedef")
+            self._take("typedef")
             value, is_empty = self.expression(), False
-            if is_type:
-                names = [self._next]
-                self.at += 1
+            names = names or self._declared_name()
             self._define(names, value)
             if not self._take(";") and self.at < len(self.tokens) and not self._is_on_new_line:
                 self._fail(f"unexpected {quoted(self._next)}")
@@ -293,6 +291,18 @@ class _Reader:
                 break
             at += 2
         return []
+
+    def _declared_name(self) -> list[str]:
+        """Step over the name behind a type, as in ``typedef X A;`` and ``X a{};``; return it."""
+        if self.at >= len(self.tokens) or self.tokens[self.at].kind != "name":
+            return []
+        if self._is_on_new_line:
+            return []
+        self.at += 1
+        name = self.tokens[self.at - 1].text
+        if self._take("{"):
+            self._expect("}")
+        return [name]
 
     def _define(self, names: Sequence[str], value: Value) -> None:
         if len(names) > 1:

@@ -13,6 +13,7 @@ from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
+from tt_layout.notation.cute.algebra import written
 from tt_layout.notation.cute.text import Cute, check_linear
 from tt_layout.placement import DEFAULT_ALIGNMENT
 
@@ -57,7 +58,10 @@ def _by_dimension(cute: Cute, shape: Shape) -> list[list[int]]:
     plain = Cute(cute.parts).bit_values()
     sizes = [1 << len(bits_of_mode) for bits_of_mode in plain]
     if len(sizes) == len(shape) and sizes != list(shape):
-        raise LayoutError(f"the CuTe layout is for the shape {sizes}, got {list(shape)}")
+        error = LayoutError(f"the CuTe layout is for the shape {sizes}, got {list(shape)}")
+        if any(size % part for size, part in zip(shape, sizes)):
+            raise error
+        raise error.hint(f"tile_to_shape(.., {written(tuple(shape))}) repeats it")
     bits = iter([stride for bits_of_mode in plain for stride in bits_of_mode])
     wanted = [log2(size) if is_power_of_two(size) else 0 for size in shape]
     if sum(wanted) != sum(map(len, plain)):
