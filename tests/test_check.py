@@ -24,8 +24,8 @@ from tt_layout.encodings.alias_table import alias_table
 from tt_layout.golden import runner as golden_runner
 from tt_layout.golden.facts import SAME_FACTS, differences
 from tt_layout.golden.manifest import read_manifest
+from tt_layout.golden.report import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.golden.runner import run_checks
-from tt_layout.golden.short_diff import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.mlir.source import read_source
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -15,9 +15,9 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.reduction import reduction
 from tt_layout.analyses.conversion.scan import scan
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.changes import changes
 from tt_layout.hardware import find_target
 from tt_layout.reports.audit_data import audit_data
+from tt_layout.reports.comparison import changes
 
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [8, 1], "

@@ -22,13 +22,13 @@ from tt_layout.audit.registers.pressure import LiveValue
 from tt_layout.audit.rules.registers import Spills
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.cli.output import terminal_text
 from tt_layout.ir import parse_ir
 from tt_layout.ir.operations import Location
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit import AuditReport, page_command
 from tt_layout.reports.report import plain_text
-from tt_layout.reports.terminal_text import terminal_text
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 DUMPS = sorted(EXAMPLES.glob("*/*.ttgir"))

@@ -16,7 +16,7 @@ from tiers import slow
 import tt_layout
 from tt_layout.analyses.conversion.sub_groups import sub_group_step
 from tt_layout.audit.axis import axis_info
-from tt_layout.audit.axis.distances import SAME, Distances
+from tt_layout.audit.rules.block_loads import SAME, Distances
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.dpas import Dpas

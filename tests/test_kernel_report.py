@@ -13,12 +13,12 @@ from command import Run, runner
 from tiers import sampled
 
 from tt_layout.audit.audit import audit_module
+from tt_layout.cli.output import terminal_text
 from tt_layout.ir import parse_ir
 from tt_layout.reports.audit import AuditReport
 from tt_layout.reports.audit_ir import audit_ir
 from tt_layout.reports.fitted import Table
 from tt_layout.reports.report import plain_text
-from tt_layout.reports.terminal_text import terminal_text
 
 ROOT = Path(__file__).parent.parent
 KERNELS = ROOT / "examples" / "kernels"

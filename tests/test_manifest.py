@@ -12,8 +12,7 @@ import tt_layout
 from tt_layout.errors import LayoutError
 from tt_layout.golden.case import Case
 from tt_layout.golden.kinds import all_keys
-from tt_layout.golden.manifest import MANIFEST_KEYS, read_manifest
-from tt_layout.golden.matrix import expand
+from tt_layout.golden.manifest import MANIFEST_KEYS, expand, read_manifest
 from tt_layout.golden.runner import Results
 from tt_layout.golden.yaml_nodes import MAX_BYTES, MAX_DEPTH, MappingNode, ScalarNode, parse_nodes
 from tt_layout.mlir.source import Source

@@ -14,10 +14,10 @@ from test_kernel import agent_tools
 from test_page import embedded
 
 import tt_layout
+from tt_layout.cli.output import terminal_text
 from tt_layout.editing.hover import hover
 from tt_layout.editing.piece import Knowledge, Piece
 from tt_layout.kernels.seen import CompiledKernel, SeenKernel
-from tt_layout.reports.terminal_text import terminal_text
 from tt_layout.watching.report import report_of
 
 ROOT = Path(__file__).parent.parent

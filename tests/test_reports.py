@@ -14,11 +14,10 @@ import pytest
 from command import Run, runner
 
 from tt_layout.cli.main import cli
-from tt_layout.cli.output import emit
+from tt_layout.cli.output import emit, terminal_text
 from tt_layout.cli.summaries import SUMMARIES
 from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.report import Line, plain_text
-from tt_layout.reports.terminal_text import terminal_text
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 TABLE = Table(["name", "count"], [["a" * 30, "10"], ["[red]b[/]", "9"]], ["count"])

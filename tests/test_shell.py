@@ -16,7 +16,7 @@ from click.shell_completion import ShellComplete
 from command import Run, runner
 from tiers import slow
 
-from tt_layout.cli.examples import EXAMPLES
+from tt_layout.cli.groups import EXAMPLES
 from tt_layout.cli.main import cli
 
 ROOT = Path(__file__).parent.parent

@@ -20,8 +20,7 @@ from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
 from tt_layout.reports.writing import terminal_columns as columns_of_stream
 from tt_layout.terminal.options import DisplayOptions
-from tt_layout.terminal.painting import colouring, is_linear, paint, paint_lines
-from tt_layout.terminal.present import Presentation
+from tt_layout.terminal.present import Presentation, colouring, is_linear, paint, paint_lines
 from tt_layout.views import box, frames
 from tt_layout.views.kinds import KINDS
 from tt_layout.views.printed import print_view

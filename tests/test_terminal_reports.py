@@ -13,10 +13,10 @@ from test_command_goldens import COMMANDS, GOLDENS, ROW
 from tiers import sampled
 
 from tt_layout.audit.rules import rules
+from tt_layout.cli.output import terminal_text
 from tt_layout.folding import fold
 from tt_layout.reports.fitted import Paragraph, Table
 from tt_layout.reports.report import Line
-from tt_layout.reports.terminal_text import terminal_text
 
 KERNELS = Path(__file__).parent.parent / "examples" / "kernels"
 DUMP = str(KERNELS / "matmul-sm90.ttgir")

@@ -46,7 +46,6 @@ from tt_layout.audit.allocation.shared_memory import Allocation, AllocationKind,
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.axis.info import AxisInfo
-from tt_layout.audit.changes import changes
 from tt_layout.audit.findings import Note
 from tt_layout.audit.fits import _peak
 from tt_layout.audit.global_memory.cost import _runs
@@ -99,6 +98,7 @@ from tt_layout.placement import place
 from tt_layout.reports import progress
 from tt_layout.reports.advice_text import no_way_out, note_text
 from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.comparison import changes
 from tt_layout.reports.conflicts import _collisions
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.reduce import reduction_difference, reduction_report

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from tt_layout.errors import LayoutError
+
+if TYPE_CHECKING:
+    from tt_layout.reports.report import Report
 
 KEPT = 1 << 22
 """Bytes of a report that are kept in memory until all of it has been made."""
@@ -34,7 +37,6 @@ def emit(report: Any, output_format: str = "text") -> None:
 def _texts(report: Any, output_format: str) -> Iterator[str]:
     """Yield the text of a report, as it is made."""
     if output_format == "text" and sys.stdout.isatty():
-        from tt_layout.reports.terminal_text import terminal_text
         from tt_layout.terminal.options import DisplayOptions
 
         yield terminal_text(report, has_colours=DisplayOptions().has_colours(on_terminal=True))
@@ -88,3 +90,27 @@ def fitted(text: str, stream: IO[str]) -> str:
     from tt_layout.reports.writing import terminal_columns
 
     return fold(text, terminal_columns(stream))
+
+
+def terminal_text(report: Report, *, has_colours: bool, width: int | None = None) -> str:
+    """Return the text of a report for a terminal.
+
+    Args:
+        report: the report.
+        has_colours: whether colours are wanted.
+        width: the characters in a line; by default those of the terminal.
+    """
+    from shutil import get_terminal_size
+
+    from click import style
+
+    from tt_layout.folding import fold
+    from tt_layout.reports.report import safe_elements
+    from tt_layout.reports.writing import DEFAULT_SIZE
+
+    columns = width or get_terminal_size(DEFAULT_SIZE).columns or DEFAULT_SIZE.columns
+    lines = []
+    for line in safe_elements(report, columns):
+        for text in fold(line.text, columns).split("\n"):
+            lines.append(style(text, fg=line.colour) if has_colours and line.colour else text)
+    return "".join(f"{line}\n" for line in lines)

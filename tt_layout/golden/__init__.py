@@ -3,13 +3,11 @@
 One way through, a value per stage:
 
     yaml_nodes manifest text -> nodes, each with its place in the text
-    matrix     a case with a matrix -> a case per combination
-    manifest   nodes -> cases
+    manifest   nodes -> cases, one per combination of a matrix
     kinds      the kinds of output that a case may have
     inputs     a case -> its layouts, type and release
     views      what the kinds tensor and hardware print, and the facts that explain it
-    costs      the same of the kinds info, conflicts and convert
-    audits     the same of the kind audit
+    costs      the same of the kinds info, conflicts, convert and audit
     facts      facts before and now -> what their change means, in words
     kept       the facts of a manifest's golden files, in a file beside it
     runner     case and kind -> outcome

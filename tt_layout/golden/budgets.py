@@ -63,7 +63,7 @@ def _of_dump(case: Case) -> dict[str, float | None]:
     """Return the maximum over the kernels of a dump; the sum of errors and conflicts."""
     from tt_layout.audit.facts import SPILLS
     from tt_layout.audit.kernel import kernels_of
-    from tt_layout.golden.audits import findings_of
+    from tt_layout.golden.costs import findings_of
 
     audits = findings_of(case).audits
     kernels = [kernel for audit in audits for kernel in kernels_of(audit)]

@@ -1,4 +1,4 @@
-"""The kinds ``info``, ``conflicts`` and ``convert``: the output of these commands for a case."""
+"""The kinds ``info``, ``conflicts``, ``convert``, ``audit``: the output of commands for a case."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from tt_layout.golden.inputs import (
     layout_key,
     other_encoding,
     pointing_at,
+    release,
     target_name,
     tensor_type,
 )
 from tt_layout.hardware import DEFAULT_TARGET, find_target
+from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.passes import chosen_modules
+from tt_layout.mlir.source import read_source
 from tt_layout.placement import place
 from tt_layout.reports.conflicts import ConflictsReport, conflicts_report
-from tt_layout.reports.convert import (
-    MEANINGS,
-    ConversionReport,
-    conversion_report,
-    scratch_text,
-)
+from tt_layout.reports.convert import MEANINGS, ConversionReport, conversion_report, scratch_text
+from tt_layout.reports.findings_report import FindingsReport
 from tt_layout.reports.info import (
     Info,
     InfoReport,
@@ -39,6 +39,7 @@ from tt_layout.reports.info import (
     size_text,
 )
 from tt_layout.reports.report import Report, plain_text
+from tt_layout.safe_text import safe
 from tt_layout.wording import count, shown
 
 
@@ -154,3 +155,29 @@ def _in_registers(case: Case, key: str, layout: Encoding) -> LinearLayout:
     """Return a layout over the case's type; raise at its key if it is not a register layout."""
     with pointing_at(case, key):
         return with_inputs(place(layout, tensor_type(case)).layout)
+
+
+# -- the kind audit --------------------------------------------------------------------------------
+
+
+def audit(case: Case) -> CaseOutput:
+    """Return the summary and the findings of a case's dump; its kernels are the facts."""
+    report = findings_of(case)
+    facts = {safe(name): text for name, text in report.heads()} | case.texts("values", RELEASE)
+    return CaseOutput(plain_text(report).encode(), facts)
+
+
+def findings_of(case: Case) -> FindingsReport:
+    """Audit the kernels of a case's dump."""
+    from tt_layout.audit.audit import audit_module
+    from tt_layout.audit.modules.audited_module import SharedWork
+    from tt_layout.audit.values.given import parse_values
+
+    with pointing_at(case, "values"):
+        texts = [text.strip() for text in (case.text("values") or "").split(",") if text.strip()]
+        values = parse_values(texts, {}) if texts else None
+    path, number = split_module(str(case.folder / (case.text("file") or "")))
+    shared = SharedWork()
+    modules = whole_modules(read_source(path), release(case), number)
+    modules = chosen_modules(modules) if number is None else modules
+    return FindingsReport([audit_module(module, shared, values) for module in modules])

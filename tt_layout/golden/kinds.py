@@ -146,7 +146,7 @@ KINDS = {
         OutputKind(
             "audit",
             "what the kernels of the case's file do badly",
-            "tt_layout.golden.audits:audit",
+            "tt_layout.golden.costs:audit",
             (VALUES,),
             is_of_layout=False,
         ),

@@ -1,4 +1,4 @@
-"""From the notes of the reader to a module: types looked up, data movements described."""
+"""From the notes of the reader to a module: attributes, types looked up, movements described."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator
 
 from tt_layout.enums import TypeKind
-from tt_layout.ir.attributes import module_attributes
 from tt_layout.ir.dump_part import Part
-from tt_layout.ir.module import Function, LazyAliases, Module, TypeUses
+from tt_layout.ir.module import AttributeValue, Function, LazyAliases, Module, TypeUses
 from tt_layout.ir.operations import Operation, source_and_target
 from tt_layout.ir.scope import Interner, Scope
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
+
+_HEAD = re.compile(r'"?[\w.]+"?\s*(?:@(?:[\w$.-]+|"[^"\n]*")\s*)?attributes\s*\{', re.ASCII)
+_TAIL = re.compile(r"\}\s*\)\s*\{")
+MAX_LENGTH = 1 << 16  # characters of a module's attributes
 
 _FUNCTION = re.compile(r'[^@"]*@(?:"([^"\n]*)"|([\w$.-]+))')
 _GENERIC_FUNCTION = re.compile(r'\bsym_name\s*=\s*"([^"\n]*)"')
@@ -20,6 +23,28 @@ _REGION = re.compile(r"\(\s*\{|\n[ \t]*\n")
 _WARPS = re.compile(r"num_warps\s*\(\s*(\d{1,4})\s*\)")
 _OWN_WARPS = re.compile(r'"ttg\.num-warps"\s*=\s*(\d{1,4})')
 MAX_HEAD = 1 << 16  # characters in which the name of a function is looked for
+
+
+def module_attributes(source: Source, part: Part) -> dict[str, AttributeValue]:
+    """Return the attributes of the module of a part: numbers, strings and truth values.
+
+    Values of other kinds are kept as text.  The generic form has them at its end.
+    """
+    if part.module is None:
+        return {}
+    text = source.text
+    head = _HEAD.match(text, part.module)
+    begin = head.end() if head is not None else None
+    for offset in part.closed if begin is None else ():
+        tail = _TAIL.match(text, offset)
+        if tail is not None:
+            begin = tail.end()
+            break
+    if begin is None:
+        return {}
+    from tt_layout.ir.ssa.attributes import parse_dictionary
+
+    return parse_dictionary(text[begin - 1 : begin + MAX_LENGTH], 0)[0]
 
 
 def build_module(source: Source, part: Part, interner: Interner) -> Module:

@@ -1,4 +1,4 @@
-"""Aliases and types of a part of a dump, resolved on demand.
+"""Aliases, types and locations of a part of a dump, resolved on demand.
 
 In a dump of a hundred passes nearly every attribute and type comes again in each module, so
 each text is parsed once: a text, with numbers in the place of its aliases that stand for what
@@ -17,13 +17,12 @@ from tt_layout.encodings.registry import may_be_layout
 from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.ir.dump_part import Part, PartDefinitions
-from tt_layout.ir.locations import Locations
 from tt_layout.ir.module import Alias
 from tt_layout.ir.operations import Location
 from tt_layout.ir.tokens import LOCATION, rest_of_group
 from tt_layout.ir.types import KINDS, IRType, layout_text, parse_syntax
-from tt_layout.mlir.aliases import attribute_name
-from tt_layout.mlir.source import Source, Span
+from tt_layout.mlir.aliases import Definition, attribute_name
+from tt_layout.mlir.source import QUOTED, STRING, Source, Span
 from tt_layout.mlir.syntax import (
     MAX_DEPTH,
     Aliases,
@@ -49,6 +48,19 @@ _NEXT = re.compile(
 
 MAX_IGNORED = 16
 """How many keys of an attribute are stepped over that the compiler steps over in silence."""
+
+_PIECE = re.compile(
+    rf"""[^"\#()]*(?:
+        "(?P<file>{STRING})"\s*:\s*(?P<line>\d{{1,9}})\s*:\s*(?P<column>\d{{1,9}})
+      | {QUOTED}
+      | \#(?P<alias>[\w$-]+)
+      | (?P<open>\((?<!loc\())
+      | (?P<close>\)))""",
+    re.VERBOSE,
+)
+MAX_PIECES = 100
+MAX_LENGTH = 1 << 12  # characters of a location that are looked at
+MAX_NESTING = 64
 
 
 class Interner:
@@ -348,3 +360,59 @@ def _without(node: Node, offset: int, ignores: bool) -> Node:
     if isinstance(node, EntryNode):
         return node._replace(value=without_ignored(node.value, offset))
     return node
+
+
+# -- locations -------------------------------------------------------------------------------------
+
+
+class Locations:
+    """Resolves locations through their aliases; remembers what it has found.
+
+    Of a call site the callee counts, of fused locations the first that names a file.
+    """
+
+    def __init__(self, source: Source, definitions: Mapping[str, Definition]) -> None:
+        self._text = source.text
+        self._definitions = definitions
+        self._found: dict[str, Location | None] = {}
+
+    def of_text(self, text: str) -> Location | None:
+        """Return the location that the content of ``loc(...)`` leads to."""
+        alias = text[1:]
+        if text.startswith("#") and alias in self._definitions:
+            return self._alias(alias, 0)
+        return self._resolve(text, 0, 0)
+
+    def of_operation(self, start: int | None) -> Location | None:
+        """Return the location whose text, behind ``loc(``, begins at an offset."""
+        return self._resolve(self._text, start, 0) if start is not None else None
+
+    def _resolve(self, text: str, offset: int, nesting: int) -> Location | None:
+        """Return the first location that the text within ``loc(...)`` leads to."""
+        depth, end = 0, offset + MAX_LENGTH
+        for _ in range(MAX_PIECES):
+            piece = _PIECE.match(text, offset, end)
+            if piece is None:
+                return None
+            offset = piece.end()
+            if piece.group("file") is not None:
+                return Location(piece["file"], int(piece["line"]), int(piece["column"]))
+            if piece.group("alias") is not None:
+                location = self._alias(piece["alias"], nesting)
+                if location is not None:
+                    return location
+            depth += (piece.group("open") is not None) - (piece.group("close") is not None)
+            if depth < 0:
+                return None
+        return None
+
+    def _alias(self, name: str, nesting: int) -> Location | None:
+        if name in self._found:
+            return self._found[name]
+        self._found[name] = None  # no location is its own
+        definition = self._definitions.get(name)
+        if definition is not None and nesting < MAX_NESTING:
+            match = LOCATION.match(self._text, definition.value)
+            if match is not None:
+                self._found[name] = self._resolve(self._text, match.end(), nesting + 1)
+        return self._found[name]

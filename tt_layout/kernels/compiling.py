@@ -4,7 +4,7 @@ Each is compiled in a process of its own, with limits of time, of memory and of 
 that a compiler that crashes, hangs or floods costs a line and nothing else.  Answers are kept in
 the user's folder of caches by text, release and target.
 
-Read next:    `tt_layout.kernels.inside_triton`, `tt_layout.audit.registers.compiled`.
+Read next:    `tt_layout.kernels.inside_triton`, `tt_layout.audit.registers.pressure`.
 """
 
 from __future__ import annotations

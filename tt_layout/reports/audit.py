@@ -28,11 +28,10 @@ from tt_layout.mlir.source import Source
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
+from tt_layout.reports.audit_tables import kernel_lines, layout_lines
 from tt_layout.reports.findings_report import whole_kernels
 from tt_layout.reports.first_screen import SCREEN, WIDTH, first_screen
 from tt_layout.reports.fitted import Fitted, Paragraph
-from tt_layout.reports.kernel_tables import kernel_lines
-from tt_layout.reports.layout_tables import layout_lines
 from tt_layout.reports.pass_tables import history_data, module_lines
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import ANYWHERE, ProgramSource

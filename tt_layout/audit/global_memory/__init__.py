@@ -4,11 +4,9 @@
 `operands`      which operand is the address, the mask, the value
 `width`         elements per instruction, and how many instructions there are
 `instructions`  their names in PTX and AMD's assembly
-`limits`        what keeps an access narrow
+`limits`        what keeps an access narrow, and what would let the compiler know more
 `origins`       where in the function that begins, over `sources` of its values
-`cures`         what would let the compiler know more, tried one after the other
 `advice`        the way out, in the terms of the language
-`sectors`       what the addresses cost: requests, sectors, lines
-`cost`          all of it, as the audit has it
+`cost`          what it costs as the audit has it: instructions, requests, sectors, lines
 ==============  ============================================================================
 """

@@ -7,10 +7,11 @@ of the compiled kernel in place of the estimate.
 
 from __future__ import annotations
 
-from tt_layout.audit.registers.compiled import compiled_metadata, compiled_registers
 from tt_layout.audit.registers.pressure import (
     LiveValue,
     RegisterPressure,
+    compiled_metadata,
+    compiled_registers,
     live_by_line,
     module_registers,
     worst,

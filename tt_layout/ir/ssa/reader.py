@@ -11,7 +11,8 @@ kept, and not read again where it differs in names alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
@@ -28,7 +29,6 @@ from tt_layout.ir.ssa.model import (
     Value,
     connect,
 )
-from tt_layout.ir.ssa.names import Names
 from tt_layout.ir.ssa.operation import Arguments, OperationReader
 from tt_layout.ir.ssa.tokens import Cursor, closing
 from tt_layout.mlir.source import BLOCK
@@ -316,3 +316,65 @@ class _FunctionReader:
             names += self.names.define(written, count, line, pack=pack)
         expand = self.module.meanings.expand_type
         return tuple([self._defined(name, expand(t)) for name, t in zip(names, template.types)])
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+class Names:
+    """The names that hold at a place of a function.
+
+    Example:
+        >>> names = Names()
+        >>> with names.region():
+        ...     names.define("%0", 1, 2), names.use("%0")
+        (['%0'], '%0')
+        >>> names.define("%0", 2, 5), names.use("%0#1"), names.use("%0")
+        (['%0@5#0', '%0@5#1'], '%0@5#1', '%0@5#0')
+    """
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._current: dict[str, str] = {}
+
+    @contextmanager
+    def region(self) -> Iterator[None]:
+        """Hold what is defined within to a region."""
+        saved, self._current = self._current, dict(self._current)
+        try:
+            yield
+        finally:
+            self._current = saved
+
+    def define(self, written: str, count: int, line: int, *, pack: bool = False) -> list[str]:
+        """Return the names of values that are defined under one name on a line.
+
+        Args:
+            pack: whether a single value may also be called the first of its kind, ``%5#0``.
+        """
+        name = written
+        if name in self._taken:
+            name = f"{written}@{line}"
+            while name in self._taken:
+                name += "'"
+            self._current[written] = name
+        self._taken.add(name)
+        if count == 1:
+            if pack:
+                self._current[f"{written}#0"] = name
+            return [name]
+        names = [f"{name}#{index}" for index in range(count)]
+        if names:
+            self._current[written] = names[0]
+        if name != written:
+            self._current.update(zip((f"{written}#{i}" for i in range(count)), names))
+        return names
+
+    def use(self, written: str) -> str:
+        """Return the name of the value that a name stands for here."""
+        return self._current.get(written, written)
+
+    def use_all(self, written: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of the values that names stand for here."""
+        current = self._current
+        return tuple([current.get(name, name) for name in written]) if current else tuple(written)

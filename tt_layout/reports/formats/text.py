@@ -9,7 +9,7 @@ from tt_layout.reports.report import Report, plain_pieces
 
 
 class TextFormat(Format):
-    """Text without colours; on a terminal `tt_layout.reports.terminal_text` takes its place."""
+    """Text without colours; on a terminal `tt_layout.cli.output` takes its place."""
 
     name = "text"
     order = 0
