@@ -236,6 +236,23 @@ def test_a_narrow_store_shows_which_lanes_ask_for_which_sectors(open_file: Open)
     assert [set(filter(None, row)) for row in rows[:2]] == [{"0", "32"}, {"1", "33"}]
 
 
+@SIZES
+def test_labels_of_several_lanes_fit_their_cells(size: tuple[int, int], open_file: Open) -> None:
+    """12+1 was measured as 63 is, so that two of them ran into each other."""
+    text = (KERNELS / "attention-gfx942.ttgir").read_text(encoding="utf-8")
+    page = at_size(open_dump(open_file, text), size)
+    labels = [label for [*row] in page.ask(what="texts", grid="cycles") for label in row]
+    assert "12+1" in labels
+    [chart, *_] = page.ask(what="drawn")
+    assert chart["label"]["lines"] == "halves"
+    page.page.evaluate(RECORD_TEXTS)
+    page.page.set_viewport_size({"width": size[0] + 1, "height": size[1]})
+    page.settle()
+    drawn = page.page.evaluate("window.drawnTexts")
+    assert {"12", "+1"} <= set(drawn)
+    assert "12+1" not in drawn
+
+
 @pytest.mark.parametrize("text", [MODULE, several()])
 def test_the_first_picture_of_a_dump_is_in_the_first_screen_of_a_phone(
     text: str, open_file: Open

@@ -57,6 +57,11 @@ function wordAt(shared, place) {
   return { slot, word: Math.floor((slot * shared.bits) / shared.bankBits) };
 }
 
+/** Return the label of a word that is served: its first lane, and how many more there are, 12+1. */
+function servedLabel({ lanes: [first, ...more] }) {
+  return more.length ? `${first}+${more.length}` : String(first);
+}
+
 /** The chart: a column for each bank, a row for each cycle. */
 class CyclesSource {
   /**
@@ -80,7 +85,7 @@ class CyclesSource {
     const verdict = DATA.dump ? `${verdictInWords(access)}; ` : ""; // else it is beside the chart
     this.about = `${verdict}banks across, ${cycle}s of the worst phase down; in each cell the ${noun} that is served`;
     this.found = new Map([...colouring.served.values()].map((one) => [`${one.bank},${one.cycle}`, one]));
-    this.longestLabel = String(access.target.lanes - 1);
+    this.longestLabel = longest([String(access.target.lanes - 1), ...[...colouring.served.values()].map(servedLabel)]);
     this.rowHeight = CYCLE_HEIGHT;
   }
 
@@ -96,9 +101,7 @@ class CyclesSource {
 
   text(x, y) {
     const served = this.at(x, y);
-    if (!served) return "";
-    const more = served.lanes.length - 1;
-    return more ? `${served.lanes[0]}+${more}` : String(served.lanes[0]);
+    return served ? servedLabel(served) : "";
   }
 
   /** Return the location of the first element of the word that is served. */

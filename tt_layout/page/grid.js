@@ -83,15 +83,20 @@ function themeColours() {
   );
 }
 
-/** Break a label in two where it has a joint: T109 and :1, or 11 and 10 of 11,10. */
+/** Break a label in two where it has a joint: T109 and :1, 11 and 10 of 11,10, or 12 and +1 of 12+1. */
 function twoLines(text) {
-  const at = Math.max(text.lastIndexOf(":"), text.lastIndexOf(","));
+  const at = Math.max(text.lastIndexOf(":"), text.lastIndexOf(","), text.search(/\+\d/));
   return at > 0 ? [text.slice(0, at), text.slice(at).replace(",", "")] : [text];
 }
 
 /** Return what a label says in less room: T109 of T109:1, and that there are others, T109+ of T109:1+. */
 function shortened(text) {
   return twoLines(text)[0] + (text.endsWith(MORE_HOLDERS) ? MORE_HOLDERS : "");
+}
+
+/** Return the longest of some labels, the first of those alike; "" of none. */
+function longest(labels) {
+  return labels.reduce((long, own) => (own.length > long.length ? own : long), "");
 }
 
 /** Return [start, end] of each run of equal values. */

@@ -124,8 +124,7 @@ class MultiplicationSource {
     this.rowRuns = down.runs;
     this.captionRows = down.gap;
     this.#chooseColours(ground);
-    const labels = this.matrices.map((matrix) => matrix.longestLabel);
-    this.longestLabel = labels.reduce((long, own) => (own.length > long.length ? own : long));
+    this.longestLabel = longest(this.matrices.map((matrix) => matrix.longestLabel));
   }
 
   /**

@@ -47,7 +47,7 @@ class SectorsSource {
       `${counted(this.rows, "line")} of ${line}: ${part} % of them asked for; in each cell the lane`;
     const taken = Object.entries(supposed).map(([name, value]) => `${name} = ${value}`);
     if (taken.length) this.about += `; drawn as if ${taken.join(", ")}, which the dump leaves open`;
-    this.longestLabel = String(starts.length - 1);
+    this.longestLabel = longest([...this.asked.values()].map((asking) => servedLabel({ lanes: asking })));
     this.rowHeight = CYCLE_HEIGHT;
   }
 
@@ -64,8 +64,8 @@ class SectorsSource {
   }
 
   text(x, y) {
-    const [first, ...more] = this.asked.get(this.#at(x, y)) ?? [];
-    return first === undefined ? "" : `${first}${more.length ? `+${more.length}` : ""}`;
+    const asking = this.asked.get(this.#at(x, y));
+    return asking ? servedLabel({ lanes: asking }) : "";
   }
 
   /** The bytes belong to no element that could be named. */
