@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from command import Run, runner
-from terminals import ESCAPE, on_terminal
+from terminals import ESCAPE, on_terminal, shell_on_terminal
 from test_command_goldens import ROW
 
 import tt_layout.cli.paging
@@ -92,8 +92,39 @@ def test_a_poor_terminal_shows_readable_text(kind: str, arguments: tuple[str, ..
     has_legend = arguments == VIEW and kind in ("dumb", "no colour")  # which is of colours
     assert usual.startswith(text) if has_legend else text == usual
     assert text.count(b"\n") > 6
-    if kind == "no colour":
-        assert b"\x1b[3" not in shown
+    if kind in ("dumb", "no colour"):
+        assert b"\x1b" not in shown
+
+
+SPELT = {
+    "C": ({**POOR["C"]}, "gr\u00f6\u00dfe"),
+    "latin": ({"PYTHONIOENCODING": "ascii:strict", "LC_ALL": "C.UTF-8"}, "gr\u00f6\u00dfe"),
+    "cyrillic": ({"PYTHONIOENCODING": "koi8-r:strict"}, "gr\\xf6\\xdfe"),
+}
+"""Environments, and how an error spells a name that is not of ASCII in each."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SPELT)
+def test_no_letter_is_lost_where_a_terminal_cannot_spell_it(kind: str, tmp_path: Path) -> None:
+    """A report is UTF-8 in every locale, and a message what its stream can be made to write."""
+    variables, name = SPELT[kind]
+    dump = Path(DUMP).read_text(encoding="utf-8").replace("@matmul", '@"gr\u00f6\u00dfe"')
+    (tmp_path / "k.ttgir").write_text(dump, encoding="utf-8")
+    (tmp_path / "bad.mlir").write_text("#a = #ttg.gr\u00f6\u00dfe<{}>\n", encoding="utf-8")
+    program = f"{sys.executable} -m tt_layout"
+    shown = shell_on_terminal(
+        f"{program} audit k.ttgir; echo [$?]; {program} info bad.mlir:a -t 8xf32; echo [$?]",
+        columns=80,
+        folder=tmp_path,
+        environment={**os.environ, **variables, "PYTHONPATH": str(ROOT)},
+    )
+    report, _, message = shown.partition("[0]\n")
+    assert report.startswith("k.ttgir:15\n@gr\u00f6\u00dfe, sm90")
+    assert message.startswith("bad.mlir:1:13: error: ")
+    assert f"\n#a = #ttg.{name}<{{}}>\n" in message
+    assert message.endswith("[2]\n")
+    assert "Traceback" not in message
 
 
 @pytest.mark.slow
@@ -107,7 +138,9 @@ def test_a_narrow_terminal_and_one_of_unknown_size(
     assert status == 0, errors
     assert "Traceback" not in text + errors
     assert text.strip()
-    if columns and arguments[0] != "-l":
+    if not columns:
+        assert shown == on_terminal(*arguments, columns=80, PAGER="cat")[1]
+    elif arguments[0] != "-l":
         assert max(map(len, text.splitlines())) <= columns
 
 

@@ -234,6 +234,7 @@ def test_calls_that_are_cancelled_leave_the_others_alone(tmp_path: Path) -> None
         for number in numbers[::2]:
             found = server.answer(number, 300)["result"]
             assert f"@kernel_{number}" in found["content"][0]["text"]
+        assert not server.results(), "what is given up is not worked on"
         assert not call(server, 1, "audit", {"dump": MATMUL}).get("isError")
         assert server.stop() == 0
     assert "Traceback" not in (tmp_path / "errors").read_text()
@@ -261,7 +262,7 @@ def test_an_answer_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert agent_tools.answered(tools, "audit", {"dump": "x"}) == refused
     process = os.fork()
     if not process:
-        limit_memory()
+        monkeypatch.setattr(agent_tools, "_limit_memory", limit_memory)
         monkeypatch.setattr(agent_tools.AgentTools, "audit", large)
         told = agent_tools.answered(tools, "audit", {"dump": "x"})
         os._exit(told != agent_tools.Refusal("it takes more than 600 MiB of memory"))

@@ -57,6 +57,7 @@ def run(
         "PYTHONPATH": str(ROOT),
         "OPENBLAS_NUM_THREADS": "1",
         "TMPDIR": str(folder / "tmp"),
+        "PYTHONUNBUFFERED": "",  # as a shell has it: what cannot be written stays in a buffer
         **named,
     }
     done = subprocess.run(

@@ -94,6 +94,10 @@ class Raw:
         self.check_bounds()
         return self._known.pop(number)
 
+    def results(self) -> set[object]:
+        """Return the numbers of the requests with a result that nobody has asked for yet."""
+        return {number for number, found in self._known.items() if "result" in found}
+
     def check_bounds(self) -> None:
         """See that no process has taken too much since this was seen last."""
         for process in processes_of(self.process.pid):
