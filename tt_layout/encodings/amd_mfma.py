@@ -140,11 +140,11 @@ class AmdMfma(DistributedEncoding):
     )
     ignores_unknown_keys = True
     forms = (
-        split_form("triton_gpu.amd_mfma", Release.V3_0, _KEYS_3_0, _normalize_two_entries),
-        split_form("ttg.amd_mfma", Release.V3_3, _KEYS_3_0, _normalize_two_entries),
-        split_form("ttg.amd_mfma", Release.V3_4, _KEYS_3_4, _normalize_two_entries),
+        split_form(f"triton_gpu.{mnemonic}", Release.V3_0, _KEYS_3_0, _normalize_two_entries),
+        split_form(f"ttg.{mnemonic}", Release.V3_3, _KEYS_3_0, _normalize_two_entries),
+        split_form(f"ttg.{mnemonic}", Release.V3_4, _KEYS_3_4, _normalize_two_entries),
         Form(
-            "ttg.amd_mfma",
+            f"ttg.{mnemonic}",
             Release.V3_5,
             (_VERSION, _WARPS, _TILES, _INSTR, _TRANSPOSED, *split_keys(own_rank), _ELEMENT_TYPE),
             normalize=_normalize_two_entries,
@@ -152,7 +152,7 @@ class AmdMfma(DistributedEncoding):
             from_fields=_from_fields_3_5,
         ),
         Form(
-            "ttg.amd_mfma",
+            f"ttg.{mnemonic}",
             Release.V3_6,
             (_VERSION, _WARPS, _INSTR, _TRANSPOSED, CGA_LAYOUT, _TILES, _BIT_WIDTH),
             to_fields=_tiles_to_fields,

@@ -167,7 +167,7 @@ class AmdWmma(DistributedEncoding):
     ignores_unknown_keys = True
     forms = (
         Form(
-            "triton_gpu.amd_wmma",
+            f"triton_gpu.{mnemonic}",
             Release.V3_0,
             (_WARPS, *split_keys(_RANK)),
             normalize=normalize_split(_RANK),
@@ -175,7 +175,7 @@ class AmdWmma(DistributedEncoding):
             from_fields=_split_and_lists_from_fields,
         ),
         Form(
-            "triton_gpu.amd_wmma",
+            f"triton_gpu.{mnemonic}",
             Release.V3_2,
             (_VERSION, _WARPS, *split_keys(_RANK)),
             normalize=normalize_split(_RANK),
@@ -183,7 +183,7 @@ class AmdWmma(DistributedEncoding):
             from_fields=_split_and_lists_from_fields,
         ),
         Form(
-            "ttg.amd_wmma",
+            f"ttg.{mnemonic}",
             Release.V3_3,
             (_VERSION, _TRANSPOSE, _WARPS, *split_keys(_RANK)),
             normalize=normalize_split(_RANK),
@@ -191,14 +191,14 @@ class AmdWmma(DistributedEncoding):
             from_fields=_split_and_lists_from_fields,
         ),
         Form(
-            "ttg.amd_wmma",
+            f"ttg.{mnemonic}",
             Release.V3_6,
             (_VERSION, _TRANSPOSE, _WARPS, CGA_LAYOUT, _TILES, _INSTR),
             to_fields=_lists_to_fields,
             from_fields=_lists_from_fields,
         ),
         Form(
-            "ttg.amd_wmma",
+            f"ttg.{mnemonic}",
             Release.V3_7,
             (_VERSION, _TRANSPOSE, _RANK_KEY, _CTA_LAYOUT, CGA_LAYOUT, _INSTR),
             to_fields=_rank_to_fields,

@@ -88,14 +88,14 @@ class Blocked(DistributedEncoding):
         Rule("warps_per_cta", Must.POWERS, since=Release.V3_5),
     )
     forms = (
-        Form("triton_gpu.blocked", Release.V2022, _KEYS),
-        split_form("triton_gpu.blocked", Release.V2_2, _KEYS + PRINTED_SPLIT),
-        split_form("triton_gpu.blocked", Release.V3_0, _SPLIT_KEYS, _NORMALIZE),
-        split_form("ttg.blocked", Release.V3_3, _SPLIT_KEYS, _NORMALIZE),
-        split_form("ttg.blocked", Release.V3_4, _SPLIT_KEYS, _NORMALIZE)._replace(
+        Form(f"triton_gpu.{mnemonic}", Release.V2022, _KEYS),
+        split_form(f"triton_gpu.{mnemonic}", Release.V2_2, _KEYS + PRINTED_SPLIT),
+        split_form(f"triton_gpu.{mnemonic}", Release.V3_0, _SPLIT_KEYS, _NORMALIZE),
+        split_form(f"ttg.{mnemonic}", Release.V3_3, _SPLIT_KEYS, _NORMALIZE),
+        split_form(f"ttg.{mnemonic}", Release.V3_4, _SPLIT_KEYS, _NORMALIZE)._replace(
             supports=_has_no_empty_split
         ),
-        Form("ttg.blocked", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
+        Form(f"ttg.{mnemonic}", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
     )
 
     @property

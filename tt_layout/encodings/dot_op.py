@@ -119,27 +119,27 @@ class DotOperand(DistributedEncoding):
     mnemonic = "dot_op"
     rules = (Rule("op_idx", Must.ONE_OF, (0, 1), since=Release.V3_0),)
     forms = (
-        Form("triton_gpu.dot_op", Release.V2022, (_IMPLIED_OP_IDX, _PARENT)),
+        Form(f"triton_gpu.{mnemonic}", Release.V2022, (_IMPLIED_OP_IDX, _PARENT)),
         Form(
-            "triton_gpu.dot_op",
+            f"triton_gpu.{mnemonic}",
             Release.V2_0,
             (_IMPLIED_OP_IDX, _PARENT, _IS_V1_ROW),
         ),
         Form(
-            "triton_gpu.dot_op",
+            f"triton_gpu.{mnemonic}",
             Release.V2_1,
             (_IMPLIED_OP_IDX, _PARENT, _PRINTED_FOR_AMPERE),
             normalize=_normalize_k_width,
             from_fields=lambda dot, element_bits: {"kWidth": dot.k_width or None},
         ),
         Form(
-            "triton_gpu.dot_op",
+            f"triton_gpu.{mnemonic}",
             Release.V3_0,
             (_OP_IDX, _PARENT, _K_WIDTH),
             style=Style.BRACED_STRUCT,
         ),
         Form(
-            "ttg.dot_op",
+            f"ttg.{mnemonic}",
             Release.V3_3,
             (_OP_IDX, _PARENT, _K_WIDTH),
             style=Style.BRACED_STRUCT,

@@ -138,12 +138,12 @@ class Dpas(DistributedEncoding):
     ignores_unknown_keys = True
     forms = (
         Form(
-            "triton_intel_gpu.dpas",
+            f"triton_intel_gpu.{mnemonic}",
             Release.V3_0,
             _keys(_CLUSTER._replace(default=())),
             normalize=_with_cluster,
         ),
-        Form("ttig.dpas", Release.V3_4, _KEYS, normalize=_with_shapes),
+        Form(f"ttig.{mnemonic}", Release.V3_4, _KEYS, normalize=_with_shapes),
     )
 
     @property

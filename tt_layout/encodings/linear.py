@@ -52,7 +52,7 @@ class GenericLinear(DistributedEncoding):
 
     mnemonic = "generic_linear"
     ignores_unknown_keys = True
-    forms = (Form("ttg.generic_linear", Release.V3_8, _KEYS),)
+    forms = (Form(f"ttg.{mnemonic}", Release.V3_8, _KEYS),)
 
     @property
     def vectors(self) -> Bases:
@@ -136,7 +136,7 @@ class Linear(GenericLinear):
     """
 
     mnemonic = "linear"
-    forms = (Form("ttg.linear", Release.V3_3, _KEYS),)
+    forms = (Form(f"ttg.{mnemonic}", Release.V3_3, _KEYS),)
 
     def matrix_violations(self) -> Iterator[Violation]:
         """Yield violations of bases of equal length."""

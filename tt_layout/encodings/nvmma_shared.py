@@ -122,7 +122,7 @@ class NvmmaShared(SharedEncoding):
     )
     forms = (
         Form(
-            "ttg.nvmma_shared",
+            f"ttg.{mnemonic}",
             Release.V3_3,
             (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, *_SPLIT),
             normalize=normalize_split(_rank_of_split),
@@ -130,13 +130,13 @@ class NvmmaShared(SharedEncoding):
             from_fields=_split_with_rank_from_fields,
         ),
         Form(
-            "ttg.nvmma_shared",
+            f"ttg.{mnemonic}",
             Release.V3_6,
             (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, CGA_LAYOUT, _RANK_KEY),
             from_fields=_rank_from_fields,
         ),
         Form(
-            "ttg.nvmma_shared",
+            f"ttg.{mnemonic}",
             Release.V3_8,
             (_WIDTH, _TRANSPOSED, _BIT_WIDTH, _FP4, CGA_LAYOUT, _RANK_KEY),
             from_fields=_rank_from_fields,

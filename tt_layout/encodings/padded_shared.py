@@ -160,7 +160,7 @@ class PaddedShared(SharedEncoding):
     mnemonic = "padded_shared"
     forms = (
         Form(
-            "ttg.padded_shared",
+            f"ttg.{mnemonic}",
             Release.V3_5,
             (_PADDINGS, Key("order", INTEGERS, field="order"), *split_keys(_RANK)),
             style=Style.PADDED,
@@ -169,7 +169,7 @@ class PaddedShared(SharedEncoding):
             from_fields=_order_from_fields,
         ),
         Form(
-            "ttg.padded_shared",
+            f"ttg.{mnemonic}",
             Release.V3_6,
             (
                 _PADDINGS,

@@ -51,7 +51,7 @@ class PartitionedShared(SharedEncoding):
     )
     forms = (
         Form(
-            "ttg.partitioned_shared",
+            f"ttg.{mnemonic}",
             Release.V3_8,
             (
                 Key("numPartitions", INTEGER, field="num_partitions"),

@@ -44,7 +44,7 @@ class SharedLinear(SharedEncoding):
     rules = (Rule("alignment", Must.POWER),)
     forms = (
         Form(
-            "ttg.shared_linear",
+            f"ttg.{mnemonic}",
             Release.V3_6,
             (
                 Key("offset", BASES, field="offset"),

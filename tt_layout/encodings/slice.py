@@ -48,8 +48,8 @@ class Slice(DistributedEncoding):
     mnemonic = "slice"
     ignores_unknown_keys = True
     forms = (
-        Form("triton_gpu.slice", Release.V2022, _KEYS),
-        Form("ttg.slice", Release.V3_3, _KEYS),
+        Form(f"triton_gpu.{mnemonic}", Release.V2022, _KEYS),
+        Form(f"ttg.{mnemonic}", Release.V3_3, _KEYS),
     )
 
     @property

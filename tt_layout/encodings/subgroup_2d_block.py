@@ -83,7 +83,7 @@ class Subgroup2dBlock(DistributedEncoding):
     ignores_unknown_keys = True
     forms = (
         split_form(
-            "ttig.subgroup_2d_block",
+            f"ttig.{mnemonic}",
             Release.V3_4,
             _KEYS,
             normalize_split(rank_by("warpsPerCTA")),

@@ -91,8 +91,8 @@ class SwizzledShared(SharedEncoding):
             (*_SPLIT_KEYS, _LEADING_OFFSET),
             _NORMALIZE,
         ),
-        split_form("ttg.swizzled_shared", Release.V3_3, _SPLIT_KEYS, _NORMALIZE),
-        Form("ttg.swizzled_shared", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
+        split_form(f"ttg.{mnemonic}", Release.V3_3, _SPLIT_KEYS, _NORMALIZE),
+        Form(f"ttg.{mnemonic}", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
     )
 
     @property
@@ -202,8 +202,8 @@ class AmdRotatingShared(SwizzledShared):
     mnemonic = "amd_rotating_shared"
     rules = tuple(rule._replace(since=None) for rule in SwizzledShared.rules)
     forms = (
-        split_form("ttg.amd_rotating_shared", Release.V3_4, _SPLIT_KEYS, _NORMALIZE),
-        Form("ttg.amd_rotating_shared", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
+        split_form(f"ttg.{mnemonic}", Release.V3_4, _SPLIT_KEYS, _NORMALIZE),
+        Form(f"ttg.{mnemonic}", Release.V3_6, (*_KEYS, CGA_LAYOUT)),
     )
 
     def _split_violations(self) -> Iterator[Violation]:

@@ -149,7 +149,7 @@ class TensorMemory(TensorMemoryBase):
     )
     forms = (
         Form(
-            "ttng.tensor_memory_encoding",
+            f"ttng.{mnemonic}",
             Release.V3_3,
             (_BLOCK_M, _BLOCK_N, Key("unpacked", BOOLEAN, part_of="col_stride"), *_SPLITS),
             style=Style.STRUCT,
@@ -157,7 +157,7 @@ class TensorMemory(TensorMemoryBase):
             from_fields=_unpacked_from_fields,
         ),
         Form(
-            "ttng.tensor_memory_encoding",
+            f"ttng.{mnemonic}",
             Release.V3_6,
             (_BLOCK_M, _BLOCK_N, _COL_STRIDE, *_SPLITS, _TWO_CTAS),
             style=Style.STRUCT,
@@ -165,7 +165,7 @@ class TensorMemory(TensorMemoryBase):
             from_fields=_stride_and_splits_from_fields,
         ),
         Form(
-            "ttng.tensor_memory_encoding",
+            f"ttng.{mnemonic}",
             Release.V3_8,
             (
                 _BLOCK_M,
@@ -293,7 +293,7 @@ class TensorMemoryScales(TensorMemoryBase):
     mnemonic = "tensor_memory_scales_encoding"
     forms = (
         Form(
-            "ttng.tensor_memory_scales_encoding",
+            f"ttng.{mnemonic}",
             Release.V3_3,
             _SPLITS,
             style=Style.STRUCT,
@@ -301,7 +301,7 @@ class TensorMemoryScales(TensorMemoryBase):
             from_fields=_splits_from_fields,
         ),
         Form(
-            "ttng.tensor_memory_scales_encoding",
+            f"ttng.{mnemonic}",
             Release.V3_8,
             (
                 CGA_LAYOUT,

@@ -18,10 +18,8 @@ from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, join, pessimistic
 from tt_layout.audit.axis.rules import conclusion, rank_of
 from tt_layout.audit.axis.step import Step
 from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.ssa.attributes import HINTS
 from tt_layout.ir.ssa.control_flow import BOUNDS, Call, Way, branches, by_label, calls, ways
-
-HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
-"""Attributes by which a program states what it knows, in the order of `AxisInfo`."""
 
 _HINTS = frozenset(HINTS)
 

@@ -10,12 +10,10 @@ from types import MappingProxyType
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import Attribute
+from tt_layout.ir.ssa.attributes import DIVISIBILITY
 from tt_layout.ir.ssa.model import SsaFunction
 from tt_layout.ir.ssa.types import ValueType
 from tt_layout.surface import argument
-
-DIVISIBILITY = "tt.divisibility"
-"""The attribute that states what an argument is a multiple of."""
 
 PROGRAM_AXES = "xyz"
 PROGRAM_IDS = tuple(f"program_id_{axis}" for axis in PROGRAM_AXES)

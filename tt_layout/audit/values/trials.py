@@ -20,13 +20,14 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.evaluator import Evaluator, Scope, Steps
-from tt_layout.audit.values.given import DIVISIBILITY, PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import agreed
 from tt_layout.audit.values.strides import Strides
 from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
 from tt_layout.ir.ssa import Attribute, SsaFunction, SsaOperation, Value, ValueType
+from tt_layout.ir.ssa.attributes import DIVISIBILITY
 from tt_layout.ir.ssa.control_flow import BOUNDS
 
 MULTIPLIERS = (3, 68, 1021, 6)

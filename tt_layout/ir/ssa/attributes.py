@@ -10,6 +10,12 @@ from typing import Any
 from tt_layout.ir.ssa.tokens import BALANCED
 from tt_layout.mlir.source import QUOTED, STRING
 
+DIVISIBILITY = "tt.divisibility"
+"""The attribute that states what a value is a multiple of."""
+
+HINTS = ("tt.contiguity", DIVISIBILITY, "tt.constancy")
+"""Attributes by which a program states what it knows of values."""
+
 _INTEGER = re.compile(r"(-?(?:0x[\da-fA-F]{1,40}|\d{1,40}))\s*(?::\s*(?:[su]?i\d+|index))?")
 _BOOLEAN = re.compile(r"(true|false)\s*(?::\s*i1)?")
 _STRING = re.compile(rf'"({STRING})"')
