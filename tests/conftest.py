@@ -169,8 +169,11 @@ def tally(request: pytest.FixtureRequest) -> Iterator[Counter[str]]:
 
 
 @pytest.fixture
-def bounded() -> Iterator[None]:
-    """Hold an attack in this process within what one in a process of its own may take."""
+def bounded(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Hold an attack in this process within what one in a process of its own may take.
+
+    Fewer megabytes are a parameter of the fixture.
+    """
     import resource
     import signal
 
@@ -181,7 +184,8 @@ def bounded() -> Iterator[None]:
 
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = pages * os.sysconf("SC_PAGE_SIZE") + (MEGABYTES << 20)
+    megabytes = getattr(request, "param", MEGABYTES)
+    most = pages * os.sysconf("SC_PAGE_SIZE") + (megabytes << 20)
     before = signal.signal(signal.SIGPROF, end)
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))
     signal.setitimer(signal.ITIMER_PROF, SECONDS)

@@ -415,6 +415,23 @@ def test_an_atom_for_a_larger_tile_is_to_be_repeated() -> None:
         read_layout(atom, Context().over(parse_type("!ttg.memdesc<4x64xf16>")))
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["(4,4):(-1,4)", "Layout((4,4),(-1,4))", "Swizzle<1,0,1> o (4,4):(-1,4)", "4:-1"],
+)
+def test_negative_strides_are_refused_wherever_a_layout_is_taken(text: str) -> None:
+    """Signs were dropped once, which gave another layout."""
+    with pytest.raises(LayoutError, match="sizes and strides of CuTe are not negative here"):
+        read_layout(text, Context().over(parse_type("!ttg.memdesc<4x4xf16>")))
+    with pytest.raises(LayoutError, match="sizes and strides of CuTe are not negative here"):
+        evaluate(text)
+
+
+def test_words_in_a_layout_are_not_dropped() -> None:
+    with pytest.raises(LayoutError, match="expected an integer, got 'k'"):
+        read_layout("Layout((4,4),(k,4))", Context().over(parse_type("!ttg.memdesc<4x4xf16>")))
+
+
 def test_the_command_prints_the_value_the_table_and_the_attribute(run: Run) -> None:
     outcome = run("cute", "logical_divide((4,4):(1,4), (2, 2))", "--table")
     assert outcome.status == 0

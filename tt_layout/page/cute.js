@@ -17,7 +17,7 @@ const CUTE_MAKERS = [
   [/\b(?:Shape|Stride|Step|make_shape|make_stride|make_tuple|tuple)(?=\()/g, ""],
   [/\b(?:Int|C|constant)\((\d+)\)/g, "$1"],
 ];
-const CUTE_LAYOUT = /^[_(),\s]*\d[\d_(),\s]*:[\d_(),\s]*$/;
+const CUTE_LAYOUT = /^[_(),\s]*-?\d[\d_(),\s-]*:[\d_(),\s-]*$/;
 const CUTE_HEAD =
   /^\s*(?:\(?(?:Swizzle|Sw|S)[<(]|TiledCopy|TiledMMA|Tiler_MN:|(?:\w+(?:\.|::))*(?:Layout|ComposedLayout|composition|make_layout(?:_tv)?|make_composed_layout)\s*[<(])/;
 const CUTE_THREADS = /make_layout_tv|Tiler_MN|TiledCopy|TiledMMA/;
@@ -51,7 +51,7 @@ function readCute(text) {
     else if (arguments_.length !== 2 || order) throw new TextError("expected Layout(shape, stride)");
     return cuteOf(...arguments_, swizzle);
   }
-  const body = /^([\d(),]+):([\d(),]+)$/.exec(withoutOuterBrackets(rest));
+  const body = /^([\d(),-]+):([\d(),-]+)$/.exec(withoutOuterBrackets(rest));
   if (!body) throw new TextError("expected a CuTe layout such as (8,4):(4,1)");
   return cuteOf(cuteTree(body[1]), cuteTree(body[2]), swizzle);
 }
@@ -101,6 +101,10 @@ function withoutOuterBrackets(text) {
 
 /** Return the nested lists of a text such as (2,(4,8)). */
 function cuteTree(text) {
+  const [strange] = /[^\d(),][^(),]*/.exec(text) ?? [];
+  if (strange?.startsWith("-"))
+    throw new TextError(`sizes and strides of CuTe are not negative here, got '${strange}'`);
+  if (strange) throw new TextError(`expected an integer, got '${strange}'`);
   const root = [];
   const stack = [root];
   for (const [word] of text.matchAll(/\d+|[(),]/g)) {

@@ -18,6 +18,7 @@ from math import prod
 from typing import Union
 
 from tt_layout.errors import LayoutError
+from tt_layout.notation.cute.text import NOT_NEGATIVE
 
 Nested = Union[int, "tuple[Nested, ...]"]
 """An integer, or a tuple of such."""
@@ -38,7 +39,8 @@ class Layout:
         stride: as nested as the shape.
 
     Raises:
-        LayoutError: shape and stride are nested in different ways, or a size is below 1.
+        LayoutError: shape and stride are nested in different ways, a size is below 1, or a stride
+            below 0.
 
     Example:
         >>> layout = Layout((4, (2, 3)), (6, (1, 2)))
@@ -53,6 +55,8 @@ class Layout:
         _check_congruent(self.shape, self.stride)
         if any(size < 1 for size in leaves(self.shape)):
             raise LayoutError(f"the sizes of a layout are at least 1, got {written(self.shape)}")
+        if any(stride < 0 for stride in leaves(self.stride)):
+            raise LayoutError(f"{NOT_NEGATIVE}, got {written(self.stride)}")
 
     def __str__(self) -> str:
         return f"{written(self.shape)}:{written(self.stride)}"
@@ -81,7 +85,7 @@ class Layout:
     @property
     def cosize(self) -> int:
         """One more than the largest integer that the layout leads to."""
-        return 1 + sum((size - 1) * max(0, stride) for size, stride in self.flat)
+        return 1 + sum((size - 1) * stride for size, stride in self.flat)
 
 
 Tiler = Union[int, None, Layout, "tuple[Tiler, ...]"]
@@ -272,8 +276,7 @@ def _picked(outer: Layout, size: int, stride: int, what: str) -> list[tuple[int,
     """Return the modes of a coalesced layout at the first ``size`` multiples of a stride."""
     *modes, last = outer.flat
     result: list[tuple[int, int]] = []
-    sign = 1 if stride > 0 else -1
-    step, rest = abs(stride), size
+    step, rest = stride, size
     for mode_size, mode_stride in modes:
         if rest > 1 and mode_size % step and step % mode_size:
             message = f"{what}: stride {step} and size {mode_size} do not divide each other"
@@ -282,11 +285,11 @@ def _picked(outer: Layout, size: int, stride: int, what: str) -> list[tuple[int,
         if rest % taken:
             raise LayoutError(f"{what}: size {rest} is not divided by {taken}")
         if taken > 1:
-            result.append((taken, sign * step * mode_stride))
+            result.append((taken, step * mode_stride))
         rest //= taken
         step = -(-step // mode_size)
     if rest > 1 or not result:
-        result.append((rest, sign * step * last[1]))
+        result.append((rest, step * last[1]))
     return result
 
 
@@ -609,10 +612,10 @@ def _upcast(size: int, stride: int, count: int, layout: Layout) -> tuple[int, in
         return size, 0
     if stride % count == 0:
         return size, stride // count
-    inside = count // abs(stride) if count % abs(stride) == 0 else 0
+    inside = count // stride if count % stride == 0 else 0
     if not inside or (size % inside and inside % size):
         raise LayoutError(f"{layout} cannot be recast: {count} elements are not one of another")
-    return max(1, size // inside), 1 if stride > 0 else -1
+    return max(1, size // inside), 1
 
 
 def downcast(layout: Layout, count: int) -> Layout:
@@ -624,7 +627,7 @@ def downcast(layout: Layout, count: int) -> Layout:
     """
 
     def narrower(size: int, stride: int) -> tuple[int, int]:
-        return (size * count, stride) if abs(stride) == 1 else (size, stride * count)
+        return (size * count, stride) if stride == 1 else (size, stride * count)
 
     return _each_leaf(layout, narrower)
 

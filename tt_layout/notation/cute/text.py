@@ -30,7 +30,7 @@ _SWIZZLE = re.compile(
     rf"\(?(?:Swizzle|Sw|S)(?:<{_NUMBERS}>|\({_NUMBERS}\))\)?"
     r"o(?:(?:0|smem_ptr\[(?P<bits>\d{1,3})b\]\(.*?\))o)?"
 )
-_BODY = re.compile(r"([\d(),]+):([\d(),]+)")
+_BODY = re.compile(r"([\d(),-]+):([\d(),-]+)")
 _CALL = re.compile(r"Layout\((.*)\)")
 _COMPOSED = re.compile(
     rf"ComposedLayout\(Swizzle\({_NUMBERS}\),(?:(?:0|smem_ptr_flag_bits\((?P<bits>\d{{1,3}})\)),)?"
@@ -47,9 +47,14 @@ _MAKERS = (
 _ROWS = {"GenRowMajor", "LayoutRight"}
 _COLUMNS = {"GenColMajor", "LayoutLeft"}
 _WORD = re.compile(r"\d+|[(),]")
+_STRANGE = re.compile(r"[^\d(),][^(),]*")
+"""What is neither an integer nor a bracket of nested lists."""
+NOT_NEGATIVE = "sizes and strides of CuTe are not negative here"
 MAX_DIGITS = 18
 BYTE_BITS = 3  # as a power of two
 MAX_DEPTH = 64
+MAX_WORDS = 1 << 12
+"""Numbers, commas and brackets of a layout: compact strides grow with each."""
 
 Paired = list["Paired | Mode"]
 
@@ -321,11 +326,31 @@ def _flat(tree: Paired | Mode) -> Iterator[Mode]:
         yield from _flat(part)
 
 
+def _words(text: str) -> list[str]:
+    """Split the text of nested lists into its numbers, commas and brackets.
+
+    Raises:
+        LayoutError: a number is negative or none, or there are more than `MAX_WORDS` of them.
+    """
+    if strange := _STRANGE.search(text):
+        if strange[0].startswith("-"):
+            raise LayoutError(f"{NOT_NEGATIVE}, got {quoted(strange[0])}")
+        raise LayoutError(f"expected an integer, got {quoted(strange[0])}")
+    words = _WORD.findall(text)
+    if len(words) > MAX_WORDS:
+        raise LayoutError(f"a layout has at most {MAX_WORDS} numbers and brackets here")
+    return words
+
+
 def _tree(text: str) -> Nested | int:
-    """Parse the nested lists of ``(2,(4,8))``."""
+    """Parse the nested lists of ``(2,(4,8))``.
+
+    Raises:
+        LayoutError: the brackets do not match, or a word is no number.
+    """
     root: list[Any] = []
     stack = [root]
-    for word in _WORD.findall(text):
+    for word in _words(text):
         if word == "(":
             stack.append([])
         elif word == ")" and len(stack) > 1:

@@ -22,7 +22,7 @@ from tt_layout.notation.cute.text import Cute, plain, read_cute
 from tt_layout.notation.cute.writing import to_cute
 from tt_layout.notation.notation import Notation
 
-_LAYOUT = re.compile(r"[_(),\s]*\d[\d_(),\s]*:[\d_(),\s]*")
+_LAYOUT = re.compile(r"[_(),\s]*-?\d[\d_(),\s-]*:[\d_(),\s-]*")
 _HEAD = re.compile(
     r"\s*(?:\(?(?:Swizzle|Sw|S)[<(]|TiledCopy|TiledMMA|Tiler_MN:"
     r"|(?:\w+(?:\.|::))*(?:Layout|ComposedLayout|composition|make_layout(?:_tv)?"
