@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -169,30 +169,43 @@ def test_a_terminal_that_cannot_scroll_gets_no_pager(monkeypatch: pytest.MonkeyP
         assert tt_layout.cli.paging._pager() == command
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX")
-def test_a_page_in_a_read_only_folder_is_one_message(tmp_path: Path) -> None:
+@pytest.fixture
+def read_only(tmp_path: Path) -> Iterator[Path]:
+    """Make a folder with a page in it that nobody can write to."""
     folder = tmp_path / "locked"
     folder.mkdir()
+    shutil.copy(DUMP, folder / "k.ttgir")
+    (folder / "k.html").touch()
     folder.chmod(0o500)
-    prefix = []
+    yield folder
+    folder.chmod(0o700)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="POSIX")
+@pytest.mark.parametrize(
+    ("output", "way_out"), [("", "; -o names another file"), ("-o k.html", ""), ("-o new.html", "")]
+)
+def test_a_page_in_a_read_only_folder_is_one_message(
+    output: str, way_out: str, read_only: Path
+) -> None:
+    prefix = ""
     if os.geteuid() == 0:  # the superuser may write everywhere
         if shutil.which("setpriv") is None:
             pytest.skip("no setpriv")
-        prefix = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]
-    arguments = ["-m", "tt_layout", "page", DUMP, "-o", str(folder / "k.html")]
-    done = subprocess.run(
-        [*prefix, sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        prefix = "setpriv --inh-caps=-all --bounding-set=-all "
+    shown = shell_on_terminal(
+        f"{prefix}{sys.executable} -m tt_layout page k.ttgir {output}; echo [$?]",
+        columns=100,
+        folder=read_only,
+        environment={**os.environ, "PYTHONPATH": str(ROOT)},
     )
-    folder.chmod(0o700)
-    assert done.returncode == 2, done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert "k.html" in done.stderr
-    assert "Permission denied" in done.stderr
-    assert not list(folder.iterdir())
+    name = output.removeprefix("-o ") or "k.html"
+    denied = f"{name}: error: cannot write: Permission denied{way_out}\n[2]\n"
+    assert re.sub("\x1b.*?[A-Za-z]|\r", "", shown).endswith(denied)
+    assert shown.count("error") == 1
+    assert sorted(path.name for path in read_only.iterdir()) == ["k.html", "k.ttgir"]
+    assert (read_only / "k.html").read_bytes() == b""
 
 
 @pytest.mark.slow

@@ -57,9 +57,9 @@ function wordAt(shared, place) {
   return { slot, word: Math.floor((slot * shared.bits) / shared.bankBits) };
 }
 
-/** Return the label of a word that is served: its first lane, and how many more there are, 12+1. */
-function servedLabel({ lanes: [first, ...more] }) {
-  return more.length ? `${first}+${more.length}` : String(first);
+/** Return the label of the lanes of one cell: the first, and how many more there are, 12+1. */
+function lanesLabel(lanes) {
+  return lanes.length > 1 ? `${lanes[0]}+${lanes.length - 1}` : String(lanes[0]);
 }
 
 /** The chart: a column for each bank, a row for each cycle. */
@@ -85,7 +85,8 @@ class CyclesSource {
     const verdict = DATA.dump ? `${verdictInWords(access)}; ` : ""; // else it is beside the chart
     this.about = `${verdict}banks across, ${cycle}s of the worst phase down; in each cell the ${noun} that is served`;
     this.found = new Map([...colouring.served.values()].map((one) => [`${one.bank},${one.cycle}`, one]));
-    this.longestLabel = longest([String(access.target.lanes - 1), ...[...colouring.served.values()].map(servedLabel)]);
+    const labels = [...colouring.served.values()].map(({ lanes }) => lanesLabel(lanes));
+    this.longestLabel = longest([String(access.target.lanes - 1), ...labels]);
     this.rowHeight = CYCLE_HEIGHT;
   }
 
@@ -101,7 +102,7 @@ class CyclesSource {
 
   text(x, y) {
     const served = this.at(x, y);
-    return served ? servedLabel(served) : "";
+    return served ? lanesLabel(served.lanes) : "";
   }
 
   /** Return the location of the first element of the word that is served. */

@@ -47,7 +47,7 @@ class SectorsSource {
       `${counted(this.rows, "line")} of ${line}: ${part} % of them asked for; in each cell the lane`;
     const taken = Object.entries(supposed).map(([name, value]) => `${name} = ${value}`);
     if (taken.length) this.about += `; drawn as if ${taken.join(", ")}, which the dump leaves open`;
-    this.longestLabel = longest([...this.asked.values()].map((asking) => servedLabel({ lanes: asking })));
+    this.longestLabel = longest([...this.asked.values()].map(lanesLabel));
     this.rowHeight = CYCLE_HEIGHT;
   }
 
@@ -65,7 +65,7 @@ class SectorsSource {
 
   text(x, y) {
     const asking = this.asked.get(this.#at(x, y));
-    return asking ? servedLabel({ lanes: asking }) : "";
+    return asking ? lanesLabel(asking) : "";
   }
 
   /** The bytes belong to no element that could be named. */

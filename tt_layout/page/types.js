@@ -161,6 +161,7 @@
  * @property {string[]} releases
  * @property {any[]} encodings
  * @property {any[]} keys
+ * @property {any} shortest tables of the search for an attribute with parameters
  * @property {string[]} wrappers
  * @property {string[]} placeholders
  * @property {Record<string, string>} styles
