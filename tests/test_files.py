@@ -22,7 +22,6 @@ from tt_layout.files import (
     matching,
     open_file,
     read_bytes,
-    read_start,
 )
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
@@ -32,7 +31,6 @@ def test_a_file_is_read_up_to_a_limit(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"abc")
     assert read_bytes(str(path), 3) == b"abc"
-    assert read_start(str(path), 2) == b"ab"
     with pytest.raises(LayoutError, match="longer than 2 bytes, the most that is read"):
         read_bytes(str(path), 2)
 

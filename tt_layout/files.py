@@ -148,19 +148,6 @@ def read_bytes(path: str, most: int = MAX_BYTES) -> bytes:
         raise file_error("read", path, error) from None
 
 
-def read_start(path: str, size: int) -> bytes:
-    """Return at most so many bytes from the start of a file.
-
-    Raises:
-        LayoutError: it cannot be read, or is not a regular file.
-    """
-    try:
-        with open_file(path) as file:
-            return file.read(size) or b""
-    except OSError as error:
-        raise file_error("read", path, error) from None
-
-
 def lines_of(path: str, most: int, longest: int) -> Iterator[bytes]:
     """Yield the lines of a file, which may be compressed, with their ends.
 

@@ -23,9 +23,8 @@ from tt_layout.audit.verdict import EMPTY
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.finding_text import USUAL, Listed, finding_in_brief, notes
 from tt_layout.reports.fitted import Paragraph
-from tt_layout.reports.kernel_head import resources, state, summary_colour
+from tt_layout.reports.kernel_head import paragraph, resources, state, summary_colour
 from tt_layout.reports.program_source import ProgramSource
-from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe, shortened
 from tt_layout.surface import everything
 from tt_layout.wording import count
@@ -36,7 +35,6 @@ SCREEN = 20
 WIDTH = 80
 """Characters in which these are counted."""
 
-MAX_NOTES = 2
 MAX_WHO = 72  # characters of a kernel, its GPU and its warps, in short
 MAX_LEFT_OUT = 4  # lines about what is left out
 MAX_KINDS = 100  # characters of the kinds of findings that are left out
@@ -96,13 +94,13 @@ def first_screen(
         chosen = _grown(parts, room - reserved)
         shown = [part for part, form in zip(parts, chosen) if form]
         left_out = _left_out(groups, parts, shown)
-        last = [*map(_paragraph, filter(None, [left_out]))]
+        last = [*map(paragraph, filter(None, [left_out]))]
         if heights(*chosen, last) <= room:
             break
     for form in (*chosen, last):
         yield from form
     if not found:
-        yield _paragraph(EMPTY)
+        yield paragraph(EMPTY)
 
 
 def heights(*forms: Form) -> int:
@@ -170,10 +168,6 @@ def _state(summary: Kernel) -> Part:
 
 def _short(text: str) -> str:
     return shortened(text, MAX_TEXT)
-
-
-def _paragraph(text: str) -> Paragraph:
-    return Paragraph(text, GAP, 2 * len(GAP))
 
 
 def _forms(

@@ -94,14 +94,14 @@ def time_paragraphs(kernel: Kernel) -> Iterator[Paragraph]:
         return
     found = kernel.estimate
     shown = [f"{name} {duration(seconds)}" for name, seconds in shown_terms(found)]
-    yield _paragraph(f"each alone would take: {', '.join(shown)}")
+    yield paragraph(f"each alone would take: {', '.join(shown)}")
     walked = found.launch.walked
     for iteration in walked.iterations:
         path = _path_text(iteration.critical, iteration.cycles)
-        yield _paragraph(f"{iteration_text(iteration)}: {path}")
+        yield paragraph(f"{iteration_text(iteration)}: {path}")
     if not walked.iterations and walked.critical:
         path = _path_text(walked.critical, walked.cycles)
-        yield _paragraph(f"a program takes {found.launch.latency:.0f} cycles: {path}")
+        yield paragraph(f"a program takes {found.launch.latency:.0f} cycles: {path}")
 
 
 def shown_terms(found: Estimate) -> list[tuple[str, float]]:
@@ -130,5 +130,6 @@ def _place(wait: Wait) -> str:
     return f"{step.name} (line {step.line}{program})"
 
 
-def _paragraph(text: str) -> Paragraph:
+def paragraph(text: str) -> Paragraph:
+    """Return a text as a paragraph of a kernel."""
     return Paragraph(text, GAP, 2 * len(GAP))

@@ -75,7 +75,6 @@ class Bounds:
         bounds: the largest first.
         work: what one program asks for.
         memory: what DRAM moves for all programs of the grid, or of the wave.
-        is_voided: whether spills are likely, which cost more than anything that is counted.
         wave: the programs that are assumed without a grid.
     """
 
@@ -85,7 +84,6 @@ class Bounds:
     bounds: tuple[Bound, ...]
     work: Work
     memory: DramTraffic
-    is_voided: bool = False
     wave: Wave | None = None
 
     @property

@@ -87,8 +87,6 @@ def _ptx(access: Access) -> str:
     return ".".join([*parts, *[f"v{words}"] * (words > 1), f"b{word}"])
 
 
-_SCOPES = {"gpu": "gpu", "cta": "cta", "sys": "sys"}
-_BITWISE = ("and", "or", "xor", "exch")
 _SIGNED = ("max", "min")
 
 

@@ -208,7 +208,7 @@ def _contiguity(access: Access, origin: Origin) -> Cure:
     if dimension.apart == 0:
         return _nothing(advice.one_address(access.width.dim, name))
     if dimension.apart not in (None, 1) or dimension.factor:
-        return _apart(access, origin, dimension)
+        return _apart(access, dimension)
     if dimension.constancy > 1:
         return _nothing(advice.repeated(dimension.constancy, name))
     facts = access.facts(trace.value, trace.dim)
@@ -262,7 +262,7 @@ def _data(access: Access, origin: Origin) -> Cure:
     return Cure(advice.of_loaded(origin), supposed, {})
 
 
-def _apart(access: Access, origin: Origin, facts: Facts) -> Cure:
+def _apart(access: Access, facts: Facts) -> Cure:
     """Return the cure of neighbours some elements apart."""
     factor = facts.factor
     if facts.apart is not None or not factor:

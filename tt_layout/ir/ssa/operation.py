@@ -16,7 +16,6 @@ _BARE = frozenset({"return", "call", "br", "cond_br"})
 _WITH_REGIONS = frozenset(
     {"scf.if", "scf.for", "scf.while", "scf.execute_region", "ttg.warp_specialize"}
 )
-_BRANCHES = frozenset({"cf.br", "cf.cond_br", "cf.switch", "br", "cond_br"})
 _TERMINATOR = re.compile(r"(?:\w+\.)*(?:\w*yield|\w*return|unreachable)")
 _NAMED = re.compile(r"\(\s*%[\w$.-]+\s*(=(?!=)|:)", re.ASCII)
 

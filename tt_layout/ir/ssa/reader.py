@@ -111,7 +111,7 @@ class _FunctionReader:
         if self.cursor.kind == "string":
             arguments, attributes, body = self._generic()
         else:
-            arguments, attributes, body = self._custom(function)
+            arguments, attributes, body = self._custom()
         connect(body)
         return SsaFunction(
             name=function.name,
@@ -125,7 +125,7 @@ class _FunctionReader:
         )
 
     def _custom(
-        self, function: Function
+        self,
     ) -> tuple[tuple[Value, ...], tuple[Mapping[str, Attribute], ...], Region]:
         cursor = self.cursor
         while cursor.kind and cursor.text != "(":

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
-from tt_layout.algebra.tiles import dim_names
+from tt_layout.algebra.tiles import dim_names, step_along
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import Shape
 from tt_layout.errors import LayoutError, nearest, quoted
@@ -236,7 +236,7 @@ def tiled_axes(shape: Shape, tiles: Iterable[Sequence[int]]) -> list[Steps]:
     rank = len(shape)
     axes: list[Steps] = []
     for dim, size in enumerate(shape):
-        axes.append([_basis(rank, dim, 1 << bit) for bit in range(log2(size))])
+        axes.append([step_along(rank, dim, 1 << bit) for bit in range(log2(size))])
     for tile in tiles:
         if len(tile) > len(axes):
             raise LayoutError(f"the tile {_shown(tile)} has more sizes than there are axes")
@@ -251,10 +251,6 @@ def tiled_axes(shape: Shape, tiles: Iterable[Sequence[int]]) -> list[Steps]:
         inside = [axis[: log2(size)] for axis, size in zip(split, tile)]
         axes = [*axes[: -len(tile)], *counts, *inside]
     return axes
-
-
-def _basis(rank: int, dim: int, value: int) -> tuple[int, ...]:
-    return tuple(value if d == dim else 0 for d in range(rank))
 
 
 def _shown(sizes: Sequence[int]) -> str:
