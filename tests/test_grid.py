@@ -13,10 +13,10 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.sectors import SectorCounts
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
 from tt_layout.audit.global_memory.traffic import count_run, traffic, values_of_all
+from tt_layout.audit.measured.programs import Grid
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions, run_count
 from tt_layout.audit.values.given import GivenValues
-from tt_layout.audit.values.grid import Grid
 from tt_layout.audit.values.kinds import MAX_PARTS, kinds_of_runs
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.unknown import UnknownError

@@ -15,8 +15,7 @@ from tt_layout import parse_ir
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir import Alias, Module
-from tt_layout.ir.build import MAX_LENGTH
-from tt_layout.ir.reader import check_lines
+from tt_layout.ir.reader import MAX_LENGTH, check_lines
 from tt_layout.ir.scope import Scope
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release

@@ -44,9 +44,8 @@ from tt_layout.page import (
     build,
 )
 from tt_layout.page.dump import page_of, page_of_dump
-from tt_layout.page.examples import EXAMPLES, Example
 from tt_layout.page.multiplications import multiplication_data
-from tt_layout.page.playground import playground
+from tt_layout.page.playground import EXAMPLES, Example, playground
 from tt_layout.page.rules import encoding_rules
 from tt_layout.placement import place
 from tt_layout.releases import LATEST, Release

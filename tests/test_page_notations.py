@@ -20,7 +20,7 @@ from tt_layout.notation.context import Context
 from tt_layout.notation.refusal import RefusedError
 from tt_layout.notation.registry import read_layout
 from tt_layout.notation.translation import translate
-from tt_layout.page.examples import EXAMPLES
+from tt_layout.page.playground import EXAMPLES
 from tt_layout.placement import PlacedLayout, place
 
 BUFFER_OF_ONE = "!ttg.memdesc<64xi8, #x, #smem>"

@@ -11,7 +11,7 @@ from work import calls_of
 
 from tt_layout import parse_ir
 from tt_layout.ir.module import Module
-from tt_layout.ir.repeated import KnownTexts
+from tt_layout.ir.reader import KnownTexts
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 KERNELS = sorted(EXAMPLES.glob("*/*.ttgir"))

@@ -93,7 +93,7 @@ from tt_layout.notation.refusal import RefusedError
 from tt_layout.notation.registry import NOTATIONS
 from tt_layout.notation.translation import translate
 from tt_layout.page.dump import _layouts
-from tt_layout.page.examples import EXAMPLES
+from tt_layout.page.playground import EXAMPLES
 from tt_layout.placement import place
 from tt_layout.reports import progress
 from tt_layout.reports.advice_text import no_way_out, note_text

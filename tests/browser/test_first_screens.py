@@ -11,8 +11,7 @@ from browser.conftest import Open
 from browser.open_page import Opened
 from browser.test_dump import KERNELS, MODULE, MODULE_LINES, SHARED, open_dump
 from browser.test_playground import errors_of
-from tt_layout.page.examples import EXAMPLES
-from tt_layout.page.playground import playground
+from tt_layout.page.playground import EXAMPLES, playground
 
 LAPTOP, PHONE = (1440, 900), (390, 844)
 SIZES = pytest.mark.parametrize("size", [LAPTOP, PHONE])

@@ -13,8 +13,7 @@ from browser.conftest import Open
 from browser.kinds import kind, laid
 from browser.open_page import Opened
 from browser.test_access import PLAIN, opened
-from tt_layout.page.examples import EXAMPLES, Example
-from tt_layout.page.playground import playground
+from tt_layout.page.playground import EXAMPLES, Example, playground
 
 LAPTOP = {"width": 1440, "height": 900}
 

@@ -12,8 +12,7 @@ from browser.conftest import Open
 from browser.open_page import Opened
 from browser.test_page_in_browser import UNNAMED
 from tt_layout.page.dump import page_of
-from tt_layout.page.examples import EXAMPLES
-from tt_layout.page.playground import playground
+from tt_layout.page.playground import EXAMPLES, playground
 
 GLUON = "gl.BlockedLayout([1, 2], [8, 4], [2, 2], [1, 0])"
 WORKLOADS = Path(__file__).parent.parent.parent / "examples" / "workloads"

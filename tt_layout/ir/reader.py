@@ -3,6 +3,15 @@
 A part of a dump is a module, or functions without one.  A new part begins at a ``// -----``
 split, at an ``IR Dump Before/After`` header, at a module operation after another, and at
 alias definitions after a module where another module follows.
+
+Most passes leave a module as it is.  The header of the next pass is then followed by the same text
+as before, and what was read of it holds but for its place.
+
+    // -----// IR Dump Before A //----- //
+    module { .. }                               read, and known by its text
+    // -----// IR Dump Before B //----- //
+    module { .. }                               the same text: that module, so many characters
+                                                (`shift`) and lines (`down`) further down
 """
 
 from __future__ import annotations
@@ -10,14 +19,17 @@ from __future__ import annotations
 import copyreg
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import NamedTuple
 
 from tt_layout.arguments import checks_arguments
+from tt_layout.enums import TypeKind
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.ir.build import build_module
 from tt_layout.ir.dump_part import Part, RawOperation
-from tt_layout.ir.module import Module
-from tt_layout.ir.repeated import MAX_LENGTH, KnownTexts
-from tt_layout.ir.scope import Interner
+from tt_layout.ir.module import Alias, AttributeValue, Function, LazyAliases, Module, TypeUses
+from tt_layout.ir.operations import Operation, source_and_target
+from tt_layout.ir.scope import Interner, Scope
 from tt_layout.ir.tokens import (
     BEFORE_NAME,
     DEPTHS,
@@ -29,8 +41,26 @@ from tt_layout.ir.tokens import (
     TOKENS,
     WORD,
 )
+from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
+
+_HEAD = re.compile(r'"?[\w.]+"?\s*(?:@(?:[\w$.-]+|"[^"\n]*")\s*)?attributes\s*\{', re.ASCII)
+_TAIL = re.compile(r"\}\s*\)\s*\{")
+MAX_LENGTH = 1 << 16  # characters of a module's attributes
+
+_FUNCTION = re.compile(r'[^@"]*@(?:"([^"\n]*)"|([\w$.-]+))')
+_GENERIC_FUNCTION = re.compile(r'\bsym_name\s*=\s*"([^"\n]*)"')
+_REGION = re.compile(r"\(\s*\{|\n[ \t]*\n")
+_WARPS = re.compile(r"num_warps\s*\(\s*(\d{1,4})\s*\)")
+_OWN_WARPS = re.compile(r'"ttg\.num-warps"\s*=\s*(\d{1,4})')
+MAX_HEAD = 1 << 16  # characters in which the name of a function is looked for
+
+MAX_TEXTS = 64
+"""Texts that are remembered; of those met last."""
+
+MAX_REPEATED = 1 << 22
+"""Characters of a text that is remembered."""
 
 REPORT_EVERY = 1 << 20  # characters between two reports of progress
 MAX_LINE = 64 << 20  # characters; IR has no longer lines
@@ -40,6 +70,198 @@ MAX_DIALECT = 64  # characters of the name of a dialect
 NEXT_HEADER = "\n// -----// IR Dump "
 """What follows a text that is the same as one before where it is read again."""
 MAX_BROKEN = 200  # characters of a type without an end that are looked at
+
+
+# -- modules from notes ----------------------------------------------------------------------------
+
+
+def module_attributes(source: Source, part: Part) -> dict[str, AttributeValue]:
+    """Return the attributes of the module of a part: numbers, strings and truth values.
+
+    Values of other kinds are kept as text.  The generic form has them at its end.
+    """
+    if part.module is None:
+        return {}
+    text = source.text
+    head = _HEAD.match(text, part.module)
+    begin = head.end() if head is not None else None
+    for offset in part.closed if begin is None else ():
+        tail = _TAIL.match(text, offset)
+        if tail is not None:
+            begin = tail.end()
+            break
+    if begin is None:
+        return {}
+    from tt_layout.ir.ssa.attributes import parse_dictionary
+
+    return parse_dictionary(text[begin - 1 : begin + MAX_LENGTH], 0)[0]
+
+
+def build_module(source: Source, part: Part, interner: Interner) -> Module:
+    """Return the module that the notes of a part describe."""
+    scope = Scope(source, part, interner)
+    types = [scope.type(text, first) for text, first in zip(part.texts, part.first_offsets)]
+    functions = tuple(_function(source, offset) for offset in part.functions)
+    start = part.module if part.module is not None else part.start
+    aliases = part.aliases.defined if part.has_aliases else part.aliases
+    warps = [n for p in (_WARPS, _OWN_WARPS) for n in p.findall(source.text, part.start, part.end)]
+    return Module(
+        source=source,
+        line=source.line_column(start)[0],
+        pass_name=part.pass_name,
+        stage=part.stage,
+        attributes=module_attributes(source, part),
+        aliases=LazyAliases(aliases, scope.alias, scope.is_location),
+        types=_type_uses(source, part, types),
+        functions=functions,
+        operations=tuple(_operations(source, part, scope, types, functions)),
+        partition_warps=frozenset(int(number) for number in warps),
+        meanings=scope,
+        span=source.span(part.start, part.end),
+        stands_alone=part.stands_alone,
+        error=part.cut_off(source),
+    )
+
+
+def _type_uses(source: Source, part: Part, types: list[IRType | None]) -> TypeUses:
+    """Return the uses of types, less those of aliases that are not defined."""
+    offsets, numbers = part.offsets, part.type_numbers
+    missing = {number for number, ir_type in enumerate(types) if ir_type is None}
+    if missing:
+        kept = [i for i, number in enumerate(numbers) if number not in missing]
+        offsets = type(offsets)("q", (offsets[i] for i in kept))
+        numbers = type(numbers)("l", (numbers[i] for i in kept))
+    placeholder = IRType("", TypeKind.TENSOR, (), "", None, None)
+    return TypeUses(source, [t or placeholder for t in types], offsets, numbers)
+
+
+def _function(source: Source, offset: int) -> Function:
+    match = _FUNCTION.match(source.text, offset, offset + MAX_HEAD)
+    if source.text[offset] == '"':
+        region = _REGION.search(source.text, offset)
+        end = region.start() if region is not None else len(source.text)
+        match = _GENERIC_FUNCTION.search(source.text, offset, min(end, offset + MAX_HEAD))
+    name = next((group for group in match.groups() if group), "") if match else ""
+    return Function(name, *source.line_column(offset))
+
+
+def _operations(
+    source: Source,
+    part: Part,
+    scope: Scope,
+    types: list[IRType | None],
+    functions: tuple[Function, ...],
+) -> Iterator[Operation]:
+    locations = scope.locations
+    for raw in part.operations:
+        all_types = [types[number] for number in raw.types]
+        arrow = len(all_types) if raw.arrow is None else raw.arrow
+        before = sum(1 for ir_type in all_types[:arrow] if ir_type is not None)
+        present = tuple(ir_type for ir_type in all_types if ir_type is not None)
+        if not present:
+            continue  # it moves a scalar
+        yield Operation(
+            raw.name,
+            functions[raw.function - 1].name if raw.function else None,
+            *source.line_column(raw.start),
+            locations.of_operation(raw.location),
+            present,
+            *source_and_target(raw.name.rpartition(".")[2], present, before),
+        )
+
+
+# -- repeated modules ------------------------------------------------------------------------------
+
+
+class KnownText(NamedTuple):
+    """Content of a text between two headers.
+
+    Attributes:
+        start: where the text begins.
+        part: its one part.
+        module: the module of it.
+    """
+
+    start: int
+    part: Part
+    module: Module
+
+
+class KnownTexts:
+    """The texts between headers of a dump that have been read."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, KnownText] = {}
+        self._repeats: dict[Part, tuple[KnownText, int]] = {}
+
+    def repeats(self, part: Part, start: int, text: str) -> bool:
+        """Return whether a text has been read before; if so, add the part that begins with it."""
+        earlier = self._known.pop(text, None)
+        if earlier is None:
+            return False
+        self._known[text] = earlier
+        self._repeats[part] = earlier, start - earlier.start
+        return True
+
+    def add(self, part: Part, module: Module) -> None:
+        """Note what was read of a part, if it was all between two headers.
+
+        What points at its place, such as errors do, is not remembered.
+        """
+        if part.between_headers is None or module.error is not None or not module.stands_alone:
+            return
+        if any(isinstance(t.encoding, LayoutError) for t in module.types.distinct):
+            return
+        start, end = part.between_headers
+        if end - start > MAX_REPEATED:
+            return
+        if len(self._known) >= MAX_TEXTS:
+            del self._known[next(iter(self._known))]
+        self._known[module.source.text[start:end]] = KnownText(start, part, module)
+
+    def moved(self, source: Source, part: Part, interner: Interner) -> Module | None:
+        """Return the module of a part whose text had been read before; None of another."""
+        if part not in self._repeats:
+            return None
+        repeated, shift = self._repeats.pop(part)
+        module = repeated.module
+        down = source.line_column(part.start)[0] - source.line_column(repeated.part.start)[0]
+        aliases = _MovedAliases(source, repeated.part, shift, interner)
+        return replace(
+            module,
+            line=module.line + down,
+            pass_name=part.pass_name,
+            stage=part.stage,
+            aliases=LazyAliases(module.aliases, aliases.read, module.aliases.is_location),
+            types=module.types.moved(shift),
+            functions=tuple([f._replace(line=f.line + down) for f in module.functions]),
+            operations=tuple([o._replace(line=o.line + down) for o in module.operations]),
+            span=source.span(part.start, part.end),
+        )
+
+
+class _MovedAliases:
+    """The aliases of a part as they stand further down."""
+
+    def __init__(self, source: Source, part: Part, shift: int, interner: Interner) -> None:
+        self._source = source
+        self._part = part
+        self._shift = shift
+        self._interner = interner
+
+    @cached_property
+    def _scope(self) -> Scope:
+        part = Part(self._part.start + self._shift)
+        part.aliases = self._part.aliases.moved(self._shift)
+        part.type_aliases = self._part.type_aliases.moved(self._shift)
+        return Scope(self._source, part, self._interner)
+
+    def read(self, name: str) -> Alias:
+        """Return the value of an alias."""
+        return self._scope.alias(name)
+
+
+# -- the pass over a dump --------------------------------------------------------------------------
 
 
 @checks_arguments

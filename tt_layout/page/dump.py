@@ -23,8 +23,7 @@ from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.mlir.languages import no_mlir, refuse_other_mlir
 from tt_layout.mlir.source import Source
 from tt_layout.page import EmbeddedDump, PageLayout, build
-from tt_layout.page.assembly import embedded_assembly
-from tt_layout.page.kernel_report import module_data, programs
+from tt_layout.page.kernel_report import embedded_assembly, module_data, programs
 from tt_layout.page.kernel_time import waited_lines
 from tt_layout.page.multiplications import check_multiplication
 from tt_layout.placement import PlacedLayout, place

@@ -1,4 +1,4 @@
-"""The findings and data movements of each module, as the page of a dump shows them."""
+"""The findings, data movements and assembly of each module, as the page of a dump shows them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
+from tt_layout.audit.ties import ties_of
 from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import Product
@@ -25,6 +26,7 @@ from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.types import IRType
+from tt_layout.kernels.assembly import MAX_BYTES, Place
 from tt_layout.page.kernel_time import times_data
 from tt_layout.page.multiplications import multiplication_data
 from tt_layout.reports.advice_text import advice_lines, gain_text, note_message
@@ -33,6 +35,8 @@ from tt_layout.reports.finding_text import MAX_SHOWN
 from tt_layout.reports.fits import fit_text
 from tt_layout.reports.kernel_head import head_texts
 from tt_layout.reports.program_source import ProgramSource
+from tt_layout.safe_text import safe
+from tt_layout.wording import count
 
 NumberOf = Callable[[IRType | None], "int | None"]
 """Which of the page's layouts a type has; None where the page has none of it."""
@@ -261,3 +265,59 @@ def _facts(details: dict[str, Any]) -> dict[str, int | str]:
         for name, value in details.items()
         if isinstance(value, (int, str)) and not isinstance(value, bool)
     }
+
+
+# -- assembly --------------------------------------------------------------------------------------
+
+
+def embedded_assembly(
+    audits: Sequence[Audit], modules: Sequence[dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Return the assembly of a dump, and tie each of its modules to it.
+
+    Args:
+        audits: of the modules.
+        modules: the page's data of them, in the same order; those that are tied get ``tied``, and
+            their data movements ``became``.
+    """
+    numbers: dict[Place, int] = {}
+    embedded = None
+    for audit, module in zip(audits, modules):
+        ties = ties_of(audit)
+        if ties is None:
+            if (left_out := audit.known.assembly) is not None:
+                most = f"{MAX_BYTES >> 20} MiB"
+                reason = f"cannot be read, or is more than {most}: the page is without it"
+                module["summary"].append(f"{safe(left_out.name)} {reason}")
+            continue
+        assembly = ties.assembly
+        pieces = [
+            [piece.first, piece.last, numbers.setdefault(piece.place, len(numbers))]
+            for piece in assembly.pieces
+        ]
+        module["tied"] = {
+            line: numbers.setdefault(place, len(numbers)) for line, place in ties.places.items()
+        }
+        for movement in module["movements"]:
+            found = ties.instructions(movement["line"], movement["group"])
+            movement["became"] = [[name, len(lines), lines[0]] for name, lines in found]
+        registers = audit.known.registers
+        spilled = registers.spilled if registers is not None else None
+        embedded = {
+            "name": safe(assembly.name),
+            "text": assembly.text,
+            "pieces": pieces,
+            "spills": assembly.spills,
+            "about": _spills_text(len(assembly.spills), spilled, assembly.name),
+        }
+    return embedded and embedded | {"places": [list(place) for place in numbers]}
+
+
+def _spills_text(lines: int, spilled: int | None, name: str) -> str:
+    """Return what is known of spilled registers, and of where they are."""
+    if lines:
+        return f"{count(lines, 'line')} spill registers or load what was spilled"
+    if not spilled:
+        return "no register is spilled" if spilled == 0 else ""
+    where = "PTX does not show where: ptxas chooses it" if name.endswith(".ptx") else ""
+    return "; ".join(filter(None, [f"{count(spilled, 'register')} spilled", where]))

@@ -180,7 +180,6 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     if audited is None or audited.target is None or audited.target.product is None:
         return None
     rates = audited.target.product
-    spills = any(pressure.spills for pressure in audit.registers_of(function))
     counts = Counts(audited, programs_of(audit, function, grid))
     work = program_work(audit, function, rates, counts)
     if grid is not None:
@@ -196,7 +195,7 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
         *_contended(audit, function, counts, memory, rates),
     ]
     bounds.sort(key=lambda bound: -bound.cycles)
-    return Bounds(function, rates, programs, tuple(bounds), work, memory, spills, wave)
+    return Bounds(function, rates, programs, tuple(bounds), work, memory, wave)
 
 
 def _resident(audit: Audit, function: str | None) -> int:
