@@ -323,6 +323,15 @@ def test_a_whole_module_is_not_cut_off(text: str) -> None:
     assert one(text).error is None
 
 
+def test_a_split_that_is_indented_in_a_module_is_a_comment() -> None:
+    function = "  tt.func @f(%v: tensor<4xf32>) {\n    tt.return\n  }\n"
+    [module] = parse_ir(f"module {{\n{function}\n  // -----\n\n{function}}}\n")
+    assert module.error is None
+    first, second = parse_ir(f"module {{\n{function}// -----\n\nmodule {{\n{function}}}\n")
+    assert first.error is not None
+    assert second.error is None
+
+
 @pytest.mark.parametrize("text", ["", "\n\n", "hello", "// -----\n// -----\n"])
 def test_text_without_ir_has_no_modules(text: str) -> None:
     assert parse_ir(text) == []

@@ -23,6 +23,11 @@ TEXTS = {
         "; ModuleID = 'LLVMDialectModule'\ntarget triple = \"nvptx64-nvidia-cuda\"\n",
         "define ptx_kernel void @copy(ptr addrspace(1) %0) {\n  ret void\n}\n",
     ],
+    "CUDA Tile IR": [
+        "// RUN: cuda-tile-opt %s\n\ncuda_tile.module @kernels {\n  entry @f() {\n"
+        "    %0 = constant <i8: 1> : tile<i8>\n  }\n}\n",
+        "cuda_tile.module @m {\n  cuda_tile.entry @f(%a: !cuda_tile.tile<f32>) {\n  }\n}\n",
+    ],
     "HLO": ["HloModule jit_f, entry_computation_layout={(f32[8]{0})->f32[8]{0}}\n\nENTRY main {\n"],
     "Python": [
         "import triton\nimport triton.language as tl\n\n@triton.jit\ndef f(x):\n    pass\n",
@@ -49,7 +54,8 @@ def test_a_text_in_another_language_is_named(
     path.write_text(text)
     outcome = run("audit", str(path))
     assert outcome.status == 2
-    assert f"given.txt: error: this is {name}: give " in outcome.err
+    assert f"given.txt: error: this is {name}: " in outcome.err
+    assert "give " in outcome.err
 
 
 def test_a_text_in_no_language_is_only_without_mlir(run: Run, tmp_path: Path) -> None:
@@ -79,6 +85,7 @@ GIVEN = {
         "%add.1 = f32[8,16]{1,0} add(f32[8,16]{1,0} %a, f32[8,16]{1,0} %b)",
         "ROOT dot.3 = bf16[128,256]{1,0} dot(p0, p1), lhs_contracting_dims={1}",
     ],
+    "CUDA Tile IR": TEXTS["CUDA Tile IR"],
     "StableHLO": ["%0 = stablehlo.add %arg0, %arg1 : tensor<8xf32>"],
     "Python": [
         *TEXTS["Python"],

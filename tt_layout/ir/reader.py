@@ -397,7 +397,7 @@ class _Scanner:
         for match in self._tokens():
             actions[match.lastgroup or ""](match)
             if self.done:
-                count += len(self.done)
+                count += sum(not part.is_empty for part in self.done)
                 if count > MAX_MODULES:
                     raise self._too_many(match.start())
                 yield from self.done
@@ -479,9 +479,13 @@ class _Scanner:
                 self.part.between_headers = self.begun, match.start() - 1
             self._end_part(match.start(), header.group(2), header.group(1).lower())
             self.begun = match.end()
-        elif SPLIT.match(match.group("split")):
+        elif SPLIT.match(match.group("split")) and not self._is_inside(match.start()):
             self._end_part(match.start())
             self.begun = None
+
+    def _is_inside(self, offset: int) -> bool:
+        """Return whether an indented comment stands in a module that is open there."""
+        return self.part.depth > 0 and self.text[max(0, offset - 1)] in " \t"
 
     def _begins_line(self, offset: int) -> bool:
         start = self.text.rfind("\n", 0, offset) + 1

@@ -45,13 +45,18 @@ LANGUAGES = (
         ),
         BESIDE,
     ),
+    Language(
+        "CUDA Tile IR",
+        _sign(r"^[^/\n]*\bcuda_tile\.\w"),
+        "it has no layouts: give the .ttgir that Triton's own back end makes of the kernel",
+    ),
     Language("AMD assembly", _sign(r"^\s*\.amdgcn_target |^\s*\.amdhsa_kernel "), BESIDE),
     Language("SASS", _sign(r"^\s*/\*[0-9a-f]{4,}\*/\s+\S|^\s*Function : \S"), BESIDE),
     Language(
         "LLVM IR",
         _sign(
             r"^(?:target (?:triple|datalayout) = |define [^@\n]*@[^\s(]+\(|declare .*@|; ModuleID)"
-            r"|^\s*(?:%\S+ = (?!\"?[a-z_]+\.)(?:tail )?[a-z]+ |store \S+ \S+, ptr )"
+            r"|^\s*(?:%\S+ = (?:tail )?[a-z]+ [^:\n]*$|store \S+ \S+, ptr )"
         ),
         BESIDE,
     ),
