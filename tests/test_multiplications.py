@@ -15,10 +15,11 @@ from tt_layout.analyses.multiplications.matrix_descriptors import Descriptor, ma
 from tt_layout.analyses.multiplications.matrix_instructions import (
     MatrixInstruction,
     Operand,
+    Scaling,
     matrix_instruction,
+    scaled_dot,
     scaled_matrix_instruction,
 )
-from tt_layout.analyses.multiplications.scaled_dots import Scaling, scaled_dot
 
 AMPERE = "#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [2, 2], \
 instrShape = [16, 8]}>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tt_layout import LayoutError, parse_ir, parse_layout
-from tt_layout.analyses.global_memory.tdm_messages import (
+from tt_layout.analyses.global_memory.descriptor_messages import (
     TdmMessages,
     hinted_warps,
     tdm_copy,

@@ -10,10 +10,11 @@ from command import Run, runner
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
-from tt_layout.analyses.tensor_memory.access import Message, tensor_memory_access
-from tt_layout.analyses.tensor_memory.copies import (
+from tt_layout.analyses.tensor_memory.access import (
+    Message,
     TensorMemoryCopy,
     scales_copy,
+    tensor_memory_access,
     tensor_memory_copy,
 )
 from tt_layout.analyses.tensor_memory.registers import RegisterLayout, register_layouts

@@ -10,7 +10,7 @@ import pytest
 from command import Run, runner
 
 from tt_layout import LayoutError
-from tt_layout.analyses.global_memory.tma_messages import TmaMessages, tma_messages
+from tt_layout.analyses.global_memory.descriptor_messages import TmaMessages, tma_messages
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 
 DUMP = """

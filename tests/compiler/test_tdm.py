@@ -12,7 +12,7 @@ from compiler.generate import split
 from compiler.test_analyses import Lowerer, laid
 from compiler.wheel import Question, Wheel
 from tt_layout import LayoutError, parse_layout
-from tt_layout.analyses.global_memory.tdm_messages import TdmMessages, tdm_copy, tdm_rows
+from tt_layout.analyses.global_memory.descriptor_messages import TdmMessages, tdm_copy, tdm_rows
 
 QUESTIONS = 120
 OPERATIONS = ("copy in", "copy in", "copy in", "copy out", "gather", "scatter")

@@ -12,7 +12,11 @@ from compiler.generate import split
 from compiler.test_analyses import Lowerer, laid
 from compiler.wheel import Question, Wheel
 from tt_layout import LayoutError, parse_layout
-from tt_layout.analyses.global_memory.tma_messages import TmaMessages, gather_messages, tma_messages
+from tt_layout.analyses.global_memory.descriptor_messages import (
+    TmaMessages,
+    gather_messages,
+    tma_messages,
+)
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 
 QUESTIONS = 60

@@ -20,7 +20,7 @@ from tt_layout.placement import PlacedLayout
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
-    from tt_layout.analyses.global_memory.tdm_messages import TdmMessages
+    from tt_layout.analyses.global_memory.descriptor_messages import TdmMessages
 
 INDEXED = {"async_tma_gather": "gather4", "async_tma_scatter": "scatter4"}
 """Name of an operation without its dialect -> the mode of its messages."""
@@ -41,7 +41,7 @@ def tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     Raises:
         UnsupportedError: its layouts cannot be cut into messages.
     """
-    from tt_layout.analyses.global_memory.tma_messages import gather_messages, tma_messages
+    from tt_layout.analyses.global_memory.descriptor_messages import gather_messages, tma_messages
 
     memory = operation.target or operation.source
     placed = audited.layouts.of(memory) if memory is not None else None
@@ -166,7 +166,7 @@ def _part(
     Raises:
         UnsupportedError: the mover cannot do it.
     """
-    from tt_layout.analyses.global_memory.tdm_messages import hinted_warps, tdm_copy
+    from tt_layout.analyses.global_memory.descriptor_messages import hinted_warps, tdm_copy
 
     placed = audited.layouts.of(memory)
     if not isinstance(placed, PlacedLayout) or placed.element_bits is None:
@@ -201,7 +201,11 @@ def _block(placed: PlacedLayout) -> tuple[int, ...]:
 def _messages(
     operation: Operation, audited: AuditedModule, placed: PlacedLayout, warps: int
 ) -> TdmMessages | None:
-    from tt_layout.analyses.global_memory.tdm_messages import hinted_warps, tdm_copy, tdm_rows
+    from tt_layout.analyses.global_memory.descriptor_messages import (
+        hinted_warps,
+        tdm_copy,
+        tdm_rows,
+    )
 
     bits = placed.element_bits
     if bits is None:

@@ -306,7 +306,7 @@ def _scaled_dot(full: FullOperation, d: Operand, depth: int) -> MatrixInstructio
     Raises:
         LayoutError: there is none.
     """
-    from tt_layout.analyses.multiplications.scaled_dots import Scaling, scaled_dot
+    from tt_layout.analyses.multiplications.matrix_instructions import Scaling, scaled_dot
 
     attributes, scales = full.operation.attributes, _scales(full, d)
     formats = str(attributes.get("lhs")), str(attributes.get("rhs"))

@@ -120,7 +120,7 @@ def tensor_memory_cost(operation: Operation, audited: AuditedModule) -> Cost | N
 
 def copy_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     """Return the instructions of a copy from shared to tensor memory."""
-    from tt_layout.analyses.tensor_memory.copies import scales_copy, tensor_memory_copy
+    from tt_layout.analyses.tensor_memory.access import scales_copy, tensor_memory_copy
 
     source, target = operation.source, operation.target
     if source is None or target is None or source.element_bits is None:

@@ -178,7 +178,7 @@ def tmem(
     from tt_layout.analyses.tensor_memory.registers import register_layouts
     from tt_layout.encodings.tensor_memory import TensorMemoryScales
     from tt_layout.placement import place
-    from tt_layout.reports.register_layouts import RegisterLayoutsReport
+    from tt_layout.reports.suggestion import RegisterLayoutsReport
 
     span = memory.origin.attribute if memory.origin else None
     if not isinstance(memory, TensorMemoryBase):

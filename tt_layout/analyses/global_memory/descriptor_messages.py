@@ -1,15 +1,21 @@
-"""Instructions of gfx1250's tensor data mover: copies between global and shared memory.
+"""Messages of copies by descriptors, as the compiler cuts a tensor into them.
 
-A block is cut over the warps along its dimensions, the first as far as it goes; each warp issues
-``tensor_load_to_lds`` or ``tensor_store_from_lds`` for its box.  Over a partitioned buffer no box
-reaches from one piece into the next, which may take several instructions.  Gathers and scatters
-name up to 8 rows by 32-bit numbers in an instruction, or 16 by 16-bit numbers.
+NVIDIA's tensor memory accelerator moves one box with a message, between global and shared memory;
+the CTA's part of the tensor takes as many as fit into it, and the warps issue them in turn.  A
+gather or scatter names four rows in each message, and moves the columns of a box.
 
-The mover writes a box as one stream of elements; of the layouts of shared memory it knows rows
-without swizzle, and one interval of padding.
+For gfx1250's tensor data mover a block is cut over the warps along its dimensions, the first as far
+as it goes; each warp issues ``tensor_load_to_lds`` or ``tensor_store_from_lds`` for its box.  Over
+a partitioned buffer no box reaches from one piece into the next, which may take several
+instructions.  Gathers and scatters name up to 8 rows by 32-bit numbers in an instruction, or 16 by
+16-bit numbers.  The mover writes a box as one stream of elements; of the layouts of shared memory
+it knows rows without swizzle, and one interval of padding.
 
 Source:
-    Triton, third_party/amd/lib/TritonAMDGPUToLLVM/TDMUtility.cpp, the verifiers in
+    PTX ISA, "cp.async.bulk.tensor"; Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp,
+    getTMABlockShape, and third_party/nvidia/lib/TritonNVIDIAGPUToLLVM/LoadStoreOpToLLVM.cpp,
+    getMsgToPackedOffsetLayout and iterateGatherScatterIndices;
+    third_party/amd/lib/TritonAMDGPUToLLVM/TDMUtility.cpp, the verifiers in
     third_party/amd/lib/Dialect/TritonAMDGPU/IR/Dialect.cpp, and third_party/amd/backend/include/
     TDMCommon.h.
 """
@@ -17,27 +23,126 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
-from math import gcd
+from math import gcd, prod
 from operator import or_
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
+from tt_layout.encodings.cga import shape_per_cta
+from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.wording import count
 
+MAX_PIXELS = 1024  # of a box in im2col mode
+ROWS_OF_A_MESSAGE = 4  # that a message of a gather or scatter names
+
 BOX_LIMIT = (1 << 16) - 1
 """The most elements along a dimension of a block."""
-ROWS = {32: 8, 16: 16}
+ROWS_BY_BITS = {32: 8, 16: 16}
 """Bits of a row's number -> rows that one instruction gathers or scatters."""
 DWORD_BITS = 32
 LEAST_INTERVAL = 2  # dwords between paddings, at least
 MOST_INTERVAL = 256  # dwords, at most
 MOST_PADDING = 128  # dwords, at most
+
+
+# -- the tensor memory accelerator -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class TmaMessages:
+    """The messages that move a tensor.
+
+    Attributes:
+        box: the elements that one of them moves, along each dimension.
+        messages: how many one CTA issues.
+    """
+
+    box: tuple[int, ...]
+    messages: int
+
+
+def tma_messages(
+    shared: NvmmaShared, shape: Sequence[int], *, is_im2col: bool = False
+) -> TmaMessages:
+    """Return the messages that move a tensor between global and shared memory.
+
+    Args:
+        shared: the layout in shared memory.
+        shape: the sizes of the tensor; of one buffer of several.
+        is_im2col: whether rows are pixels of a convolution, which go in one message.
+
+    Raises:
+        LayoutError: the swizzle does not fit into the shape, or there are too many pixels.
+
+    Example:
+        >>> shared = NvmmaShared(swizzling_byte_width=128, element_bit_width=16)
+        >>> tma_messages(shared, [512, 128])
+        TmaMessages(box=(256, 64), messages=4)
+        >>> tma_messages(shared, [512, 128], is_im2col=True)
+        TmaMessages(box=(512, 64), messages=2)
+    """
+    sizes = shared.checked_shape(shape)
+    per_cta = shape_per_cta(shared.cga, sizes)
+    box = list(shared.box(sizes))
+    if is_im2col:
+        if len(sizes) != 2:
+            raise LayoutError(f"im2col needs a matrix of pixels and channels, got {list(sizes)}")
+        pixels = 1 if shared.transposed else 0
+        box[pixels] = per_cta[pixels]
+        if box[pixels] > MAX_PIXELS:
+            raise LayoutError(f"im2col takes up to {MAX_PIXELS} pixels per CTA, got {box[pixels]}")
+    messages = prod(size // part for size, part in zip(per_cta, box))
+    return TmaMessages(box=tuple(box), messages=messages)
+
+
+def gather_messages(
+    shared: NvmmaShared, shape: Sequence[int], indices: LinearLayout
+) -> TmaMessages:
+    """Return the messages that gather rows into shared memory, or scatter them from there.
+
+    Args:
+        shared: the layout in shared memory.
+        shape: rows and columns there.
+        indices: which register of which warp has the index of a row.
+
+    Raises:
+        LayoutError: the swizzle does not fit, or no thread holds the indices of four rows.
+
+    Example:
+        >>> shared = NvmmaShared(swizzling_byte_width=128, element_bit_width=16)
+        >>> indices = LinearLayout.from_bases(
+        ...     [("register", [[1], [2], [16]]), ("lane", [[0]] * 5), ("warp", [[4], [8]])],
+        ...     ["dim0"])
+        >>> gather_messages(shared, [32, 128], indices)
+        TmaMessages(box=(4, 64), messages=16)
+    """
+    sizes = shared.checked_shape(shape)
+    columns = shared.box(sizes)[-1]
+    registers = indices.vectors("register")
+    if [vector[0] for vector in registers[:2]] != [1, 2]:
+        raise LayoutError(
+            f"a thread must hold the indices of {ROWS_OF_A_MESSAGE} rows in its first registers"
+        )
+    masks = indices.get_free_variable_masks()
+    if masks["lane"] != indices.get_in_dim_size("lane") - 1:
+        raise LayoutError("all lanes of a warp must hold the same indices")
+    distinct = prod(
+        indices.get_in_dim_size(name) >> masks[name].bit_count() for name in ("register", "warp")
+    )
+    per_row = shape_per_cta(shared.cga, sizes)[-1] // columns
+    return TmaMessages(
+        box=(ROWS_OF_A_MESSAGE, columns), messages=distinct // ROWS_OF_A_MESSAGE * per_row
+    )
+
+
+# -- the tensor data mover -------------------------------------------------------------------------
 
 
 class TdmMessages(NamedTuple):
@@ -156,7 +261,7 @@ def tdm_rows(
         _check_gather(shared, shape, indices)
     distinct = indices.remove_zero_bases("register")
     registers = distinct.get_in_dim_size("register")
-    rows = min(ROWS[index_bits], _in_order(distinct))
+    rows = min(ROWS_BY_BITS[index_bits], _in_order(distinct))
     free = indices.get_free_variable_masks().get("warp", 0)
     warps = indices.get_in_dim_size("warp") >> free.bit_count()
     name = "tensor_store_from_lds" if is_scatter else "tensor_load_to_lds"
