@@ -298,3 +298,26 @@ def test_matrix_layouts_tell_the_gpu_of_a_module_that_names_none() -> None:
     [row] = audit.movements
     assert row.cost is not None
     assert "ds_load" in row.cost.text
+
+
+def test_a_scalar_atomic_is_costed_for_the_usual_gpu() -> None:
+    audit = audited(
+        'module attributes {"ttg.num-warps" = 4 : i32} {\n'
+        "tt.func @f(%p: !tt.ptr<i32>, %v: i32) -> i32 {\n"
+        "  %0 = tt.atomic_cas acq_rel, gpu, %p, %v, %v : (!tt.ptr<i32>, i32, i32) -> i32\n"
+        "  tt.return %0 : i32\n}\n}"
+    )
+    [row] = audit.movements
+    assert (row.cost_unknown, row.cost is None) == (None, False)
+
+
+def test_lanes_that_only_a_layout_has_are_named() -> None:
+    blocked = BLOCKED.replace("[32]", "[8]")
+    audit = audited(
+        f"#b = {blocked}\nmodule {{\n"
+        "tt.func @f(%p: !tt.ptr<i32>, %v: i32, %t: tensor<64xf32, #b>) -> i32 {\n"
+        "  %0 = tt.atomic_cas acq_rel, gpu, %p, %v, %v : (!tt.ptr<i32>, i32, i32) -> i32\n"
+        "  tt.return %0 : i32\n}\n}"
+    )
+    [row] = audit.movements
+    assert row.cost_unknown == "8 threads per warp"

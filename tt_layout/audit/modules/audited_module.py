@@ -169,7 +169,7 @@ class AuditedModule:
         target = self.module.target
         if target is not None:
             return f"unknown target {shortened(target, MAX_SHOWN)}"
-        return f"{self.module.number('threads-per-warp')} threads per warp"
+        return f"{self.module.number('threads-per-warp') or self._lanes} threads per warp"
 
     @cached_property
     def functions(self) -> list[SsaFunction]:

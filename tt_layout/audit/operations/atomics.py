@@ -71,9 +71,9 @@ def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     full = audited.in_full(operation)
     if full is None:
         return global_cost(operation, audited)
-    if audited.module.gpu is None:
+    if audited.gpu is None:
         raise LayoutError(audited.no_gpu)
-    target = find_target(audited.module.gpu)
+    target = find_target(audited.gpu)
     is_scalar = operation.types[0].layout is None and not operation.types[0].shape
     cost = _single_cost(full, target) if is_scalar else global_cost(operation, audited)
     if cost is None or not any(result.uses for result in full.operation.results[:1]):
