@@ -266,6 +266,7 @@ def _of_registers(
         return min(file.size // granted * has.simds, has.warps) // warps
 
     ctas = ctas_of(registers)
-    steps = range(file.most_per_thread, 0, -1)
+    most = file.most_per_thread
+    steps = (most, *range(most // file.granule * file.granule, 0, -file.granule))
     fewer = next((count for count in steps if ctas_of(count) > ctas), None)
     return Limit(REGISTERS, ctas, fewer)

@@ -164,6 +164,7 @@ class SsaOperation:
         block: that it is in; None of one that is in no function.
         position: how many operations of the function begin before it.
         end: the position behind the last operation in its regions.
+        traits: the class of the operation, which many ask for.
     """
 
     __slots__ = (
@@ -179,6 +180,7 @@ class SsaOperation:
         "regions",
         "results",
         "successors",
+        "traits",
     )
 
     def __init__(
@@ -194,6 +196,7 @@ class SsaOperation:
         location_text: str = "",
     ) -> None:
         self.name = name
+        self.traits = traits_of(name)
         self.operands = operands
         self.results = results
         self.attributes: Mapping[str, Attribute] = {} if attributes is None else attributes
@@ -234,11 +237,6 @@ class SsaOperation:
             for block in region:
                 for operation in block.operations:
                     yield from operation.walk()
-
-    @property
-    def traits(self) -> Traits:
-        """The class of the operation."""
-        return traits_of(self.name)
 
     @property
     def movement(self) -> DataMovement | None:
