@@ -49,6 +49,9 @@ class Raw:
 
     Args:
         command: of the server: ``lsp`` or ``mcp``.
+
+    Attributes:
+        notes: what the server sent unasked, as far as it was read.
     """
 
     def __init__(self, command: str, *options: str, errors: BinaryIO | None = None) -> None:
@@ -58,6 +61,7 @@ class Raw:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
         )  # fmt: skip
         self._found: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        self.notes: list[dict[str, Any]] = []
         self._known: dict[object, dict[str, Any]] = {}
         self._used: dict[int, float] = {}
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -88,15 +92,26 @@ class Raw:
     def answer(self, number: object, seconds: float = SECONDS) -> dict[str, Any]:
         """Return the answer to the request of a number."""
         while number not in self._known:
-            found = self._found.get(timeout=seconds)
-            assert found is not None, "the server has ended"
-            self._known[found.get("id")] = found
+            self._take(seconds)
         self.check_bounds()
         return self._known.pop(number)
 
     def results(self) -> set[object]:
         """Return the numbers of the requests with a result that nobody has asked for yet."""
         return {number for number, found in self._known.items() if "result" in found}
+
+    def note(self, note: dict[str, Any]) -> None:
+        """Wait until the server sends this unasked."""
+        while note not in self.notes:
+            self._take(SECONDS)
+
+    def _take(self, seconds: float) -> None:
+        """Read one message."""
+        found = self._found.get(timeout=seconds)
+        assert found is not None, "the server has ended"
+        self._known[found.get("id")] = found
+        if "id" not in found:
+            self.notes.append(found)
 
     def check_bounds(self) -> None:
         """See that no process has taken too much since this was seen last."""
