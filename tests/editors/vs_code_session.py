@@ -174,7 +174,7 @@ def main() -> None:
         browser.close()
     lines = [json.dumps(message) + "\n" for message in trace(folder)]
     (folder / "vs_code.jsonl").write_text("".join(lines), encoding="utf-8")
-    print(f"{len(lines)} messages")
+    sys.stdout.write(f"{len(lines)} messages\n")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from tt_layout.ir.data_movements import OPERATIONS, DataMovement
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa.attributes import Attribute
 from tt_layout.ir.ssa.types import ValueType, value_type
-from tt_layout.ir.traits import Traits, traits_of
+from tt_layout.ir.traits import traits_of
 from tt_layout.ir.types import IRType
 
 
