@@ -321,6 +321,7 @@ def test_a_small_view_is_printed_with_few_modules() -> None:
         not {
             "difflib",
             "json",
+            "locale",
             "logging",
             "numpy.typing",
             "pathlib",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -223,6 +223,27 @@ def _is_layout(text: str) -> bool:
     return is_notation(text)
 
 
+def _telling(*names: str, help: str, text: Callable[[click.Context], str]) -> Callable[[Any], Any]:
+    """Return an option that prints a text and ends.
+
+    Those of click look for translations of their help, for which they import `locale`: that takes
+    as long as two modules of this package.
+    """
+
+    def tell(context: click.Context, _: click.Parameter, is_given: bool) -> None:
+        if is_given and not context.resilient_parsing:
+            click.echo(text(context), color=context.color)
+            context.exit()
+
+    return click.option(
+        *names, is_flag=True, is_eager=True, expose_value=False, callback=tell, help=help
+    )
+
+
+def _version(_: click.Context) -> str:
+    return f"tt-layout, version {__version__}"
+
+
 def _display_options(function: Any) -> Any:
     """Add the options that choose how views are displayed."""
     groups = click.Choice(GROUPINGS)
@@ -253,6 +274,7 @@ def _display_options(function: Any) -> Any:
     cls=LazyGroup,
     invoke_without_command=True,
     subcommand_metavar="[COMMAND] [ARGS]...",
+    add_help_option=False,
     context_settings={"help_option_names": ["--help", "-h"]},
     help="""\
     Show who holds which element of a tensor under a Triton GPU layout.
@@ -294,7 +316,8 @@ def _display_options(function: Any) -> Any:
     help="Refuse longer text.",
 )
 @_display_options
-@click.version_option(__version__, "--version", prog_name="tt-layout")
+@_telling("--version", help="Show the version and exit.", text=_version)
+@_telling("--help", "-h", help="Show this message and exit.", text=click.Context.get_help)
 @click.pass_context
 def cli(context: click.Context, /, **options: Any) -> None:
     """Show who holds which element of a tensor under a Triton GPU layout."""
