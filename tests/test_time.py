@@ -228,6 +228,67 @@ class TestLaunch:
         assert unknown.range[1] / unknown.range[0] > width
 
 
+def two_passes() -> str:
+    """Return a kernel whose programs load rows of n floats in a loop, and in another one."""
+    loops = "".join(
+        f"""
+        %r{number} = scf.for %i = %zero to %n step %width
+            iter_args(%a = %start) -> (tensor<512xf32, #b>) : i32 {{
+          %k = arith.addi %base, %i : i32
+          %q = tt.addptr %p, %k : !tt.ptr<f32>, i32
+          %s = tt.splat %q : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+          %t = tt.addptr %s, %lanes : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+          %x = tt.load %t : tensor<512x!tt.ptr<f32>, #b>
+          %c = arith.addf %a, %x : tensor<512xf32, #b>
+          scf.yield %c : tensor<512xf32, #b>
+        }}"""
+        for number in range(2)
+    )
+    return f"""
+    #b = #ttg.blocked<{{
+      sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+    module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+      tt.func public @f(%p: !tt.ptr<f32> {{tt.divisibility = 16 : i32}},
+                        %n: i32 {{tt.divisibility = 16 : i32}}) {{
+        %zero = arith.constant 0 : i32
+        %width = arith.constant 512 : i32
+        %start = arith.constant dense<0.0> : tensor<512xf32, #b>
+        %lanes = tt.make_range {{end = 512 : i32, start = 0 : i32}} : tensor<512xi32, #b>
+        %id = tt.get_program_id x : i32
+        %base = arith.muli %id, %n : i32
+        {loops}
+        tt.return
+      }}
+    }}"""
+
+
+class TestReadAgain:
+    """Rows that a program loads in two loops, which caches hold in between, or do not."""
+
+    @pytest.mark.parametrize("floats", [512, 4096, 16384, 131072])
+    def test_memory_is_read_again_where_no_cache_holds_it(self, floats: int) -> None:
+        programs = 131072 * 16384 // floats
+        found = estimated(two_passes(), floats, (programs,))
+        between = 132 * found.launch.resident * floats * 4
+        again = max(0.0, 1 - 50e6 / between)
+        assert found.terms["DRAM"] == pytest.approx((1 + again) * 131072 * 16384 * 4 / 4.5e12)
+        assert (again > 0) == (floats > 4096)
+
+    def test_the_first_cache_leaves_nothing_to_the_second(self) -> None:
+        small, large = (estimated(two_passes(), floats, (100000,)) for floats in (512, 16384))
+        assert large.terms["L2"] / small.terms["L2"] == pytest.approx(2 * 16384 / 512, rel=0.1)
+
+
+def test_the_first_warps_compute_while_others_load() -> None:
+    body = """
+    %e = math.exp2 %x : tensor<512xf32, #b>
+    tt.store %q, %e : tensor<512x!tt.ptr<f32>, #b>
+    """
+    spans = {span.lane: span for span in estimated(kernel(body)).launch.walked.spans}
+    assert spans["loads"].begin < spans["special"].begin < spans["loads"].end
+    assert spans["special"].end > spans["loads"].end
+
+
 class TestPrices:
     """What the assembler makes of operations, and what many programs do to the same places."""
 

@@ -69,6 +69,16 @@ class Demand(NamedTuple):
 
 NOTHING = Demand()
 
+
+def cached_bytes(demand: Demand) -> float:
+    """Return the bytes that the second-level cache would read in the time of a demand on it.
+
+    It takes 1.7 times as long for what is written, and 6 times as long for sectors that are added
+    to, as an H200 was measured.
+    """
+    return demand.read + 1.7 * demand.written + 6 * SECTOR * demand.sectors
+
+
 _SPECIAL = {
     "math.exp2": (2, 1),
     "math.exp": (3, 1),

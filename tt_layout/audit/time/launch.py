@@ -106,9 +106,10 @@ def launch_time(
     programs = program.programs
     steps = list(program.walk())
     pricing = Pricing(timing, rates, constants, program.warps, steps)
-    demands = _cached(program, prices(program, pricing))
+    again = _again(program, target, rates, timing, resident)
+    demands = _cached(program, prices(program, pricing), again)
     total = _total(steps, demands, program, timing)
-    moved = _moved(program, programs, total)
+    moved = _moved(program, programs, total, again)
     share = timing.dram_read / timing.clock_hz / max(1, min(rates.multiprocessors, programs))
     walked = walk(
         program,
@@ -116,7 +117,7 @@ def launch_time(
         constants,
         demands,
         dram=timing.l2 + (constants.dram - timing.l2) * moved.first**0.5,
-        per_byte=max(1 / timing.l2_bytes, moved.first / share),
+        per_byte=moved.first / share,
     )
     alone = walked.cycles + constants.start
     busy = dict(total)
@@ -166,7 +167,51 @@ def launch_time(
     )
 
 
-def _cached(program: Program, demands: Mapping[Step, Demand]) -> dict[Step, Demand]:
+@dataclass(frozen=True)
+class _Again:
+    """Bytes of a launch that loads of a program read though others of it have read them.
+
+    Attributes:
+        near: that the first-level cache still holds.
+        far: that have to come from memory again.
+    """
+
+    near: float
+    far: float
+
+
+def _again(program: Program, target: Target, rates: Rates, timing: Timing, resident: int) -> _Again:
+    """Return what is read again, by where it is read from.
+
+    Loads of the same iteration find it in the first-level cache.  Of a loop behind another one all
+    that was touched meanwhile, by all programs that are there, is between the two.
+    """
+    touched: dict[int, list[float]] = {}
+    written = 0.0
+    for place, outer in enumerate(program.steps):
+        for step in outer.walk():
+            access = step.access
+            if access is None or access.touched is None:
+                continue
+            if access.kind == "global load":
+                touched.setdefault(place, []).append(access.touched)
+            elif access.kind in ("global store", "global atomic"):
+                written += access.touched
+    loaded = sum(sum(loads) for loads in touched.values())
+    total = max(0.0, loaded - max(0.0, program.first_bytes - written))
+    most = [max(loads) for loads in touched.values()]
+    far = min(total, sum(most) - max(most, default=0.0))
+    there = min(1.0, rates.multiprocessors * resident / max(1, program.programs))
+    between = program.first_bytes * there
+    residence = target.residence
+    most_kept = residence.shared_bytes if residence is not None else 0
+    kept = most_kept - resident * program.shared_bytes
+    if between <= kept * rates.multiprocessors:
+        return _Again(total, 0)
+    return _Again(total - far, far * max(0.0, 1 - timing.l2_capacity / between))
+
+
+def _cached(program: Program, demands: Mapping[Step, Demand], again: _Again) -> dict[Step, Demand]:
     """Return the demands without what the first-level cache holds.
 
     It holds what is small over the whole launch, and what loads of one program read again.
@@ -177,17 +222,12 @@ def _cached(program: Program, demands: Mapping[Step, Demand]) -> dict[Step, Dema
         if step.access is not None and step.access.kind == "global load"
     ]
     touched = sum(step.access.touched or 0 for step in loads if step.access is not None)
-    written = sum(
-        step.access.touched or 0
-        for step in program.walk()
-        if step.access is not None and step.access.kind in ("global store", "global atomic")
-    )
-    again = min(1.0, max(0.0, program.first_bytes - written) / touched) if touched else 1.0
+    asked = 1 - min(1.0, again.near / touched) if touched else 1.0
     cached = dict(demands)
     for step in loads:
         touched_bytes = step.access.touched if step.access is not None else None
         if touched_bytes is not None:
-            part = 0.0 if touched_bytes <= SMALL_BYTES else again
+            part = 0.0 if touched_bytes <= SMALL_BYTES else asked
             cached[step] = demands[step]._replace(read=demands[step].read * part)
     return cached
 
@@ -248,7 +288,7 @@ class _Moved:
     first: float
 
 
-def _moved(program: Program, programs: int, total: Mapping[str, float]) -> _Moved:
+def _moved(program: Program, programs: int, total: Mapping[str, float], again: _Again) -> _Moved:
     asked = (total["read"] + total["written"]) * programs
     hidden = sum(
         (step.access.sector_bytes or step.access.bytes) * step.runs * programs * step.access.apart
@@ -257,7 +297,7 @@ def _moved(program: Program, programs: int, total: Mapping[str, float]) -> _Move
         and step.access.kind.startswith(("global", "copy"))
         and step.access.touched is None
     )
-    moved = program.first_bytes + hidden
+    moved = program.first_bytes + again.far + hidden
     return _Moved(moved, min(1.0, moved / asked) if asked else 1.0)
 
 

@@ -7,6 +7,9 @@ each other what their barriers say.  Stages come out of that by themselves: a wa
 pending what it says.
 
 Every moment knows the step that it comes from, so that what an iteration waits for is known, too.
+It also knows how far the first warp is ahead of the last: between barriers warps follow each other
+through instructions, special functions and memory, so that the first computes what it has loaded
+while others still load.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tt_layout.audit.time.constants import Constants
-from tt_layout.audit.time.demands import NOTHING, Demand, Pricing
+from tt_layout.audit.time.demands import NOTHING, SECTOR, Demand, Pricing, cached_bytes
 from tt_layout.audit.time.steps import Passage, Program, Step
 from tt_layout.hardware.timing import Timing
 
@@ -49,14 +52,21 @@ class Moment(NamedTuple):
     """A time at which something is done.
 
     Attributes:
-        time: in cycles from the beginning of the program.
+        time: in cycles from the beginning of the program, for all warps.
         step: that ends there; None at the beginning.
         before: the moment that it waited for.
+        lead: cycles by which the first warp is ahead, where no barrier was since.
     """
 
     time: float
     step: Step | None = None
     before: Moment | None = None
+    lead: float = 0
+
+    @property
+    def first(self) -> float:
+        """The time for the first warp."""
+        return self.time - self.lead
 
 
 START = Moment(0)
@@ -197,7 +207,7 @@ def walk(
         constants: that were fitted.
         demands: of the steps.
         dram: latency of a load of global memory, in the mean.
-        per_byte: cycles in which a byte of global memory comes.
+        per_byte: cycles in which a byte comes from DRAM, in the mean over those that do not.
     """
     execution = _Execution(program, timing, constants, demands, dram, per_byte)
     return execution.result()
@@ -429,11 +439,12 @@ class _Execution:
             return begin
         schedule = max(1.0, warps.number / self._timing.schedulers)
         issued = _later(warps.floor, warps.issued)
-        warps.issued = Moment(issued.time + demand.issue * schedule, step, issued)
+        warps.issued = Moment(issued.first + demand.issue * schedule, step, issued)
         self._keep(ISSUE, step, issued, warps.issued)
-        done = Moment(begin.time + demand.issue * schedule, step, begin)
+        done = _served(begin, begin.first, demand.issue * schedule, schedule, step)
         if demand.special:
-            done = _later(done, self._through("special", begin, demand.special * schedule, step))
+            cycles = demand.special * schedule
+            done = _later(done, self._through("special", begin, cycles, step, schedule))
         if step.product is not None:
             return self._multiply(step, warps, begin, done, demand)
         done = self._exchanged(step, warps, done, demand)
@@ -458,14 +469,16 @@ class _Execution:
     def _moved(self, step: Step, warps: _Warps, done: Moment, demand: Demand) -> Moment:
         """Return when what a step reads is there; nothing waits for what it writes."""
         latency = demand.latency
-        moved = demand.read + 1.7 * demand.written + 192 * demand.sectors
-        if moved:
-            sent = self._through("memory", done, moved * self._per_byte, step)
+        cached = cached_bytes(demand)
+        if cached:
+            each = demand.read + demand.written + 2 * SECTOR * demand.sectors
+            cycles = max(cached / self._timing.l2_bytes, each * self._per_byte)
+            sent = self._through("memory", done, cycles, step, warps.number)
             if demand.read:
                 begin, done, latency = done, sent, self._loaded(step, warps)
                 lane = COPIES if step.access and step.access.kind == "copy to local" else LOADS
                 self._keep(lane, step, begin, Moment(done.time + latency))
-        return Moment(done.time + latency, step, done)
+        return Moment(done.time + latency, step, done, done.lead)
 
     def _loaded(self, step: Step, warps: _Warps) -> float:
         """Return the latency of a load."""
@@ -496,8 +509,10 @@ class _Execution:
     def _multiply(
         self, step: Step, warps: _Warps, begin: Moment, issued: Moment, demand: Demand
     ) -> Moment:
-        done = self._through("tensor", begin, demand.tensor, step) if demand.tensor else issued
-        done = Moment(done.time + demand.latency, step, done)
+        done = issued
+        if demand.tensor:
+            done = self._through("tensor", begin, demand.tensor, step)
+        done = Moment(done.time + demand.latency, step, done, done.lead)
         if "warp_group" in step.name:
             warps.products.append(done)
             self._keep(WAITS, step, warps.now, done)
@@ -509,12 +524,22 @@ class _Execution:
         if end.time > begin.time:
             self._spans.append(Stretch(lane, step, begin.time, end.time))
 
-    def _through(self, pipe: str, begin: Moment, cycles: float, step: Step) -> Moment:
-        free = _later(self._pipes[pipe], begin)
-        self._pipes[pipe] = Moment(free.time + cycles, step, free)
+    def _through(
+        self, pipe: str, begin: Moment, cycles: float, step: Step, warps: float = 0
+    ) -> Moment:
+        """Return when a pipe has served a step: each of some warps its part, or all at once.
+
+        What goes through shared memory or tensor cores is served at once: warps exchange it.
+        """
+        if not warps:
+            begin, warps = begin._replace(lead=0), 1
+        busy = self._pipes[pipe]
+        free = max(busy.time, begin.first)
+        done = _served(busy if busy.time > begin.time else begin, free, cycles, warps, step)
+        self._pipes[pipe] = done
         if pipe in LANES:
-            self._keep(pipe, step, free, self._pipes[pipe])
-        return self._pipes[pipe]
+            self._keep(pipe, step, Moment(free), done)
+        return done
 
     def _barrier(self, step: Step, warps: _Warps, done: Moment) -> Moment:
         begin = warps.now
@@ -544,8 +569,18 @@ def _inside(loop: Step) -> Iterator[Step]:
     return steps
 
 
+def _served(begin: Moment, free: float, cycles: float, warps: float, step: Step) -> Moment:
+    """Return when a step is done whose warps come one behind the other, from some time on."""
+    each = cycles / warps
+    end = max(free + cycles, begin.time + each)
+    return Moment(end, step, begin, end - free - each)
+
+
 def _later(first: Moment, second: Moment) -> Moment:
-    return second if second.time > first.time else first
+    """Return the later of two moments, with the lead that warps have that wait for both."""
+    last = second if second.time > first.time else first
+    lead = min(last.lead, last.time - max(first.first, second.first))
+    return last if lead == last.lead else last._replace(lead=max(0.0, lead))
 
 
 def _pending(groups: list[Moment], number: int) -> Moment:
