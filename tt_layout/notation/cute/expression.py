@@ -294,9 +294,7 @@ class _Reader:
 
     def _declared_name(self) -> list[str]:
         """Step over the name behind a type, as in ``typedef X A;`` and ``X a{};``; return it."""
-        if self.at >= len(self.tokens) or self.tokens[self.at].kind != "name":
-            return []
-        if self._is_on_new_line:
+        if not self._next.isidentifier() or self._is_on_new_line:
             return []
         self.at += 1
         name = self.tokens[self.at - 1].text
