@@ -487,6 +487,18 @@ def test_tensors_are_held_against_both_register_files() -> None:
     assert [register_file(lanes).usual for lanes in (8, 16, 32)] == [256, 128, 64]
 
 
+def test_the_large_register_file_starts_half_as_many_warps() -> None:
+    """Intel's backend/compiler.py refuses grf_mode 256 with more than 32 warps."""
+    text = (EXAMPLES / "matmul.ttgir").read_text()
+    many = re.sub(r'("ttg.num-warps" = )\d+', r"\g<1>64", text)
+    [audit] = tt_layout.audit_ir(many).audits
+    assert [register_file(16).limit(warps) for warps in (32, 33, 64)] == [256, 128, 128]
+    assert "of 128 registers per lane; the large register file starts at most 32 warps" in str(
+        tt_layout.audit_ir(many)
+    )
+    assert audit.module.is_intel
+
+
 def test_a_load_without_operands_is_stepped_over() -> None:
     text = MATMUL.read_text()
     [load] = re.findall(r"tt\.load (%\w+) :", text)[:1]

@@ -155,7 +155,7 @@ def _tree(audited: AuditedModule, full: FullOperation, is_plain: bool) -> Reduct
     """
     operation, function = full.operation, full.function
     if audited.module.is_intel:
-        raise LayoutError("Intel's Triton reduces in its own way")
+        raise LayoutError("Intel's compiler of SPIR-V adds up a sub-group in an order of its own")
     if audited.gpu is None:
         raise LayoutError("the target is not known")
     operands = Operands(operation, function, audited.layouts, find_target(audited.gpu))

@@ -15,6 +15,12 @@ from tt_layout.hardware.target import KIB
 TARGET = "xpu"
 """What the targets of its modules begin with."""
 
+MOST_WITH_LARGE_FILE = 32
+"""Sub-groups of a work-group that the large register file starts: half as many as the usual one.
+
+Source: intel-xpu-backend-for-triton, backend/compiler.py, grf_mode.
+"""
+
 OWN_SUB_GROUPS = (8, 16)
 """The lanes of a warp, a sub-group, that no other vendor has; one of 32 lanes may be theirs too."""
 
@@ -82,4 +88,10 @@ def register_file(lanes: int) -> RegisterFile:
         [(128, 256), (64, 128)]
     """
     usual, most = PVC.registers_per_lane(lanes)
-    return RegisterFile(most_per_thread=most, size=most, granule=most, usual=usual)
+    return RegisterFile(
+        most_per_thread=most,
+        size=most,
+        granule=most,
+        shared_from=MOST_WITH_LARGE_FILE + 1,
+        usual=usual,
+    )

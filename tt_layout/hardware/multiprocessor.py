@@ -27,10 +27,10 @@ class RegisterFile:
         most_per_thread: that an instruction can name; on AMD accumulation registers count, too.
         size: of all threads; on AMD of a SIMD and lane.
         granule: in what units a thread is given registers.
-        shared_from: on AMD the warps of a CTA from which two of them share a SIMD, so that each
-            has half; 0 where a warp never has less.
-        usual: on Intel what a lane has where two hardware threads share the file, as usual; None
-            of GPUs without that choice.
+        shared_from: the warps of a CTA from which each has half: on AMD two share a SIMD, on Intel
+            the large file does not start them; 0 where a warp never has less.
+        usual: on Intel what a lane has of the usual file, with twice as many hardware threads as
+            the large one starts; None of GPUs without that choice.
     """
 
     most_per_thread: int

@@ -8,6 +8,7 @@ from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.time.estimate import Estimate, NoEstimate
 from tt_layout.audit.time.walk import Iteration, Wait
+from tt_layout.hardware.intel import MOST_WITH_LARGE_FILE
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe
@@ -78,8 +79,10 @@ def _unknown_text(summary: Kernel) -> str:
 def _registers_text(pressure: RegisterPressure) -> str:
     if pressure.usual_limit is not None:
         usual = f"{pressure.usual_limit} registers per lane"
-        large = f"{pressure.limit} with the large register file"
-        return f"tensors take {pressure.live} of {usual}, of {large}"
+        held = f"tensors take {pressure.live} of {usual}"
+        if pressure.limit == pressure.usual_limit:
+            return f"{held}; the large register file starts at most {MOST_WITH_LARGE_FILE} warps"
+        return f"{held}, of {pressure.limit} with the large register file"
     if pressure.compiled is None:
         amount = pressure.amount.replace("registers", "registers per thread")
         return f"may spill: {amount}" if pressure.may_spill else amount

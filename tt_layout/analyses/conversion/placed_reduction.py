@@ -44,8 +44,8 @@ def _gpu(target: Target | str | None, lanes: int) -> Target:
     if target is not None:
         gpu = find_target(target)
     elif lanes in OWN_SUB_GROUPS:
-        message = f"warps of {lanes} lanes are Intel's, whose Triton reduces in its own way"
-        raise LayoutError(f"{message}: the order is not known here")
+        message = f"warps of {lanes} lanes are Intel's, whose SPIR-V compiler adds up a sub-group"
+        raise LayoutError(f"{message}: no document gives its order")
     else:
         gpu = usual_target(lanes) or find_target(DEFAULT_TARGET)
     if lanes != gpu.lanes:
