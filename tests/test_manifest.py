@@ -112,6 +112,13 @@ ERRORS = {
     ),
     "include outside": ("include: [../x.yaml]", 1, 11, "inside the manifest's folder"),
     "missing include": ("include: [x.yaml]", 1, 11, "there is no file 'x.yaml'"),
+    "too long a pattern": (
+        f"include: ['{'*/' * 2049}']", 1, 11,
+        "a file's name has no character 0x00, and at most 4096 characters",
+    ),
+    "too long a file": (
+        f"cases:\n- {{name: a, alias: x, file: {'d/' * 2049}}}", 2, 29, "at most 4096 characters",
+    ),
     "include of itself": (
         f"include: [layouts.yaml]\ncases:\n{CASE}", 1, 11, "layouts.yaml is included already",
     ),
