@@ -200,6 +200,13 @@ class TestLaunch:
         found = estimated(kernel(chain(4)), grid=(132 * 16 * 3,))
         assert found.launch.waves == pytest.approx(132 * 48 / 132 / found.launch.resident)
 
+    def test_programs_on_a_multiprocessor_share_its_schedulers(self) -> None:
+        alone, together = (estimated(kernel(chain(2000)), grid=(132 * n,)) for n in (1, 16))
+        assert (alone.launch.waves, together.launch.waves) == (1 / 16, 1)
+        issued = together.launch.terms["issue"]
+        assert issued == pytest.approx(16 * alone.launch.terms["issue"])
+        assert together.seconds > issued > 4 * alone.seconds
+
     def test_without_a_grid_it_is_of_one_full_wave(self) -> None:
         found = estimated(kernel(chain(4)), grid=None)
         assert found.launch.programs == 132 * found.launch.resident
@@ -219,6 +226,7 @@ class TestLaunch:
         found = tt_layout.estimate(text, grid=(1024,))
         assert not found.is_measured
         assert "rates not measured" in found.text
+        assert "latencies and rates of the GPU were not measured" in found.doubts
 
     def test_more_doubts_widen_the_range(self) -> None:
         text = kernel(chain(4))
