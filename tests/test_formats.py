@@ -18,6 +18,7 @@ from tt_layout.reports.baseline import BaselineReport
 from tt_layout.reports.format import Format
 from tt_layout.reports.formats import format_of_file, formats, formats_of, is_own
 from tt_layout.reports.formats.github import workflow_command
+from tt_layout.reports.formats.html import to_page
 from tt_layout.reports.report import Annotation
 from tt_layout.watching.report import WatchReport
 
@@ -125,6 +126,12 @@ def test_annotations_cannot_be_broken_out_of() -> None:
     assert "\n" not in text
     assert "\r" not in text
     assert text == "::error file=f%2Cx=1%3A%3Ay,line=1,title=t%0A%2C::a%0D%0A::stop::%250A"
+
+
+def test_a_page_of_text_has_a_landmark_and_a_heading() -> None:
+    """Screen readers jump to them; axe asks for both."""
+    page = to_page("a < b", WatchReport((), ()))
+    assert re.search("<body><main><h1[^>]*>a &lt; b</h1><div.*</main></body>", page)
 
 
 if __name__ == "__main__":

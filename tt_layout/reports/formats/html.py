@@ -64,10 +64,15 @@ style="color:color-mix(in srgb,#d8382e 60%,currentColor)">a &lt; b</div></div>'
 
 
 def to_page(title: str, report: Report, mark: str = "") -> str:
-    """Return a report as a page of its own, with a mark in its head."""
+    """Return a report as a page of its own, with a mark in its head.
+
+    Screen readers find its heading, and its landmark.
+    """
     head = f'<meta charset="utf-8">{mark}<title>{escape(title)}</title>'
     theme = "<style>:root{color-scheme:light dark}</style>"
-    return f"<!doctype html>\n<html lang=en>{head}{theme}<body>{to_html(report)}</body></html>\n"
+    heading = f'<h1 style="font:600 14px system-ui">{escape(title)}</h1>'
+    body = f"<body><main>{heading}{to_html(report)}</main></body>"
+    return f"<!doctype html>\n<html lang=en>{head}{theme}{body}</html>\n"
 
 
 def _line(line: Line) -> str:
