@@ -5,7 +5,7 @@
 Each FOLDER has a project's kernels as ``.ttgir``.  They become a test each, which compiles one with
 the compiler of PYTHON, for sm90 and into an empty cache; no GPU is needed.  The tests run in one
 process and in several, with ``--tt-audit`` and without, in turn: how many kernels it saw, what
-recording them took of the tests' processor time, and what the audits at the end took.
+recording them added to the tests' processor time, and what the audits at the end took.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ def test_it_compiles(kernel):
     assert triton.compile(str(kernel), target=GPUTarget("cuda", 90, 32)).asm["cubin"]
 """
 CLOCK = """\
+import json
 import os
 import resource
 from pathlib import Path
 
 import pytest
+import triton
 
-taken = [0.0]
+taken = {"tests": 0.0, "recording": 0.0}
 
 
 def seconds():
@@ -51,15 +53,31 @@ def seconds():
     return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol():
+def timed(what, call, *positional, **named):
     start = seconds()
-    result = yield
-    taken[0] += seconds() - start
-    Path(os.environ["CLOCK"], str(os.getpid())).write_text(str(taken[0]))
-    return result
+    try:
+        return call(*positional, **named)
+    finally:
+        taken[what] += seconds() - start
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    listener = triton.knobs.compilation.listener
+    if listener is not None:
+        triton.knobs.compilation.listener = lambda **named: timed("recording", listener, **named)
+    start = seconds()
+    try:
+        return (yield)
+    finally:
+        taken["tests"] += seconds() - start
+        triton.knobs.compilation.listener = listener
+        Path(os.environ["CLOCK"], str(os.getpid())).write_text(json.dumps(taken))
 """
-"""Adds up the processor time of the tests of each process, what they start included."""
+"""Adds up the processor time of the tests of each process, what they start included.
+
+The listener of ``--tt-audit``, which records what Triton compiles, is a part of it.
+"""
 
 
 class Run(NamedTuple):
@@ -68,11 +86,13 @@ class Run(NamedTuple):
     Attributes:
         kernels: that ``--tt-audit`` saw; 0 without it.
         tests: seconds of the processor that the tests took.
+        recording: those of them in which what was compiled was recorded.
         whole: seconds that pytest took with all that it started.
     """
 
     kernels: int
     tests: float
+    recording: float
     whole: float
 
 
@@ -113,9 +133,10 @@ def run(python: str, folder: Path, processes: int, *, is_audited: bool) -> Run:
         if not re.search(r"\d+ passed", done.stdout) or "failed" in done.stdout:
             raise SystemExit(done.stdout + done.stderr)
         whole = sum(end[2:4]) - sum(start[2:4])
-        tests = sum(float(path.read_text()) for path in clock.iterdir())
+        taken = [json.loads(path.read_text()) for path in clock.iterdir()]
+        tests, recording = (sum(part[name] for part in taken) for name in ("tests", "recording"))
         kernels = len(json.loads(report.read_text())["kernels"]) if is_audited else 0
-    return Run(kernels, tests, whole)
+    return Run(kernels, tests, recording, whole)
 
 
 def row(python: str, dumps: Path, runs: int, processes: int) -> str:
@@ -128,14 +149,14 @@ def row(python: str, dumps: Path, runs: int, processes: int) -> str:
         for _ in range(runs):
             plain.append(run(python, folder, processes, is_audited=False))
             audited.append(run(python, folder, processes, is_audited=True))
-    recording = statistics.median(a.tests / p.tests for a, p in zip(audited, plain)) - 1
+    recording = statistics.median(a.recording / (a.tests - a.recording) for a in audited)
     ending = statistics.median(
         (a.whole - a.tests) - (p.whole - p.tests) for a, p in zip(audited, plain)
     )
     seen = sorted({a.kernels for a in audited})
     cells = [dumps.name, str(number), str(alone.kernels), ", ".join(map(str, seen))]
     cells += [f"{statistics.median(p.tests for p in plain):.1f} s"]
-    cells += [f"{recording:+.1%}", f"{ending:.1f} s"]
+    cells += [f"{recording:.2%}", f"{ending:.1f} s"]
     return f"| {' | '.join(cells)} |"
 
 
