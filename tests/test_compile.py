@@ -196,6 +196,24 @@ def test_what_goes_wrong_is_one_line_and_the_estimate_stands(
 
 
 @pytest.mark.slow
+def test_an_answer_of_another_text_is_refused(tmp_path: Path, dump: Path) -> None:
+    """The file that is compiled is checked, too: here the package itself changes it."""
+    python = python_with(tmp_path, compiles(217, 0))
+    package = tmp_path / "site" / "triton" / "__init__.py"
+    change = """
+import sys
+if "compile" in sys.argv:
+    open(f"{sys.argv[sys.argv.index('compile') + 1]}/kernel.ttgir", "a").write("// changed")
+"""
+    package.write_text(change + package.read_text())
+    compiler = TritonCompiler(python, None, 30)
+    text = dump.read_text(encoding="utf-8")
+    found = compiler.metadata(text, CompilerTarget("cuda", "90", 32), NO_METADATA)
+    note = "Triton 3.9.7 compiled another text; registers are estimates"
+    assert found == NO_METADATA._replace(compile_note=note)
+
+
+@pytest.mark.slow
 def test_a_flood_of_output_ends_and_costs_no_memory(tmp_path: Path, dump: Path) -> None:
     flood = "import os\n    while True: os.write(1, b'x' * (1 << 20))"
     compiler = TritonCompiler(python_with(tmp_path, flood), None, 30)
