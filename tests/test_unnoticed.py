@@ -6,13 +6,11 @@ subject is the better place.
 
 from __future__ import annotations
 
-import concurrent.futures
 import gc
 import os
 import re
 import signal
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import fields, replace
@@ -77,7 +75,6 @@ from tt_layout.errors import FileLocation, SeveralError, shown
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
 from tt_layout.figures.png import _Canvas
-from tt_layout.golden.runner import _run_in_processes
 from tt_layout.hardware import TARGETS, find_target
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import type_bytes
@@ -1366,25 +1363,3 @@ def test_trials_of_inductor_are_no_launches() -> None:
     assert not heard
     assert run("tuner", benchmark_run=False) == "tuner"
     assert len(heard) == 1
-
-
-def test_an_interrupt_drops_the_checks_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[dict[str, bool]] = []
-
-    class Pool(ThreadPoolExecutor):
-        """Stand for processes that are interrupted while they work."""
-
-        def __init__(self, jobs: int, *_: Any) -> None:
-            super().__init__(jobs)
-
-        def map(self, *_: Any, **__: Any) -> Any:
-            raise KeyboardInterrupt
-
-        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-            told.append({"wait": wait, "cancel_futures": cancel_futures})
-
-    monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", Pool)
-    checks: Any = [None, None]
-    with pytest.raises(KeyboardInterrupt):
-        list(_run_in_processes(checks, 2))
-    assert told[0] == {"wait": False, "cancel_futures": True}

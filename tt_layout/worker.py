@@ -24,6 +24,14 @@ def begin_worker() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
+def start_method() -> str:
+    """Return how processes that share the work of a command start: forked where that is safe."""
+    from multiprocessing import get_all_start_methods
+
+    can_fork = "fork" in get_all_start_methods() and sys.platform != "darwin"
+    return "fork" if can_fork else "spawn"
+
+
 def processors() -> int:
     """Return the number of CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):

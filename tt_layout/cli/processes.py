@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.kernels.chosen_compiler import Compiler, choose_compiler, chosen_compiler
-from tt_layout.worker import begin_worker
+from tt_layout.worker import begin_worker, start_method
 
 if TYPE_CHECKING:
     from multiprocessing.pool import Pool
@@ -23,12 +22,10 @@ def processes(number: int, start: Callable[..., None], *settings: Any) -> Iterat
         number: of processes.
         start: what each calls first, with the settings.
     """
-    from multiprocessing import get_all_start_methods, get_context
+    from multiprocessing import get_context
 
-    can_fork = "fork" in get_all_start_methods() and sys.platform != "darwin"
-    method = "fork" if can_fork else "spawn"
     begun = (chosen_compiler(), start, *settings)
-    with get_context(method).Pool(number, _begin, begun) as pool:
+    with get_context(start_method()).Pool(number, _begin, begun) as pool:
         yield pool
 
 

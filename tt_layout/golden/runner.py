@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from tt_layout.golden.files import read_golden, remove_actual, write_actual, wri
 from tt_layout.golden.kept import Kept, facts_of, file_of, keep, kept_of
 from tt_layout.golden.kinds import KINDS
 from tt_layout.golden.manifest import Check, Manifest, is_manifest_name, owned, read_manifest
-from tt_layout.worker import begin_worker
+from tt_layout.worker import begin_worker, start_method
 
 TRIAL_SECONDS = 1.0  # after so much work it is known how long a check takes
 SHARED_SECONDS = 4.0  # work of which so much is left is shared among processes
@@ -199,38 +198,58 @@ def run_checks(checks: Sequence[Check], jobs: int = 1) -> Iterator[Outcome]:
 
 
 def _run_in_processes(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
+    """Run checks in processes, which end at once if this does not come to its end.
+
+    Each has all checks from its start and is told which are next: a pipe never fills, as it would
+    with checks, and whoever writes into a full one waits for ever once its reader has ended.
+    """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import active_children, get_context
 
     jobs, before = min(jobs, len(checks)), active_children()
-    chunk = max(1, min(64, len(checks) // (4 * jobs)))
-    with ProcessPoolExecutor(jobs, get_context("spawn"), begin_worker) as pool:
+    size = max(1, min(64, len(checks) // (4 * jobs)))
+    with ProcessPoolExecutor(jobs, get_context(start_method()), _begin, (checks,)) as pool:
         try:
-            with _ignored_interrupts():  # which the processes that are started here take over
-                outcomes = pool.map(run_check, checks, chunksize=chunk)
-            yield from outcomes
-        except BrokenProcessPool:
+            with _held_interrupts():
+                starts = range(0, len(checks), size)
+                parts = deque(pool.submit(_run_part, at, at + size) for at in starts)
+            while parts:
+                yield from parts.popleft().result()
+        except (BrokenProcessPool, BrokenPipeError):
             message = "a process that ran cases was killed; --jobs 1 runs them in one"
             raise LayoutError(message) from None
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
+        except BaseException:
             for process in set(active_children()).difference(before):
-                process.terminate()  # else their cases are run to the end first
+                process.terminate()  # else what was submitted is run to its end first
             raise
 
 
+_checks: Sequence[Check] = ()
+"""The checks, in a process that runs some of them."""
+
+
+def _begin(checks: Sequence[Check]) -> None:
+    global _checks
+    begin_worker()
+    _checks = checks
+
+
+def _run_part(start: int, end: int) -> list[Outcome]:
+    return [run_check(check) for check in _checks[start:end]]
+
+
 @contextmanager
-def _ignored_interrupts() -> Iterator[None]:
-    """Ignore interrupts meanwhile, on the main thread."""
-    if threading.current_thread() is not threading.main_thread():
+def _held_interrupts() -> Iterator[None]:
+    """Hold interrupts back meanwhile; processes that are started here do so from the start."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def record(outcome: Outcome) -> Outcome:
