@@ -364,7 +364,7 @@ def test_folders_that_cannot_be_read_are_named(dumps: Path) -> None:
 # -- reports --------------------------------------------------------------------------------------
 
 TABLE = "no kernel was compiled or launched"
-PROGRAM = "import os, signal, sys\nprint('ran')\n%s\n"
+PROGRAM = "import os, signal, sys\nprint('ran', flush=True)\n%s\n"
 ENDS = {
     "pass": 0,
     "sys.exit(3)": 3,
@@ -421,7 +421,7 @@ def test_a_report_destroys_neither_a_run_nor_a_file(where: str, end: str, tmp_pa
 @pytest.mark.parametrize("redirection", ["2>&-", "2> /dev/full", ">&-", "> /dev/full 2>&1"])
 @pytest.mark.parametrize("end", ["pass", "sys.exit(3)"])
 def test_a_table_that_nobody_reads_is_kept(end: str, redirection: str, tmp_path: Path) -> None:
-    plain = PROGRAM.replace("print('ran')", "") % end
+    plain = PROGRAM.replace("print('ran', flush=True)", "") % end
     (tmp_path / "program.py").write_text(plain)
     ended = run(tmp_path, "-m", "tt_layout.watching", "program.py", redirection=redirection)
     assert ended.status == ENDS[end]
