@@ -11,6 +11,7 @@ from work import bytes_of
 
 from tt_layout import LayoutError, parse_ir, parse_layout
 from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.reports.audit import AuditReport
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
@@ -321,3 +322,16 @@ def test_lanes_that_only_a_layout_has_are_named() -> None:
     )
     [row] = audit.movements
     assert row.cost_unknown == "8 threads per warp"
+
+
+def test_a_kernel_of_more_shared_memory_than_there_is_reads_nothing_again() -> None:
+    shared = "#ttg.swizzled_shared<{vec = 2, perPhase = 2, maxPhase = 4, order = [1, 0]}>"
+    end = f"{shared}, #ttg.shared_memory, mutable>"
+    audit = audited(
+        'module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32} {\n'
+        "tt.func @f() {\n  %index = arith.constant 1 : i32\n"
+        f"  %0 = ttg.local_alloc : () -> !ttg.memdesc<128x16x32xf32, {end}\n"
+        f"  %1 = ttg.memdesc_index %0[%index] : !ttg.memdesc<128x16x32xf32, {end} -> "
+        f"!ttg.memdesc<16x32xf32, {end}\n  tt.return\n}}\n}}"
+    )
+    assert AuditReport("k.ttgir", (audit,)).data()

@@ -206,7 +206,7 @@ def _again(program: Program, target: Target, rates: Rates, timing: Timing, resid
     residence = target.residence
     most_kept = residence.shared_bytes if residence is not None else 0
     kept = most_kept - resident * program.shared_bytes
-    if between <= kept * rates.multiprocessors:
+    if between <= max(0, kept) * rates.multiprocessors:
         return _Again(total, 0)
     return _Again(total - far, far * max(0.0, 1 - timing.l2_capacity / between))
 
