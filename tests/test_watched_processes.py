@@ -19,6 +19,7 @@ from test_watching import FAKE_JIT, KERNEL, run
 import tt_layout
 from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.journal import Journal, process_logs
+from tt_layout.watching.termination import raised_termination
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
@@ -168,6 +169,18 @@ time.sleep(60)
     status, _, report = watched(program, text)
     assert status == (5 if handled else -signal.SIGTERM)
     assert launched(report) == [4]
+
+
+def test_a_handler_that_is_there_before_stays() -> None:
+    def own(*_: object) -> None: ...
+
+    before = signal.signal(signal.SIGTERM, own)
+    try:
+        with raised_termination():
+            assert signal.getsignal(signal.SIGTERM) is own
+        assert signal.getsignal(signal.SIGTERM) is own
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 DAMAGED = {
