@@ -191,7 +191,8 @@ def _of_dump(
         place.write(_file(figure, ending, display))
         return
     if layout is not None or ending != ".html":
-        refuse_file(read_source(split_module(path).path))
+        if os.path.isfile(file := split_module(path).path):
+            refuse_file(read_source(file))
         message = "-i makes a page of all layouts of a file: -o must be an .html"
         raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
     names = [name for group in alias_groups for name in group]
