@@ -1,7 +1,8 @@
 """Intel's GPUs, as far as documents tell.
 
-They have no row of `tt_layout.hardware.target`: no source says how their shared memory is divided
-into banks, so no access to it has a cost.
+They have no row of `tt_layout.hardware.target`: their shared memory has 16 banks of 4 bytes (Intel
+oneAPI GPU Optimization Guide, Shared Local Memory), but which lanes an access of more than 4 bytes
+serves at once is not said there, so no access to it has a cost.
 """
 
 from __future__ import annotations

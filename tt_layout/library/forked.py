@@ -7,14 +7,13 @@ argument to be sent to it.  It must not use the GPU: CUDA does not outlive a for
 from __future__ import annotations
 
 import gc
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
-from tt_layout.worker import processors, renew_locks
+from tt_layout.worker import processors, renew_locks, start_method
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -28,10 +27,9 @@ def can_fork() -> bool:
 
     Python refuses copies of a process that is a daemon's.
     """
-    from multiprocessing import current_process, get_all_start_methods
+    from multiprocessing import current_process
 
-    forks = "fork" in get_all_start_methods() and sys.platform != "darwin"
-    return forks and processors() > 1 and not current_process().daemon
+    return start_method() == "fork" and processors() > 1 and not current_process().daemon
 
 
 def answers_of(
