@@ -23,6 +23,7 @@ PROGRAM = """
 import signal, sys
 from functools import partial
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and whoever it starts
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" does
 import tt_layout.cli.batch, tt_layout.cli.large_dump, tt_layout.golden.runner
 import tt_layout.reports.opened as opened
 from tt_layout.__main__ import main

@@ -152,7 +152,7 @@ class Occurrence:
         return ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Finding:
     """Something that the reader of an audit should look at.
 
@@ -174,6 +174,9 @@ class Finding:
     location: Location | None = None
     runs: Executions | None = None
     movement: MovementRow | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.line, self.name, self.kinds))
 
     @staticmethod
     def of_movement(row: MovementRow, occurrence: Occurrence) -> Finding:

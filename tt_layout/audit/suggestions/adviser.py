@@ -56,8 +56,8 @@ class Adviser:
     def __init__(self, audit: Audit, shares: Shares | None = None) -> None:
         self.audit = audit
         self.shares = shares or Shares(audit)
-        self._needs: dict[Suggestion, tuple[Needs, Needs]] = {}
-        self._changes: dict[Suggestion, TimeChange | None] = {}
+        self._needs: dict[tuple[Finding, Suggestion], tuple[Needs, Needs]] = {}
+        self._changes: dict[tuple[Finding, Suggestion], TimeChange | None] = {}
         self._advice = Advice(audit, audit.audited) if audit.audited else None
         self._answers: dict[Callable[[Adviser], Any], Any] = {}
 
@@ -91,9 +91,10 @@ class Adviser:
         grid = self.shares.grid(finding.function)
         if grid is None or self.shares.measured(finding.function) is not None:
             return None
-        if suggestion not in self._changes:
-            self._changes[suggestion] = time_change(self.audit, finding, suggestion, grid)
-        return self._changes[suggestion]
+        if (finding, suggestion) not in self._changes:
+            change = time_change(self.audit, finding, suggestion, grid)
+            self._changes[finding, suggestion] = change
+        return self._changes[finding, suggestion]
 
     def share_of_cycles(self, finding: Finding, suggestion: Suggestion) -> Share:
         """Return the part of a kernel's time that the cycles are which a suggestion saves.
@@ -181,13 +182,13 @@ class Adviser:
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return a program's cost as it is, and with a suggestion carried out."""
         found, audited = self.audit, self.audit.audited
-        if suggestion not in self._needs:
+        if (finding, suggestion) not in self._needs:
             before = after = needs_of(found, audited, finding.function)
             if audited is not None:
                 rewired = self._rewired(finding, suggestion)
                 after = needs_with(suggestion, found, audited, finding.function, rewired)
-            self._needs[suggestion] = before, after
-        return self._needs[suggestion]
+            self._needs[finding, suggestion] = before, after
+        return self._needs[finding, suggestion]
 
     def _rewired(self, finding: Finding, suggestion: Suggestion) -> RewiredBody | None:
         """Return the body with a conversion dropped; None of a suggestion that drops none."""

@@ -50,7 +50,7 @@ class Recost(NamedTuple):
         return max(-self.saved, self.after.requests - before, 0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Suggestion:
     """A better layout, found by costing every data movement that it touches.
 
@@ -71,6 +71,9 @@ class Suggestion:
     recosts: tuple[Recost, ...]
     lines: tuple[int, ...] = ()
     values: frozenset[str] | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.where, self.old, self.lines))
 
     @property
     def exchange(self) -> Exchange:
