@@ -167,10 +167,9 @@ def _refuse_languages(command: click.Command, values: Mapping[str, Any]) -> None
     """
     for text in _arguments(command, values):
         if not text.endswith(".json") and os.path.isfile(text):
-            from tt_layout.mlir.languages import refuse_file
-            from tt_layout.mlir.source import read_source
+            from tt_layout.mlir.languages import read_mlir
 
-            refuse_file(read_source(text))
+            read_mlir(text)
 
 
 def _arguments(command: click.Command, values: Mapping[str, Any]) -> Iterator[str]:
@@ -217,13 +216,10 @@ def _of_aliases(names: Sequence[DumpName], is_typed: bool) -> _Added:
 
 def _refuse_alias(name: DumpName) -> None:
     from tt_layout.ir.file_aliases import FileAliases, split_module
-    from tt_layout.mlir.languages import refuse_file
-    from tt_layout.mlir.source import read_source
+    from tt_layout.mlir.languages import read_mlir
 
     path, number = split_module(name.file)
-    source = read_source(path)
-    refuse_file(source)
-    FileAliases(source).choose([name.what], number).table.layout(name.what)
+    FileAliases(read_mlir(path)).choose([name.what], number).table.layout(name.what)
     raise name.error(f"the file has #{name.what} on no type: give one with -t")
 
 

@@ -197,10 +197,9 @@ class LayoutParameter(NotationParameter):
             refuse_language(text, context.name)
         path, separator, alias = text.rpartition(":")
         if not separator and os.path.isfile(text):
-            from tt_layout.mlir.languages import refuse_file
-            from tt_layout.mlir.source import read_source
+            from tt_layout.mlir.languages import read_mlir
 
-            refuse_file(read_source(text))
+            read_mlir(text)
             message = f"{text} is a file: name one of its aliases or lines"
             raise LayoutError(f"{message}, as {text}:ALIAS or {text}:LINE")
         if not separator and (os.sep in text or "." in text) and "(" not in text:
@@ -352,13 +351,10 @@ def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
         aliases: those that are wanted; by default all that are layouts.
     """
     from tt_layout.ir.file_aliases import FileAliases, split_module
-    from tt_layout.mlir.languages import refuse_file
-    from tt_layout.mlir.source import read_source
+    from tt_layout.mlir.languages import read_mlir
 
     path, module = split_module(name)
-    source = read_source(path)
-    refuse_file(source)
-    chosen = FileAliases(source).choose(aliases, module)
+    chosen = FileAliases(read_mlir(path)).choose(aliases, module)
     if chosen.note is not None:
         from tt_layout.cli.output import note
 

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
-from tt_layout.mlir.source import Source
+from tt_layout.mlir.source import Source, read_source
 
 MAX_BEGINNING = 1 << 16
 """Characters of a text in which the signs of a language are looked for."""
@@ -133,10 +133,25 @@ def no_mlir(source: Source, message: str = NO_MLIR) -> NothingFoundError:
         >>> print(no_mlir(Source("define void @f() {\\n}", "f.llir")))
         f.llir: error: this is LLVM IR: give the .ttgir beside it
     """
-    language = None if _is_of_triton(source.text) else language_of(source.text)
+    language = _other_language(source.text)
     if language is not None:
         message = f"this is {language.name}: {language.instead}"
     return NothingFoundError(message, FileLocation(source.name))
+
+
+def read_mlir(path: str) -> Source:
+    """Read a file that should have MLIR in it.
+
+    Args:
+        path: of the file, or ``-`` for standard input.
+
+    Raises:
+        LayoutError: it cannot be read.
+        NothingFoundError: it is in another language, and has nothing of Triton's.
+    """
+    source = read_source(path)
+    refuse_file(source)
+    return source
 
 
 def refuse_file(source: Source) -> None:
@@ -150,9 +165,8 @@ def refuse_file(source: Source) -> None:
         Traceback (most recent call last):
         tt_layout.errors.NothingFoundError: f.ptx: error: this is PTX: give the .ttgir beside it
     """
-    error = no_mlir(source)
-    if error.message != NO_MLIR:
-        raise error
+    if _other_language(source.text) is not None:
+        raise no_mlir(source)
 
 
 def refuse_other_mlir(source: Source) -> None:
@@ -173,13 +187,19 @@ its Triton kernels
         raise no_mlir(source)
 
 
+def _other_language(text: str) -> Language | None:
+    """Tell which language a text without anything of Triton's is in; None where that is unknown."""
+    return None if _is_of_triton(text) else language_of(text)
+
+
 def _is_of_triton(text: str) -> bool:
     """Tell whether a text has what dumps of Triton have; most others have none of its words."""
     return any(word in text for word in _WORDS) and _OF_TRITON.search(text) is not None
 
 
-_WORDS = ("tt.", "ttg.", "ttng.", "triton_gpu.", "ttig.", "amdg.", " = #")
-_OF_TRITON = re.compile(r"(?:^|[\s\"#!])(?:tt|ttg|ttng|triton_gpu|ttig|amdg)\.\w|^#\w+ = #", re.M)
+_DIALECTS = ("tt", "ttg", "ttng", "triton_gpu", "ttig", "amdg")
+_WORDS = (*(f"{dialect}." for dialect in _DIALECTS), " = #")
+_OF_TRITON = re.compile(rf"(?:^|[\s\"#!])(?:{'|'.join(_DIALECTS)})\.\w|^#\w+ = #", re.M)
 """What dumps of Triton have, of any era."""
 
 

@@ -11,7 +11,7 @@ from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import format_option
 from tt_layout.editing.explained import explained_line
 from tt_layout.errors import FileLocation, LayoutError, pointing_at
-from tt_layout.mlir.languages import refuse_file
+from tt_layout.mlir.languages import read_mlir
 from tt_layout.mlir.source import read_source
 
 
@@ -32,7 +32,7 @@ def command(place: str, output_format: str) -> None:
     file, colon, number = place.rpartition(":")
     if not colon or not file or not number.isascii() or not number.isdecimal() or len(number) > 9:
         if os.path.isfile(place):
-            refuse_file(read_source(place))
+            read_mlir(place)
         raise LayoutError(f"a line is FILE:LINE, such as kernel.ttgir:90, got {place!r}")
     source = read_source(file)
     with pointing_at(FileLocation(file)):

@@ -29,7 +29,7 @@ from tt_layout.figures.drawing import VIEWS
 from tt_layout.figures.model import Figure
 from tt_layout.hardware import DEFAULT_TARGET, target_names
 from tt_layout.ir.file_aliases import split_module
-from tt_layout.mlir.languages import refuse_file
+from tt_layout.mlir.languages import read_mlir
 from tt_layout.mlir.source import read_source
 from tt_layout.mlir.types import TensorType, parse_type
 
@@ -192,7 +192,7 @@ def _of_dump(
         return
     if layout is not None or ending != ".html":
         if os.path.isfile(file := split_module(path).path):
-            refuse_file(read_source(file))
+            read_mlir(file)
         message = "-i makes a page of all layouts of a file: -o must be an .html"
         raise LayoutError(f"{message}, without LAYOUT; for one figure give FILE:ALIAS")
     names = [name for group in alias_groups for name in group]

@@ -19,7 +19,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.ssa import read_functions
-from tt_layout.mlir.languages import refuse_file
+from tt_layout.mlir.languages import read_mlir
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
@@ -60,9 +60,7 @@ class GivenParameter(LayoutParameter):
         """Return the layout, and the tensor."""
         file = split_module(text)
         if file.path.endswith(DUMPS):
-            source = read_source(file.path)
-            refuse_file(source)
-            return Dump(source, file.module)
+            return Dump(read_mlir(file.path), file.module)
         if match := _FUNCTION.fullmatch(text):
             return Dump(read_source(match[1]), None, match[2])
         value: Any = super().read(text, context)
