@@ -367,6 +367,7 @@ class _Scanner:
         self.part = Part(0)
         self.previous: Part | None = None
         self.done: list[Part] = []
+        self.count = 0
         self.types: dict[str, Callable[[re.Match[str]], int]] = {
             "tensor": self._tensor,
             "type": self._type,
@@ -393,30 +394,28 @@ class _Scanner:
             "generic_move": self._generic_move,
             **self.types,
         }
-        next_report, count = REPORT_EVERY, 0
+        next_report = REPORT_EVERY
         for match in self._tokens():
             actions[match.lastgroup or ""](match)
             if self.done:
-                count += sum(not part.is_empty for part in self.done)
-                if count > MAX_MODULES:
-                    raise self._too_many(match.start())
-                yield from self.done
-                self.done.clear()
+                yield from self._hand_out(match.start())
                 self._step_over_known()
             if match.start() >= next_report:
                 next_report += REPORT_EVERY
                 if self.report is not None:
                     self.report(match.start())
         self._end_part(len(self.text))
-        if count + sum(not part.is_empty for part in self.done) > MAX_MODULES:
-            raise self._too_many(len(self.text))
-        yield from self.done
+        yield from self._hand_out(len(self.text))
 
-    def _too_many(self, offset: int) -> LayoutError:
-        """Return the error for more modules than a text may have."""
-        message = f"the text has more than {MAX_MODULES} modules: give them in several files"
-        line = self.source.line_column(offset)[0]
-        return LayoutError(message, FileLocation(self.source.name, line))
+    def _hand_out(self, offset: int) -> Iterator[Part]:
+        """Yield the parts that are done, up to as many modules as a text may have."""
+        self.count += sum(not part.is_empty for part in self.done)
+        if self.count > MAX_MODULES:
+            message = f"the text has more than {MAX_MODULES} modules: give them in several files"
+            line = self.source.line_column(offset)[0]
+            raise LayoutError(message, FileLocation(self.source.name, line))
+        yield from self.done
+        self.done.clear()
 
     def _tokens(self) -> Iterator[re.Match[str]]:
         """Yield tokens, except those within an operation, which is read at once."""
