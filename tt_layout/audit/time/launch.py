@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tt_layout.audit.occupancy import occupancy
 from tt_layout.audit.time.constants import FITTED, Constants
-from tt_layout.audit.time.demands import Demand, Pricing
+from tt_layout.audit.time.demands import SECTOR, WRITE, Demand, Pricing
 from tt_layout.audit.time.steps import Program, Step
 from tt_layout.audit.time.walk import Walked, prices, walk
 from tt_layout.hardware import Target
@@ -251,11 +251,11 @@ def _total(
         "issue": issue * warps_per_scheduler,
         "special functions": special * warps_per_scheduler,
         "LSU": lsu,
-        "L2": read / timing.l2_bytes + 1.7 * written / timing.l2_bytes,
+        "L2": read / timing.l2_bytes + WRITE * written / timing.l2_bytes,
         "tensor cores": tensor,
         "atomics": sectors / timing.atomic_sectors,
         "read": read,
-        "written": written + sectors * 32,
+        "written": written + sectors * SECTOR,
     }
 
 
