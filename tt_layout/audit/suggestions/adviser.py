@@ -146,7 +146,7 @@ class Adviser:
         saved = sum(
             recost.saved * assumed_runs(recost.executions) for recost in self._recosts(findings)
         )
-        without_fix = {finding: None for finding in findings if self.best(finding) is None}
+        without_fix = dict.fromkeys(finding for finding in findings if self.best(finding) is None)
         return saved + sum(finding.weight for finding in without_fix if _is_avoidable(finding))
 
     def _recosts(self, findings: Sequence[Finding]) -> Iterator[Recost]:
