@@ -1,8 +1,9 @@
 """The one way to the files that input names: how they are opened, and how much of them is read.
 
 Whatever an argument, a manifest, a dump or a log names is opened here and nowhere else
-(`tests/test_files.py`).  Only regular files are read, once every link is followed, so that nothing
-waits for a pipe or reads a device; and of each no more than a limit, however it grows meanwhile.
+(`tests/project/test_files.py`).  Only regular files are read, once every link is followed, so that
+nothing waits for a pipe or reads a device; and of each no more than a limit, however it grows
+meanwhile.
 """
 
 from __future__ import annotations

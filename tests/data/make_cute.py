@@ -6,7 +6,7 @@ PYTHON has ``tensor-layouts`` and the ``pycute`` of ``nvidia-cutlass``.  A row i
 arguments and the answer: that of both where both have the function and agree, else that of the one
 that has it.  A layout is ``{"layout": [shape, stride]}``, or ``{"call": [function, arguments]}``,
 which is what that call gives.  With SEED, EACH and OUTPUT others are written, so many of each
-function, for ``pytest tests/test_cute_algebra.py --cute-rows OUTPUT``.
+function, for ``pytest tests/notation/test_cute_algebra.py --cute-rows OUTPUT``.
 """
 
 # mypy: ignore-errors

@@ -40,7 +40,7 @@ $ tt-layout dims kernel.mlir:rows
 """
 GOLDEN = '    "dims": ["dims", "kernel.mlir:rows"],\n'
 LAYOUT = "#ttg.linear<{register = [[1]], lane = [[2]], warp = [], block = []}>"
-CHECKS = ("tests/test_command_goldens.py", "-k", "dims or has_a_golden")
+CHECKS = ("tests/cli/test_command_goldens.py", "-k", "dims or has_a_golden")
 
 
 @pytest.fixture
@@ -60,11 +60,13 @@ def test_it_runs_and_is_listed(ranked: Clone) -> None:
 
 def test_tests_fail_until_it_is_documented_and_has_a_golden(ranked: Clone) -> None:
     failed = ranked.test(*CHECKS).stdout
-    assert "FAILED tests/test_command_goldens.py::test_every_command_has_a_golden" in failed
-    assert "FAILED tests/test_command_goldens.py::test_every_command_is_documented[dims]" in failed
+    assert "FAILED tests/cli/test_command_goldens.py::test_every_command_has_a_golden" in failed
+    assert (
+        "FAILED tests/cli/test_command_goldens.py::test_every_command_is_documented[dims]" in failed
+    )
     ranked.insert("docs/analyses.md", "## `tt-layout suggest`", SECTION)
-    ranked.insert("tests/test_command_goldens.py", '    "audit": ["audit"', GOLDEN)
-    script = str(ranked.root / "tests" / "test_command_goldens.py")
+    ranked.insert("tests/cli/test_command_goldens.py", '    "audit": ["audit"', GOLDEN)
+    script = str(ranked.root / "tests/cli/test_command_goldens.py")
     subprocess.run([sys.executable, script, "dims"], env=ranked.environment(), check=True)
     assert (ranked.root / "tests/goldens/commands/dims.out").read_text() == "2\n"
     ranked.passes(*CHECKS)

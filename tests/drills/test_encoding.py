@@ -135,6 +135,6 @@ def test_dumps_and_goldens_have_it(clone: Clone) -> None:
 
 def test_its_own_tests_are_there(clone: Clone) -> None:
     add_toy(clone)
-    clone.passes("tests/test_docs.py", "-k", "attribute or encoding")
-    clone.passes("tests/test_architecture.py", "-m", "", "-k", "public_name")
+    clone.passes("tests/project/test_docs.py", "-k", "attribute or encoding")
+    clone.passes("tests/project/test_architecture.py", "-m", "", "-k", "public_name")
     clone.passes("tt_layout/encodings/toy.py")

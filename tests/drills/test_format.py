@@ -97,7 +97,7 @@ def test_watch_writes_it_and_takes_its_place_again(tables: Clone) -> None:
 
 def test_its_tests_say_what_is_missing(tables: Clone) -> None:
     """The table in the docs is written by the script that compares it."""
-    name = "tests/test_formats.py"
+    name = "tests/reports/test_formats.py"
     missing = "test_the_table_in_the_docs_is_made_from_the_formats"
     assert f"FAILED {name}::{missing}" in tables.test(name, "-k", "table or found").stdout
     script = str(tables.root / name)

@@ -124,8 +124,8 @@ def test_its_tests_pass(clone: Clone) -> None:
     clone.insert("tt_layout/hardware/nvidia.py", LAST_ROW, NVIDIA)
     clone.insert("tt_layout/hardware/amd.py", LAST_ROW, AMD)
     clone.passes(
-        "tests/test_banks.py",
-        "tests/test_page.py",
-        "tests/test_conversion.py",
+        "tests/analyses/test_banks.py",
+        "tests/page/test_page.py",
+        "tests/analyses/test_conversion.py",
         "tt_layout/hardware",
     )

@@ -118,7 +118,7 @@ def test_manifests_and_figures_take_it(flat: Clone) -> None:
 
 def test_its_tests_pass(flat: Clone) -> None:
     """One says what is missing: what the guide says of it."""
-    told = flat.test("tests/test_notation.py").stdout
-    assert "FAILED tests/test_notation.py::test_the_guide_has_every_notation" in told
+    told = flat.test("tests/notation/test_notation.py").stdout
+    assert "FAILED tests/notation/test_notation.py::test_the_guide_has_every_notation" in told
     assert "\n1 failed, " in told
-    flat.passes("tests/test_architecture.py", "-m", "", "-k", "short or public_name")
+    flat.passes("tests/project/test_architecture.py", "-m", "", "-k", "short or public_name")

@@ -122,11 +122,11 @@ def test_its_golden_is_made_and_checked(newer: Clone) -> None:
 
 def test_its_tests_pass(newer: Clone) -> None:
     newer.prints("check", "tests/goldens/layouts.yaml", "--update")
-    newer.passes("tests/test_check.py", "-k", "our_own_goldens")
+    newer.passes("tests/golden/test_check.py", "-k", "our_own_goldens")
     newer.passes(
-        "tests/test_bad_input.py",
-        "tests/test_types.py",
-        "tests/test_page.py",
+        "tests/cli/test_bad_input.py",
+        "tests/mlir/test_types.py",
+        "tests/page/test_page.py",
         "tt_layout/encodings/blocked.py",
         "tt_layout/releases.py",
     )

@@ -133,7 +133,11 @@ def test_it_is_drawn_and_checked(lanes: Clone) -> None:
 
 def test_its_tests_pass(lanes: Clone) -> None:
     """One says what is missing: the kind's name in the schema that editors read."""
-    lanes.passes("tests/test_views.py", "tests/test_terminal.py", "-k", "view or wider")
-    told = lanes.test("tests/test_manifest.py").stdout
-    assert "FAILED tests/test_manifest.py::test_schema_is_closed_and_lists_every_kind" in told
+    lanes.passes(
+        "tests/views/test_views.py", "tests/terminal/test_terminal.py", "-k", "view or wider"
+    )
+    told = lanes.test("tests/golden/test_manifest.py").stdout
+    assert (
+        "FAILED tests/golden/test_manifest.py::test_schema_is_closed_and_lists_every_kind" in told
+    )
     assert "\n1 failed, " in told

@@ -1,6 +1,7 @@
 """Servers need packages that a plain install has not: without them nothing here is collected.
 
-``tests/test_packaging.py`` sees to it that the slow tier, to which all of this belongs, has them.
+``tests/project/test_packaging.py`` sees to it that the slow tier, to which all of this belongs,
+has them.
 """
 
 from __future__ import annotations

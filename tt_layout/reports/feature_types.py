@@ -1,7 +1,7 @@
 """The features of a kernel as type checkers see them: every kernel has the counts and sums.
 
-`tt_layout.reports.feature_fields` has what each means; ``tests/test_features.py`` as a script
-writes the fields again.
+`tt_layout.reports.feature_fields` has what each means; ``tests/reports/test_features.py`` as a
+script writes the fields again.
 """
 
 from __future__ import annotations

@@ -1,0 +1,142 @@
+"""Audits in CI: exit status by kinds and thresholds, annotations, goldens, manifests of dumps."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from command import Run, runner
+
+NARROW = Path(__file__).parents[2] / "examples" / "narrow"
+
+
+@pytest.fixture
+def run(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Run:
+    for name in ("matmul.ttgir", "softmax.ttgir", "make.py"):
+        shutil.copy(NARROW / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return runner(capfdbinary, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("limits", "failed"),
+    [
+        (["conflicts"], []),
+        (["conversions"], ["conversions: matmul.ttgir:111: "]),
+        (["conversions=129"], []),
+        (["conversions=128"], ["conversions: matmul.ttgir:111: "]),
+        (["conflicts,narrow-loads"], ["narrow-loads: matmul.ttgir:83: "]),
+        (["all"], ["narrow-loads: matmul.ttgir:83: ", "conversions: matmul.ttgir:111: "]),
+        (["narrow-loads=1000000", "conversions"], ["conversions: matmul.ttgir:111: "]),
+    ],
+)
+def test_the_exit_status_says_what_was_found(
+    limits: list[str], failed: list[str], run: Run
+) -> None:
+    options = [word for limit in limits for word in ("--fail-on", limit)]
+    for file in (["matmul.ttgir"], ["matmul.ttgir", "softmax.ttgir"]):
+        outcome = run("audit", *file, *options)
+        told = [line for line in outcome.err.splitlines() if "matmul" in line]
+        assert len(told) == len(failed)
+        assert all(line.startswith(f"failed on {one}") for line, one in zip(told, failed))
+        if len(file) == 1:
+            assert outcome.status == (1 if failed else 0)
+    assert run("audit", "matmul.ttgir", *options).out == run("audit", "matmul.ttgir").out
+
+
+@pytest.mark.parametrize("limit", ["bank", "conflicts=x", "conflicts=", "conflicts=-1", ""])
+def test_wrong_kinds_are_refused(limit: str, run: Run) -> None:
+    assert run("audit", "matmul.ttgir", "--fail-on", limit).status == 2
+
+
+def test_annotations_are_at_the_lines_of_the_program(run: Run) -> None:
+    outcome = run("audit", "matmul.ttgir", "--format", "github", "--fail-on", "conversions")
+    first, second = outcome.out.splitlines()
+    assert first.startswith("::warning file=make.py,line=54,title=narrow-loads::tt.load loads 2 ")
+    assert second.startswith("::error file=make.py,line=57,title=conversions::ttg.convert_layout ")
+    assert outcome.status == 1
+    many = run("audit", "matmul.ttgir", "softmax.ttgir", "--format", "github")
+    assert many.out.count("::warning file=make.py,line=") == 4
+    assert run("audit", "--diff", "matmul.ttgir", "softmax.ttgir", "--format", "github").status == 2
+
+
+MANIFEST = """\
+version: 1
+cases:
+  - name: kernel
+    file: matmul.ttgir
+    views: [audit]
+    values: K=4096
+"""
+
+
+@pytest.mark.slow
+def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "layouts.yaml").write_text(MANIFEST, encoding="utf-8")
+    assert run("check", "--update").status == 0
+    golden = (tmp_path / "kernel.audit.txt").read_text(encoding="utf-8")
+    head = " ".join(golden.partition("\n  1. ")[0].split())
+    who, _, verdict = head.partition(": ")
+    assert (who, verdict[:6]) == ("@matmul, sm90 (H200), 4 warps", "about ")
+    assert verdict.endswith("at best by LSU; DRAM takes the rest; 1 change of the program to try")
+    assert "\n  1. make.py:54:24, line 83: tt.load loads 2 bytes per instruction" in golden
+    assert run("check").status == 0
+    dump = tmp_path / "matmul.ttgir"
+    text = dump.read_text(encoding="utf-8")
+    dump.write_text(text.replace('"ttg.num-warps" = 4', '"ttg.num-warps" = 8'), encoding="utf-8")
+    outcome = run("check")
+    assert outcome.status == 1
+    assert f"@matmul: was {verdict}; 1 conversion through" in " ".join(outcome.out.split())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("    file: matmul.ttgir\n", "", "needs the key 'file'"),
+        ("values: K=4096", "alias: mma", "has a file, and no alias"),
+        ("file: matmul.ttgir", "file: nowhere.ttgir", "there is no file"),
+        ("K=4096", "K=x", "error: "),
+        ("views: [audit]", "views: [audit, tensor]", "a file but no alias"),
+    ],
+)
+def test_wrong_cases_are_refused(
+    old: str, new: str, message: str, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "layouts.yaml").write_text(MANIFEST.replace(old, new), encoding="utf-8")
+    outcome = run("check", "--update")
+    assert outcome.status == 2
+    assert message in outcome.out + outcome.err
+
+
+@pytest.mark.slow
+def test_a_first_manifest_has_the_types_and_the_target_of_the_dump(
+    run: Run, tmp_path: Path
+) -> None:
+    assert run("init", "matmul.ttgir", "--view", "tensor").status == 0
+    text = (tmp_path / "layouts.yaml").read_text(encoding="utf-8")
+    assert "  target: sm90\n" in text
+    assert "    alias: mma\n    type: tensor<64x64xf32>\n" in text
+    assert '    alias: shared1\n    type: "!ttg.memdesc<64x32xf16>"\n' in text
+    assert "16x16" not in text
+    assert run("check", "--update").status == 0
+    assert run("init", "matmul.ttgir@last", "-o", "last.yaml").status == 0
+    assert '  file: "matmul.ttgir@last"\n' in (tmp_path / "last.yaml").read_text(encoding="utf-8")
+    assert run("check", "last.yaml", "--update").status == 0
+
+
+@pytest.mark.slow
+def test_what_every_other_way_makes_dearer_does_not_fail(run: Run) -> None:
+    dump = NARROW.parent / "kernels" / "attention-sm80.ttgir"
+    outcome = run("audit", str(dump), "--fail-on", "conversions")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert "is worth keeping: a direct store would take 512 cycles instead of 192" in outcome.out
+    assert "no findings" in " ".join(outcome.out.split())
+    [module] = json.loads(run("audit", str(dump), "--format", "json").out)["modules"]
+    [note] = module["notes"]
+    assert (note["line"], note["cycles"], note["otherwise"]) == (179, 192, 512)
+    assert not module["findings"]

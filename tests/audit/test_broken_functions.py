@@ -1,0 +1,137 @@
+"""Functions that are cut, shuffled or otherwise wrong do no harm to what reads them."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from tiers import slow
+
+from tt_layout import parse_ir
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.axis import axis_info
+from tt_layout.audit.registers.pressure import worst
+from tt_layout.ir.ssa import read_functions
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+KERNELS = sorted(EXAMPLES.glob("kernels/*.ttgir"))
+NARROW = sorted(EXAMPLES.glob("narrow/*.ttgir"))
+WORD = re.compile(r"%[\w#]+|[a-z]+\.\w+|\d+|[{}()<>\[\],:=]|->")
+
+
+def broken(text: str, chance: random.Random) -> str:
+    """Return a text in which a few words were left out, repeated or put in each other's place."""
+    words = list(WORD.finditer(text, text.index("tt.func")))
+    for match in sorted(chance.sample(words, 12), key=lambda match: -match.start()):
+        other = chance.choice(("", match.group() * 2, chance.choice(words).group()))
+        text = text[: match.start()] + other + text[match.end() :]
+    return text
+
+
+@pytest.mark.parametrize("seeds", [1, slow(20)])
+@pytest.mark.parametrize("path", KERNELS[::4], ids=lambda path: path.stem)
+@pytest.mark.slow
+def test_broken_kernels_are_read_as_far_as_they_go(path: Path, seeds: int) -> None:
+    text = path.read_text(encoding="utf-8")
+    for seed in range(seeds):
+        for module in parse_ir(broken(text, random.Random(seed))):
+            for function in (functions := read_functions(module)):
+                assert axis_info(function, functions).keys() >= {*function.values.values()}
+            audit_module(module)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", NARROW, ids=lambda path: path.stem)
+def test_comparisons_without_a_second_operand(path: Path) -> None:
+    text = re.sub(r"(arith.cmpi slt, %\w+), %\w+", r"\1", path.read_text(encoding="utf-8"))
+    for module in parse_ir(text):
+        audit_module(module)
+
+
+LOOP = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#c = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module {
+  tt.func @f(%n: i32, %v: tensor<256xf32, #b>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c63 = arith.constant 63 : i32
+    %c64 = arith.constant 64 : i32
+    %sum = arith.addi %n, %c63 : i32
+    %times = arith.divsi %sum, %c64 : i32
+    scf.for %i = %c0 to %times step %c1 : i32 {
+      %w = ttg.convert_layout %v : tensor<256xf32, #b> -> tensor<256xf32, #c>
+    }
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("fault", ["%n, %c63", "%sum, %c64"])
+def test_arithmetic_of_a_loop_bound_without_a_second_operand(fault: str) -> None:
+    assert counts(LOOP) == {"ceildiv(%n, 64)"}
+    broken = LOOP.replace(fault, fault.partition(",")[0])
+    assert all(count.startswith("%") for count in counts(broken))
+
+
+def test_loops_and_branches_without_their_operands() -> None:
+    assert counts(LOOP.replace("to %times", "to 5")) == {"unknown: scf.for on line 12"}
+    assert counts(LOOP.replace("scf.for %i = %c0 to %times step %c1 : i32", "scf.if")) == {
+        "unknown: scf.if on line 12"
+    }
+
+
+def counts(text: str) -> set[str]:
+    """Return how often the data movements run, as text."""
+    rows = [row for module in parse_ir(text) for row in audit_module(module).movements]
+    return {row.executions.text for row in rows}
+
+
+def test_a_dot_of_what_is_no_matrix() -> None:
+    operand = "#ttg.dot_op<{opIdx = %d, parent = #b}>"
+    text = f"""#b = #ttg.blocked<{{sizePerThread = [1, 1], threadsPerWarp = [8, 4],
+      warpsPerCTA = [4, 1], order = [1, 0]}}>
+    module {{
+      tt.func @f(%a: tensor<f16, {operand % 0}>, %b: tensor<16x16xf16, {operand % 1}>,
+                 %c: tensor<16x16xf32, #b>) {{
+        %d = tt.dot %a, %b, %c : tensor<f16, {operand % 0}> * tensor<16x16xf16, {operand % 1}>
+          -> tensor<16x16xf32, #b>
+        tt.return
+      }}
+    }}"""
+    for module in parse_ir(text):
+        assert not audit_module(module).multiplications
+
+
+MUTATED = [
+    ("ci/dumps/scale", '"ttg.num-warps" = 4', '"ttg.num-warps" = 65536'),
+    (
+        "workloads/layer_norm-gfx950",
+        "{end = 2048 : i32, start = 0",
+        "{end = 2048 : i32, start = -1",
+    ),
+    ("intel/matmul", "tt.expand_dims %m {axis = 1", "tt.expand_dims %é {axis = 64"),
+    ("intel/matmul", "arith.muli %kb1, %ldb1", "arith.muli %kb1, %(ldb1"),
+    ("workloads/scan-gfx950", "f32 loc(#loc26)", "f32 loc(sums_16, %sums_17 : f32 loc(#loc26)"),
+    (
+        "kernels/softmax-sm80",
+        "tt.expand_dims %inside_10 {axis = 0",
+        "tt.expand_dims %inside_10 {axis = 9",
+    ),
+    ("workloads/layer_norm-sm100", "tt.addptr %out, %values :", "tt.addptr % :"),
+    ("workloads/scan-sm100", "arith.addi %place_8, %place_9", "arith.addi place_8, %place_9"),
+    ("intel/matmul", "tt.addptr %bp, %bo : tensor<", "tt.addptr %bp, %bo : tensor<<"),
+    ("kernels/matmul-gfx942", " step %", " step %step %"),
+]
+"""An example, and a part of it that a mutation made another: what the audit once failed at."""
+
+
+@pytest.mark.parametrize(("name", "part", "other"), MUTATED, ids=lambda value: value[-12:])
+def test_mutated_examples_are_audited(name: str, part: str, other: str) -> None:
+    text = (EXAMPLES / f"{name}.ttgir").read_text(encoding="utf-8")
+    assert part in text
+    for module in parse_ir(text.replace(part, other)):
+        worst(audit_module(module).registers)

@@ -1,0 +1,124 @@
+"""A module of a dump that comes again is audited as if it came alone, and with less work."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tiers import sampled
+from work import calls_of
+
+from tt_layout import parse_ir
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.known_modules import KnownModules
+from tt_layout.audit.values.given import GivenValues
+from tt_layout.reports.audit_data import audit_data
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+KERNELS = sorted(EXAMPLES.glob("*/*.ttgir"))
+SOFTMAX = EXAMPLES / "kernels" / "softmax-sm90.ttgir"
+HEADER = "// -----// IR Dump After Nothing (nothing) //----- //\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sampled(KERNELS[::2], 7), ids=lambda path: path.stem)
+def test_a_module_that_comes_again_is_audited_as_if_alone(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    shared = SharedWork()
+    for module in parse_ir(f"{HEADER}{text}\n\n{HEADER}{text}"):
+        together = audit_data(audit_module(module, shared))
+        assert together == audit_data(audit_module(module))
+
+
+def test_a_module_that_comes_again_is_not_read_again() -> None:
+    text = KERNELS[0].read_text(encoding="utf-8")
+    shared = SharedWork()
+    modules = parse_ir("".join(f"{HEADER}{text}\n\n" for _ in range(3)))
+    calls = [calls_of(partial(audit_module, module, shared)) for module in modules]
+    assert calls[2] * 10 < calls[0]  # for the second one it is found out where lines stand
+
+
+@pytest.mark.parametrize(("length", "times"), [(1 << 22, 1), ((1 << 22) + 1, 2)])
+def test_modules_of_up_to_four_million_characters_are_remembered(length: int, times: int) -> None:
+    known, asked = KnownModules(), list[int]()
+    for line in (1, 9):
+        span = SimpleNamespace(start=0, end=length, text="module {}")
+        module: Any = SimpleNamespace(
+            span=span, line=line, error=None, stands_alone=True, pass_name=None
+        )
+        known.once(module, "question", lambda: asked.append(1))
+    assert len(asked) == times
+
+
+def test_aliases_of_a_module_above_are_part_of_what_it_means() -> None:
+    function = """
+    tt.func @f(%p: tensor<64x!tt.ptr<f32>, #l>) {
+      %v = tt.load %p : tensor<64x!tt.ptr<f32>, #l>
+      tt.return
+    }
+    """
+    layout = (
+        "#l = #ttg.blocked<{sizePerThread = [SIZE], threadsPerWarp = [32], warpsPerCTA = [1], "
+        "order = [0]}>"
+    )
+    parts = [f"{layout.replace('SIZE', size)}\nmodule {{{function}}}" for size in "124"]
+    shared = SharedWork()
+    for module in parse_ir("\n".join([*parts, f"module {{{function}}}"])):
+        assert audit_data(audit_module(module, shared)) == audit_data(audit_module(module))
+
+
+@pytest.mark.slow
+def test_other_arguments_are_not_those_of_before() -> None:
+    text = SOFTMAX.read_text(encoding="utf-8")
+    shared = SharedWork()
+    [module] = parse_ir(text)
+    for given in (None, GivenValues({"width": 64}), GivenValues({"width": 128})):
+        together = audit_data(audit_module(module, shared, given))
+        assert together == audit_data(audit_module(module, given=given))
+
+
+@pytest.mark.slow
+def test_the_same_text_with_other_layouts_is_another_kernel() -> None:
+    text = SOFTMAX.read_text(encoding="utf-8")
+    other = text.replace("sizePerThread = [1, 8]", "sizePerThread = [1, 4]")
+    assert other != text
+    shared = SharedWork()
+    for module in parse_ir(f"{HEADER}{text}\n\n{HEADER}{other}"):
+        together = audit_data(audit_module(module, shared))
+        assert together == audit_data(audit_module(module))
+
+
+LIMITED = """
+#l = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %q: !tt.ptr<i32>, %n: i32) {
+    %r = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #l>
+    %s = tt.splat %n : i32 -> tensor<512xi32, #l>
+    %o = arith.addi %r, %s : tensor<512xi32, #l>
+    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #l>
+    %pp = tt.addptr %ps, %o : tensor<512x!tt.ptr<f32>, #l>, tensor<512xi32, #l>
+    %v = tt.load %pp : tensor<512x!tt.ptr<f32>, #l>
+    %qs = tt.splat %q : !tt.ptr<i32> -> tensor<512x!tt.ptr<i32>, #l>
+    %i = tt.load %qs : tensor<512x!tt.ptr<i32>, #l>
+    %pi = tt.addptr %ps, %i : tensor<512x!tt.ptr<f32>, #l>, tensor<512xi32, #l>
+    tt.store %pi, %v : tensor<512x!tt.ptr<f32>, #l>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.slow
+def test_lines_in_what_is_said_are_those_of_the_module() -> None:
+    shared = SharedWork()
+    found = []
+    for module in parse_ir(f"{HEADER}{LIMITED}\n\n{HEADER}{LIMITED}"):
+        together = audit_data(audit_module(module, shared))
+        assert together == audit_data(audit_module(module))
+        found.append(str(together))
+    assert "tt.load on line 13" in found[0]
+    assert "tt.load on line 33" in found[1]

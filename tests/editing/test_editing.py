@@ -1,0 +1,381 @@
+"""What an editor is told of a dump: what a fresh audit says, made of what an edit changed."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+from edits import ALIASES, edited
+from tiers import slow
+from work import calls_of
+
+from tt_layout.audit.audit import audit_module
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.editing.actions import actions, carried_out
+from tt_layout.editing.dump import MAX_TEXT, Dump
+from tt_layout.editing.hints import hints
+from tt_layout.editing.hover import hover
+from tt_layout.editing.navigation import definition, references
+from tt_layout.editing.outline import Symbol, folds, symbols
+from tt_layout.editing.piece import Diagnosis, Knowledge, Piece, Severity, cut
+from tt_layout.editing.place import Place
+from tt_layout.ir import parse_ir
+from tt_layout.reports.advice_text import note_message
+
+ROOT = Path(__file__).parents[2]
+KERNELS = ROOT / "examples" / "kernels"
+WORKLOADS = ROOT / "examples" / "workloads"
+SMALL = ROOT / "examples" / "narrow" / "vector_add.ttgir"
+MATMUL = (KERNELS / "matmul-sm90.ttgir").read_text(encoding="utf-8")
+SOFTMAX = (KERNELS / "softmax-sm80.ttgir").read_text(encoding="utf-8")
+DUMPS = [
+    *(KERNELS / f"{name}.ttgir" for name in ("attention-sm90", "matmul-gfx942", "matmul-sm100")),
+    *(KERNELS / f"{name}.ttgir" for name in ("convolution-sm80", "softmax-gfx1250")),
+    *(WORKLOADS / f"{name}.ttgir" for name in ("layer_norm-sm80", "scan-sm80", "split_k-sm90")),
+    *(WORKLOADS / f"{name}.ttgir" for name in ("int8_matmul-gfx942", "grouped_matmul-sm100")),
+]
+HEADER = "// -----// IR Dump After P{} (p) //----- //\n"
+PASSES = "".join(HEADER.format(at) + text for at, text in enumerate([SOFTMAX, MATMUL, SOFTMAX]))
+
+
+def piece_of(text: str) -> Piece:
+    return Piece(text, Knowledge())
+
+
+def at(text: str, word: str, skip: int = 0) -> tuple[int, int]:
+    """Return the line and an offset in a word of a text."""
+    start = -1
+    for _ in range(skip + 1):
+        start = text.index(word, start + 1)
+    before = text[:start]
+    return before.count("\n") + 1, start - (before.rfind("\n") + 1) + 1
+
+
+# -- incremental --------------------------------------------------------------------------------
+
+
+def said_anew(text: str) -> list[tuple[int, str, str]]:
+    """Return what a fresh audit of a whole text finds."""
+    found = []
+    for module in parse_ir(text):
+        audit = audit_module(module)
+        found += [(one.line, one.message, one.kind) for one in audit.findings]
+        adviser = Adviser(audit)
+        found += [
+            (one.finding.line, note_message(adviser, one), one.finding.kind) for one in audit.notes
+        ]
+    return sorted(found)
+
+
+def said(found: list[Diagnosis]) -> list[tuple[int, str, str]]:
+    return sorted((one.line, one.message, one.kind) for one in found if one.kind != "text")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, slow(5)])
+def test_after_edits_the_same_is_said_as_of_the_whole_text(count: int, seed: int) -> None:
+    random = Random(seed)
+    dumps = [path.read_text(encoding="utf-8") for path in DUMPS[:: 1 if count > 2 else 7]]
+    kept = [Dump(text) for text in dumps]
+    for at in random.sample(range(len(dumps) * count), len(dumps) * count):
+        which = at % len(dumps)
+        kept[which] = kept[which].edited(edited(kept[which].text, random))
+        assert said(kept[which].diagnoses()) == said_anew(kept[which].text), kept[which].text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, slow(20)])
+def test_dumps_of_passes_are_read_in_pieces(count: int, seed: int) -> None:
+    random, dump = Random(seed), Dump(PASSES)
+    for _ in range(count):
+        dump = dump.edited(edited(dump.text, random))
+        assert "".join(cut(dump.text)) == dump.text
+        assert said(dump.diagnoses()) == said_anew(dump.text), dump.text
+
+
+@pytest.mark.slow
+def test_an_edit_reads_its_own_piece_only() -> None:
+    text = "".join(HEADER.format(at) + SOFTMAX.replace("softmax", f"s{at}") for at in range(12))
+    dump = Dump(text)
+    dump.diagnoses()
+    assert dump.knowledge.read == 12
+    below = text.index("tt.func", len(text) // 2)
+    newer = dump.edited(text[:below] + "\n" + text[below:])
+    work = calls_of(newer.diagnoses)
+    assert newer.knowledge.read == 13
+    assert work < calls_of(lambda: Dump(text).diagnoses()) / 3
+    line, column = at(newer.text, "tt.load", 11)
+    placed = newer.at(line)
+    assert placed is not None
+    assert hover(placed.piece, line - placed.down, column) is not None
+    assert newer.knowledge.read == 13
+    assert newer.edited(newer.text) is newer
+
+
+@pytest.mark.slow
+def test_lines_in_sentences_are_those_of_the_dump() -> None:
+    """Of a message that names a line, a piece further down is read where it stands."""
+    stated = '"ttg.num-warps" = 4 : i32'
+    wide = MATMUL.replace(stated, f'{stated}, "ttg.maxnreg" = 16 : i32')
+    whole = (
+        HEADER.format(0)
+        + SOFTMAX
+        + HEADER.format(1)
+        + wide
+        + HEADER.format(2)
+        + CONVERTED.rstrip()[:-1]
+    )
+    dump = Dump(whole)
+    for text in (whole, "\n" + whole, "\n\n" + whole, whole):
+        dump = dump.edited(text)
+        found = dump.diagnoses()
+        assert any(" line " in one.message for one in found)
+        assert said(found) == said_anew(text)
+        error = parse_ir(text)[-1].error
+        assert error is not None
+        assert error.message in {one.message for one in found}
+        assert "begins on line" in error.message
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_edits(seed: int) -> None:
+    """After 300 edits as many objects are kept as after 10, but for caches that have a bound."""
+    random, text = Random(seed), SMALL.read_text(encoding="utf-8")
+    dump, kept = Dump(text), list[int]()
+    for count in range(1, 301):
+        dump = dump.edited(edited(text, random))
+        dump.diagnoses()
+        if count in (10, 300):
+            gc.collect()
+            kept.append(len(gc.get_objects()))
+    assert kept[1] < kept[0] + 30_000, kept
+
+
+# -- what is wrong ------------------------------------------------------------------------------
+
+
+def test_findings_have_their_weight() -> None:
+    found = Dump(MATMUL).diagnoses()
+    assert [(one.kind, one.severity) for one in found] == [("conversions", Severity.NOTE)]
+    wrong = Dump(MATMUL.replace('num-warps" = 4', 'num-warps" = 8')).diagnoses()
+    assert Severity.ERROR in {one.severity for one in wrong}
+
+
+TEXTS = {
+    "no MLIR": ("def f(x):\n    return x\n", "found no MLIR"),
+    "nothing": ("", None),
+    "cut off": (SOFTMAX[: SOFTMAX.rindex("}")], "has no end"),
+    "deep": ("module {\n" + "scf.if {\n" * 20000, ""),
+    "of another dialect": ('module {\n  "x.y"() : () -> ()\n}\n', None),
+    "zeros": ("\0" * 100, "found no MLIR"),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_that_cannot_be_read_are_told_once(name: str) -> None:
+    text, message = TEXTS[name]
+    found = Dump(text).diagnoses()
+    assert len(found) == (message is not None), found
+    assert all(str(message) in one.message for one in found)
+
+
+def test_a_dump_that_is_too_large_is_not_read() -> None:
+    dump = Dump(" " * (MAX_TEXT + 1))
+    [told] = dump.diagnoses()
+    assert "tt-layout audit reads it" in told.message
+    assert dump.at(1) is None
+    assert dump.knowledge.read == 0
+
+
+# -- words --------------------------------------------------------------------------------------
+
+
+def told_of(text: str, word: str, skip: int = 0) -> str:
+    found = hover(piece_of(text), *at(text, word, skip))
+    assert found is not None
+    assert found.plain
+    return found.markdown(has_pictures=False)
+
+
+def test_an_alias_is_a_layout_over_a_type() -> None:
+    told = told_of(MATMUL, "#mma>")
+    assert "`#mma`: nvidia_mma, in registers, over `tensor<128x64xf32>`" in told
+    assert "64 elements per thread (64 registers), 32 lanes, 4 warps" in told
+    assert "contiguous per thread: 1x2" in told
+    assert "T0:0" in told
+    assert "24 KiB in 3 buffers" in told_of(MATMUL, "#shared =")
+
+
+def test_a_picture_is_data_of_a_small_size() -> None:
+    found = hover(piece_of(MATMUL), *at(MATMUL, "#mma>"))
+    assert found is not None
+    told = found.markdown(has_pictures=True)
+    assert "![who holds each element](data:image/svg+xml;base64," in told
+    assert len(told) < 100_000
+    assert "T0:0" not in told
+
+
+def test_an_operation_has_its_cost_and_live_registers() -> None:
+    told = told_of(MATMUL, "ttg.convert_layout")
+    for fact in ("shared memory, 256 wavefronts", "moves 16 KiB", "32 live registers per thread"):
+        assert fact in told
+    assert "m64n64k16" in told_of(MATMUL, "ttng.warp_group_dot")
+
+
+def test_a_value_has_its_type_and_origin() -> None:
+    told = told_of(MATMUL, "%7 : tensor")
+    assert "`%7`, defined by `arith.truncf`" in told
+    assert "tensor<128x64xf16, #mma>" in told
+    assert "an argument" in told_of(MATMUL, "%c:")
+
+
+def test_where_nothing_stands_nothing_is_said() -> None:
+    piece = piece_of(MATMUL)
+    for line, column in ((0, 0), (-3, 5), (10**9, 0), (1, 10**9), (2, 0)):
+        hover(piece, line, column)
+        assert definition(piece, line, column) is None or line == 2
+        assert isinstance(references(piece, line, column), list)
+    assert hover(piece_of(""), 1, 0) is None
+
+
+NESTED = """#a = #ttg.blocked<{sizePerThread=[1], threadsPerWarp=[32], warpsPerCTA=[4], order=[0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @g(%x: i32) -> i32 {
+    tt.return %x : i32
+  }
+  tt.func @f(%c: i1, %x: tensor<128xf32, #a>) {
+    scf.if %c {
+      %1 = arith.addf %x, %x : tensor<128xf32, #a>
+      %2 = arith.mulf %1, %1 : tensor<128xf32, #a>
+    } else {
+      %1 = arith.subf %x, %x : tensor<128xf32, #a>
+      %2 = arith.mulf %1, %1 : tensor<128xf32, #a>
+    }
+    %3:2 = "two.of"(%x) : (tensor<128xf32, #a>) -> (tensor<128xf32, #a>, i32)
+    %4 = tt.call @g(%3#1) : (i32) -> i32
+    tt.return
+  }
+}
+"""
+
+
+def lines_of(places: list[Place]) -> list[int]:
+    return [place.line for place in places]
+
+
+def test_values_of_one_name_are_told_apart() -> None:
+    piece = piece_of(NESTED)
+    line, column = at(NESTED, "%1, %1", 1)
+    assert lines_of(references(piece, line, column)) == [11, 12, 12]
+    line, column = at(NESTED, "%1, %1")
+    assert lines_of(references(piece, line, column)) == [8, 9, 9]
+    place = definition(piece, line, column)
+    assert place == Place(8, 6, 8)
+
+
+def test_aliases_functions_arguments_and_results_are_found() -> None:
+    piece = piece_of(NESTED)
+    assert definition(piece, *at(NESTED, "#a>")) == Place(1, 0, 2)
+    assert len(references(piece, *at(NESTED, "#a>"))) == NESTED.count("#a")
+    assert definition(piece, *at(NESTED, "@g(%3")) == Place(3, 10, 12)
+    assert definition(piece, *at(NESTED, "%3#1")) == Place(14, 4, 6)
+    place = definition(piece, *at(NESTED, "%x, %x", 1))
+    assert place is not None
+    assert place.line == 6
+    assert lines_of(references(piece, *at(NESTED, "%c {"))) == [6, 7]
+    loop = definition(piece_of(MATMUL), *at(MATMUL, "%total_55 :"))
+    assert loop is not None
+
+
+def test_a_function_below_its_call_is_defined_where_it_is() -> None:
+    begin, of_g = NESTED.split("  tt.func @g", 1)
+    of_g, of_f = of_g.split("  tt.func @f", 1)
+    text = f"{begin}  tt.func @f{of_f.removesuffix('}' + chr(10))}  tt.func @g{of_g}}}\n"
+    assert lines_of(references(piece_of(text), *at(text, "@g(%3"))) == [15, 12]
+
+
+# -- the whole ----------------------------------------------------------------------------------
+
+
+def names(found: list[Symbol] | tuple[Symbol, ...]) -> Iterator[str]:
+    for symbol in found:
+        yield symbol.name
+        yield from names(symbol.children)
+
+
+def test_the_outline_has_modules_aliases_functions_and_loops() -> None:
+    [module] = symbols(piece_of(MATMUL))
+    assert (module.detail, module.line) == ("cuda:90", 1)
+    assert [*names([module])][-2:] == ["@matmul", "scf.for"]
+    end = MATMUL[: MATMUL.index("\n  } loc(") + 1].count("\n") + 1
+    assert (module.last, module.children[-1].last) == (end, end)
+    assert all(symbol.line <= symbol.last for symbol in module.children)
+    assert (9, 13) not in folds(piece_of(NESTED))
+    assert {(7, 10), (10, 13), (6, 17), (2, 18)} <= set(folds(piece_of(NESTED)))
+
+
+def test_hints_are_the_costs() -> None:
+    found = hints(piece_of(MATMUL), 1, 10**6)
+    assert "shared memory, 256 wavefronts, 8192 bytes of scratch" in {one.text for one in found}
+    assert hints(piece_of(MATMUL), 1, 5) == []
+
+
+CONVERTED = f"""{ALIASES}\
+module attributes {{ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32}} {{
+  tt.func @f(%p: tensor<64x64x!tt.ptr<f16>, #b>) {{
+    %0 = arith.constant dense<1.0> : tensor<64x64xf16, #a>
+    %1 = ttg.convert_layout %0 : tensor<64x64xf16, #a> -> tensor<64x64xf16, #b>
+    tt.store %p, %1 : tensor<64x64x!tt.ptr<f16>, #b>
+    tt.return
+  }}
+}}
+"""
+
+
+def test_a_suggestion_is_carried_out_in_its_lines() -> None:
+    text = HEADER.format(0) + CONVERTED
+    piece = piece_of(text)
+    assert actions(piece, 1, 3) == []
+    [action] = actions(piece, 7, 7)
+    removed = "(removes 64 of 4160 data-movement cycles)"
+    assert action.title == f"Drop the conversion: #b instead of #a {removed}"
+    lines = text.split("\n")
+    for edit in reversed(carried_out(piece, action)):
+        lines[edit.first - 1 : edit.end - 1] = edit.text.split("\n")[:-1]
+    newer = "\n".join(lines)
+    assert [kind for _, _, kind in said_anew(newer)] == ["narrow-loads"]
+    assert "convert_layout" not in newer
+    assert newer.startswith(HEADER.format(0))
+    assert newer.endswith("}\n")
+
+
+@pytest.mark.slow
+def test_what_every_other_way_makes_dearer_is_a_note() -> None:
+    text = (ROOT / "examples" / "narrow" / "attention.ttgir").read_text(encoding="utf-8")
+    message = "convert_layout is worth keeping: a direct store would take 512 cycles instead of 192"
+    for above in (0, 3):
+        [note] = [
+            one for one in Dump("\n" * above + text).diagnoses() if "worth keeping" in one.message
+        ]
+        line, name = 173 + above, "ttg.convert_layout"
+        assert note == Diagnosis(line, name, message, "conversions", Severity.NOTE)
+    found = hover(Piece(text, Knowledge()), 173, text.split("\n")[172].index(name) + 1)
+    assert found is not None
+    assert f"note: {message}" in found.sections[0].facts
+
+
+def test_layouts_and_values_are_told_without_an_audit() -> None:
+    piece = Piece(CONVERTED, Knowledge())
+    lines = CONVERTED.split("\n")
+    line = next(at for at, text in enumerate(lines, 1) if "convert_layout" in text)
+    for word in ("#b", "%0"):
+        told = hover(piece, line, lines[line - 1].index(word))
+        assert told is not None
+        assert word in told.plain
+    assert definition(piece, line, lines[line - 1].index("%0")) is not None
+    assert "audits" not in vars(piece)
+    assert hover(piece, line, lines[line - 1].index("convert_layout")) is not None
+    assert "audits" in vars(piece)

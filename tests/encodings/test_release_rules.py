@@ -1,0 +1,78 @@
+"""Layouts that another release than the newest gives the same attribute, as its wheel answered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tt_layout
+from tt_layout.notation.refusal import RefusedError
+from tt_layout.notation.translation import translate
+
+ROWS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data" / "release-rules.jsonl")
+    .read_text()
+    .splitlines()
+]
+OPERAND = (
+    "#ttg.dot_op<{opIdx = 0, parent = #ttg.amd_wmma<{version = 2, isTranspose = false, "
+    "ctaLayout = {warp = [[1, 0]]}, CGALayout = [[0, 1]]}>, kWidth = 8}>"
+)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['release']}-{row['attr'][:60]}")
+def test_the_bases_are_those_of_the_wheel(row: dict[str, Any]) -> None:
+    encoding = tt_layout.parse_layout(row["attr"], release=row["release"])
+    assert dict(encoding.to_linear_layout(row["shape"]).bases) == row["bases"]
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "widths"),
+    [
+        ("3.2", 2, {8}),
+        ("3.3", 2, {8, 16}),
+        ("3.6", 3, {2, 8, 16}),
+        ("3.7", 3, {2, 4, 8, 16}),
+    ],
+)
+def test_widths_of_operands_of_wmma(release: str, version: int, widths: set[int]) -> None:
+    warps = ", warpsPerCTA = [4, 1]" if release < "3.7" else ", ctaLayout = {warp = [[1, 0]]}"
+    shape = ", instrShape = [16, 16, 32]" if version == 3 else ""
+    dialect, side = ("triton_gpu", "") if release == "3.2" else ("ttg", ", isTranspose = false")
+    parent = f"amd_wmma<{{version = {version}{side}{warps}{shape}}}>"
+    found = set()
+    for width in (2, 4, 8, 16):
+        text = f"#{dialect}.dot_op<{{opIdx = 0, parent = #{dialect}.{parent}, kWidth = {width}}}>"
+        try:
+            tt_layout.parse_layout(text, release=release).check_layout()
+            found.add(width)
+        except tt_layout.LayoutError as error:
+            assert "kWidth must be" in str(error)  # noqa: PT017
+    assert found == widths
+
+
+def test_unpacked_tensor_memory_needs_the_width_of_an_element() -> None:
+    text = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, unpacked = true>"
+    memory = tt_layout.parse_layout(text, release="3.4")
+    assert memory.to_linear_layout([64, 32], element_bits=16)
+    with pytest.raises(tt_layout.LayoutError, match="needs the element type"):
+        memory.to_linear_layout([64, 32])
+
+
+def test_a_translation_to_a_release_that_reads_the_text_otherwise_is_refused() -> None:
+    """Until 3.7 the CTAs of a cluster share K of an operand of WMMA; since 3.8 each has all."""
+    encoding = tt_layout.parse_layout(OPERAND)
+    with pytest.raises(RefusedError):
+        translate(encoding, "3.7", [32, 64], element_bits=16)
+    assert translate(encoding, "3.8", [32, 64], element_bits=16).text == OPERAND
+
+
+def test_tensor_memory_narrower_than_its_block_is_since_3_8() -> None:
+    text = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, colStride = 1>"
+    assert tt_layout.parse_layout(text, release="3.8").to_linear_layout([128, 16])
+    with pytest.raises(tt_layout.LayoutError, match="at least blockN = 32 columns, got 16"):
+        tt_layout.parse_layout(text, release="3.7").to_linear_layout([128, 16])

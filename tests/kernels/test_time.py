@@ -1,0 +1,876 @@
+"""How long a kernel takes: the walk over a program, the launch, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from command import Run, runner
+
+import tt_layout
+from tt_layout.audit.bounds import Bound, footprint
+from tt_layout.audit.kernel import kernels_of
+from tt_layout.audit.shares import Shares
+from tt_layout.audit.time.estimate import Estimate
+from tt_layout.audit.verdict import Gap
+from tt_layout.errors import LayoutError
+from tt_layout.kernels.device import device_name
+from tt_layout.kernels.metadata import KernelMetadata
+from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
+from tt_layout.library.autotuning import stopping_at_ttgir
+from tt_layout.watching.report import report_of
+
+ROOT = Path(__file__).parents[2]
+MATMUL = ROOT / "tests" / "data" / "h200-matmul.ttgir"
+
+HEAD = """
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#m = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90",
+                   "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %block = arith.constant 512 : i32
+    %id = tt.get_program_id x : i32
+    %at = arith.muli %id, %block : i32
+    %base = tt.addptr %p, %at : !tt.ptr<f32>, i32
+    %range = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #b>
+    %first = tt.splat %base : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+    %q = tt.addptr %first, %range : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+    %x = tt.load %q : tensor<512x!tt.ptr<f32>, #b>
+"""
+TAIL = """
+    tt.return
+  }
+}
+"""
+
+
+def kernel(body: str) -> str:
+    """Return a kernel that loads a tensor and does something with it."""
+    return HEAD + body + TAIL
+
+
+def chain(length: int) -> str:
+    """Return additions each of which waits for the last, and a store."""
+    lines = ["%y0 = arith.addf %x, %x : tensor<512xf32, #b>"]
+    lines += [f"%y{k} = arith.addf %y{k - 1}, %x : tensor<512xf32, #b>" for k in range(1, length)]
+    return "\n".join([*lines, f"tt.store %q, %y{length - 1} : tensor<512x!tt.ptr<f32>, #b>"])
+
+
+def loop(body: str, bound: str = "%n") -> str:
+    return f"""
+    %r = scf.for %i = %zero to {bound} step %one
+        iter_args(%a = %x) -> (tensor<512xf32, #b>) : i32 {{
+      {body}
+      scf.yield %c : tensor<512xf32, #b>
+    }}
+    tt.store %q, %r : tensor<512x!tt.ptr<f32>, #b>
+    """
+
+
+ADD = "%c = arith.addf %a, %a : tensor<512xf32, #b>"
+
+
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capsysbinary, monkeypatch)
+
+
+def estimated(text: str, n: int | None = None, grid: tuple[int, ...] | None = (132,)) -> Estimate:
+    return tt_layout.estimate(text, {"n": n} if n is not None else None, grid=grid)
+
+
+class TestProgram:
+    def test_dependences_add_up(self) -> None:
+        short, long = (estimated(kernel(chain(length))) for length in (4, 104))
+        grown = long.launch.latency - short.launch.latency
+        assert grown == pytest.approx(100 * (4 + 4.65), rel=0.05)
+
+    def test_a_loop_takes_its_trips(self) -> None:
+        few, many = (estimated(kernel(loop(ADD)), n) for n in (20, 120))
+        [iteration] = many.launch.walked.iterations
+        assert (iteration.trips, iteration.loop.name) == (120, "scf.for")
+        grown = many.launch.latency - few.launch.latency
+        assert grown == pytest.approx(100 * iteration.cycles, rel=0.01)
+
+    def test_an_iteration_knows_what_is_busy_when(self) -> None:
+        body = """
+        %e = math.exp2 %a : tensor<512xf32, #b>
+        %c = arith.addf %e, %a : tensor<512xf32, #b>
+        """
+        [iteration] = estimated(kernel(loop(body)), 64).launch.walked.iterations
+        begin, end = iteration.window
+        assert end - begin == pytest.approx(iteration.cycles * iteration.passes, rel=0.25)
+        lanes = {span.lane: span for span in iteration.spans}
+        assert lanes["special"].step.name == "math.exp2"
+        assert {"issue", "special"} == lanes.keys()
+        assert all(0 <= span.begin < span.end <= end - begin for span in iteration.spans)
+        issued = sum(span.end - span.begin for span in iteration.spans if span.lane == "issue")
+        assert 0 < issued <= end - begin
+
+    def test_a_program_without_loops_knows_what_is_busy_when(self) -> None:
+        walked = estimated(kernel(chain(4))).launch.walked
+        assert [span.step.name for span in walked.spans if span.lane == "loads"] == ["tt.load"]
+        assert max(span.end for span in walked.spans) <= walked.cycles
+
+    def test_the_tail_is_what_the_last_wave_adds(self) -> None:
+        launch = estimated(kernel(chain(4)), grid=(132,)).launch
+        full = 132 * launch.resident
+        whole, more = (
+            estimated(kernel(chain(400)), grid=(number,)).launch for number in (full, full + 1)
+        )
+        assert whole.tail == 0
+        assert 0 < more.tail < more.seconds
+
+    def test_an_iteration_names_what_it_waits_for(self) -> None:
+        body = """
+        %e = math.exp2 %a : tensor<512xf32, #b>
+        %c = arith.addf %e, %a : tensor<512xf32, #b>
+        """
+        [iteration] = estimated(kernel(loop(body)), 64).launch.walked.iterations
+        assert iteration.critical[0].step.name == "math.exp2"
+        assert sum(one.cycles for one in iteration.critical) <= iteration.cycles * 1.01
+
+    def test_a_loop_that_never_runs_hands_on_what_it_began_with(self) -> None:
+        assert estimated(kernel(loop(ADD)), 0).launch.walked.iterations == ()
+
+    def test_loops_in_loops(self) -> None:
+        inner = """
+        %c = scf.for %j = %zero to %n step %one iter_args(%d = %a) -> (tensor<512xf32, #b>) : i32 {
+          %f = arith.addf %d, %d : tensor<512xf32, #b>
+          scf.yield %f : tensor<512xf32, #b>
+        }
+        """
+        text = kernel(loop(inner))
+        small, large = (estimated(text, n).launch.latency for n in (20, 80))
+        assert 10 < large / small < 18
+
+    def test_a_branch_that_some_programs_take_counts_in_part(self) -> None:
+        body = """
+        %is = arith.cmpi eq, %id, %zero : i32
+        scf.if %is {
+        """
+        text = kernel(body + chain(400) + "}")
+        whole = estimated(text, grid=(1,)).launch.latency
+        part = estimated(text, grid=(132,)).launch.latency
+        assert part < 0.7 * whole
+
+    @pytest.mark.slow
+    def test_partitions_run_side_by_side(self) -> None:
+        arguments = "%v: tensor<512xf32, #b>"
+        work = "\n".join(
+            ["%y0 = arith.addf %v, %v : tensor<512xf32, #b>"]
+            + [f"%y{k} = arith.addf %y{k - 1}, %v : tensor<512xf32, #b>" for k in range(1, 200)]
+        )
+        both = f"""
+        ttg.warp_specialize(%x) attributes {{partitionNumWarps = array<i32: 4>}}
+        default {{
+          {work.replace("%v", "%x")}
+          ttg.warp_yield
+        }}
+        partition0({arguments}) num_warps(4) {{
+          {work}
+          ttg.warp_return
+        }} : (tensor<512xf32, #b>) -> ()
+        """
+        alone = estimated(kernel(chain(200))).launch.latency
+        beside = estimated(kernel(both)).launch.latency
+        assert beside < 1.2 * alone
+
+
+class TestLaunch:
+    def test_memory_takes_the_time_of_what_moves_much(self) -> None:
+        found = estimated(kernel(chain(1)), grid=(1 << 18,))
+        assert found.limit == "DRAM"
+        moved = 2 * 4 * 512 * (1 << 18)
+        assert moved / 4.6e12 < found.seconds < 1.6 * moved / 4.05e12
+
+    def test_waves_follow_from_the_grid(self) -> None:
+        found = estimated(kernel(chain(4)), grid=(132 * 16 * 3,))
+        assert found.launch.waves == pytest.approx(132 * 48 / 132 / found.launch.resident)
+
+    def test_programs_on_a_multiprocessor_share_its_schedulers(self) -> None:
+        alone, together = (estimated(kernel(chain(2000)), grid=(132 * n,)) for n in (1, 16))
+        assert (alone.launch.waves, together.launch.waves) == (1 / 16, 1)
+        issued = together.launch.terms["issue"]
+        assert issued == pytest.approx(16 * alone.launch.terms["issue"])
+        assert together.seconds > issued > 4 * alone.seconds
+
+    def test_without_a_grid_it_is_of_one_full_wave(self) -> None:
+        found = estimated(kernel(chain(4)), grid=None)
+        assert found.launch.programs == 132 * found.launch.resident
+        assert "for one full wave of" in found.text
+        assert not found.is_of_grid
+        assert any("grid" in doubt for doubt in found.doubts)
+
+    def test_another_product_has_its_own_memory(self) -> None:
+        text = kernel(chain(1))
+        h200, h100 = (
+            tt_layout.estimate(text, grid=(1 << 18,), gpu=gpu).seconds for gpu in ("h200", "h100")
+        )
+        assert 1.3 < h100 / h200 < 1.6
+
+    def test_a_product_that_was_not_measured_says_so(self) -> None:
+        text = kernel(chain(1)).replace("cuda:90", "cuda:80")
+        found = tt_layout.estimate(text, grid=(1024,))
+        assert not found.is_measured
+        assert "rates not measured" in found.text
+        assert "latencies and rates of the GPU were not measured" in found.doubts
+
+    def test_more_doubts_widen_the_range(self) -> None:
+        text = kernel(chain(4))
+        known, unknown = estimated(text), estimated(text, grid=None)
+        width = known.range[1] / known.range[0]
+        assert width <= 2
+        assert unknown.range[1] / unknown.range[0] > width
+
+
+def two_passes() -> str:
+    """Return a kernel whose programs load rows of n floats in a loop, and in another one."""
+    loops = "".join(
+        f"""
+        %r{number} = scf.for %i = %zero to %n step %width
+            iter_args(%a = %start) -> (tensor<512xf32, #b>) : i32 {{
+          %k = arith.addi %base, %i : i32
+          %q = tt.addptr %p, %k : !tt.ptr<f32>, i32
+          %s = tt.splat %q : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+          %t = tt.addptr %s, %lanes : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+          %x = tt.load %t : tensor<512x!tt.ptr<f32>, #b>
+          %c = arith.addf %a, %x : tensor<512xf32, #b>
+          scf.yield %c : tensor<512xf32, #b>
+        }}"""
+        for number in range(2)
+    )
+    return f"""
+    #b = #ttg.blocked<{{
+      sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+    module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+      tt.func public @f(%p: !tt.ptr<f32> {{tt.divisibility = 16 : i32}},
+                        %n: i32 {{tt.divisibility = 16 : i32}}) {{
+        %zero = arith.constant 0 : i32
+        %width = arith.constant 512 : i32
+        %start = arith.constant dense<0.0> : tensor<512xf32, #b>
+        %lanes = tt.make_range {{end = 512 : i32, start = 0 : i32}} : tensor<512xi32, #b>
+        %id = tt.get_program_id x : i32
+        %base = arith.muli %id, %n : i32
+        {loops}
+        tt.return
+      }}
+    }}"""
+
+
+class TestReadAgain:
+    """Rows that a program loads in two loops, which caches hold in between, or do not."""
+
+    @pytest.mark.parametrize("floats", [512, 4096, 16384, 131072])
+    def test_memory_is_read_again_where_no_cache_holds_it(self, floats: int) -> None:
+        programs = 131072 * 16384 // floats
+        found = estimated(two_passes(), floats, (programs,))
+        between = 132 * found.launch.resident * floats * 4
+        again = max(0.0, 1 - 50e6 / between)
+        assert found.terms["DRAM"] == pytest.approx((1 + again) * 131072 * 16384 * 4 / 4.5e12)
+        assert (again > 0) == (floats > 4096)
+
+    def test_the_first_cache_leaves_nothing_to_the_second(self) -> None:
+        small, large = (estimated(two_passes(), floats, (100000,)) for floats in (512, 16384))
+        assert large.terms["L2"] / small.terms["L2"] == pytest.approx(2 * 16384 / 512, rel=0.1)
+
+
+def test_the_first_warps_compute_while_others_load() -> None:
+    body = """
+    %e = math.exp2 %x : tensor<512xf32, #b>
+    tt.store %q, %e : tensor<512x!tt.ptr<f32>, #b>
+    """
+    spans = {span.lane: span for span in estimated(kernel(body)).launch.walked.spans}
+    assert spans["loads"].begin < spans["special"].begin < spans["loads"].end
+    assert spans["special"].end > spans["loads"].end
+
+
+class TestPrices:
+    """What the assembler makes of operations, and what many programs do to the same places."""
+
+    def test_a_product_that_is_added_is_one_instruction(self) -> None:
+        both = """
+        %d = arith.mulf %a, %a : tensor<512xf32, #b>
+        %c = arith.addf %d, %x : tensor<512xf32, #b>
+        """
+        apart = both.replace("arith.addf", "arith.maximumf")
+        joined, split = (estimated(kernel(loop(body)), 64).terms["issue"] for body in (both, apart))
+        assert joined < 0.75 * split
+
+    def test_divisions_by_one_number_take_its_reciprocal_once(self) -> None:
+        value = "tensor<512xf32, #b>"
+        shared = f"""
+        %u = tt.splat %one_f : f32 -> {value}
+        %c = arith.divf %a, %u : {value}
+        """
+        own = f"%c = arith.divf %x, %a : {value}"
+        constant = "%one_f = arith.constant 3.0 : f32\n"
+        terms = [estimated(kernel(constant + loop(body)), 64).terms for body in (shared, own)]
+        assert terms[0]["special functions"] == pytest.approx(terms[1]["special functions"] / 4)
+
+    def test_an_accumulator_larger_than_the_registers_is_spilled(self) -> None:
+        def body(size: int) -> str:
+            value = f"tensor<{size}xf32, #b>"
+            return f"""
+            %big = arith.constant dense<0.0> : {value}
+            %sum = scf.for %i = %zero to %n step %one iter_args(%s = %big) -> ({value}) : i32 {{
+              %t = arith.addf %s, %s : {value}
+              scf.yield %t : {value}
+            }}
+            """
+
+        def spilled(size: int) -> float:
+            found = estimated(kernel(body(size)), 64)
+            program = replace(found.program, fewest=200, needed=260, most=350, programs=1)
+            return replace(found, program=program).launching(132).launch.spilled
+
+        assert (spilled(8192), spilled(32768) > 100) == (0, True)
+
+    def test_spills_move_in_every_iteration_of_the_inner_loop(self) -> None:
+        inner = """
+        %c = scf.for %j = %zero to %n step %one iter_args(%d = %a) -> (tensor<512xf32, #b>) : i32 {
+          %f = arith.addf %d, %d : tensor<512xf32, #b>
+          scf.yield %f : tensor<512xf32, #b>
+        }
+        """
+
+        def spills(text: str) -> float:
+            found = estimated(text, 40)
+            program = replace(found.program, used=255, spilled=100, programs=1)
+            return replace(found, program=program).launching(132).terms["spills"]
+
+        single, nested = spills(kernel(loop(ADD))), spills(kernel(loop(inner)))
+        assert nested == pytest.approx(40 * single, rel=0.01)
+
+    @staticmethod
+    def adding(per_thread: int) -> str:
+        """Return a kernel that adds 512 numbers to the same addresses as all programs."""
+        return kernel("""
+        %ones = arith.constant dense<1> : tensor<512xi32, #b>
+        %all = arith.constant dense<true> : tensor<512xi1, #b>
+        %r = tt.bitcast %p : !tt.ptr<f32> -> !tt.ptr<i32>
+        %rs = tt.splat %r : !tt.ptr<i32> -> tensor<512x!tt.ptr<i32>, #b>
+        %rq = tt.addptr %rs, %range : tensor<512x!tt.ptr<i32>, #b>, tensor<512xi32, #b>
+        %old = tt.atomic_rmw add, relaxed, gpu, %rq, %ones, %all
+          : (tensor<512x!tt.ptr<i32>, #b>, tensor<512xi32, #b>, tensor<512xi1, #b>)
+          -> tensor<512xi32, #b>
+        """).replace("sizePerThread = [4]", f"sizePerThread = [{per_thread}]")
+
+    def test_a_sector_is_added_to_by_each_instruction(self) -> None:
+        dense, spread = (
+            estimated(self.adding(count), grid=(1 << 16,)).terms["contended atomics"]
+            for count in (1, 4)
+        )
+        assert spread == pytest.approx(4 * dense)
+
+    def test_a_histogram_takes_longer_with_more_bins(self) -> None:
+        def issue(bins: int) -> float:
+            return estimated(
+                kernel(f"""
+            %whole = arith.fptosi %x : tensor<512xf32, #b> to tensor<512xi32, #b>
+            %h = tt.histogram %whole : tensor<512xi32, #b> -> tensor<{bins}xi32, #b>
+            """)
+            ).terms["issue"]
+
+        assert issue(2048) > 3 * issue(128)
+
+    def test_programs_share_what_is_loaded_by_the_same_indices(self) -> None:
+        body = """
+        %index = arith.fptosi %x : tensor<512xf32, #b> to tensor<512xi32, #b>
+        %s2 = tt.splat %p : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+        %q2 = tt.addptr %s2, %index : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+        %y = tt.load %q2 : tensor<512x!tt.ptr<f32>, #b>
+        """
+        alone = estimated(kernel(body), grid=(64, 1)).terms["DRAM"]
+        shared, apart = (
+            estimated(text, grid=(64, 64)).terms["DRAM"]
+            for text in (
+                kernel(body),
+                kernel(body)
+                .replace("arith.muli %id,", "arith.muli %far,")
+                .replace(
+                    "%at =",
+                    "%y0 = tt.get_program_id y : i32\n%far = arith.addi %id, %y0 : i32\n%at =",
+                ),
+            )
+        )
+        assert shared == pytest.approx(alone)
+        assert apart > 20 * alone
+
+
+def test_a_program_of_the_grid_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[tuple[int, tuple[int, ...]]] = []
+    reach = footprint._Programs._reach
+
+    def counted(programs: Any, full: Any, access: Any, at: tuple[int, ...]) -> Any:
+        looked_at.append((full.operation.line, at))
+        return reach(programs, full, access, at)
+
+    monkeypatch.setattr(footprint._Programs, "_reach", counted)
+    [audit] = tt_layout.audit_ir(kernel(chain(1))).audits
+    assert footprint.footprint(audit, "f", (64, 64)).bytes == 2 * 64 * 2048
+    assert len(looked_at) == len(set(looked_at)) == 2 * 4
+
+
+def test_an_estimate_asks_for_no_program_that_a_bound_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    whole = footprint._Programs._whole
+
+    def counted(programs: Any, full: Any, access: Any, evaluator: Any) -> Any:
+        asked.append(full.operation.line)
+        return whole(programs, full, access, evaluator)
+
+    monkeypatch.setattr(footprint._Programs, "_whole", counted)
+    [audit] = tt_layout.audit_ir(kernel(chain(1)), {"num_programs_x": 64}).audits
+    [found] = kernels_of(audit)
+    assert found.bounds is not None
+    before = len(asked)
+    assert before == 2 * 2
+    assert isinstance(found.estimate, Estimate)
+    assert len(asked) == before
+
+
+class TestChanges:
+    """Times before and after a suggestion: the difference of two estimates."""
+
+    DUMP = ROOT / "examples" / "narrow" / "column_major.ttgir"
+    OPTIONS = "--grid", "65536", "--value", "stride=64"
+
+    def test_the_kernel_after_it_is_the_one_that_apply_writes(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        changed = tmp_path / "changed.ttgir"
+        run("apply", str(self.DUMP), *self.OPTIONS, "-o", str(changed))
+        before, after = (
+            tt_layout.estimate(path, {"stride": 64}, grid=(65536,)).seconds
+            for path in (str(self.DUMP), str(changed))
+        )
+        out = run("audit", str(self.DUMP), *self.OPTIONS, "--format", "json").out
+        finding = json.loads(out)["modules"][0]["findings"][0]
+        [suggestion, *_] = finding["suggestions"]
+        assert suggestion["seconds"] == pytest.approx([before, after])
+        assert suggestion["verdict"] == "apply"
+
+    def test_every_surface_has_the_same_times(self, run: Run, tmp_path: Path) -> None:
+        said = {
+            re.findall(r"about [\d.]+ to [\d.]+ us: \w+", " ".join(run(*words).out.split()))[0]
+            for words in (
+                ("audit", str(self.DUMP), *self.OPTIONS),
+                ("audit", "--all", str(self.DUMP), *self.OPTIONS),
+                ("apply", str(self.DUMP), *self.OPTIONS, "-o", str(tmp_path / "new.ttgir")),
+            )
+        }
+        assert len(said) == 1
+        assert said.pop().endswith("us: apply")
+
+    def test_without_a_grid_there_are_none(self, run: Run) -> None:
+        out = run("audit", str(self.DUMP), "--format", "json").out
+        finding = json.loads(out)["modules"][0]["findings"][0]
+        assert finding["suggestions"][0]["seconds"] is None
+        assert ": apply" not in run("audit", str(self.DUMP)).out
+
+    def test_a_compiled_kernel_is_changed_by_the_ratio_of_the_dumps(self) -> None:
+        found = estimated(kernel(chain(4)), grid=(1 << 16,))
+        single = found.launching(1).program
+        program = replace(single, used=255, spilled=400)
+        timed = replace(found, program=program).launching(1 << 16)
+        assert timed.seconds > found.seconds
+        assert timed.of_dump().seconds == pytest.approx(found.seconds, rel=0.02)
+        assert found.of_dump() is found
+
+
+class TestNoEstimate:
+    @pytest.mark.parametrize(
+        ("grid", "values", "words"),
+        [
+            ((0,), {}, "its grid of 0 has no programs"),
+            ((4, -5), {}, "its grid of 4 x -5 has no programs"),
+            ((), {}, "a grid has one to three sizes, and this has 0"),
+            ((1, 2, 3, 4), {}, "a grid has one to three sizes, and this has 4"),
+            ((1.5,), {}, "its grid of 1.5 has no programs"),
+            ((64,), {"num_programs_x": 8}, "num_programs_x is 8, and the grid has 64 there"),
+            ((64,), {"program_id_y": 1}, "program_id_y is 1, and the grid has 1 there"),
+        ],
+    )
+    def test_a_grid_that_cannot_be(
+        self, grid: tuple[Any, ...], values: dict[str, int], words: str
+    ) -> None:
+        with pytest.raises(LayoutError, match=re.escape(words)):
+            tt_layout.estimate(kernel(chain(4)), values, grid=grid)
+
+    def test_an_operation_that_nobody_knows(self) -> None:
+        of_tensors = """
+        %w = "foo.bar"(%x) : (tensor<512xf32, #b>) -> tensor<512xf32, #b>
+        """
+        with pytest.raises(LayoutError, match=r"line \d+: nobody knows how long foo.bar takes"):
+            estimated(kernel(of_tensors))
+        of_numbers = '%w = "foo.bar"(%n) : (i32) -> i32'
+        plain, strange = (
+            estimated(kernel(chain(4))),
+            estimated(kernel(of_numbers + "\n" + chain(4))),
+        )
+        [doubt] = strange.doubts
+        assert doubt.startswith("nobody knows how long foo.bar at line ")
+        assert strange.range[1] / strange.seconds > plain.range[1] / plain.seconds
+
+    def test_unknown_trips_are_named(self) -> None:
+        with pytest.raises(LayoutError, match="how often the loop at line 19 runs"):
+            estimated(kernel(loop(ADD)))
+
+    def test_a_chip_without_rates(self) -> None:
+        text = kernel(chain(4)).replace("cuda:90", "cuda:75")
+        with pytest.raises(LayoutError, match="no rates of its GPU are known"):
+            estimated(text)
+
+    @pytest.mark.slow
+    def test_addresses_that_depend_on_an_argument_name_it(self) -> None:
+        found = tt_layout.estimate(MATMUL.read_text(encoding="utf-8"), {"K": 4096}, grid=(32, 32))
+        assert found.doubts == ("the addresses at line 65 depend on N",)
+
+
+class TestReports:
+    @staticmethod
+    def verdict(run: Run, text: str, path: Path, *options: str) -> str:
+        """Return the verdict on a kernel as the report says it."""
+        path.write_text(text)
+        lines = run("audit", str(path), *options).out.splitlines()
+        at = next(at for at, line in enumerate(lines) if line.startswith("@f"))
+        whole = [lines[at], *takewhile(lambda line: line.startswith("    "), lines[at + 1 :])]
+        return " ".join(" ".join(whole).split()).partition(": ")[2]
+
+    def test_a_launch_near_its_bound_has_nothing_to_gain(self, run: Run, tmp_path: Path) -> None:
+        said = self.verdict(run, kernel(chain(4)), tmp_path / "k", "--grid", "65536")
+        assert re.fullmatch(
+            r"about \d+ us on H200 \(\d+ to \d+\); [\d.]+ us at best by DRAM; nothing to gain", said
+        )
+
+    def test_without_a_grid_it_is_of_a_wave(self, run: Run, tmp_path: Path) -> None:
+        said = self.verdict(run, kernel(chain(4)), tmp_path / "k")
+        assert re.match(r"about [\d.]+ us on H200 for one full wave of \d+ programs \(", said)
+        assert "; the launch itself takes the rest; no findings" in said
+
+    def test_far_above_its_bound_it_says_what_takes_the_rest(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        body = "%e = math.exp2 %a : tensor<512xf32, #b>"
+        text = kernel(loop(f"{body}\n%c = arith.addf %e, %a : tensor<512xf32, #b>"))
+        options = "--grid", "132", "--value", "n=4000"
+        said = self.verdict(run, text, tmp_path / "k", *options)
+        assert re.search(r"; exposed latency of the loop at line \d+ takes the rest: \d+ CTA", said)
+        assert "nothing" not in said
+
+    def test_all_names_the_critical_path_of_an_iteration(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "k.ttgir"
+        body = "%e = math.exp2 %a : tensor<512xf32, #b>"
+        path.write_text(kernel(loop(f"{body}\n%c = arith.addf %e, %a : tensor<512xf32, #b>")))
+        line = next(at for at, text in enumerate(path.read_text().split("\n"), 1) if "exp2" in text)
+        said = run("audit", str(path), "--value", "n=64").out
+        assert "an iteration" not in said
+        said = " ".join(run("audit", "--all", str(path), "--value", "n=64").out.split())
+        path_text = rf"takes \d+ cycles, 64 times: math.exp2 \(line {line}\) \d+"
+        assert re.search(rf"an iteration of the loop at line \d+ {path_text}", said)
+        assert "each alone would take: " in said
+
+    def test_its_absence_is_named(self, run: Run, tmp_path: Path) -> None:
+        said = self.verdict(run, kernel(loop(ADD)), tmp_path / "k")
+        assert said.startswith("bound by ")
+        below = run("audit", str(tmp_path / "k")).out.partition("registers per thread")[2]
+        assert re.search(
+            r"\n  no estimate of its time: it is not known how often the loop at line \d+ runs",
+            below,
+        )
+
+    def test_a_bound_of_what_the_first_cache_holds_is_none(self) -> None:
+        found = estimated(kernel(chain(4)), grid=(65536,))
+        [audit] = tt_layout.audit_ir(kernel(chain(4))).audits
+        bounds = Shares(audit, grid=(65536,)).bounds("f")
+        assert bounds is not None
+        planted = replace(bounds, bounds=(Bound("L2", 1e9, "planted"), *bounds.bounds))
+        assert " at best by DRAM; " in f"{Gap(found, planted).text}; "
+
+    def test_what_may_spill_is_not_said_to_have_nothing_to_gain(self) -> None:
+        found = estimated(kernel(chain(4)), grid=(65536,))
+        [audit] = tt_layout.audit_ir(kernel(chain(4))).audits
+        bounds = Shares(audit, grid=(65536,)).bounds("f")
+        assert Gap(found, bounds).is_closed
+        assert not Gap(replace(found, program=replace(found.program, most=300)), bounds).is_closed
+
+    @pytest.mark.parametrize(("fewest", "is_spilled"), [(200, False), (256, True)])
+    def test_spills_are_those_of_the_registers(self, fewest: int, is_spilled: bool) -> None:
+        found = estimated(kernel(chain(4)))
+        program = replace(found.program, needed=300, fewest=fewest, most=400, programs=100)
+        again = replace(found, program=program).launching(132)
+        assert (again.launch.spilled > 0) is is_spilled
+
+    def test_stages_are_the_buffers_of_copies_in_a_loop(self) -> None:
+        values = {"K": 4096, "N": 4096}
+        found = tt_layout.estimate(MATMUL.read_text(encoding="utf-8"), values, grid=(32, 32))
+        assert found.program.stages == 3
+        assert estimated(kernel(loop(ADD)), 8).program.stages == 1
+
+    def test_json_has_the_terms_and_the_critical_path(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "k.ttgir"
+        path.write_text(kernel(loop(ADD)))
+        out = run("audit", str(path), "--grid", "65536", "--value", "n=64", "--format", "json").out
+        [summary] = json.loads(out)["modules"][0]["summary"]
+        found = summary["time"]
+        assert found["range"][0] < found["seconds"] < found["range"][1]
+        assert found["loops"][0]["trips"] == 64
+        assert found["loops"][0]["critical"]
+
+    def test_json_has_the_reason_where_there_is_none(self, run: Run, tmp_path: Path) -> None:
+        path = tmp_path / "k.ttgir"
+        path.write_text(kernel(loop(ADD)))
+        out = run("audit", str(path), "--grid", "65536", "--format", "json").out
+        [summary] = json.loads(out)["modules"][0]["summary"]
+        assert summary["time"]["seconds"] is None
+        assert "runs" in summary["time"]["reason"]
+
+    def test_features_have_it(self) -> None:
+        row: dict[str, Any] = tt_layout.features(kernel(chain(4)), grid=(65536,))
+        assert row["estimate_least_us"] < row["estimate_us"] < row["estimate_most_us"]
+        assert row["estimate_limit"] == "DRAM"
+        assert row["estimate_waves"] > 1
+
+
+@pytest.mark.slow
+def test_the_estimate_of_a_matrix_product_knows_its_stages() -> None:
+    values = {"K": 4096, "N": 4096}
+    text = MATMUL.read_text(encoding="utf-8")
+    found = tt_layout.estimate(text, values, grid=(32, 32))
+    assert {one.loop.name for one in found.launch.walked.iterations} == {"scf.for"}
+    waits = text.replace("{num = 2 : i32}", "{num = 0 : i32}")
+    assert waits != text
+    slower = tt_layout.estimate(waits, values, grid=(32, 32))
+    assert slower.launch.latency > 1.2 * found.launch.latency
+
+
+class TestRanking:
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        for length in (400, 4, 100):
+            (tmp_path / f"{length}.ttgir").write_text(kernel(chain(length)))
+        (tmp_path / "loop.ttgir").write_text(kernel(loop(ADD)))
+        (tmp_path / "empty.ttgir").write_text("nothing")
+        return tmp_path
+
+    def test_configurations_are_ordered_by_time(self, run: Run, folder: Path) -> None:
+        done = run("rank", str(folder), "--grid", "1320")
+        head, *rows = done.out.splitlines()
+        assert head.split()[:3] == ["time", "range", "registers"]
+        assert [Path(row.split()[-1]).stem for row in rows[:3]] == ["4", "100", "400"]
+        assert "it is not known how often the loop at line 19 runs" in rows[3]
+        assert len(rows) == 4
+
+    def test_top_leaves_out_the_slow_ones(self, run: Run, folder: Path) -> None:
+        lines = run("rank", str(folder), "--grid", "1320", "--top", "1").out.splitlines()
+        assert lines[2] == "and 2 configurations: without --top all are listed"
+
+    def test_json_has_the_terms(self, run: Run, folder: Path) -> None:
+        out = run("rank", str(folder), "--grid", "1320", "--format", "json").out
+        found = json.loads(out)
+        assert [one["place"] for one in found["configurations"]] == [1, 2, 3]
+        assert all(one["terms"]["exposed latency"] > 0 for one in found["configurations"])
+        assert len(found["without_estimate"]) == 1
+
+    @pytest.mark.slow
+    def test_without_a_grid_as_much_is_stored(self, run: Run, folder: Path) -> None:
+        found = json.loads(run("rank", str(folder), "--format", "json").out)
+        assert not found["has_grid"]
+        assert len({one["programs"] for one in found["configurations"]}) == 1
+        assert "as many programs as store the same bytes" in run("rank", str(folder)).out
+
+    @pytest.mark.slow
+    def test_many_dumps_are_read_by_several_processes(self, run: Run, tmp_path: Path) -> None:
+        for length in range(1, 30):
+            (tmp_path / f"{length}.ttgir").write_text(kernel(chain(length)))
+        rows = run("rank", str(tmp_path), "--grid", "1320").out.splitlines()[1:]
+        times = [int(Path(row.split()[-1]).stem) for row in rows]
+        assert len(times) == 29
+        assert times[0] < times[-1]
+
+    def test_a_value_that_no_kernel_has_is_refused(self, run: Run, folder: Path) -> None:
+        done = run("rank", str(folder), "--value", "m=4")
+        assert (done.status, done.out) == (2, "")
+        assert "no kernel has an argument 'm'" in done.err
+
+
+class TestPerfModel:
+    def test_a_configuration_is_compiled_once(self) -> None:
+        calls = []
+
+        def compiled(**arguments: Any) -> str:
+            calls.append(arguments["LENGTH"])
+            return kernel(chain(arguments["LENGTH"]))
+
+        model = tt_layout.perf_model(compiled, lambda given: (given["n"] // 512,))
+        times = [model(n=1 << 20, LENGTH=length) for length in (4, 400, 4)]
+        assert times[0] == times[2] < times[1]
+        assert calls == [4, 400]
+
+    def test_what_does_not_compile_comes_last(self) -> None:
+        def refused(**arguments: Any) -> str:
+            raise RuntimeError("out of resources")
+
+        assert tt_layout.perf_model(refused, (1,))(n=4) == float("inf")
+        with pytest.raises(TypeError, match="unexpected keyword argument 'n'"):
+            tt_layout.perf_model(lambda block: "", (1,))(n=4)
+
+    def test_mistakes_of_a_program_are_raised(self) -> None:
+        def mistaken(**arguments: Any) -> str:
+            return str(arguments["block"])
+
+        with pytest.raises(KeyError, match="block"):
+            tt_layout.perf_model(mistaken, (1,))(n=4)
+
+    def test_compilations_of_other_threads_go_on(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        runtime = SimpleNamespace(add_stages_inspection_hook=None)
+        module = SimpleNamespace(knobs=SimpleNamespace(runtime=runtime))
+        monkeypatch.setitem(sys.modules, "triton", module)
+        stages: dict[str, object] = {"ttgir": "whole"}
+        keys: list[object] = []
+
+        def compile_beside() -> None:
+            hook = runtime.add_stages_inspection_hook
+            assert hook is not None
+            keys.append(hook())
+            hook(None, stages, None, None, None)
+
+        def fail() -> None:
+            with stopping_at_ttgir():
+                thread = Thread(target=compile_beside)
+                thread.start()
+                thread.join()
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            fail()
+        assert (keys, stages) == ([("", "")], {"ttgir": "whole"})
+        assert runtime.add_stages_inspection_hook is None
+
+    def test_triton_stops_behind_ttgir(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        runtime = SimpleNamespace(add_stages_inspection_hook=None)
+        module = SimpleNamespace(knobs=SimpleNamespace(runtime=runtime))
+        monkeypatch.setitem(sys.modules, "triton", module)
+        passed = []
+
+        def launch(**arguments: Any) -> None:
+            hook = runtime.add_stages_inspection_hook
+            assert hook is not None
+            assert hook() == hook()
+            stages = {"ttgir": lambda source, metadata: kernel(chain(4))}
+            hook(None, stages, None, None, None)
+            passed.append("ttgir")
+            stages["ttgir"]("", {})
+            passed.append("llir")
+
+        jit = SimpleNamespace(run=launch)
+        # As Triton's autotuner calls it: with what the kernel was launched with.
+        assert 0 < tt_layout.perf_model(jit, (132,))(n=4, grid=(132,), warmup=False) < 100
+        assert passed == ["ttgir"]
+        assert runtime.add_stages_inspection_hook is None
+
+
+class TestOfManyKernels:
+    """Watched kernels, budgets and baselines, which compare kernels by their estimated time."""
+
+    @staticmethod
+    def seen(name: str, text: str, *launches: tuple[int, int]) -> SeenKernel:
+        """Return a kernel with the programs of its launches, and how often each occurred."""
+        times = {Launch((programs, 1, 1), ()): number for programs, number in launches}
+        return SeenKernel(CompiledKernel(name, "f", text, f"test_{name}.py:1"), times)
+
+    def test_watched_kernels_are_sorted_by_the_time_of_their_launches(self) -> None:
+        quick, slow = kernel(chain(1)), kernel(chain(400))
+        report = report_of(
+            (
+                self.seen("idle", slow),
+                self.seen("once", slow, (132, 1)),
+                self.seen("often", quick, (132, 40), (264, 2)),
+            )
+        )
+        often, once, idle = report.data()["kernels"]
+        assert [one["name"] for one in (often, once, idle)] == ["f"] * 3
+        assert [one["hash"] for one in (often, once, idle)] == ["often", "once", "idle"]
+        single, double = (estimated(quick, grid=(n,)).seconds for n in (132, 264))
+        assert often["seconds"] == pytest.approx(40 * single + 2 * double, rel=1e-3)
+        assert (idle["seconds"], idle["share"]) == (None, None)
+        assert often["share"] + once["share"] == pytest.approx(1)
+        table = str(report)
+        assert f", {100 * often['share']:.0f} %" in table
+        assert "takes the rest" in " ".join(table.split())
+
+    @pytest.mark.parametrize(
+        ("device", "product", "words"),
+        [
+            ("NVIDIA H100 80GB HBM3", "H100", None),
+            ("NVIDIA H200", "H200", None),
+            (None, "H200", "times are of H200: the GPU of the program is not known"),
+            ("NVIDIA L40S", "H200", "times are of H200: no rates of NVIDIA L40S are known"),
+        ],
+    )
+    def test_times_are_of_the_gpu_of_the_program(
+        self, device: str | None, product: str, words: str | None
+    ) -> None:
+        text = kernel(chain(4))
+        known = KernelMetadata(device=device)
+        compiled = CompiledKernel("1", "f", text, "test.py:1", known)
+        report = report_of((SeenKernel(compiled, {Launch((4096, 1, 1), ()): 1}),))
+        [only] = report.data()["kernels"]
+        wanted = tt_layout.estimate(text, grid=(4096,), gpu=product).seconds
+        assert only["seconds"] == pytest.approx(wanted, rel=1e-9)
+        assert only["assumption"] == words
+        assert (words or "times are of") in str(report) or words is None
+
+    def test_the_gpu_is_asked_of_a_pytorch_that_runs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        cuda = SimpleNamespace(is_initialized=lambda: True, get_device_name=lambda: "NVIDIA H100")
+        assert device_name() is None
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+        assert device_name() == "NVIDIA H100"
+        text = kernel(chain(4))
+        model = tt_layout.perf_model(lambda **_: text, (4096,))
+        wanted = tt_layout.estimate(text, grid=(4096,), gpu="h100").seconds * 1e6
+        assert model() == pytest.approx(wanted, rel=1e-9)
+        cuda.is_initialized = lambda: False
+        assert device_name() is None
+
+    def test_the_first_cure_of_a_watched_kernel_is_said(self) -> None:
+        text = (ROOT / "examples" / "narrow" / "column_major.ttgir").read_text(encoding="utf-8")
+        report = report_of((self.seen("turned", text, (512, 1)),))
+        [only] = report.data()["kernels"]
+        assert only["cure"].startswith("fix: replace #blocked with ")
+        assert "first cure" in str(report)
+
+    def test_a_baseline_is_by_time_where_the_grid_is_known(self, run: Run, tmp_path: Path) -> None:
+        for folder, length in (("before", 4), ("after", 400)):
+            (tmp_path / folder).mkdir()
+            (tmp_path / folder / "k.ttgir").write_text(kernel(chain(length)))
+        ends = str(tmp_path / "before"), str(tmp_path / "after")
+        found = run("audit", "--baseline", *ends, "--grid", "132", "--format", "json")
+        [changed] = json.loads(found.out)["kernels"]
+        assert (found.status, changed["verdict"]) == (1, "more expensive")
+        assert changed["facts"]["estimate_us"][0] < changed["facts"]["estimate_us"][1]
+        without = run("audit", "--baseline", *ends, "--format", "json")
+        assert "estimate_us" not in json.loads(without.out)["kernels"][0]["facts"]
+
+    def test_a_budget_is_of_the_estimated_time(self, run: Run, tmp_path: Path) -> None:
+        (tmp_path / "k.ttgir").write_text(kernel(chain(400)))
+        manifest = tmp_path / "layouts.yaml"
+        start = "cases:\n  - {name: k, file: k.ttgir, values: num_programs_x=132, "
+        for limit, status in ((100, 0), (1, 1)):
+            manifest.write_text(f"{start}at_most: {{estimate_us: {limit}}}}}\n")
+            assert run("check", str(manifest)).status == status

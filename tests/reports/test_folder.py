@@ -1,0 +1,45 @@
+"""Dumps of a folder are audited one after the other as if each came alone, and with less work."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+from work import calls_of
+
+from tt_layout.reports.kernel_overview import FileReader
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+KERNELS = sorted(EXAMPLES.glob("*/*.ttgir"))
+MATMUL = EXAMPLES / "kernels" / "matmul-sm80.ttgir"
+
+
+def reader() -> FileReader:
+    return FileReader(is_partial=False, release=None, given=None)
+
+
+def variant(folder: Path, kernel: Path, number: int) -> str:
+    """Return the name of a file with a kernel whose values have names of their own."""
+    text = re.sub(r"%(\w+)", rf"%\g<1>v{number}", kernel.read_text(encoding="utf-8"))
+    path = folder / f"{kernel.stem}-{number}.ttgir"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.slow
+def test_a_dump_is_audited_as_if_alone(tmp_path: Path) -> None:
+    names = [variant(tmp_path, kernel, number) for number in (1, 2) for kernel in KERNELS[::20]]
+    together = reader()
+    assert [together.read(name) for name in names] == [reader().read(name) for name in names]
+
+
+@pytest.mark.slow
+def test_what_dumps_have_in_common_is_found_out_once(tmp_path: Path) -> None:
+    names = [variant(tmp_path, MATMUL, number) for number in (1, 2, 3)]
+    together = reader()
+    for name in names[:2]:
+        together.read(name)
+    alone = calls_of(partial(reader().read, names[2]))
+    assert calls_of(partial(together.read, names[2])) * 1.5 < alone
