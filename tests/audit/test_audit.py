@@ -1,6 +1,6 @@
 """``tt-layout audit``, and ``-i`` without ``-t``: goldens of real kernels, checked by counting.
 
-    python tests/audit/test_audit.py
+    PYTHONPATH=tests python tests/audit/test_audit.py
 
 writes the goldens anew.
 """

@@ -1,6 +1,7 @@
 """Narrow accesses to global memory: each of the usual mistakes is found and named.
 
-`python tests/audit/test_narrow.py` writes what ``tt-layout audit`` says of ``examples/narrow``.
+``PYTHONPATH=tests python tests/audit/test_narrow.py`` writes what ``tt-layout audit`` says of
+``examples/narrow``.
 """
 
 from __future__ import annotations

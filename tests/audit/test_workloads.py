@@ -1,6 +1,6 @@
 """Six kernels for five GPUs each: what is found first, on one screen.
 
-``python tests/audit/test_workloads.py`` writes the goldens anew.
+``PYTHONPATH=tests python tests/audit/test_workloads.py`` writes the goldens anew.
 """
 
 from __future__ import annotations

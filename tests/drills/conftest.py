@@ -85,7 +85,7 @@ class Clone:
         """Return the variables under which Python takes the copy."""
         left_out = ("PYTEST_ADDOPTS", "PYTEST_XDIST_WORKER")
         kept = {name: text for name, text in os.environ.items() if name not in left_out}
-        return {**kept, "PYTHONPATH": str(self.root)}
+        return {**kept, "PYTHONPATH": f"{self.root}{os.pathsep}{self.root / 'tests'}"}
 
     def run(self, *arguments: str) -> Outcome:
         """Run the command of the copy."""
