@@ -27,6 +27,7 @@ from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
 from tt_layout.library.autotuning import stopping_at_ttgir
 from tt_layout.watching.report import report_of
+from tt_layout.wording import durations
 
 ROOT = Path(__file__).parents[2]
 MATMUL = ROOT / "tests" / "data" / "h200-matmul.ttgir"
@@ -794,7 +795,23 @@ class TestOfManyKernels:
         times = {Launch((programs, 1, 1), ()): number for programs, number in launches}
         return SeenKernel(CompiledKernel(name, "f", text, f"test_{name}.py:1"), times)
 
-    def test_watched_kernels_are_sorted_by_the_time_of_their_launches(self) -> None:
+    def test_watched_kernels_are_sorted_by_what_there_is_to_gain(self) -> None:
+        streaming, waiting = kernel(chain(1)), kernel(chain(4000))
+        report = report_of(
+            (self.seen("copy", streaming, (1 << 17, 1)), self.seen("chain", waiting, (132, 1)))
+        )
+        chained, copy = report.data()["kernels"]
+        assert (chained["hash"], copy["hash"]) == ("chain", "copy")
+        assert copy["seconds"] > 2 * chained["seconds"]
+        timed = estimated(streaming, grid=(1 << 17,)).launch
+        assert timed.limit == "DRAM"
+        assert copy["gain"] == pytest.approx(timed.seconds - timed.terms["DRAM"], rel=1e-9)
+        assert chained["gain"] == pytest.approx(chained["seconds"], rel=0.1)
+        header, first = str(report).splitlines()[:2]
+        assert header.split()[:3] == ["time", "to", "gain"]
+        assert durations(chained["gain"])[0] in first
+
+    def test_the_time_of_a_watched_kernel_is_that_of_its_launches(self) -> None:
         quick, slow = kernel(chain(1)), kernel(chain(400))
         report = report_of(
             (
@@ -808,7 +825,7 @@ class TestOfManyKernels:
         assert [one["hash"] for one in (often, once, idle)] == ["often", "once", "idle"]
         single, double = (estimated(quick, grid=(n,)).seconds for n in (132, 264))
         assert often["seconds"] == pytest.approx(40 * single + 2 * double, rel=1e-3)
-        assert (idle["seconds"], idle["share"]) == (None, None)
+        assert (idle["seconds"], idle["share"], idle["gain"]) == (None, None, None)
         assert often["share"] + once["share"] == pytest.approx(1)
         table = str(report)
         assert f", {100 * often['share']:.0f} %" in table

@@ -223,7 +223,7 @@ def test_reports_are_written_as_their_name_ends(kernel: Any, tmp_path: Path, nam
         ".html": "<!doctype html>",
         ".json": "{",
         ".xml": "<?xml",
-        ".txt": "       time  cycles",
+        ".txt": "      time  to gain  cycles",
     }
     assert text.startswith(start[Path(name).suffix])
     if name == "k.json":

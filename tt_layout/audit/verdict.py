@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import repeat
 
 from tt_layout.audit.bounds import Bound, Bounds
-from tt_layout.audit.bounds.bounds import DRAM, L2
+from tt_layout.audit.bounds.bounds import L2
 from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -39,9 +39,6 @@ BUSY = 0.5
 
 NEAR = 1.25
 """An estimate within this factor of a bound leaves nothing to explain."""
-
-FLOORS = (DRAM, "tensor cores")
-"""Resources of which every configuration of a kernel asks as much."""
 
 UNEVEN = 1.2
 """Factor from which on the multiprocessors that the last wave leaves idle are said."""
@@ -189,7 +186,7 @@ class Gap:
         bound = self.bound
         if bound is None or self.estimate.program.may_spill:
             return False
-        return bound.resource in FLOORS and self._is_near(bound)
+        return bound.resource in launch.FLOORS and self._is_near(bound)
 
     def _is_near(self, bound: Bound) -> bool:
         return self.estimate.seconds <= NEAR * self.least(bound)

@@ -175,17 +175,17 @@ class KernelOverview:
                 "registers",
                 "shared",
             ]
-            header = ["time", "cycles", "programs", "kernel", "GPU", *right[2:]]
+            header = ["time", "to gain", "cycles", "programs", "kernel", "GPU", *right[2:]]
             header += ["verdict", "first cure", "dump"]
-            right = ["time", *right]
+            right = ["time", "to gain", *right]
             empty = (rule.heading for rule in rules() if not _has(shown, rule.kind))
             spare = ("registers", "shared", *empty, "GPU")
             table = Table(header, rows, right, colours, has_tail=True, spare=spare)
             are_launched = any(kernel.programs is not None for kernel in shown)
             hidden = ["programs"] * (not are_launched)
             hidden += ["verdict"] * (not any(map(_verdict, shown)))
-            hidden += ["time"] * (not any(_settled(kernel, "time") for kernel in shown))
-            hidden += ["first cure"] * (not any(_settled(kernel, "cure") for kernel in shown))
+            for name, key in _WATCHED.items():
+                hidden += [name] * (not any(_settled(kernel, key) for kernel in shown))
             yield table.without(*hidden)
         if len(shown) < len(self.kernels) and self.screen is None:
             left_out = f"  and {len(self.kernels) - len(shown)} more kernels"
@@ -281,6 +281,10 @@ def _differing(values: Sequence[Mapping[str, str]]) -> list[str]:
     return [*islice(differing, MAX_OPTIONS)]
 
 
+_WATCHED = {"time": "time", "to gain": "gain", "first cure": "cure"}
+"""Columns of watched kernels -> what a settled kernel holds for them."""
+
+
 def _cells(kernel: Kernel, name: str) -> list[str]:
     counts = [str(kernel.kinds.get(kind) or "-") for kind in kinds()]
     shared = size(kernel.shared_bytes) if kernel.shared_bytes is not None else "-"
@@ -289,8 +293,8 @@ def _cells(kernel: Kernel, name: str) -> list[str]:
     worst = findings[0].line if findings else kernel.line
     where = f"{kernel.file}:{worst}"
     programs = str(kernel.programs) if kernel.programs is not None else "-"
-    time, cure = (_settled(kernel, key) or "-" for key in ("time", "cure"))
-    start = time, f"{kernel.weight:.0f}", programs, name, kernel.target or "-"
+    time, gain, cure = (_settled(kernel, key) or "-" for key in _WATCHED.values())
+    start = time, gain, f"{kernel.weight:.0f}", programs, name, kernel.target or "-"
     taken = str(registers) if registers is not None else "-"
     return [*start, *counts, taken, shared, _verdict(kernel) or "-", safe(cure), where]
 

@@ -28,6 +28,7 @@ class WatchedKernel(NamedTuple):
         audit: what there is to say of it; None where there is none.
         reason: why there is no audit, or why the arguments were not used; None without one.
         seconds: estimated, of all launches that were looked at; None without an estimate.
+        gain: seconds of them that not every configuration of the kernel takes.
         cure: the first thing to do about its findings; empty where there is none.
         assumption: the product that the time is of, where the program did not tell it, and why.
     """
@@ -36,6 +37,7 @@ class WatchedKernel(NamedTuple):
     audit: Kernel | None
     reason: str | None = None
     seconds: float | None = None
+    gain: float | None = None
     cure: str = ""
     assumption: str | None = None
 
@@ -62,10 +64,10 @@ def worst_kernels(kernels: Iterable[SeenKernel]) -> Iterator[Kernel]:
 def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
     kernels, reason = _kernels(kernel, shared)
     worst = _worst(kernels, kernel)
-    seconds = _seconds(worst, kernel)
+    seconds, gain = _seconds(worst, kernel) or (None, None)
     assumption = _assumption(worst.estimate, kernel.compiled.known.device)
     settled = worst.settled("verdict")
-    return WatchedKernel(kernel, settled, reason, seconds, first_cure(worst), assumption)
+    return WatchedKernel(kernel, settled, reason, seconds, gain, first_cure(worst), assumption)
 
 
 def _assumption(estimate: Estimate | NoEstimate, device: str | None) -> str | None:
@@ -79,18 +81,21 @@ def _assumption(estimate: Estimate | NoEstimate, device: str | None) -> str | No
     return None
 
 
-def _seconds(kernel: Kernel, seen: SeenKernel) -> float | None:
-    """Return the estimated time of all launches of a kernel; None where it is not known.
+def _seconds(kernel: Kernel, seen: SeenKernel) -> tuple[float, float] | None:
+    """Return the estimated time of all launches of a kernel, and what of it there is to gain.
 
-    All have the arguments of the one that is audited, each its own grid.
+    All have the arguments of the one that is audited, each its own grid.  None where it is not
+    known.
     """
     estimate = kernel.estimate
     if not seen.launches or isinstance(estimate, NoEstimate) or not estimate.is_of_grid:
         return None
-    return sum(
-        number * estimate.launching(launch.programs).seconds
+    launches = [
+        (number, estimate.launching(launch.programs).launch)
         for launch, number in seen.launches.items()
-    )
+    ]
+    seconds = sum(number * timed.seconds for number, timed in launches)
+    return seconds, seconds - sum(number * timed.floor for number, timed in launches)
 
 
 def _kernels(kernel: SeenKernel, shared: SharedWork) -> tuple[Sequence[Kernel], str | None]:

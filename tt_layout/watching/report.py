@@ -1,4 +1,4 @@
-"""The time and the faults of a watched program's kernels: one table, the slowest first."""
+"""The time and the faults of a watched program's kernels: one table, most to gain first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ JSON_VERSION = 1
 
 @dataclass(frozen=True)
 class WatchReport(Printed):
-    """The audit of every kernel that was seen, those that take most of the time first.
+    """The audit of every kernel that was seen, those with most time to gain first.
 
     Attributes:
         seen: the kernels in the order in which they were seen.
@@ -51,7 +51,9 @@ class WatchReport(Printed):
         if not self.kernels:
             yield Line("no kernel was compiled or launched")
         lines = [
-            kernel.audit.with_values(time=self._time_text(kernel), cure=kernel.cure)
+            kernel.audit.with_values(
+                time=self._time_text(kernel), gain=_gain_text(kernel), cure=kernel.cure
+            )
             for kernel in self.kernels
             if kernel.audit is not None
         ]
@@ -121,14 +123,19 @@ def _failure(finding: NamedFinding) -> str:
 def report_of(
     seen: tuple[SeenKernel, ...], processes: int = 1, failure: str | None = None
 ) -> WatchReport:
-    """Audit kernels and report them: those that take most of the time first, then the worst."""
+    """Audit kernels and report them: those with most time to gain first, then the worst."""
     kernels = sorted(audited(seen), key=_rank)
     return WatchReport(seen, tuple(kernels), processes, failure)
 
 
 def _rank(kernel: WatchedKernel) -> tuple[object, ...]:
     rank = kernel.audit.rank if kernel.audit is not None else ()
-    return (kernel.audit is None, kernel.seconds is None, -(kernel.seconds or 0), *rank)
+    return (kernel.audit is None, kernel.gain is None, -(kernel.gain or 0), *rank)
+
+
+def _gain_text(kernel: WatchedKernel) -> str:
+    """Return the time of its launches that a kernel could lose; empty without an estimate."""
+    return durations(kernel.gain)[0] if kernel.gain is not None else ""
 
 
 def _data(kernel: WatchedKernel, share: float | None) -> dict[str, Any]:
@@ -144,6 +151,7 @@ def _data(kernel: WatchedKernel, share: float | None) -> dict[str, Any]:
         "reason": kernel.reason,
         "seconds": kernel.seconds,
         "share": share,
+        "gain": kernel.gain,
         "cure": kernel.cure or None,
         "assumption": kernel.assumption,
     }

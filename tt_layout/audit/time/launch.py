@@ -37,9 +37,13 @@ INTEGERS = 1.7
 
 PROGRAMS = "starts of programs"
 LAUNCH = "launch"
-BUSY = ("issue", "special functions", "LSU", "L2", "tensor cores", "atomics")
+TENSOR = "tensor cores"
+BUSY = ("issue", "special functions", "LSU", "L2", TENSOR, "atomics")
 TERMS = (LATENCY, *BUSY, SPILLS, DRAM, CONTENDED, PROGRAMS, LAUNCH)
 """What takes time: of a program alone, of all on a multiprocessor, of the launch."""
+
+FLOORS = (DRAM, TENSOR)
+"""Resources of which every configuration of a kernel asks as much."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +76,11 @@ class LaunchTime:
     def limit(self) -> str:
         """The term that takes most of the time."""
         return max(self.terms, key=lambda name: self.terms[name])
+
+    @property
+    def floor(self) -> float:
+        """The seconds that every configuration takes, by DRAM or by tensor cores."""
+        return max(self.terms.get(name, 0.0) for name in FLOORS)
 
 
 def power_mean(numbers: Iterable[float], power: float) -> float:
@@ -252,7 +261,7 @@ def _total(
         "special functions": special * warps_per_scheduler,
         "LSU": lsu,
         "L2": read / timing.l2_bytes + WRITE * written / timing.l2_bytes,
-        "tensor cores": tensor,
+        TENSOR: tensor,
         "atomics": sectors / timing.atomic_sectors,
         "read": read,
         "written": written + sectors * SECTOR,
