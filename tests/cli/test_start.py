@@ -1,0 +1,95 @@
+"""The start of the command and of its workers; what commands read of folders and manifests."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+from contextvars import copy_context
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from command import Run, runner
+from small_modules import NVMMA, ROWS
+
+from tt_layout.__main__ import main as start
+from tt_layout.mlir.source import dumps_below
+from tt_layout.worker import begin_worker
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capfdbinary, monkeypatch)
+
+
+def test_links_in_a_folder_of_dumps_are_not_followed(tmp_path: Path) -> None:
+    dump = tmp_path / "a.ttgir"
+    dump.write_text("module {\n}\n")
+    (tmp_path / "b.ttgir").symlink_to(dump)
+    assert dumps_below(str(tmp_path)) == [str(dump)]
+
+
+def test_another_layout_of_a_case_is_read_for_its_memory(tmp_path: Path, run: Run) -> None:
+    """Of CuTe notation the memory decides whether it leads to offsets or to elements."""
+    manifest = tmp_path / "layouts.yaml"
+    rows = ROWS.replace("[8, 1]", "[1, 1]")
+    cases = (
+        f"cases:\n- name: a\n  layout: '{rows}'\n  type: tensor<4x32xf16>\n"
+        "  with: '(4,32):(32,1)'\n  views: [conflicts]\n"
+    )
+    manifest.write_text(cases)
+    outcome = run("check", str(manifest), "--update")
+    assert (outcome.status, outcome.err) == (0, "")
+    golden = (tmp_path / "a.conflicts.txt").read_text()
+    assert golden.startswith("store: 1 x st.shared.v2.b32 per warp")
+
+
+def test_swizzle_looks_past_copies_to_tensor_memory(run: Run, tmp_path: Path) -> None:
+    shared = NVMMA.format(128, 32, "")
+    tensor = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 32, colStride = 1>"
+    tile = f"!ttg.memdesc<128x32xf32, {shared}, #ttg.shared_memory, mutable>"
+    columns = f"!ttg.memdesc<128x32xf32, {tensor}, #ttng.tensor_memory, mutable>"
+    path = tmp_path / "a.ttgir"
+    path.write_text(
+        f'#rows = {ROWS}\nmodule attributes {{"ttg.num-warps" = 8 : i32, '
+        'ttg.target = "cuda:100"} {\n'
+        f"tt.func @f(%s: {tile}, %t: {columns}) {{\n"
+        f"ttng.tmem_copy %s, %t : {tile}, {columns}\n"
+        f"%0 = ttg.local_load %s : {tile} -> tensor<128x32xf32, #rows>\n"
+        "tt.return\n}\n}\n"
+    )
+    found = run("swizzle", f"{path}:5")
+    assert (found.status, found.err) == (0, "")
+
+
+def test_nothing_is_collected_while_the_command_is_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    collects: list[bool] = []
+
+    class Imported(ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            if name != "main":
+                raise AttributeError(name)
+            collects.append(gc.isenabled())
+            return lambda: collects.append(gc.isenabled())
+
+    monkeypatch.setitem(sys.modules, "tt_layout.cli.main", Imported("main"))
+    before = gc.get_threshold()
+    try:
+        start()
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+    assert collects == [False, True]
+
+
+def test_a_worker_leaves_interrupts_and_ends_with_its_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[int, Any] = {}
+    monkeypatch.setattr(signal, "signal", told.__setitem__)
+    copy_context().run(begin_worker)  # what it says of the command line stays there
+    assert told == {signal.SIGINT: signal.SIG_IGN, signal.SIGPIPE: signal.SIG_DFL}
+    monkeypatch.delattr(signal, "SIGPIPE")  # as on Windows
+    copy_context().run(begin_worker)
