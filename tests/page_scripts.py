@@ -22,7 +22,7 @@ class Scripts:
 
     def __init__(self) -> None:
         names = [name for name in page.SCRIPTS if name not in OF_THE_DOCUMENT]
-        texts = [page._template(name) for name in names]
+        texts = [page.template_text(name) for name in names]
         known = f"const window = globalThis; const DATA = {json.dumps(page.known_data(None))};"
         self._engine = engine.MiniRacer()
         self._engine.eval("\n".join([known, *texts, ASK.read_text(encoding="utf-8")]))

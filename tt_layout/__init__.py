@@ -171,7 +171,7 @@ _HOMES = {
 }
 """Public name -> the module that it is imported from when it is first used."""
 
-_OLD_NAMES = {
+OLD_NAMES = {
     "bank_conflicts": "conflicts",
     "compare_layouts": "diff",
     "convert_layout": "convert",
@@ -251,7 +251,7 @@ if not TYPE_CHECKING:  # a checker knows every name, and that there is no other
 
     def __getattr__(name: str) -> Any:
         """Import a public name when it is first used, so that importing the package is cheap."""
-        if name in _OLD_NAMES:
+        if name in OLD_NAMES:
             return _by_old_name(name)
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -264,7 +264,7 @@ if not TYPE_CHECKING:  # a checker knows every name, and that there is no other
     def _by_old_name(name: str) -> Any:
         import warnings
 
-        newer = _OLD_NAMES[name]
+        newer = OLD_NAMES[name]
         message = f"tt_layout.{name} is tt_layout.{newer}, like the command; the old name will go"
         warnings.warn(message, DeprecationWarning, stacklevel=3)
         return getattr(sys.modules[__name__], newer)

@@ -18,7 +18,11 @@ from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.analyses.conversion.shuffles import Shuffles, conversion_shuffles
 from tt_layout.analyses.multiplications.matrix_instructions import Operand
 from tt_layout.analyses.shared_memory.joined_accesses import Joined, pair_up
-from tt_layout.analyses.tensor_memory.registers import _packed, register_layouts, split_columns
+from tt_layout.analyses.tensor_memory.registers import (
+    packed_registers,
+    register_layouts,
+    split_columns,
+)
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import Executions
@@ -166,7 +170,7 @@ def test_elements_that_share_a_register(
 ) -> None:
     text = f"blockM = 64, blockN = 1, colStride = {stride}"
     memory = parse_layout(f"#ttng.tensor_memory_encoding<{text}>").to_linear_layout([rows, columns])
-    assert _packed(memory, bits) == found
+    assert packed_registers(memory, bits) == found
 
 
 def test_memory_holds_the_elements_of_one_cta() -> None:

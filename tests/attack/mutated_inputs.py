@@ -156,7 +156,7 @@ def _layouts() -> dict[tuple[int, ...], list[str]]:
 
 
 @cache
-def _dumps() -> list[str]:
+def dumps() -> list[str]:
     paths = sorted(ROOT.glob("examples/**/*.ttgir")) + sorted(ROOT.glob("examples/*.mlir"))
     texts = [path.read_text() for path in paths]
     return [text for text in texts if len(text) < LONGEST_DUMP and ALIAS.search(text)]
@@ -218,12 +218,12 @@ def _writes(arguments: list[str], at: int) -> bool:
 
 def mutated_input(r: Random) -> Input:
     """Return an input of which one text, or a few, have been changed."""
-    dump = r.choice(_dumps())
+    dump = r.choice(dumps())
     words = _words(r, dump)
     arguments = _arguments(r, words)
     files = {
         "dump.mlir": dump,
-        "other.mlir": r.choice(_dumps()),
+        "other.mlir": r.choice(dumps()),
         "layouts.yaml": _filled(MANIFEST, words),
         "a.tensor.txt": "[[T0:0]]\n",
         "saved.json": SAVED.read_text(),

@@ -25,7 +25,7 @@ TESTS = Path(__file__).parent.parent
 sys.path[:0] = [str(TESTS), str(TESTS / "attack")]
 from harness import DUMP, fault_of
 from hostile_dumps import DUMPS, SIZES
-from mutated_inputs import _dumps as dumps
+from mutated_inputs import dumps
 from mutations import mutated
 
 from tt_layout.errors import LayoutError
@@ -388,7 +388,7 @@ class _Agent:
         self.sent: list[dict[str, Any]] = []
         self.failed: list[str] = []
         # The limits are those of `fuzz`.
-        agent_tools._limit_memory = lambda: None  # type: ignore[assignment]
+        agent_tools.limit_memory = lambda: None  # type: ignore[assignment]
         agent_tools._limited_time = nullcontext  # type: ignore[assignment]
 
         async def in_this_process(

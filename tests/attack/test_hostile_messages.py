@@ -254,15 +254,15 @@ def test_an_answer_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         return str(dump * (agent_tools.MAX_MEMORY + 1))
 
     tools = agent_tools.AgentTools(None)
-    limit_memory = agent_tools._limit_memory  # which is for good
-    monkeypatch.setattr(agent_tools, "_limit_memory", lambda: None)
+    limit_memory = agent_tools.limit_memory  # which is for good
+    monkeypatch.setattr(agent_tools, "limit_memory", lambda: None)
     monkeypatch.setattr(agent_tools, "MAX_SECONDS", 0.2)
     monkeypatch.setattr(agent_tools.AgentTools, "audit", endless)
     refused = agent_tools.Refusal("it takes more than 0.2 seconds of the processor")
     assert agent_tools.answered(tools, "audit", {"dump": "x"}) == refused
     process = os.fork()
     if not process:
-        monkeypatch.setattr(agent_tools, "_limit_memory", limit_memory)
+        monkeypatch.setattr(agent_tools, "limit_memory", limit_memory)
         monkeypatch.setattr(agent_tools.AgentTools, "audit", large)
         told = agent_tools.answered(tools, "audit", {"dump": "x"})
         os._exit(told != agent_tools.Refusal("it takes more than 600 MiB of memory"))

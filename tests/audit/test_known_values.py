@@ -15,15 +15,15 @@ from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.axis.info import AxisInfo
-from tt_layout.audit.global_memory.cost import _runs
+from tt_layout.audit.global_memory.cost import address_info
 from tt_layout.audit.global_memory.first_request import first_request
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.rules import Application
-from tt_layout.audit.values.spread import Spread, _chosen, _remainder
-from tt_layout.audit.values.trials import _step
+from tt_layout.audit.values.spread import Spread, remainder, selected
+from tt_layout.audit.values.trials import common_step
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.encodings.cga import rank_by
 from tt_layout.enums import TypeKind
@@ -103,9 +103,9 @@ def shared_values(base: list[int], pattern: list[int]) -> Spread:
 
 def test_one_of_two_values_of_each_program() -> None:
     yes, no = shared_values([0, 5], [0, 1]), shared_values([7, 9], [2, 2])
-    assert _chosen(np.array([1, 1]), yes, no) is yes
-    assert _chosen(np.array([0, 0]), yes, no) is no
-    mixed = _chosen(np.array([True]), np.array([3]), np.array([4]))
+    assert selected(np.array([1, 1]), yes, no) is yes
+    assert selected(np.array([0, 0]), yes, no) is no
+    mixed = selected(np.array([True]), np.array([3]), np.array([4]))
     assert isinstance(mixed, np.ndarray)
     assert mixed.tolist() == [3]
 
@@ -117,7 +117,7 @@ def test_the_remainder_by_one_number() -> None:
     [operation] = [one for one in function.body[0].operations if one.name == "arith.remsi"]
     integer = ValueType(TypeKind.SCALAR, (), "i32", None)
     application = Application(operation, (), (), integer, 0, lambda _: None)
-    found = _remainder(application, (shared_values([3, 6], [0, 1]), np.array([3])))
+    found = remainder(application, (shared_values([3, 6], [0, 1]), np.array([3])))
     assert isinstance(found, np.ndarray)
     assert found.tolist() == [0, 1]
 
@@ -176,7 +176,7 @@ def test_what_a_reduction_hands_over_is_unknown() -> None:
     [([[3, 7]], 4), ([[3]], None), ([[3, 7, 11], [1, 5]], 4), ([[3, 7, 8]], None)],
 )
 def test_neighbours_are_a_step_apart(values: list[list[int]], step: int | None) -> None:
-    assert _step(list(map(np.array, values)), 0) == step
+    assert common_step(list(map(np.array, values)), 0) == step
 
 
 def test_axis_info_names_what_regions_are_given(run: Run, tmp_path: Path) -> None:
@@ -211,5 +211,5 @@ def test_offsets_of_buffers_are_divisible_in_bytes_as_their_base_is(
     }
     kernel: Any = SimpleNamespace(known=known)
     width: Any = SimpleNamespace(element_bytes=2)
-    found = _runs(kernel, {"pointer": pointer, "offsets": offsets}, width)
+    found = address_info(kernel, {"pointer": pointer, "offsets": offsets}, width)
     assert (found.divisibility, found.contiguity) == (expected, (1, 8))

@@ -16,8 +16,8 @@ from tt_layout.analyses.shared_memory.addresses import first_instruction
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
 from tt_layout.audit.allocation.shared_memory import Allocation, AllocationKind, SharedMemory
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.fits import _peak
-from tt_layout.audit.measured.comparison import _local_accesses
+from tt_layout.audit.fits import peak_allocations
+from tt_layout.audit.measured.comparison import local_accesses
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import SharedDetails
 from tt_layout.figures.drawing import draw
@@ -162,14 +162,14 @@ def test_allocations_of_the_peak_are_live_with_the_last_byte() -> None:
         allocation(offset, live) for offset, live in ((0, (0, 2)), (64, (3, 5)), (0, (4, 6)))
     )
     memory = SharedMemory("f", (first, second, third), 128, False, 1)
-    assert _peak(memory) == (second, third)
+    assert peak_allocations(memory) == (second, third)
 
 
 def test_all_warps_count_the_wavefronts_of_an_access() -> None:
     details = shared_cost_of(4).details
     assert isinstance(details, SharedDetails)
     details = replace(details, instructions=2, wavefronts_per_instruction=3)
-    [found] = _local_accesses("load", details, 4) or []
+    [found] = local_accesses("load", details, 4) or []
     assert (found.instructions, found.wavefronts) == (8, 24)
 
 

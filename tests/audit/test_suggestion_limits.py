@@ -14,8 +14,8 @@ from tt_layout.audit.findings import Note
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.suggestions.advice import Advice
-from tt_layout.audit.suggestions.adviser import _is_risky
-from tt_layout.audit.suggestions.buffers import _is_narrowed
+from tt_layout.audit.suggestions.adviser import is_risky
+from tt_layout.audit.suggestions.buffers import is_narrowed
 from tt_layout.audit.suggestions.conversions import has_closed_side
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.suggestion import Recost, Suggestion
@@ -82,25 +82,25 @@ def shared_cost_of(width: int) -> Cost:
 
 def test_a_narrower_access_counts_only_where_its_sectors_are_unknown() -> None:
     wide, narrow = cost_of(16, sectors=None), cost_of(8, sectors=None)
-    assert _is_narrowed(wide, narrow)
-    assert not _is_narrowed(narrow, wide)
-    assert not _is_narrowed(wide, wide)
-    assert not _is_narrowed(cost_of(16, sectors=8), cost_of(8, sectors=8))
-    assert not _is_narrowed(shared_cost_of(16), shared_cost_of(8))
-    assert not _is_narrowed(None, narrow)
-    assert not _is_narrowed(wide, None)
+    assert is_narrowed(wide, narrow)
+    assert not is_narrowed(narrow, wide)
+    assert not is_narrowed(wide, wide)
+    assert not is_narrowed(cost_of(16, sectors=8), cost_of(8, sectors=8))
+    assert not is_narrowed(shared_cost_of(16), shared_cost_of(8))
+    assert not is_narrowed(None, narrow)
+    assert not is_narrowed(wide, None)
 
 
-@pytest.mark.parametrize(("saved", "is_risky"), [(119, True), (120, False)])
+@pytest.mark.parametrize(("saved", "expected"), [(119, True), (120, False)])
 def test_accesses_that_are_added_in_a_loop_are_worth_ten_times_that(
-    saved: int, is_risky: bool
+    saved: int, expected: bool
 ) -> None:
     operation: Any = None
     details: Any = None
     four = Executions(4, "4", LoopPart(1, Part.BODY))
     added = Recost(operation, four, None, Cost("", 3, details, requests=2))
     suggestion: Any = SimpleNamespace(saved=saved, recosts=(added,))
-    assert _is_risky(suggestion) is is_risky
+    assert is_risky(suggestion) is expected
 
 
 @pytest.mark.parametrize(("wavefronts", "is_unknown"), [(None, True), (4, False)])

@@ -292,7 +292,7 @@ def test_sides_of_which_none_may_do_are_not_tried_before_they_are_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tried: list[str] = []
-    monkeypatch.setattr(regions._Graph, "region", lambda graph: tried.append(graph.begin))
+    monkeypatch.setattr(regions.Graph, "region", lambda graph: tried.append(graph.begin))
     [dump] = [path for path in DUMPS if path.stem == "matmul-sm80"]
     audit = audit_of(dump.read_text(encoding="utf-8"))
     assert any(finding.kind == "conversions" for finding in audit.findings)

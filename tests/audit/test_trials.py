@@ -41,7 +41,7 @@ def trials() -> Trials:
 
 
 def value_of(found: Trials, name: str) -> Value:
-    return found._function.values[name]
+    return found.function.values[name]
 
 
 def test_neighbours_are_apart_by_the_argument_itself() -> None:
@@ -56,7 +56,7 @@ def test_neighbours_are_apart_by_the_argument_itself() -> None:
 def test_facts_are_those_of_all_trials(name: str) -> None:
     found = trials()
     value = value_of(found, name)
-    arrays = [array for t in found._trials({}) for array in found._values(t, value)]
+    arrays = [array for t in found.trials_of({}) for array in found.values_in(t, value)]
     assert len(arrays) == len(PROGRAMS)
 
     def longest(holds: object) -> int:
@@ -115,8 +115,8 @@ def test_what_operations_tell_is_what_trials_show(dim: int) -> None:
     seen = {}
     for name in ("%a", "%b", "%sum", "%product", "%least", "%moved", "%grown"):
         value = function.values[name]
-        seen[name] = found._seen(value, dim, 1)
-        assert found.facts(value, dim) == found._tried(value, dim, {}, 1), name
+        seen[name] = found.told_by_strides(value, dim, 1)
+        assert found.facts(value, dim) == found.tried(value, dim, {}, 1), name
     told = {name for name, facts in seen.items() if facts is not None}
     assert told == {"%a", "%b", "%sum", "%moved", *["%grown"] * (dim == 0)}
     assert seen["%moved"] == Facts(1, 1, *((None, "%n"), (2, ""))[dim])
@@ -126,4 +126,4 @@ def test_trials_end_once_nothing_can_hold() -> None:
     found = trials(), trials()
     far, last = value_of(found[0], "%far"), value_of(found[1], "%x3")
     few = calls_of(lambda: found[0].facts(far, 0))
-    assert few < calls_of(lambda: found[1]._tried(last, 0, {}, 1)) / 2
+    assert few < calls_of(lambda: found[1].tried(last, 0, {}, 1)) / 2

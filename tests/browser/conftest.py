@@ -39,17 +39,17 @@ Open = Callable[..., Opened]
 @pytest.fixture(scope="session", autouse=True)
 def page_that_answers() -> Iterator[None]:
     """Put ``ask.js`` behind the scripts of every page that is built."""
-    template = page._template
+    template = page.template_text
 
     def with_questions(name: str) -> str:
         return (HERE / name).read_text(encoding="utf-8") if name == "ask.js" else template(name)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page, "SCRIPTS", (*page.SCRIPTS, "ask.js"))
-        patch.setattr(page, "_template", with_questions)
-        page._script.cache_clear()
+        patch.setattr(page, "template_text", with_questions)
+        page.page_script.cache_clear()
         yield
-        page._script.cache_clear()
+        page.page_script.cache_clear()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -166,7 +166,7 @@ def test_a_terminal_that_cannot_scroll_gets_no_pager(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("PAGER", "cat")
     for name, command in (("xterm", ["cat"]), ("dumb", [])):
         monkeypatch.setenv("TERM", name)
-        assert tt_layout.cli.paging._pager() == command
+        assert tt_layout.cli.paging.pager_command() == command
 
 
 @pytest.fixture

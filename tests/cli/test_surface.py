@@ -25,7 +25,7 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Ask:
     pytest.importorskip("pydantic")
     from tt_layout.servers import agent_tools
 
-    monkeypatch.setattr(agent_tools, "_limit_memory", lambda: None)
+    monkeypatch.setattr(agent_tools, "limit_memory", lambda: None)
     tools = agent_tools.AgentTools(str(EXAMPLES))
 
     def asked(name: str, **arguments: Any) -> str:

@@ -68,7 +68,7 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
 def forget() -> None:
     for name in [name for name in FORMS._found if name.startswith("acme.")]:
         del FORMS._found[name]
-    FORMS._failed.clear()
+    FORMS.failed.clear()
     FORMS.__dict__.pop("third_parties", None)
     sys.modules.pop("acme_layouts", None)
 

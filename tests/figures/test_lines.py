@@ -10,10 +10,10 @@ import pytest
 from small_modules import NVMMA, PLAIN, TILE, module_of
 
 from tt_layout import parse_layout
-from tt_layout.audit.suggestions.buffers import _widths
+from tt_layout.audit.suggestions.buffers import swizzling_widths
 from tt_layout.encodings.base import SharedEncoding
-from tt_layout.figures.png import _Canvas
-from tt_layout.page.dump import _layouts
+from tt_layout.figures.png import Canvas
+from tt_layout.page.dump import used_layouts
 
 
 def alloc(name: str) -> str:
@@ -24,14 +24,14 @@ def test_only_layouts_of_matrix_instructions_have_other_widths() -> None:
     plain, matrix = (parse_layout(text) for text in (PLAIN, NVMMA.format(0, 16, "")))
     assert isinstance(plain, SharedEncoding)
     assert isinstance(matrix, SharedEncoding)
-    assert list(_widths(plain)) == []
-    found = [str(one) for one in _widths(matrix)]
+    assert list(swizzling_widths(plain)) == []
+    found = [str(one) for one in swizzling_widths(matrix)]
     assert found == [NVMMA.format(width, 16, "") for width in (128, 64, 32)]
 
 
 def test_a_page_has_a_layout_that_has_a_name_once() -> None:
     module = module_of(f"%0 = arith.constant dense<0.0> : tensor<32x64xf32, #rows>\n{alloc('%a')}")
-    names = [(one.name[:5], one.line is None) for one in _layouts(module, [])]
+    names = [(one.name[:5], one.line is None) for one in used_layouts(module, [])]
     assert names == [("#rows", False), ("swizz", True)]
 
 
@@ -39,12 +39,12 @@ def test_a_page_has_a_layout_that_has_a_name_once() -> None:
 def test_lines_between_cells_are_as_thick_as_the_figure_has_it(width: int, rows: list[int]) -> None:
     canvas: Any = SimpleNamespace(scale=2, frame=9, shades=32)
     ink = np.zeros((6, 3), np.uint8)
-    _Canvas._steps(canvas, ink, 4, width)
+    Canvas._steps(canvas, ink, 4, width)
     assert ink[:, 0].tolist() == rows
 
 
 def test_frames_are_darker_than_lines() -> None:
     one = SimpleNamespace(height=1, width=1, grids=[], swatches=[SimpleNamespace(number=0)])
     figure: Any = one
-    canvas = _Canvas(figure, 1)
+    canvas = Canvas(figure, 1)
     assert (canvas.shades, canvas.line, canvas.frame) == (16, 4, 10)

@@ -744,7 +744,7 @@ def test_processes_that_run_cases_leave_interrupts_to_the_first() -> None:
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "ended = 'import os, signal; os.kill(os.getpid(), signal.SIGINT); print(True)'\n"
         "try:\n"
-        "    with runner._held_interrupts():\n"
+        "    with runner.held_interrupts():\n"
         "        subprocess.run([sys.executable, '-c', ended], check=True)\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
         "        print('held', flush=True)\n"

@@ -242,7 +242,7 @@ def without_sources(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Take everything from the row of sm90 that a source may leave out."""
     vendor = SimpleNamespace(BACKEND=EMPTY.backend, ROWS=(EMPTY,))
     monkeypatch.setattr(hardware, "TARGETS", {**hardware.TARGETS, "sm90": EMPTY})
-    monkeypatch.setattr(hardware, "_VENDORS", (vendor,))
+    monkeypatch.setattr(hardware, "VENDORS", (vendor,))
     for known in (find_gpu, gpu_of):
         known.cache_clear()
     yield

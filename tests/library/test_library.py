@@ -354,7 +354,7 @@ def test_the_report_of_a_dump_crosses_processes() -> None:
 def test_old_names_are_those_of_the_commands_and_say_so() -> None:
     from tt_layout.cli.summaries import SUMMARIES
 
-    for old, new in tt_layout._OLD_NAMES.items():
+    for old, new in tt_layout.OLD_NAMES.items():
         with pytest.warns(DeprecationWarning, match=rf"tt_layout\.{old} is tt_layout\.{new}, like"):
             assert getattr(tt_layout, old) is getattr(tt_layout, new)
         assert new in SUMMARIES

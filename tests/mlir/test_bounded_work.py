@@ -41,8 +41,8 @@ def run(
 def test_a_search_knows_how_much_it_tries(
     family: str, shape: tuple[int, ...], elem_bytes: int
 ) -> None:
-    tried = sum(1 for _ in swizzle._MEMBERS[family](shape, elem_bytes))
-    assert swizzle._COUNTS[family](shape, elem_bytes) == tried
+    tried = sum(1 for _ in swizzle.MEMBERS[family](shape, elem_bytes))
+    assert swizzle.COUNTS[family](shape, elem_bytes) == tried
 
 
 def test_a_search_without_an_end_is_refused(run: Run) -> None:

@@ -39,9 +39,9 @@ from tt_layout.page import (
     SCRIPTS,
     EmbeddedDump,
     PageLayout,
-    _script,
-    _template,
     build,
+    page_script,
+    template_text,
 )
 from tt_layout.page.dump import page_of, page_of_dump
 from tt_layout.page.multiplications import multiplication_data
@@ -315,7 +315,7 @@ def test_the_playground_is_small() -> None:
 def test_the_page_of_a_dump_grows_by_four_times_its_text_at_most(name: str) -> None:
     """A fourth time is what it says of each data movement in words."""
     source = read_source(str(KERNELS / f"{name}.ttgir"))
-    scripts = len(_script(has_dump=True)) - len(_script(has_dump=False))  # of dumps alone
+    scripts = len(page_script(has_dump=True)) - len(page_script(has_dump=False))  # of dumps alone
     grown = len(page_of_dump(source, []).html.encode()) - len(playground().encode()) - scripts
     assert grown <= 4 * len(source.text.encode())
 
@@ -506,7 +506,7 @@ def test_what_is_left_out_of_scripts_is_in_no_text() -> None:
     pattern = r"(?:(?<=[=,:?] )|(?<=\())/(?:\\.|[^/\\\n])+/"
     template, quoted = r"`(?:\\.|[^`\\])*`", r"(\"(?:\\.|[^\"\\\n])*\")"
     for name in SCRIPTS:
-        script = re.sub(_COMMENTS, "", _template(name))
+        script = re.sub(_COMMENTS, "", template_text(name))
         texts = re.findall("|".join([pattern, template, quoted]), script)
         places = f"{_SPACED.pattern}|{_PARAMETERS.pattern}"
         assert [text for text in texts if re.search(places, text)] == []

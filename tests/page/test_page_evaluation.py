@@ -125,7 +125,7 @@ def test_the_holders_of_an_element_are_all_places_that_lead_to_it(layouts: int, 
 
 
 def test_the_scripts_can_be_parsed_without_their_comments() -> None:
-    scripts().parse(page._script(has_dump=True))
+    scripts().parse(page.page_script(has_dump=True))
 
 
 def test_numbers_beyond_32_bits_are_exact() -> None:
@@ -321,7 +321,7 @@ def test_every_attribute_can_be_edited() -> None:
         placed = layout.placed
         question = {"what": "read", "attribute": str(placed.encoding), "type": placed.type_text}
         answer = scripts().ask(**question, release=str(placed.encoding.release))
-        expected = json.loads(json.dumps(layout._embedded()))
+        expected = json.loads(json.dumps(layout.embedded()))
         assert {key: expected[key] for key in answer} == answer, name
 
 

@@ -96,5 +96,5 @@ def test_one_of_a_kind_is_told_in_the_singular() -> None:
         "2.5 wavefronts",
         "0 wavefronts",
     ]
-    own = "\n".join(page._template(name) for name in page.SCRIPTS)
+    own = "\n".join(page.template_text(name) for name in page.SCRIPTS)
     assert not re.findall(r'"" : "s"|"s" : ""', own)  # `plural` alone knows how

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -281,6 +282,28 @@ def test_every_module_and_public_name_says_what_it_is() -> None:
         if not ast.get_docstring(node)
     ]
     assert not silent, "\n".join(silent)
+
+
+PRIVATE = r"(?<![A-Za-z0-9_])_[A-Za-z]\w*"
+DEFINED = re.compile(rf"(?:def|class) ({PRIVATE})|self\.({PRIVATE})\b.*=|^({PRIVATE})\b.*=", re.M)
+ASKED = re.compile(
+    rf"(?<!self)\.({PRIVATE})\b|\bimport (?:\w+, )*({PRIVATE})|setattr\(.*\"({PRIVATE})"
+)
+LISTED = re.compile(rf"^    ({PRIVATE}),$", re.M)
+
+
+def names_in(pattern: re.Pattern[str], texts: Iterable[str]) -> set[str]:
+    """Return names that a pattern finds in texts."""
+    found = (match.groups() for text in texts for match in pattern.finditer(text))
+    return {name for groups in found for name in groups if name}
+
+
+def test_no_test_asks_for_a_private_name() -> None:
+    package = [(PACKAGE / module).read_text(encoding="utf-8") for module in MODULES]
+    tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")]
+    known = names_in(DEFINED, package) - names_in(DEFINED, tests) - {"_repr_html_", "_fields"}
+    assert len(known) > 1000
+    assert known & names_in(ASKED, tests) == set()
 
 
 def modules_loaded(script: str) -> set[str]:

@@ -17,11 +17,11 @@ from tt_layout.mlir.types import parse_type
 from tt_layout.page.playground import EXAMPLES
 from tt_layout.reports import progress
 from tt_layout.reports.audit import AuditReport
-from tt_layout.reports.conflicts import _collisions
+from tt_layout.reports.conflicts import collision_lines
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.reduce import reduction_difference, reduction_report
 from tt_layout.reports.watched_findings import read_limits
-from tt_layout.reports.writing import _counted
+from tt_layout.reports.writing import with_progress
 from tt_layout.safe_text import safe_lines
 
 
@@ -75,7 +75,7 @@ def test_examples_of_instructions_show_the_multiplication() -> None:
 def test_banks_beyond_the_first_are_counted(banks: int, more: str | None) -> None:
     collisions = [SimpleNamespace(bank=n, lanes=[0, 1], words=[n, n + 32]) for n in range(banks)]
     access: Any = SimpleNamespace(collisions=collisions, instruction=SimpleNamespace(matrices=0))
-    lines = [line.text for line in _collisions(access)]
+    lines = [line.text for line in collision_lines(access)]
     assert lines[4:] == ([more] if more else [])
 
 
@@ -112,5 +112,5 @@ def test_a_program_that_cannot_be_read_has_no_lines(
 def test_progress_is_what_is_written_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
     monkeypatch.setattr(progress, "progress_bar", lambda *_, **__: nullcontext(told.append))
-    assert [*_counted([b"ab", b"", b"cde"], 5)] == [b"ab", b"", b"cde"]
+    assert [*with_progress([b"ab", b"", b"cde"], 5)] == [b"ab", b"", b"cde"]
     assert told == [2, 2, 5]

@@ -12,7 +12,7 @@ from command import Run, runner
 
 from tt_layout.kernels.seen import Launch, Record
 from tt_layout.watching.__main__ import main as watch_main
-from tt_layout.watching.inductor_hooks import INDUCTOR, InductorHooks, _launch
+from tt_layout.watching.inductor_hooks import INDUCTOR, InductorHooks, inductor_launch
 
 
 @pytest.fixture
@@ -37,7 +37,9 @@ def test_a_launch_of_inductor_has_its_grid(monkeypatch: pytest.MonkeyPatch) -> N
 
     tuner = SimpleNamespace(inductor_meta="meta")
     vars(launcher)["config"] = "config"
-    assert _launch(tuner, launcher, (512,), {"stream": 7}) == Launch((4, 1, 1), (("xnumel", 512),))
+    assert inductor_launch(tuner, launcher, (512,), {"stream": 7}) == Launch(
+        (4, 1, 1), (("xnumel", 512),)
+    )
 
 
 def test_a_module_that_is_watched_is_first_looked_for_where_one_is(

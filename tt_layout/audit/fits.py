@@ -169,7 +169,7 @@ def _fit(
         depth,
         by_depth,
         tuple(shown),
-        _peak(memory),
+        peak_allocations(memory),
         pipelining(function, is_amd=named is not None and not named.target.is_nvidia),
         chip if chip not in limits else None,
     )
@@ -242,7 +242,7 @@ def _bytes_with(
     )
 
 
-def _peak(memory: SharedMemory) -> tuple[Allocation, ...]:
+def peak_allocations(memory: SharedMemory) -> tuple[Allocation, ...]:
     """Return the allocations that are live together with one that reaches the last byte."""
     placed: Sequence[Allocation] = [a for a in memory.allocations if a.offset is not None]
     last = [a for a in placed if (a.offset or 0) + (a.bytes or 0) == memory.bytes]

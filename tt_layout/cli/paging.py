@@ -28,7 +28,7 @@ def write_paged(fitted: Iterable[Chunk], unfitted: Iterable[Chunk], size: int) -
         size: bytes in all.
     """
     rest = iter(fitted)
-    command = _pager()
+    command = pager_command()
     if not command:
         write(rest, None, size=size)
         return
@@ -40,7 +40,7 @@ def write_paged(fitted: Iterable[Chunk], unfitted: Iterable[Chunk], size: int) -
         write(chain(shown, rest), None, size=size)
 
 
-def _pager() -> list[str]:
+def pager_command() -> list[str]:
     """Return the command of the pager; none where nobody can use it, or there is none."""
     is_used = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     if not is_used or os.environ.get("TERM") == "dumb":

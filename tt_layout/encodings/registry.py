@@ -82,7 +82,7 @@ class Registry(Mapping[str, Spellings]):
 
     def __init__(self) -> None:
         self._found: dict[str, Spellings] = {}
-        self._failed: dict[str, str] = {}
+        self.failed: dict[str, str] = {}
         self._unread = set(modules_in(os.path.dirname(__file__)))
 
     def _read(self, module: str) -> None:
@@ -126,12 +126,12 @@ class Registry(Mapping[str, Spellings]):
         """
         from tt_layout.encodings.third_parties import load
 
-        if name in self._failed:  # and is not tried again for each layout of each dump
-            raise LayoutError(self._failed[name])
+        if name in self.failed:  # and is not tried again for each layout of each dump
+            raise LayoutError(self.failed[name])
         try:
             encoding_class = load(self.third_parties[name])
         except LayoutError as error:
-            self._failed[name] = error.message
+            self.failed[name] = error.message
             raise
         forms = [(form, encoding_class) for form in encoding_class.forms if form.name == name]
         self._found[name] = forms

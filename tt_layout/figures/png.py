@@ -59,7 +59,7 @@ def to_png(figure: Figure, fit: str = "none") -> bytes:
     image = _pillow("Image")
     page_layout = lay_out_figure(figure, fit)
     scale = 2 if page_layout.width * page_layout.height <= LARGE else 1
-    canvas = _Canvas(page_layout, scale)
+    canvas = Canvas(page_layout, scale)
     canvas.draw()
     picture = image.fromarray(canvas.fills * np.uint8(canvas.shades) + canvas.ink).convert("L")
     picture.putpalette(_palette([page_layout.fills[n] for n in canvas.used], canvas.shades))
@@ -106,7 +106,7 @@ def _palette(used: list[str], count: int) -> bytes:
     return colours.tobytes()
 
 
-class _Canvas:
+class Canvas:
     """Fills and ink of every pixel.
 
     Attributes:

@@ -211,7 +211,7 @@ def _run_in_processes(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
     size = max(1, min(64, len(checks) // (4 * jobs)))
     with ProcessPoolExecutor(jobs, get_context(start_method()), _begin, (checks,)) as pool:
         try:
-            with _held_interrupts():
+            with held_interrupts():
                 starts = range(0, len(checks), size)
                 parts = deque(pool.submit(_run_part, at, at + size) for at in starts)
             while parts:
@@ -240,7 +240,7 @@ def _run_part(start: int, end: int) -> list[Outcome]:
 
 
 @contextmanager
-def _held_interrupts() -> Iterator[None]:
+def held_interrupts() -> Iterator[None]:
     """Hold interrupts back meanwhile; processes that are started here do so from the start."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield

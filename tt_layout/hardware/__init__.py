@@ -3,7 +3,7 @@
 A row names its source and how far that carries; what no source gives is None there, and every
 report that needs it says so.  Products of one chip differ in memory, clocks and multiprocessors.
 A new GPU is a new row of its vendor's module, a
-new vendor a module with a backend and rows in `_VENDORS`: the help of the commands, the page, the
+new vendor a module with a backend and rows in `VENDORS`: the help of the commands, the page, the
 figures and the analyses follow.  What has no row is costed as the newest GPU of the same vendor
 before it, and every report says so; it is never costed as another vendor's.
 
@@ -58,18 +58,18 @@ __all__ = [
     "usual_target",
 ]
 
-_VENDORS = (nvidia, amd)
+VENDORS = (nvidia, amd)
 
 BACKENDS: Mapping[str, Backend] = MappingProxyType(
-    {vendor.BACKEND.name: vendor.BACKEND for vendor in _VENDORS}
+    {vendor.BACKEND.name: vendor.BACKEND for vendor in VENDORS}
 )
 """Every backend by what the targets of its modules begin with."""
 
-ROWS = tuple(row for vendor in _VENDORS for row in vendor.ROWS)
+ROWS = tuple(row for vendor in VENDORS for row in vendor.ROWS)
 """Every GPU, a vendor's oldest first."""
 
 _BY_NAME = {target.name: target for target in ROWS}
-_ALIASES = {alias: name for vendor in _VENDORS for alias, name in vendor.ALIASES.items()}
+_ALIASES = {alias: name for vendor in VENDORS for alias, name in vendor.ALIASES.items()}
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {**_BY_NAME, **{alias: _BY_NAME[name] for alias, name in _ALIASES.items()}}
@@ -84,7 +84,7 @@ PRODUCTS: Mapping[str, Target] = MappingProxyType(
 DEFAULT_TARGET = "nvidia"
 """The name of the target that is meant where none is named."""
 
-USUAL_TARGETS = tuple(TARGETS[vendor.USUAL] for vendor in _VENDORS)
+USUAL_TARGETS = tuple(TARGETS[vendor.USUAL] for vendor in VENDORS)
 """What is meant where none is named and the lanes of a warp are known: the first with as many."""
 
 
@@ -143,7 +143,7 @@ def find_gpu(name: str) -> Gpu:
     if product is not None:
         return Gpu(product.name, product)
     backend, colon, chip = name.partition(":")
-    vendors = [v for v in _VENDORS if not colon or v.BACKEND.name == backend]
+    vendors = [v for v in VENDORS if not colon or v.BACKEND.name == backend]
     candidates = (
         _find(v.BACKEND.chip(chip if colon else name), v.BACKEND, v.ROWS) for v in vendors
     )
@@ -227,8 +227,8 @@ def target_names() -> str:
         >>> target_names().split(", ")[:2]
         ['nvidia', 'amd']
     """
-    shown = [alias for alias in _ALIASES if TARGETS[alias] in USUAL_TARGETS][: len(_VENDORS)]
-    for vendor in _VENDORS:
+    shown = [alias for alias in _ALIASES if TARGETS[alias] in USUAL_TARGETS][: len(VENDORS)]
+    for vendor in VENDORS:
         backend = vendor.BACKEND
         names = [row.name for row in sorted(vendor.ROWS, key=lambda row: backend.version(row.name))]
         shown += [f"{names[0]} to {names[-1]}"] if backend.is_numbered else names

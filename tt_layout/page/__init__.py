@@ -162,7 +162,7 @@ class PageLayout:
     def __post_init__(self) -> None:
         check_sizes(self.placed)
 
-    def _embedded(self) -> dict[str, Any]:
+    def embedded(self) -> dict[str, Any]:
         """Return the data of a page."""
         return {
             "name": self.name,
@@ -224,7 +224,7 @@ def build(
         message = "a page needs at least one layout"
         raise LayoutError(f"{message}; tt-layout page makes one in which layouts are typed")
     data = {
-        "layouts": [layout._embedded() for layout in layouts],
+        "layouts": [layout.embedded() for layout in layouts],
         "dump": asdict(dump) if dump is not None else None,
         "isPair": is_pair,
         "isMultiplied": is_multiplied,
@@ -262,7 +262,7 @@ def known_data(target: str | None) -> dict[str, Any]:
 
 def filled(data: dict[str, Any], title: str) -> str:
     """Return the text of the page that has this data."""
-    script = _script(has_dump=data["dump"] is not None)
+    script = page_script(has_dump=data["dump"] is not None)
     parts = {
         "title": html.escape(safe(title)),
         "version": html.escape(__version__),
@@ -271,7 +271,7 @@ def filled(data: dict[str, Any], title: str) -> str:
         "script-hash": _hash(script),
         "data": _embeddable(data),
     }
-    template = _compact(_template("page.html"))
+    template = _compact(template_text("page.html"))
     # In one pass, so that a marker in a name or an attribute stays what it is.
     return re.sub(r"\{\{([a-z-]+)\}\}", lambda match: parts[match[1]], template)
 
@@ -343,15 +343,16 @@ def _embeddable(data: Any) -> str:
 
 
 @cache
-def _template(name: str) -> str:
+def template_text(name: str) -> str:
+    """Return a part of the page by the name of its file."""
     return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
 
 
 @cache
-def _script(*, has_dump: bool) -> str:
+def page_script(*, has_dump: bool) -> str:
     """Return the scripts in one function, so that they leave no global names."""
     names = [name for name in SCRIPTS if has_dump or name not in OF_DUMPS]
-    body = re.sub(_CONTINUED, "", _compact("\n".join(map(_template, names))))
+    body = re.sub(_CONTINUED, "", _compact("\n".join(map(template_text, names))))
     body = re.sub(_SPACED, lambda match: match[1] or "", body)
     body = re.sub(_DEFINED, r"\1=", body)
     body = re.sub(_PARAMETERS, lambda match: match[0].replace(", ", ","), body)
@@ -361,7 +362,7 @@ def _script(*, has_dump: bool) -> str:
 @cache
 def _style() -> str:
     """Return the style sheet without spaces that mean nothing, which strings in it keep."""
-    strings = re.split(r'("[^"]*")', _compact(_template("page.css")))
+    strings = re.split(r'("[^"]*")', _compact(template_text("page.css")))
     strings[::2] = [_STYLE_SPACES.sub(r"\1", part) for part in strings[::2]]
     return "".join(strings).replace(";}", "}")
 

@@ -140,7 +140,7 @@ def page_of_dump(
         missing = {name: None for name in missing if name not in module.aliases}
         if missing:
             unnamed |= dict.fromkeys(module.aliases.attributes())
-        for used in _layouts(module, names):
+        for used in used_layouts(module, names):
             placed.setdefault(_key_of(used.type), used._replace(lines=set())).lines.update(
                 used.lines
             )
@@ -223,7 +223,7 @@ class _Used(NamedTuple):
     lines: set[int]
 
 
-def _layouts(module: Module, names: list[str]) -> Iterator[_Used]:
+def used_layouts(module: Module, names: list[str]) -> Iterator[_Used]:
     """Yield the aliases over each type, then the layouts that are written in the types."""
     lines: dict[int, set[int]] = {}
     for use in module.types:

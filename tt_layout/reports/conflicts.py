@@ -172,7 +172,7 @@ def map_lines(access: Access) -> Iterator[Line]:
         return
     if access.colliding_bits:
         yield Line(f"  {selecting_bits(access)}")
-    yield from _collisions(access)
+    yield from collision_lines(access)
     yield from picture(access)
 
 
@@ -188,7 +188,7 @@ def _noun(access: Access) -> str:
     return "row" if access.instruction.matrices else "lane"
 
 
-def _collisions(access: Access) -> Iterator[Line]:
+def collision_lines(access: Access) -> Iterator[Line]:
     """Yield a line for each of the first banks at which lanes collide."""
     for collision in access.collisions[:MAX_COLLISIONS]:
         lanes = ranges(collision.lanes)

@@ -86,10 +86,11 @@ def _with_progress(chunks: Iterable[bytes | memoryview], size: int) -> Iterable[
     """Pass chunks on; on a terminal show on standard error how far long output is."""
     if size < PROGRESS_FROM or not sys.stderr.isatty() or sys.stdout.isatty():
         return chunks
-    return _counted(chunks, size)
+    return with_progress(chunks, size)
 
 
-def _counted(chunks: Iterable[bytes | memoryview], size: int) -> Iterator[bytes | memoryview]:
+def with_progress(chunks: Iterable[bytes | memoryview], size: int) -> Iterator[bytes | memoryview]:
+    """Yield chunks, and show on a terminal how many of the bytes are through."""
     from tt_layout.reports.progress import progress_bar
 
     done = 0

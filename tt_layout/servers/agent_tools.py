@@ -159,7 +159,7 @@ class _OutOfTime(BaseException):
 
 def answered(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> object:
     """Return the answer of a tool, in this process, within bounds of memory and time."""
-    _limit_memory()
+    limit_memory()
     try:
         with _limited_time(), shown_on(AGENT):
             choose_compiler(tools.compiler)
@@ -191,7 +191,7 @@ def _limited_time() -> Iterator[None]:
 
 
 @cache
-def _limit_memory() -> None:
+def limit_memory() -> None:
     """Bound the memory that this process may take from now on, where the system can."""
     with suppress(ImportError, OSError, ValueError):
         import resource

@@ -50,7 +50,7 @@ class InductorHooks:
             return
         if not self._record.knows(key):
             self._record.compiled(_from_cache(tuner, launcher, key))
-        self._record.launched(key, _launch(tuner, launcher, arguments, named))
+        self._record.launched(key, inductor_launch(tuner, launcher, arguments, named))
 
 
 def _hash_of(tuner: Any, launcher: Any) -> str | None:
@@ -72,9 +72,10 @@ def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
     return CompiledKernel(key, name, text, place, metadata)
 
 
-def _launch(
+def inductor_launch(
     tuner: Any, launcher: Any, positional: tuple[Any, ...], named: Mapping[str, Any]
 ) -> Launch:
+    """Return the launch of a launcher of Inductor's, whose grid is an expression."""
     code = launcher.__code__
     names = code.co_varnames[: code.co_argcount]
     arguments = {

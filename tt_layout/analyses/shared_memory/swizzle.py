@@ -127,7 +127,7 @@ def find_swizzle(
     candidates: list[SwizzleCandidate] = []
     for number, name in enumerate(FAMILIES):
         if family in (name, "all"):
-            for encoding, simplicity in _MEMBERS[name](problem.shape, elem_bytes):
+            for encoding, simplicity in MEMBERS[name](problem.shape, elem_bytes):
                 if (candidate := _fitting(problem, encoding, (number, *simplicity))) is not None:
                     candidates.append(candidate)
     ranking = tuple(sorted(candidates, key=lambda candidate: candidate.rank))
@@ -186,7 +186,7 @@ def _check_count(
     size = max(1, bits) * max(1, len(shape) // 2)
     most = MAX_WORK // size if max_candidates is None else max_candidates
     chosen = FAMILIES if family == "all" else (family,)
-    count = sum(_COUNTS[name](shape, elem_bytes) for name in chosen)
+    count = sum(COUNTS[name](shape, elem_bytes) for name in chosen)
     if count > most:
         raise TooLargeError(
             f"the search would try {count} layouts, more than the limit of {most}; "
@@ -216,7 +216,7 @@ def _count_padded(shape: tuple[int, ...], elem_bytes: int) -> int:
     return _count_orders(len(shape)) * max(0, sum(map(log2, shape)) - 1) * pads
 
 
-_COUNTS: dict[str, Callable[[tuple[int, ...], int], int]] = {
+COUNTS: dict[str, Callable[[tuple[int, ...], int], int]] = {
     "swizzled": _count_swizzled,
     "nvmma": lambda shape, elem_bytes: 8,
     "padded": _count_padded,
@@ -270,7 +270,7 @@ def _padded(shape: tuple[int, ...], elem_bytes: int) -> Members:
                 yield member, (pair[1], -pair[0], number)
 
 
-_MEMBERS = {"swizzled": _swizzled, "nvmma": _nvmma, "padded": _padded}
+MEMBERS = {"swizzled": _swizzled, "nvmma": _nvmma, "padded": _padded}
 
 
 def members(family: str, shape: tuple[int, ...], elem_bytes: int) -> Members:
@@ -280,4 +280,4 @@ def members(family: str, shape: tuple[int, ...], elem_bytes: int) -> Members:
         >>> len(list(members("nvmma", (64, 64), 2)))
         8
     """
-    return _MEMBERS[family](shape, elem_bytes)
+    return MEMBERS[family](shape, elem_bytes)

@@ -137,7 +137,7 @@ def layout_for_tile(
         num_warps: that take part.
         tile: of the message.
     """
-    packed = _packed(memory, element_bits)
+    packed = packed_registers(memory, element_bits)
     if packed is None:
         return None
     first, columns = packed
@@ -251,7 +251,9 @@ class _ElementCells(NamedTuple):
         return F2Span(shifts).rank == len(shifts)
 
 
-def _packed(memory: LinearLayout, element_bits: int) -> tuple[list[Basis], list[Basis]] | None:
+def packed_registers(
+    memory: LinearLayout, element_bits: int
+) -> tuple[list[Basis], list[Basis]] | None:
     """Return the elements that share a register, and the columns of 32 bits; None without any."""
     columns = list(memory.vectors("col"))
     outside = [*memory.vectors("row"), *memory.vectors("block")]

@@ -114,7 +114,7 @@ def footprint(
     groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
     lines: dict[int, float] = {}
     used: dict[int, float] = {}
-    programs = _Programs(audited, grid, is_sampled)
+    programs = Programs(audited, grid, is_sampled)
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
         if full is None or full.operation.name not in FORMS:
@@ -151,7 +151,7 @@ def _together(launches: Sequence[_Launch], sharing: Sharing) -> Part:
     return Part(touched, touched, min(sum(launch.used for launch in launches), touched), sharing)
 
 
-class _Programs:
+class Programs:
     """The programs at the corners of a grid; without one a program as the audit sees it."""
 
     def __init__(
@@ -174,7 +174,7 @@ class _Programs:
         pointer = pointer_of(self._audited, full) if access is not None else None
         if access is None or pointer is None or access.shape.too_large is not None:
             return None
-        find = cache(partial(self._reach, full, access))
+        find = cache(partial(self.reach, full, access))
         sizes = self._touching(find)
         corners = {at: find(at) for at in product(*({0, size - 1} for size in sizes))}
         reaches = {at: reach for at, reach in corners.items() if reach is not None}
@@ -201,9 +201,10 @@ class _Programs:
 
         return tuple(end(axis, size) for axis, size in enumerate(self._grid))
 
-    def _reach(
+    def reach(
         self, full: FullOperation, access: PlacedAccess, at: tuple[int, ...]
     ) -> _Reach | None:
+        """Return the footprint of an access in one program; None where it is not known."""
         evaluator = self._evaluator(full, at)
         rest = self._rest(evaluator, full)
         if rest:
@@ -214,10 +215,10 @@ class _Programs:
         return self._audited.shared.modules.once(
             module,
             ("reach", None if self._is_one else self._grid, place, at),
-            lambda: self._whole(full, access, evaluator),
+            lambda: self.whole(full, access, evaluator),
         )
 
-    def _whole(
+    def whole(
         self, full: FullOperation, access: PlacedAccess, evaluator: Evaluator
     ) -> _Reach | None:
         """Return the footprint of an access in one program by all its executions."""

@@ -406,7 +406,7 @@ def whole_access(audited: AuditedModule, full: FullOperation) -> WholeAccess | N
     if full.operation.name not in FORMS or kernel is None:
         return None
     placed = placed_access(kernel, full.operation)
-    info = _runs(kernel, placed.roles, placed.width)
+    info = address_info(kernel, placed.roles, placed.width)
     bounds = run_bounds(placed.shape, info) if info is not None else None
     return WholeAccess(kernel, full.operation, placed, bounds)
 
@@ -425,7 +425,7 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         raise LayoutError(audited.no_gpu)
     access, roles, width, shape, addresses = placed_access(kernel, full.operation)
     check_direct_copy(kernel, access, shape)
-    info = _runs(kernel, roles, width)
+    info = address_info(kernel, roles, width)
     evaluator = audited.evaluator(full.function)
     sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
     limit = limit_of(kernel, access, width)
@@ -571,7 +571,7 @@ def _shape(
     )
 
 
-def _runs(kernel: AccessAnalysis, roles: Mapping[str, Value], width: Width) -> AxisInfo:
+def address_info(kernel: AccessAnalysis, roles: Mapping[str, Value], width: Width) -> AxisInfo:
     """Return the AxisInfo of the addresses, with divisibility in bytes."""
     info = kernel.known[address_of(roles)]
     if "offsets" not in roles:

@@ -306,7 +306,7 @@ def _shared_accesses(row: MovementRow, cost: Cost, warps: int) -> list[_Accesses
     details, group = cost.details, row.operation.group
     if group in LOCAL_ACCESSES:
         access = SHARED_LOAD if group is MovementKind.LOCAL_LOAD else SHARED_STORE
-        return _local_accesses(access, details, warps)
+        return local_accesses(access, details, warps)
     if isinstance(details, ConversionDetails):
         compiled = details.compiled
         if compiled is None:
@@ -325,7 +325,7 @@ def _shared_accesses(row: MovementRow, cost: Cost, warps: int) -> list[_Accesses
     return [*stores, *_steps(SHARED_LOAD, details.loads, warps)]
 
 
-def _local_accesses(access: str, details: Details, warps: int) -> list[_Accesses] | None:
+def local_accesses(access: str, details: Details, warps: int) -> list[_Accesses] | None:
     """Return the accesses of a load or store; None where they are not known."""
     if isinstance(details, SharedDetails):
         total = details.instructions * details.wavefronts_per_instruction * warps

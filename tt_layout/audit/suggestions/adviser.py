@@ -236,7 +236,7 @@ class Adviser:
         return tuple(
             candidate
             for candidate in tried
-            if not _is_risky(candidate) and self._has_room(finding, candidate)
+            if not is_risky(candidate) and self._has_room(finding, candidate)
         )
 
     def _has_room(self, finding: Finding, suggestion: Suggestion) -> bool:
@@ -263,7 +263,7 @@ def _place_of(recost: Recost) -> tuple[object, ...]:
     return operation.line, operation.column, added
 
 
-def _is_risky(suggestion: Suggestion) -> bool:
+def is_risky(suggestion: Suggestion) -> bool:
     """Tell whether it adds accesses to global memory in a loop for less than ten times that."""
     added = sum(
         candidate.asked_more * assumed_runs(candidate.executions)

@@ -98,7 +98,7 @@ def better_buffers(
     gpu = find_target(audited.gpu)
     is_copied = _is_copied(audited, memory.encoding)
     families = ("nvmma",) if readers else _families(gpu, is_copied=is_copied)
-    candidates: Iterable[SharedEncoding] = _widths(memory.encoding)
+    candidates: Iterable[SharedEncoding] = swizzling_widths(memory.encoding)
     element_bytes = size // memory.elements
     if is_copied and gpu.is_amd and not gpu.scatters_async_copies:
         copies = _direct_copies(concluded, audited, memory.encoding, element_bytes)
@@ -168,7 +168,7 @@ def _usual_swizzles(shape: tuple[int, ...], element_bytes: int) -> Iterator[Swiz
                 yield SwizzledShared(vec=vec, per_phase=per, max_phase=phases, order=(fast, *slow))
 
 
-def _widths(encoding: SharedEncoding) -> Iterator[SharedEncoding]:
+def swizzling_widths(encoding: SharedEncoding) -> Iterator[SharedEncoding]:
     """Yield replacements of a layout that only copies write and matrix instructions read."""
     if isinstance(encoding, NvmmaShared):
         for width in (128, 64, 32):
@@ -379,7 +379,7 @@ def try_layout(
             after = trial.cost(row.operation)
         except LayoutError:
             return None
-        if (after is None) != (row.cost is None) or _is_narrowed(row.cost, after):
+        if (after is None) != (row.cost is None) or is_narrowed(row.cost, after):
             return None
         recosts.append(Recost(row.operation, row.executions, row.cost, after))
     old = memory.encoding
@@ -387,7 +387,7 @@ def try_layout(
     return suggestion if suggestion.saved > 0 and _keeps_multiplications(concluded, trial) else None
 
 
-def _is_narrowed(before: Cost | None, after: Cost | None) -> bool:
+def is_narrowed(before: Cost | None, after: Cost | None) -> bool:
     """Tell whether an access to global memory gets narrower, and its sectors are not known."""
     was, now = (cost.details if cost is not None else None for cost in (before, after))
     if not isinstance(was, GlobalDetails) or not isinstance(now, GlobalDetails):

@@ -61,7 +61,7 @@ def cheapest_region(
     Returns:
         The region; None where nothing can take it.
     """
-    return _Graph(prices, flow, conversion, where).region()
+    return Graph(prices, flow, conversion, where).region()
 
 
 def is_closed(prices: Prices, flow: Flow, conversion: SsaOperation, where: str) -> bool:
@@ -72,7 +72,7 @@ def is_closed(prices: Prices, flow: Flow, conversion: SsaOperation, where: str) 
     return _Reach(prices, flow, conversion, where).is_closed()
 
 
-class _Graph:
+class Graph:
     """The operations around a conversion, as far as they can take the other layout."""
 
     def __init__(self, prices: Prices, flow: Flow, conversion: SsaOperation, where: str) -> None:
@@ -208,7 +208,7 @@ class _Graph:
         return {value: None for value in values if self.prices.is_flipped(value)}
 
 
-class _Reach(_Graph):
+class _Reach(Graph):
     """Reachable values, without costs, and whether all of them can change."""
 
     _is_whole = True

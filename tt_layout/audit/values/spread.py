@@ -307,7 +307,8 @@ def _is_negative(operands: Sequence[Shared]) -> bool:
     )
 
 
-def _remainder(a: Application, operands: Sequence[Shared]) -> Shared | None:
+def remainder(a: Application, operands: Sequence[Shared]) -> Shared | None:
+    """Return the remainders of values that are no less than zero by one number; None of others."""
     value, divisor = operands
     if isinstance(divisor, Spread) or not isinstance(value, Spread) or not _is_flat(divisor):
         return None
@@ -333,15 +334,15 @@ def _extreme(a: Application, operands: Sequence[Shared]) -> Shared | None:
     predicate = "slt" if "min" in a.operation.name else "sgt"
     if a.operation.name.endswith("ui") and _is_negative(operands):
         return None
-    return _chosen(_compared(predicate, operands), *operands)
+    return selected(_compared(predicate, operands), *operands)
 
 
 def _select(a: Application, operands: Sequence[Shared]) -> Shared | None:
     condition, yes, no = operands
-    return _chosen(agreed(condition), yes, no)
+    return selected(agreed(condition), yes, no)
 
 
-def _chosen(condition: Ints, yes: Shared, no: Shared) -> Shared | None:
+def selected(condition: Ints, yes: Shared, no: Shared) -> Shared | None:
     """Return one of two values where a condition is true, the other where it is not."""
     if not isinstance(yes, Spread) and not isinstance(no, Spread):
         both: Ints = np.where(condition != 0, yes, no)
@@ -363,7 +364,7 @@ _RULES: dict[str, Callable[[Application, Sequence[Shared]], Shared | None]] = {
     "tt.int_to_ptr": _cast,
     **dict.fromkeys(("arith.extsi", "arith.extui", "arith.trunci"), _cast),
     **dict.fromkeys(("arith.index_cast", "arith.index_castui"), _cast),
-    **dict.fromkeys(("arith.remsi", "arith.remui", "arith.divsi", "arith.divui"), _remainder),
+    **dict.fromkeys(("arith.remsi", "arith.remui", "arith.divsi", "arith.divui"), remainder),
     **dict.fromkeys(("arith.minsi", "arith.maxsi", "arith.minui", "arith.maxui"), _extreme),
 }
 """Operation -> its result where it has one of this form; None where it has not."""

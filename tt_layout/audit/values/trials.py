@@ -273,7 +273,7 @@ class Trials:
     """
 
     def __init__(self, function: SsaFunction, given: GivenValues, layouts: PlacedLayouts) -> None:
-        self._function = function
+        self.function = function
         self._given = given
         self._layouts = layouts
         self._structure = Structure(function)
@@ -292,17 +292,18 @@ class Trials:
             unit: bytes of an element, of addresses.
         """
         if supposed:
-            return self._tried(value, dim, supposed, unit)
+            return self.tried(value, dim, supposed, unit)
         key = value, dim, unit
         if key not in self._facts:
-            self._facts[key] = self._seen(value, dim, unit) or self._tried(value, dim, {}, unit)
+            told = self.told_by_strides(value, dim, unit)
+            self._facts[key] = told or self.tried(value, dim, {}, unit)
         return self._facts[key]
 
     @cached_property
     def _strides(self) -> Strides:
-        return Strides(self._function, self._structure)
+        return Strides(self.function, self._structure)
 
-    def _seen(self, value: Value, dim: int, unit: int) -> Facts | None:
+    def told_by_strides(self, value: Value, dim: int, unit: int) -> Facts | None:
         """Return the facts of a value that its operations show; None if that takes trials."""
         stride = self._strides.along(value, dim)
         shape = value.type.shape if stride is not None else ()
@@ -315,15 +316,15 @@ class Trials:
             return None
         return Facts(1, 1 if apart else shape[dim] & -shape[dim], apart, "")
 
-    def _tried(self, value: Value, dim: int, supposed: Supposed, unit: int) -> Facts:
+    def tried(self, value: Value, dim: int, supposed: Supposed, unit: int) -> Facts:
         """Return the facts of a value that every trial shows."""
-        trials, steps = self._trials(supposed), list[int | None]()
+        trials, steps = self.trials_of(supposed), list[int | None]()
         longest: tuple[int, int] | None = None
         for trial in trials:
-            arrays = [array // unit for array in self._values(trial, value)]
+            arrays = [array // unit for array in self.values_in(trial, value)]
             if any(array.ndim <= dim for array in arrays):
                 return NO_FACTS
-            steps.append(_step(arrays, dim))
+            steps.append(common_step(arrays, dim))
             for array in arrays:
                 run, same = longest or array.shape[dim : dim + 1] * 2
                 longest = _longest(array, dim, _is_run, run), _longest(array, dim, _is_same, same)
@@ -346,21 +347,22 @@ class Trials:
             supposed: what arguments are taken to be.
         """
         is_known = False
-        for array in (a for t in self._trials(supposed or {}) for a in self._values(t, value)):
+        for array in (a for t in self.trials_of(supposed or {}) for a in self.values_in(t, value)):
             first = _firsts(array, dim, run) if array.ndim > dim else array
             if (first % divisor).any():
                 return False
             is_known = True
         return is_known
 
-    def _trials(self, supposed: Supposed) -> list[_Trial]:
+    def trials_of(self, supposed: Supposed) -> list[_Trial]:
+        """Return evaluators of the trials in which some arguments are supposed to be numbers."""
         key = tuple(sorted(supposed.items()))
         if key not in self._evaluators:
             tried = [self._arguments(number, supposed) for number in range(len(PROGRAMS))]
             arguments = {n: v for n, v in self._given.values.items() if f"%{n}" not in supposed}
             tried += [GivenValues({**tried[0].values, **arguments})] * bool(arguments)
             self._evaluators[key] = [
-                _Trial(self._function, values, self._layouts, self._structure, number)
+                _Trial(self.function, values, self._layouts, self._structure, number)
                 for number, values in enumerate(tried)
             ]
         return self._evaluators[key]
@@ -369,7 +371,7 @@ class Trials:
         first = PROGRAMS[trial]
         values = {name: first and first + at for at, name in enumerate(PROGRAM_IDS)}
         values |= dict.fromkeys(PROGRAM_COUNTS, 64 + MULTIPLIERS[trial % len(MULTIPLIERS)])
-        function = self._function
+        function = self.function
         for at, (value, attributes) in enumerate(
             zip(function.arguments, function.argument_attributes)
         ):
@@ -383,7 +385,7 @@ class Trials:
         return GivenValues(values)
 
     @staticmethod
-    def _values(trial: _Trial, value: Value) -> Iterator[Ints]:
+    def values_in(trial: _Trial, value: Value) -> Iterator[Ints]:
         """Yield a value as the first executions of its operation have it."""
         operation = value.definition
         answers: list[Found] = []
@@ -399,7 +401,7 @@ class Trials:
 
     def _factor(self, trials: list[_Trial], steps: list[int | None]) -> str:
         """Return the argument whose value neighbours are apart by in every trial so far."""
-        for value in self._function.arguments:
+        for value in self.function.arguments:
             if value.type.integer_bits is not None and value.type.is_scalar:
                 values = [trial.scalar(value) for trial in trials[: len(steps)]]
                 if values == steps and len(set(steps)) > 1:
@@ -491,7 +493,7 @@ def _longest(array: Ints, dim: int, holds: Callable[[Ints], bool], most: int) ->
     return size
 
 
-def _step(arrays: list[Ints], dim: int) -> int | None:
+def common_step(arrays: list[Ints], dim: int) -> int | None:
     """Return how far all neighbours are from each other; None where that differs."""
     steps_seen: set[int] = set()
     for array in arrays:
