@@ -122,11 +122,6 @@ def test_pointers_are_moved_as_8_bytes_each(run: Run) -> None:
         ),
         (
             f"triton_gpu.convert_layout %b : ({BUFFER}) -> {TILE}",
-            ', "triton_gpu.threads-per-warp" = 16 : i32',
-            "no document says what it costs on Intel's GPUs",
-        ),
-        (
-            f"triton_gpu.convert_layout %b : ({BUFFER}) -> {TILE}",
             ', triton_gpu.target = "xpu:dg2"',
             "no document says what it costs on Intel's GPUs",
         ),

@@ -15,6 +15,7 @@ from tiers import slow
 
 import tt_layout
 from tt_layout.analyses.conversion.sub_groups import sub_group_step
+from tt_layout.analyses.shared_memory.banks import bank_conflicts
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.rules.block_loads import SAME, Distances
 from tt_layout.encodings import Encoding
@@ -401,15 +402,18 @@ def test_a_loop_that_loads_blocks_only_has_no_finding() -> None:
     assert not [message for kind, message in findings(text) if kind == "block-loads"]
 
 
-def test_conversions_are_those_of_sub_groups_and_nothing_has_cycles() -> None:
+def test_conversions_are_those_of_sub_groups_and_nothing_else_has_a_cost() -> None:
     [module] = tt_layout.audit_ir(MATMUL).data()["modules"]
     rows = [row for row in module["data_movements"] if "convert" in row["operation"]]
     costs = [row["cost"]["text"] for row in rows]
     assert costs == [
-        "shared memory",
-        "shared memory",
-        "shared memory, sub-group transpose, 17408 bytes of scratch",
+        "shared memory, 768 cycles, 16384 bytes of scratch",
+        "shared memory, 768 cycles, 16384 bytes of scratch",
+        "shared memory, sub-group transpose, >= 512 cycles, 17408 bytes of scratch",
     ]
+    [transposed] = [row["cost"] for row in rows if "sub_group_step" in row["cost"]]
+    steps = (transposed["compiled"][step] for step in ("store", "load"))
+    assert [(step["instructions"], step["wavefronts"]) for step in steps] == [(32, None), (2, None)]
     assert all(row["cost"] is None for row in module["data_movements"] if row not in rows)
 
 
@@ -434,15 +438,129 @@ def test_shared_memory_is_of_the_function_that_no_other_calls() -> None:
     assert message.startswith("@matmul takes 266240 bytes")
 
 
+ENDS = [
+    f"#ttg.blocked<{{{blocked(*own)}}}>"
+    for own in (("16, 1", "1, 16", "1, 1"), ("1, 16", "16, 1", "1, 1"), ("1, 1", "1, 16", "1, 1"))
+]
+PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+
+
 def test_the_report_of_a_conversion_counts_nothing_of_another_vendor() -> None:
-    ends = [
-        f"#ttg.blocked<{{{blocked(*own)}}}>"
-        for own in (("16, 1", "1, 16", "1, 1"), ("1, 16", "16, 1", "1, 1"))
-    ]
-    report = str(tt_layout.convert(ends[0], ends[1], "16x16xf32"))
-    assert "on Intel's GPUs a sub-group transpose" in report
+    report = str(tt_layout.convert(ENDS[0], ENDS[1], "16x16xf32"))
+    assert "through shared memory\n  on Intel's GPUs a sub-group transpose" in report
+    assert "at least 16 cycles to store and 16 to load" in report
+    assert "store: 16 x sub-group block store per warp\n" in report
+    assert report.endswith("load: 1 x load of 16 elements per warp")
     assert "wavefront" not in report
-    assert "cycle" not in report
+
+
+def test_a_shuffle_brings_every_register_from_every_lane() -> None:
+    linear = "#ttg.linear<{{register = {}, lane = {}, warp = [], block = []}}>"
+    lanes = [[1], [2], [4], [8]]
+    ends = linear.format([], lanes), linear.format(lanes, [[0]] * 4)
+    report = tt_layout.convert(*ends, "16xf32")
+    assert report.data()["kind"] == "shuffles"
+    assert report.data()["compiled"]["shuffles"] == 16
+    text = str(report)
+    assert "a sub-group shuffle" in text
+    assert "16 shuffles per warp" in text
+    assert "shared memory" not in text
+    assert "cycle" not in text
+
+
+# -- shared memory -----------------------------------------------------------------------------
+
+
+def turns(words: list[int]) -> int:
+    """Return the most different words that are asked of one of 16 banks."""
+    banks = [word % 16 for word in set(words)]
+    return max(banks.count(bank) for bank in banks)
+
+
+@pytest.mark.parametrize(("stride", "cycles"), [(1, 1), (2, 2), (16, 16)])
+def test_the_examples_of_the_document(stride: int, cycles: int) -> None:
+    """Work-items a word apart have the full bandwidth, 16 words apart a sixteenth of it."""
+    for lanes in (16, 32):
+        registers = f"#ttg.blocked<{{{blocked('1, 1', f'{lanes}, 1', f'1, {stride}')}}}>"
+        report = tt_layout.conflicts(registers, PLAIN, f"{lanes}x{stride}xf32", target="pvc")
+        access = report.conflicts.load
+        assert (access.width_bytes, access.wavefronts_per_instruction) == (4, cycles * lanes // 16)
+
+
+def random_access(rng: random.Random) -> tuple[str, str, tuple[int, int], int]:
+    """Return a register layout, a shared layout, a shape and the bytes of an element."""
+    lanes = rng.choice((16, 32))
+    rows = rng.choice([1 << bit for bit in range(lanes.bit_length())])
+    sizes = rng.choice((1, 2, 4)), rng.choice((1, 2, 4))
+    order = rng.choice(("0, 1", "1, 0"))
+    registers = (
+        f"#ttg.blocked<{{sizePerThread = [{sizes[0]}, {sizes[1]}], threadsPerWarp = "
+        f"[{rows}, {lanes // rows}], warpsPerCTA = [1, 1], order = [{order}]}}>"
+    )
+    vec, phases = rng.choice((1, 2, 4)), rng.choice((1, 2, 4, 8))
+    shared = (
+        f"#ttg.swizzled_shared<{{vec = {vec}, perPhase = 1, maxPhase = {phases}, order = [1, 0]}}>"
+    )
+    return registers, shared, (rows * sizes[0] * 2, max(32, lanes // rows * sizes[1])), 4
+
+
+def test_accesses_as_a_loop_over_lanes_and_words_counts_them() -> None:
+    rng = random.Random(7)
+    for _ in range(150):
+        registers, shared, shape, size = random_access(rng)
+        ends = [tt_layout.parse_layout(text) for text in (registers, shared)]
+        layout, memory = (end.to_linear_layout(shape, element_bits=8 * size) for end in ends)
+        access = bank_conflicts(ends[0], ends[1], shape, elem_bytes=size, target="bmg").load
+        lanes = layout.get_in_dim_size("lane")
+        at = {
+            tuple(memory.apply({"offset": offset, "block": 0}).values()): offset
+            for offset in range(memory.get_in_dim_size("offset"))
+        }
+        words = access.width_bytes // 4
+        expected = 0
+        for first in range(0, lanes, 16 // words):
+            touched = []
+            for lane in range(first, min(lanes, first + 16 // words)):
+                place = {"register": 0, "lane": lane, "warp": 0, "block": 0}
+                start = at[tuple(layout.apply(place).values())]
+                touched += [start // words * words + word for word in range(words)]
+            expected += turns(touched)
+        assert access.wavefronts_per_instruction == expected, (registers, shared, shape)
+
+
+def test_an_access_of_a_dump_has_the_cycles_of_the_document() -> None:
+    text = f"""
+    #rows = {ENDS[2]}
+    #columns = {ENDS[1]}
+    #plain = {PLAIN}
+    #smem = #ttg.shared_memory
+    module attributes {{"ttg.num-warps" = 1 : i32, "ttg.threads-per-warp" = 16 : i32,
+        ttg.target = "xpu"}} {{
+      tt.func @k(%x: tensor<16x16xf32, #rows>) {{
+        %b = ttg.local_alloc %x : (tensor<16x16xf32, #rows>)
+            -> !ttg.memdesc<16x16xf32, #plain, #smem>
+        %y = ttg.local_load %b : !ttg.memdesc<16x16xf32, #plain, #smem>
+            -> tensor<16x16xf32, #columns>
+        tt.return
+      }}
+    }}
+    """
+    [module] = tt_layout.audit_ir(text).data()["modules"]
+    costs = [row["cost"]["text"] for row in module["data_movements"]]
+    assert costs == [
+        "16 x store.slm.d32, 1 cycle each",
+        "4 x load.slm.d32x4, 16 cycles each, 12 from conflicts",
+    ]
+    assert module["costed_for"] == "pvc"
+
+
+def test_of_no_other_cost_is_anything_assumed() -> None:
+    [module] = tt_layout.audit_ir(MATMUL).data()["modules"]
+    unknown = {row["cost_unknown"] for row in module["data_movements"] if row["cost"] is None}
+    assert unknown == {"no document says what it costs on Intel's GPUs"}
+    rows = f"#ttg.blocked<{{{blocked('1, 1', '1, 32', '1, 1')}}}>"
+    with pytest.raises(LayoutError, match="no document gives its order"):
+        tt_layout.reduce(rows, "32x32xf32", axis=1, target="pvc")
 
 
 @pytest.mark.slow

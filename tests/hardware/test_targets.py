@@ -86,15 +86,20 @@ UNKNOWN = (("xpu", 16), ("xpu", 32), ("foo:bar", 64), ("hip:gfx1300", 32), ("hip
 def test_nothing_is_costed_for_a_gpu_that_is_unknown(audit: Any, target: str, lanes: int) -> None:
     text, data = audit(target, lanes)
     assert data["target_note"] in text
-    said = "Intel: no document gives the cost" if target == "xpu" else f"{target} is unknown"
+    said = "Intel: shared memory has the banks" if target == "xpu" else f"{target} is unknown"
     assert data["target_note"].startswith(said)
     assert data["costed_for"] is None or data["costed_for"] not in text
-    for word in ("wavefront", "cycles each", "sm90", "gfx942", "LDG", "st.shared"):
+    for word in ("wavefront", "sm90", "gfx942", "LDG", "st.shared"):
         assert word not in text, word
+    assert ("cycles each" in text) == (target == "xpu")
     for movement in data["data_movements"]:
-        if movement["group"] == "conversion":
+        if movement["group"] == "conversion" and target != "xpu":
             assert movement["cost"]["class"] == movement["cost"]["text"] == "shared memory"
             assert set(movement["cost"]) == {"text", "class", "moved_bytes"}
+        elif movement["group"] in ("conversion", "local store") and target == "xpu":
+            assert " x store.slm.d32" in movement["cost"]["text"] or "shared memory, " in str(
+                movement
+            )
         else:
             assert movement["cost"] is None
             no_row = "no document says what it costs on Intel's GPUs"

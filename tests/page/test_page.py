@@ -133,14 +133,14 @@ def test_of_a_ring_of_buffers_one_is_shown() -> None:
 
 def test_the_targets_are_embedded_the_usual_ones_named_first() -> None:
     data = embedded(build([laid(BLOCKED, "tensor<16x16xf16>")], target="sm80"))
-    assert data["usualTargets"] == ["sm80", "sm90", "gfx942"]
+    assert data["usualTargets"] == ["sm80", "sm90", "gfx942", "pvc"]
     assert [one["name"] for one in data["targets"]] == list(
         dict.fromkeys(target.name for target in TARGETS.values())
     )
     [gfx950] = [one for one in data["targets"] if one["name"] == "gfx950"]
     assert gfx950["loadPhases"]["16"] == {"masks": [1, 2, 12, 20], "banks": 64}
     data = embedded(build([laid(BLOCKED, "tensor<16x16xf16>")], target="amd"))
-    assert data["usualTargets"] == ["gfx942", "sm90"]
+    assert data["usualTargets"] == ["gfx942", "sm90", "pvc"]
     with pytest.raises(LayoutError, match="unknown target 'h800'"):
         build([laid(BLOCKED, "tensor<16x16xf16>")], target="h800")
 

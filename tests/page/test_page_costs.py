@@ -96,7 +96,7 @@ def random_pair(rng: random.Random) -> Pair:
     shape = [rng.choice([16, 32, 64, 128]), rng.choice([16, 32, 64, 128])]
     size = rng.choice([1, 2, 4, 8, 16])
     target = rng.choice(["sm90", *TARGETS])
-    lanes = TARGETS[target].lanes
+    lanes = rng.choice([TARGETS[target].lanes, *TARGETS[target].other_lanes])
     register = rng.choice([blocked(rng, lanes), linear(rng, lanes, shape)])
     if lanes == 32 and size <= 4 and rng.random() < 0.3:
         register = matrices(rng, size)

@@ -54,7 +54,7 @@ def expected(layout: LinearLayout, axis: int, element: str, target: str, release
 def test_orders_are_those_of_the_library(seed: int, tally: Counter[str], count: int) -> None:
     r, asked, answers = Random(seed), [], []
     for _ in range(count):
-        target = r.choice(sorted(TARGETS))
+        target = r.choice(sorted(name for name, row in TARGETS.items() if not row.is_intel))
         layout = laid(r, 6 if TARGETS[target].lanes == 64 else 5)
         layout = repeating(r, layout) if r.random() < 0.4 else layout
         axis, element, release = r.randint(0, 1), r.choice(ELEMENTS), r.choice(RELEASES)

@@ -62,7 +62,7 @@ class Audit(Conclusions):
     def costed_for(self) -> str | None:
         """The GPU that data movements are costed for; None where none has a cost."""
         has_costs = any(row.cost is not None for row in self.movements)
-        return self.audited.gpu if self.audited is not None and has_costs else None
+        return self.audited.shared_gpu if self.audited is not None and has_costs else None
 
     @property
     def chip(self) -> Target | None:
@@ -87,7 +87,7 @@ class Audit(Conclusions):
         """Note about an assumed or unknown GPU, in a sentence; None for a known one."""
         target, gpu = self.module.target, self.module.gpu
         if self.module.is_intel:
-            return "Intel: no document gives the cost of an access to memory"
+            return "Intel: shared memory has the banks of a document, which gives no other cost"
         if target is not None:
             unknown = "is unknown: no cost that depends on the GPU is known"
             named = shortened(target, MAX_SHOWN)

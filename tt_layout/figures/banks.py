@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.analyses.shared_memory.banks import Access, check_lanes, cost, map_access
+from tt_layout.analyses.shared_memory.banks import Access, cost, fitting_target, map_access
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
@@ -242,10 +242,9 @@ def _access(drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: b
     ):
         message = "the figure of an access needs a layout of shared memory and one of registers"
         raise LayoutError(message)
-    hardware = find_target(target)
     size = drawn.placed.element_bytes
     places = map_access(registers.encoding, drawn.encoding, drawn.placed.shape, size)
-    check_lanes(places, hardware)
+    hardware = fitting_target(places, find_target(target))
     return cost(places, hardware, is_store=is_store)
 
 

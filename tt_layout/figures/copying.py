@@ -16,7 +16,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import padded
 from tt_layout.analyses.shared_memory.access import MATRIX_ROW_BYTES, AccessMap, Instruction
 from tt_layout.analyses.shared_memory.addresses import matrix_bits
-from tt_layout.analyses.shared_memory.banks import Access, check_lanes, cost, map_access
+from tt_layout.analyses.shared_memory.banks import Access, cost, fitting_target, map_access
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.encodings.base import TensorMemoryBase
@@ -65,9 +65,9 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
         raise LayoutError(
             f"{argument('view', 'copy')} needs a layout of memory and one of registers"
         )
-    hardware, size = find_target(target), memory.placed.element_bytes
+    size = memory.placed.element_bytes
     places = map_access(held, shared, memory.placed.shape, size)
-    check_lanes(places, hardware)
+    hardware = fitting_target(places, find_target(target))
     access = cost(places, hardware, is_store=is_store)
     copy = _copy(places, access.instruction)
     legend = lane_legend(np.concatenate([np.arange(len(copy.offsets)), copy.lanes.ravel()]))

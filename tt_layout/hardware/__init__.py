@@ -7,8 +7,7 @@ new vendor a module with a backend and rows in `VENDORS`: the help of the comman
 figures and the analyses follow.  What has no row is costed as the newest GPU of the same vendor
 before it, and every report says so; it is never costed as another vendor's.
 
-Intel's GPUs have rows of another kind, `tt_layout.hardware.intel`: what a cycle of their memory
-does is not documented.
+Intel's GPUs have rows of what their shared memory does; nothing else of them is documented.
 
 Read next:    `tt_layout.hardware.target`, what a row has.
 Then:         `tt_layout.analyses.shared_memory.banks`.
@@ -23,7 +22,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from tt_layout.errors import LayoutError, quoted
-from tt_layout.hardware import amd, nvidia
+from tt_layout.hardware import amd, intel, nvidia
 from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.target import (
     BANK_BYTES,
@@ -58,7 +57,7 @@ __all__ = [
     "usual_target",
 ]
 
-VENDORS = (nvidia, amd)
+VENDORS = (nvidia, amd, intel)
 
 BACKENDS: Mapping[str, Backend] = MappingProxyType(
     {vendor.BACKEND.name: vendor.BACKEND for vendor in VENDORS}
@@ -214,8 +213,8 @@ def usual_target(lanes: int) -> Target | None:
     """Return the target that is meant by layouts for warps of this many lanes.
 
     Example:
-        >>> [target and target.name for target in map(usual_target, (32, 64, 16))]
-        ['sm90', 'gfx942', None]
+        >>> [target and target.name for target in map(usual_target, (32, 64, 16, 8))]
+        ['sm90', 'gfx942', 'pvc', None]
     """
     return next((target for target in USUAL_TARGETS if target.lanes == lanes), None)
 

@@ -1,20 +1,41 @@
 """Intel's GPUs, as far as documents tell.
 
-They have no row of `tt_layout.hardware.target`: their shared memory has 16 banks of 4 bytes (Intel
-oneAPI GPU Optimization Guide, Shared Local Memory), but which lanes an access of more than 4 bytes
-serves at once is not said there, so no access to it has a cost.
+Their shared memory, the shared local memory of a work-group, has 16 banks of 4 bytes, and requests
+to different addresses in one bank are served one after the other.  Which lanes an access of more
+than 4 bytes, or one of 32 lanes, serves at once is not said: the rows assume as many neighbours
+as fill the banks, and say so.  What a shuffle, a block load and an access to global memory take is
+in no document; there these GPUs have no cost.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
+from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.compiler import CompilerModel, RegisterLine
-from tt_layout.hardware.multiprocessor import RegisterFile
-from tt_layout.hardware.target import KIB
+from tt_layout.hardware.multiprocessor import GridLimits, RegisterFile
+from tt_layout.hardware.target import KIB, Evidence, Target, phases
 
 TARGET = "xpu"
 """What the targets of its modules begin with."""
+
+USUAL = "pvc"
+ALIASES: dict[str, str] = {}
+
+
+def _order(chip: str) -> tuple[int, ...] | None:
+    """Return the place of a GPU among the rows; None for any other name.
+
+    Example:
+        >>> _order("bmg"), _order("dg2")
+        ((1,), None)
+    """
+    match = re.fullmatch("(pvc)|(bmg)", chip)
+    return (match.lastindex - 1,) if match is not None and match.lastindex is not None else None
+
+
+BACKEND = Backend(name=TARGET, vendor="Intel", prefix="", version=_order, multiprocessor="Xe-core")
 
 MOST_WITH_LARGE_FILE = 32
 """Sub-groups of a work-group that the large register file starts: half as many as the usual one.
@@ -28,7 +49,7 @@ OWN_SUB_GROUPS = (8, 16)
 
 @dataclass(frozen=True, kw_only=True)
 class IntelGpu:
-    """A GPU of Intel's.
+    """The registers and the matrix instruction of a GPU of Intel's.
 
     Attributes:
         name: in short.
@@ -73,8 +94,39 @@ PVC = IntelGpu(
     source=f"{_GUIDE}; {_CALCULATOR}",
 )
 BMG = replace(PVC, name="bmg", title="Arc B", source=f"{_FORK}; registers taken to be as on pvc")
-ROWS = (PVC, BMG)
+GPUS = (PVC, BMG)
 """Oldest first; Arc A, of 8 columns, has none."""
+
+_BANKS = "Intel oneAPI GPU Optimization Guide, Shared Local Memory"
+
+
+def _row(gpu: IntelGpu) -> Target:
+    return Target(
+        name=gpu.name,
+        title=f"Intel {gpu.title}",
+        backend=BACKEND,
+        lanes=gpu.lanes,
+        other_lanes=(32,),
+        banks=16,
+        swizzled_banks=32,
+        most_shared_bytes=gpu.most_shared_bytes,
+        grid=GridLimits(),
+        load_phases=phases(gpu.lanes, 16),
+        store_phases=phases(gpu.lanes, 16),
+        mnemonics=("load.slm", "store.slm"),
+        load_evidence=Evidence.ASSUMED,
+        store_evidence=Evidence.ASSUMED,
+        source=f"16 banks of 4 bytes, one word each at a time: {_BANKS}; assumed: phases of as "
+        "many lanes as fill them",
+    )
+
+
+ROWS = tuple(map(_row, GPUS))
+"""What their shared memory does, and nothing else.
+
+The banks of conversions are upstream's, which the fork does not change:
+include/triton/Conversion/TritonGPUToLLVM/TargetInfoBase.h, getSharedMemoryBanks.
+"""
 
 _TENSORS = RegisterLine((1, 0), (1, 0), (1, 0), passing=1)
 TENSORS_ONLY = CompilerModel(_TENSORS, _TENSORS, _TENSORS)

@@ -98,7 +98,10 @@ class Target:
         backend: the vendor's.
         chips: other chips that differ from this one by name only; of AMD's how their names begin.
         lanes: lanes of a warp.
+        other_lanes: what a warp may have instead: Intel's sub-groups are of 16 lanes or of 32.
         banks: banks, each serving one word per cycle.
+        swizzled_banks: the banks that the compiler takes there to be where it lays out the buffer
+            of a conversion; None for `banks`.
         bank_bytes: bytes of such a word.
         max_vector_bytes: the widest access of a lane.
         most_shared_bytes: the shared memory that a CTA may have; None where that is not known.
@@ -166,7 +169,9 @@ class Target:
     backend: Backend
     chips: tuple[str, ...] = ()
     lanes: int = 32
+    other_lanes: tuple[int, ...] = ()
     banks: int = 32
+    swizzled_banks: int | None = None
     bank_bytes: int = BANK_BYTES
     max_vector_bytes: int = 16
     most_shared_bytes: int | None
@@ -244,6 +249,17 @@ class Target:
         return self.backend.name == "hip"
 
     @property
+    def is_intel(self) -> bool:
+        """Whether the GPU is one of Intel's.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> TARGETS["pvc"].is_intel, TARGETS["gfx942"].is_intel
+            (True, False)
+        """
+        return self.backend.name == "xpu"
+
+    @property
     def verified(self) -> bool:
         """Whether loads and stores were measured on such a GPU."""
         return self.load_evidence is self.store_evidence is Evidence.MEASURED
@@ -270,6 +286,16 @@ class Target:
             ['H200', 'H100', 'MI300X']
         """
         return self.products[0] if self.products else None
+
+    def of_lanes(self, lanes: int) -> Target:
+        """Return the row for warps of a size that it may have; as it is for any other.
+
+        Example:
+            >>> from tt_layout.hardware import find_target
+            >>> [find_target(name).of_lanes(32).lanes for name in ("pvc", "gfx942")]
+            [32, 64]
+        """
+        return replace(self, lanes=lanes) if lanes in self.other_lanes else self
 
     def of_chip(self, chip: str) -> Target:
         """Return the row as it is of one of its chips.
@@ -357,8 +383,14 @@ class Target:
             ['ds_read_u16', 'ds_write_b16']
             >>> [TARGETS[name].instruction_name(8, True, form="2st64") for name in ("amd", "gfx12")]
             ['ds_write2st64_b64', 'ds_store_2addr_stride64_b64']
+            >>> [TARGETS["pvc"].instruction_name(width, is_store=False) for width in (2, 4, 16)]
+            ['load.slm.d16u32', 'load.slm.d32', 'load.slm.d32x4']
         """
         name, bits = self.mnemonics[is_store], 8 * width_bytes
+        if name.endswith(".slm"):
+            widened = "u32" if bits < 32 else ""
+            vector = f"x{bits // word_bits}" if bits > word_bits else widened
+            return f"{name}.d{min(bits, word_bits)}{vector}"
         if "_" in name:
             spelled = form if name in _OLD_NAMES else _ADDRESSES[form]
             return f"{name}{spelled}_{'u' if bits < 32 and not is_store else 'b'}{bits}"

@@ -307,7 +307,12 @@ class Module:
 
     @property
     def target_option(self) -> str | None:
-        """Value of ``--target`` for it: the row of a known GPU, else its own name."""
+        """Value of ``--target`` for it: the row of a known GPU, else its own name.
+
+        Intel's modules name no GPU; what is known of them is alike.
+        """
+        if self.target == intel.TARGET:
+            return intel.USUAL
         return self.target if self.gpu is None or self.gpu_assumption is not None else self.gpu
 
     @property
@@ -328,13 +333,16 @@ class Module:
 def gpu_of(target: str | None) -> Gpu | None:
     """Return the GPU of a module's target; None where it names none, or one that is unknown.
 
+    Intel's are: no document gives more than their shared memory.
+
     Example:
         >>> [gpu_of(f"{each}").target.name for each in ("cuda:89", "hip:gfx1201", "hip:gfx1250")]
         ['sm89', 'gfx1201', 'gfx1250']
-        >>> gpu_of("xpu"), gpu_of(None)
-        (None, None)
+        >>> gpu_of("xpu"), gpu_of("xpu:pvc"), gpu_of(None)
+        (None, None, None)
     """
-    if target is None or target.partition(":")[0] not in BACKENDS:
+    backend = target.partition(":")[0] if target is not None else intel.TARGET
+    if target is None or backend == intel.TARGET or backend not in BACKENDS:
         return None
     try:
         return find_gpu(target)

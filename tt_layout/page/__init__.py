@@ -291,6 +291,7 @@ def _embedded_target(target: Target) -> dict[str, Any]:
     stores = {"storePhases": _embedded_phases(target.store_phases)}
     return {
         "lanes": target.lanes,
+        **({"otherLanes": target.other_lanes} if target.other_lanes else {}),
         "banks": target.banks,
         "bankBytes": target.bank_bytes,
         "maxVectorBytes": target.max_vector_bytes,
@@ -317,8 +318,13 @@ def _embedded_target(target: Target) -> dict[str, Any]:
     }
 
 
-def _embedded_sums(target: Target) -> list[int | str]:
-    """Return how a reduction adds: bits of what is added in pairs, and what lanes are added by."""
+def _embedded_sums(target: Target) -> list[int | str] | None:
+    """Return how a reduction adds: bits of what is added in pairs, and what lanes are added by.
+
+    None where no document says.
+    """
+    if target.is_intel:
+        return None
     ways = {
         "rows": target.adds_rows,
         "swaps": bool(target.swapped_lanes),

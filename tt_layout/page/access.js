@@ -59,10 +59,11 @@ function offsetOf(shared, element, name, elementBytes) {
   return BigInt(shared.at(place, "offset")) + BigInt(far) * BigInt(PARTITION_BYTES / elementBytes);
 }
 
-/** Refuse a layout for warps of another size than the target's. */
-function checkLanes(places, target) {
+/** Return the target for warps as a layout has them; refuse a layout for warps of another size. */
+function fittingTarget(places, target) {
   const lanes = 2 ** places.lane.length;
-  if (lanes === target.lanes) return;
+  const fitting = ofLanes(target, lanes);
+  if (lanes === fitting.lanes) return fitting;
   const message = `the layout has ${counted(lanes, "lane")} per warp`;
   throw new AccessError(`${message}, but ${target.name} has ${target.lanes}`);
 }
@@ -208,6 +209,10 @@ function formName({ widthBytes, addresses }, word, target, isStore) {
     const isOld = ["ds_read", "ds_write"].includes(name);
     const spelled = { "": "", 2: "_2addr", "2st64": "_2addr_stride64" }[addresses];
     return `${name}${isOld ? addresses : spelled}_${bits < 32 && !isStore ? "u" : "b"}${bits}`;
+  }
+  if (name.endsWith(".slm")) {
+    const widened = bits < 32 ? "u32" : "";
+    return `${name}.d${Math.min(bits, word)}${bits > word ? `x${bits / word}` : widened}`;
   }
   const vector = bits > word ? `v${bits / word}.` : "";
   return `${name}.${vector}b${Math.min(bits, word)}`;

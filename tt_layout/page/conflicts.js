@@ -13,8 +13,7 @@ function accessPair(model, other) {
 function workedOut({ register, shared }, target, isStore) {
   try {
     const places = accessMap(register, shared);
-    checkLanes(places, target);
-    return { cost: cost(places, target, isStore) };
+    return { cost: cost(places, fittingTarget(places, target), isStore) };
   } catch (error) {
     if (!(error instanceof AccessError)) throw error;
     return { error: error.message };

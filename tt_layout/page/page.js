@@ -104,7 +104,8 @@ function rebuild() {
 /** Return the target that was chosen, if it has the lanes of these registers. */
 function targetFor(register) {
   const chosen = targetNamed(state.target);
-  const fits = chosen && (!register || chosen.lanes === register.size("lane"));
+  const lanes = register?.size("lane");
+  const fits = chosen && (!register || ofLanes(chosen, lanes).lanes === lanes);
   return fits ? chosen : usualTarget(register);
 }
 
@@ -676,7 +677,8 @@ function showAccess() {
   page.accessView.show(page.access, state.isMarked);
   if (!page.access) return;
   const target = targetFor(page.access.register);
-  const sameLanes = DATA.targets.filter(({ lanes }) => lanes === target.lanes);
+  const lanes = page.access.register.size("lane");
+  const sameLanes = DATA.targets.filter((one) => ofLanes(one, lanes).lanes === ofLanes(target, lanes).lanes);
   const options = sameLanes.map(({ name, title }) => [name, `${name}, ${title}`]);
   fillSelect("access-target", options, target.name);
   control("access-kind").value = state.isStore ? "store" : "load";

@@ -133,6 +133,8 @@ function reductionSteps(spec, axis, target) {
     ["register", "lane", "warp", "block"].map((name) => [name, ins[name] ?? []]),
   );
   bases.register = bases.register.filter((vector) => vector.some(Boolean));
+  if (!target.sums)
+    throw new TextError(`${target.name} is Intel's, whose SPIR-V compiler adds up a sub-group: no document gives its order`);
   if (2 ** bases.lane.length !== target.lanes)
     throw new TextError(`the layout has ${counted(2 ** bases.lane.length, "lane")} per warp, ${target.name} has ${target.lanes}`);
   for (const [name, vectors] of Object.entries(bases))

@@ -17,6 +17,16 @@ function targetNamed(name) {
 }
 
 /**
+ * Return a GPU for warps of a size that it may have; as it is for any other.
+ *
+ * @param {Target} target
+ * @param {number} lanes
+ */
+function ofLanes(target, lanes) {
+  return target.otherLanes?.includes(lanes) ? { ...target, lanes } : target;
+}
+
+/**
  * Return the target that is meant where none is chosen: the first that has these lanes.
  *
  * @param {Model} [register]

@@ -33,6 +33,7 @@
  * @property {string} [like] the one before it that has the same facts, and gives it them
  * @property {string} title
  * @property {number} lanes
+ * @property {number[]} [otherLanes] what a warp may have instead
  * @property {number} banks
  * @property {number} bankBytes
  * @property {number} maxVectorBytes
@@ -45,7 +46,7 @@
  * @property {string[]} mnemonics of loads and of stores
  * @property {string} cycle what the vendor calls one
  * @property {string[]} matrixInstructions
- * @property {Array<number | string>} sums how a reduction adds: bits of what is added in pairs; rows, swaps, redux
+ * @property {Array<number | string> | null} sums how a reduction adds: bits of what is added in pairs; rows, swaps, redux; null where no document says
  * @property {string} source
  * @property {boolean} verified
  * @property {string} standing

@@ -287,12 +287,14 @@ def _totals(audit: Audit, function: str | None) -> Table:
     """Return the cycles of one program by operation, the most first, and their share of all."""
     totals = audit.totals_of(function)
     cycles = sum(total.cycles for total in totals)
+    movements = audit.movements_of(function)
+    costed = {row.operation.name.rpartition(".")[2] for row in movements if row.cost is not None}
     rows = [
         [
             total.operation,
             str(total.count),
-            f"{total.cycles:.0f}",
-            f"{100 * total.cycles / cycles:.0f} %" if cycles else "-",
+            f"{total.cycles:.0f}" if total.operation in costed else "n/a",
+            f"{100 * total.cycles / cycles:.0f} %" if cycles and total.operation in costed else "-",
         ]
         for total in sorted(totals, key=lambda total: -total.cycles)
     ]

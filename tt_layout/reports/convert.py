@@ -44,6 +44,7 @@ MEANINGS = {
     ConversionKind.SHARED_MEMORY: "through shared memory",
     ConversionKind.ACROSS_CTAS: "across CTAs, through distributed shared memory",
 }
+_THROUGH_MEMORY = (ConversionKind.SHARED_MEMORY, ConversionKind.ACROSS_CTAS)
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,8 +101,7 @@ class ConversionReport(Printed):
         compiled: the accesses to shared memory that the compiler makes of it, for the target;
             None where they are not known.
         target: the GPU; None if no known one has warps of that size.
-        sub_group_step: of Intel's GPUs, for warps that only these have; None where they have no
-            instructions of their own for it.
+        sub_group_step: of Intel's GPUs; None where they have no instructions of their own for it.
     """
 
     src: Encoding
@@ -118,7 +118,9 @@ class ConversionReport(Printed):
         conversion, cost = self.conversion, self.cost
         yield Line(f"- {self.src}", "red")
         yield Line(f"+ {self.dst}", "green")
-        yield Line(MEANINGS[conversion.kind], "red" if conversion.needs_shared_memory else "green")
+        yield Line(MEANINGS[self.kind], "red" if self.kind in _THROUGH_MEMORY else "green")
+        if self.sub_group_step is not None:
+            yield Line(f"  on Intel's GPUs a {self.sub_group_step}")
         yield from (Line(f"  {move}") for move in conversion.moves)
         if cost is not None and conversion.moves:
             yield Line(f"  moves {count(cost.moved_bytes, 'byte')} between threads")
@@ -133,12 +135,12 @@ class ConversionReport(Printed):
 
     def _cost_lines(self, cost: ConversionCost) -> Iterator[Line]:
         if self.target is None:  # each vendor counts in its own way
-            if self.sub_group_step is not None:
-                yield Line(f"  on Intel's GPUs a {self.sub_group_step}")
             return
+        if self.sub_group_step is SubGroupStep.SHUFFLE and self.compiled is not None:
+            yield Line(f"  {count(self.compiled.shuffles, 'shuffle')} per warp")
         if cost.shuffles:
             yield Line(f"  at least {count(cost.shuffles, 'shuffle')} per warp")
-        if cost.store_wavefronts:
+        if cost.store_wavefronts and self.kind in _THROUGH_MEMORY:
             store = f"{cost.store_wavefronts} {self.cycle}s to store"
             yield Line(f"  at least {store} and {cost.load_wavefronts} to load, per CTA")
 
@@ -151,6 +153,12 @@ class ConversionReport(Printed):
         return text
 
     @property
+    def kind(self) -> ConversionKind:
+        """The class of what the target's compiler makes of it."""
+        step = self.sub_group_step
+        return step.kind if step is not None else self.conversion.kind
+
+    @property
     def cycle(self) -> str:
         """Word for a cycle of shared memory on the target."""
         return find_target(self.target or DEFAULT_TARGET).cycle
@@ -161,7 +169,8 @@ class ConversionReport(Printed):
             "version": JSON_VERSION,
             "src": str(self.src),
             "dst": str(self.dst),
-            "kind": self.conversion.kind,
+            "kind": self.kind,
+            **({"sub_group_step": self.sub_group_step} if self.sub_group_step else {}),
             "moves": [asdict(move) for move in self.conversion.moves],
             "exchanges": self.conversion.exchanges,
             "target": self.target,
@@ -203,7 +212,7 @@ def conversion_report(
     compiled = compiled_conversion(*layouts, bits, gpu) if bits and gpu else None
     name = gpu.name if gpu is not None else None
     named = name if target in TARGETS else target or name
-    is_intel = named is None and lanes in intel.OWN_SUB_GROUPS
+    is_intel = gpu.is_intel if gpu is not None else lanes in intel.OWN_SUB_GROUPS
     step = sub_group_step(*layouts, bits) if bits and is_intel else None
     return ConversionReport(src, dst, conversion, cost, buffer, compiled, named, step)
 

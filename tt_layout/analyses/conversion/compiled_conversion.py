@@ -23,6 +23,12 @@ from tt_layout.analyses.conversion import optimal_swizzling
 from tt_layout.analyses.conversion.conversion import ConversionKind, classify, without_replication
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.analyses.conversion.shuffles import conversion_shuffles
+from tt_layout.analyses.conversion.sub_groups import (
+    SubGroupStep,
+    shuffle_count,
+    sub_group_step,
+    transpose_accesses,
+)
 from tt_layout.analyses.shared_memory.access import (
     AccessKind,
     AccessMap,
@@ -43,7 +49,8 @@ class Transfer:
         instruction: its name in assembly.
         instructions: how many each warp executes.
         wavefronts: of all warps of a CTA; None where the loads reach into other CTAs, whose
-            wavefronts were not measured.
+            wavefronts were not measured, and of Intel's block stores and vectors, of which no
+            document says how many lanes they serve at once.
         extra_wavefronts: those of them that are due to bank conflicts.
     """
 
@@ -97,7 +104,7 @@ def compiled_conversion(
         >>> compiled_conversion(src, dst, 32, "sm80").load
         Transfer(instruction='ld.shared.b32', instructions=1, wavefronts=2, extra_wavefronts=0)
     """
-    gpu = find_target(target)
+    gpu = find_target(target).of_lanes(src.get_in_dim_size("lane"))
     return _compiled(src, dst, max(8, element_bits), gpu)
 
 
@@ -106,6 +113,9 @@ def _compiled(
     src: LinearLayout, dst: LinearLayout, bits: int, target: Target
 ) -> CompiledConversion:
     conversion = classify(src, dst)
+    step = sub_group_step(src, dst, bits) if target.is_intel else None
+    if step is not None:
+        return _within_sub_groups(src, step)
     if conversion.kind is ConversionKind.SHUFFLES:
         return CompiledConversion(**conversion_shuffles(src, dst, bits, target)._asdict())
     if not conversion.needs_shared_memory:
@@ -116,6 +126,19 @@ def _compiled(
         store=_step(src, layout, bits // 8, target, is_store=True),
         load=_step(dst, layout, bits // 8, target, is_store=False, crosses=crosses),
     )
+
+
+def _within_sub_groups(src: LinearLayout, step: SubGroupStep) -> CompiledConversion:
+    """Return the instructions by which Intel's compiler converts within sub-groups."""
+    if not step.takes_memory:
+        return CompiledConversion(shuffles=shuffle_count(src))
+    stores, loads, vector = transpose_accesses(src)
+    names = ("sub-group block store", stores), (f"load of {vector} elements", loads)
+    store, load = (
+        Transfer(instruction=name, instructions=number, wavefronts=None, extra_wavefronts=None)
+        for name, number in names
+    )
+    return CompiledConversion(store=store, load=load)
 
 
 def _step(

@@ -183,6 +183,10 @@ class Swizzler:
         return cls(_Side.of(src), _Side.of(dst), blocks, src.total_out_bits, element_bits, gpu)
 
     @property
+    def _banks(self) -> int:
+        return self.gpu.swizzled_banks or self.gpu.banks
+
+    @property
     def _bank_bits(self) -> int:
         return 8 * self.gpu.bank_bytes
 
@@ -202,7 +206,7 @@ class Swizzler:
         vector, filling = self._vector()
         words = log2(max(1, (self.element_bits << len(vector)) // self._bank_bits))
         lanes = len(self.src.lanes)
-        low = range(lanes - max(0, words + lanes - log2(self.gpu.banks)))
+        low = range(lanes - max(0, words + lanes - log2(self._banks)))
         is_widest = self.element_bits << len(vector) == self._vector_bits
         choices = [low, *self.gpu.conversion_lanes] if is_widest else [low]
         load, store = map(LaneSplit, self.gpu.mnemonics)
@@ -212,7 +216,7 @@ class Swizzler:
             for loaded in choices
         ]
         best = max(buffers, key=lambda buffer: len(buffer.rounds))
-        is_in_order = words > 1 or self.gpu.banks > REORDERED_BANKS
+        is_in_order = words > 1 or self._banks > REORDERED_BANKS
         return best if is_in_order else self._with_vector_first(best, filling)
 
     def _vector(self) -> tuple[Columns, bool | None]:
@@ -329,7 +333,7 @@ class Swizzler:
                 that move more than 16 bytes of each address.
         """
         free = self.size_bits - len(vector) - len(self.blocks)
-        bank_bits = log2(8 * self.gpu.row_bytes // (self.element_bits << len(vector)))
+        bank_bits = log2(self._banks * self._bank_bits // (self.element_bits << len(vector)))
         busy = [{c for c in (*vector, *tile, *self.blocks) if c} for tile in tiles]
         segment = _segment(busy, self.size_bits, free - min(bank_bits, free))
         held = set(self.src.registers) & set(self.dst.registers)

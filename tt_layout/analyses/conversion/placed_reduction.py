@@ -41,13 +41,12 @@ def placed_reduction(
 
 def _gpu(target: Target | str | None, lanes: int) -> Target:
     """Return the GPU; raise unless its warps have as many lanes as the layout."""
-    if target is not None:
-        gpu = find_target(target)
-    elif lanes in OWN_SUB_GROUPS:
-        message = f"warps of {lanes} lanes are Intel's, whose SPIR-V compiler adds up a sub-group"
+    named = find_target(target) if target is not None else None
+    if named.is_intel if named is not None else lanes in OWN_SUB_GROUPS:
+        whose = f"{named.name} is" if named is not None else f"warps of {lanes} lanes are"
+        message = f"{whose} Intel's, whose SPIR-V compiler adds up a sub-group"
         raise LayoutError(f"{message}: no document gives its order")
-    else:
-        gpu = usual_target(lanes) or find_target(DEFAULT_TARGET)
+    gpu = named or usual_target(lanes) or find_target(DEFAULT_TARGET)
     if lanes != gpu.lanes:
         message = f"the layout has {count(lanes, 'lane')} per warp, {gpu.name} has {gpu.lanes}"
         raise LayoutError(message)

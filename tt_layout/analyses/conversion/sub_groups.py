@@ -13,9 +13,15 @@ fits is taken:
     otherwise   upstream's shuffles, or shared memory
     ==========  ================================================================================
 
+A shuffle brings a register of one lane to all of them, one for each new register.  A transpose
+stores each old register as a row, by a block store, and loads the rows as vectors.  What one of
+these instructions takes is in no document; the rows fill at least as many cycles as they have times
+the bytes that all banks serve.
+
 Source:
     intel-xpu-backend-for-triton, third_party/intel/lib/Analysis/Utility.cpp: cvtIsSubGroupShuffle,
-    cvtIsSubGroupTranspose.
+    cvtIsSubGroupTranspose; lib/TritonIntelGPUToLLVM/ConvertLayoutOpToLLVM.cpp:
+    performSubGroupShuffle, performSubGroupTranspose.
 """
 
 from __future__ import annotations
@@ -28,6 +34,9 @@ from tt_layout.enums import TextEnum
 
 NARROWEST_BITS, TRANSPOSED_BITS = 8, (8, 16, 32, 64)
 """Elements below the first are widened to it; those of other widths are not transposed."""
+
+MOST_IN_VECTOR = 16
+"""Elements that one load of a transpose brings to a lane, at most."""
 
 Vectors = list[tuple[int, int]]
 """New register or lane bits -> (old register, old lane)."""
@@ -65,8 +74,10 @@ def sub_group_step(before: LinearLayout, after: LinearLayout, bits: int) -> SubG
         >>> print(sub_group_step(column, row, 32))
         sub-group transpose
     """
-    composed = classify(before, after).composed
-    if not _keeps_warps(composed):
+    conversion = classify(before, after)
+    composed = conversion.composed
+    stays = conversion.kind in (ConversionKind.NOTHING, ConversionKind.REGISTERS)
+    if stays or not _keeps_warps(composed):
         return None
     names = composed.get_out_dim_names()
     at = names.index("register"), names.index("lane")
@@ -79,6 +90,32 @@ def sub_group_step(before: LinearLayout, after: LinearLayout, bits: int) -> SubG
     if is_width and (registers, lanes) in _transposes(len(registers), len(lanes)):
         return SubGroupStep.TRANSPOSE
     return None
+
+
+def shuffle_count(before: LinearLayout) -> int:
+    """Return the shuffles of a warp: each of its old registers comes from each lane.
+
+    Example:
+        >>> lanes = [[1], [2], [4], [8]]
+        >>> shuffle_count(LinearLayout.from_bases([("lane", lanes)], ["dim0"]))
+        16
+    """
+    held = 1 << before.total_out_bits
+    return before.get_in_dim_size("register") * min(before.get_in_dim_size("lane"), held)
+
+
+def transpose_accesses(before: LinearLayout) -> tuple[int, int, int]:
+    """Return the block stores and vector loads of a warp, and the elements of such a vector.
+
+    Example:
+        >>> registers, lanes = ([[bit, 0] for bit in (1, 2, 4)], [[0, bit] for bit in (1, 2, 4)])
+        >>> transpose_accesses(LinearLayout.from_bases(
+        ...     [("register", registers), ("lane", lanes)], ["dim0", "dim1"]))
+        (8, 1, 8)
+    """
+    registers, lanes = (before.get_in_dim_size(name) for name in ("register", "lane"))
+    vector = min(MOST_IN_VECTOR, lanes)
+    return registers, registers // vector, vector
 
 
 def transpose_scratch_bytes(elements: int, lanes: int, bits: int) -> int:

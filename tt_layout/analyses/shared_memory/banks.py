@@ -233,9 +233,9 @@ def conflicts_at(offsets: AccessMap, target: Target) -> BankConflicts:
     Raises:
         LayoutError: the target's warp has another number of lanes.
     """
-    check_lanes(offsets, target)
+    gpu = fitting_target(offsets, target)
     return BankConflicts(
-        store=cost(offsets, target, is_store=True), load=cost(offsets, target, is_store=False)
+        store=cost(offsets, gpu, is_store=True), load=cost(offsets, gpu, is_store=False)
     )
 
 
@@ -257,14 +257,20 @@ def map_access(
     return access_map(registers, memory, elem_bytes, shared.padding)
 
 
-def check_lanes(offsets: AccessMap, target: Target) -> None:
-    """Raise if the layout is for warps of another size."""
+def fitting_target(offsets: AccessMap, target: Target) -> Target:
+    """Return the target for warps as the layout has them.
+
+    Raises:
+        LayoutError: the target's warp has another number of lanes.
+    """
     lanes = 1 << len(offsets.lane)
-    if lanes != target.lanes:
+    gpu = target.of_lanes(lanes)
+    if lanes != gpu.lanes:
         message = (
             f"the layout has {count(lanes, 'lane')} per warp, but {target.name} has {target.lanes}"
         )
         raise LayoutError(f"{message}; {argument('target')} picks another")
+    return gpu
 
 
 def cost(

@@ -10,7 +10,7 @@ from typing import Any
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import padded_size
 from tt_layout.analyses.shared_memory.access import AccessMap, access_map
-from tt_layout.analyses.shared_memory.banks import Access, check_lanes, cost
+from tt_layout.analyses.shared_memory.banks import Access, cost, fitting_target
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
@@ -59,7 +59,8 @@ class SwizzleProblem:
 
     Attributes:
         registers: the register layout of each access, and whether it writes.
-        shape, elem_bytes, target: as given.
+        shape, elem_bytes: as given.
+        target: as given, for warps as the layouts have them.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class SwizzleProblem:
                 if any(any(vector) for vector in linear.vectors("block")):
                     raise LayoutError("only layouts of a single CTA can be searched for")
                 self.registers.append((linear, is_store))
+                self.target = target.of_lanes(linear.get_in_dim_size("lane"))
 
     @property
     def elements(self) -> int:
@@ -109,5 +111,5 @@ class SwizzleProblem:
                 access_map(linear, memory, self.elem_bytes) for linear, _ in self.registers
             ]
             for offsets in self._known[memory]:
-                check_lanes(offsets, self.target)
+                fitting_target(offsets, self.target)
         return self._known[memory]

@@ -63,7 +63,7 @@ def _stated(audited: AuditedModule) -> list[SharedMemory]:
     first = next(iter(not_called(audited.functions)), None)
     if not stated or first is None:
         return []
-    limit = max(row.most_shared_bytes for row in intel.ROWS)
+    limit = max(row.most_shared_bytes for row in intel.GPUS)
     return [
         SharedMemory(
             function=first.name,

@@ -11,6 +11,7 @@ from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings import Encoding
 from tt_layout.errors import MAX_SHOWN
+from tt_layout.hardware import intel
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 from tt_layout.kernels.chosen_compiler import chosen_compiler
@@ -128,6 +129,18 @@ class AuditedModule:
         if product is not None and product.name == self.gpu:
             return product
         return find_target(self.gpu) if self.gpu is not None else None
+
+    @property
+    def shared_gpu(self) -> str | None:
+        """The row by which accesses to shared memory are costed: that of `gpu`, or Intel's.
+
+        Where a target of Intel's names no GPU, the usual one is meant: what is known of their
+        shared memory is alike.
+        """
+        if not self.module.is_intel:
+            return self.gpu
+        chip = (self.module.target or "").partition(":")[2] or intel.USUAL
+        return chip if any(row.name == chip for row in intel.ROWS) else None
 
     @property
     def _lanes(self) -> int | None:

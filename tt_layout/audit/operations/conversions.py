@@ -36,9 +36,8 @@ def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None
     if len(lanes) > 1:
         raise LayoutError(f"{min(lanes)} threads per warp")
     bits, gpu = moved_bits(operation.target), audited.module.gpu
-    if audited.module.is_intel:
-        return _within_sub_groups(before, after, bits)
-    return _conversion(before, after, bits, gpu or audited.gpu, is_named=gpu is not None)
+    is_named = gpu is not None or audited.module.is_intel
+    return _conversion(before, after, bits, gpu or audited.shared_gpu, is_named=is_named)
 
 
 def _modular(before: LinearLayout, after: LinearLayout, bits: int | None) -> Cost:
@@ -68,6 +67,7 @@ def _conversion(
 ) -> Cost:
     """Return the cost of a conversion; what the compiler makes of it where its GPU is named."""
     from tt_layout.analyses.conversion import conversion
+    from tt_layout.analyses.conversion.sub_groups import sub_group_step
     from tt_layout.hardware import find_target
 
     kind_of_move = conversion.classify(before, after)
@@ -79,41 +79,22 @@ def _conversion(
             str(kind_of_move.kind), 0, ConversionDetails(kind=kind_of_move.kind, moved_bytes=moved)
         )
     least = conversion.conversion_cost(before, after, bits, target)
+    gpu = find_target(target)
+    step = sub_group_step(before, after, bits) if gpu.is_intel else None
+    in_memory = step is None or step.takes_memory
     details = ConversionDetails(
-        kind=kind_of_move.kind,
+        kind=step.kind if step is not None else kind_of_move.kind,
         moved_bytes=least.moved_bytes,
         shuffles_per_warp=least.shuffles,
-        wavefronts=least.store_wavefronts + least.load_wavefronts,
+        wavefronts=least.store_wavefronts + least.load_wavefronts if in_memory else 0,
+        sub_group_step=step,
     )
     if is_named:
         details = _as_compiled(details, before, after, bits, target)
-    text = f"{kind_of_move.kind}{_text(details, find_target(target))}"
+    text = f"{details.kind}{f', {step}' if step is not None else ''}{_text(details, gpu)}"
     shuffles = (details.shuffles_per_warp or 0) * after.get_in_dim_size("warp")
     weight = (details.wavefronts or 0) + shuffles
     return Cost(text, weight, details, extra=weight)
-
-
-@lru_cache(maxsize=4096)
-def _within_sub_groups(before: LinearLayout, after: LinearLayout, bits: int | None) -> Cost:
-    """Return how Intel's compiler converts a tensor, and the scratch memory of a transpose."""
-    from tt_layout.analyses.conversion import conversion
-    from tt_layout.analyses.conversion.sub_groups import sub_group_step, transpose_scratch_bytes
-
-    classified = conversion.classify(before, after)
-    if bits is None:
-        return Cost(str(classified.kind), 0, ConversionDetails(kind=classified.kind))
-    step = sub_group_step(before, after, bits)
-    details = ConversionDetails(
-        kind=step.kind if step is not None else classified.kind,
-        moved_bytes=conversion.conversion_cost(before, after, bits).moved_bytes,
-        sub_group_step=step,
-    )
-    if step is not None and step.takes_memory:
-        elements, lanes = 1 << before.total_out_bits, before.get_in_dim_size("lane")
-        scratch = transpose_scratch_bytes(elements, lanes, bits)
-        details = replace(details, scratch_bytes=scratch)
-        return Cost(f"{details.kind}, {step}, {scratch} bytes of scratch", 0, details)
-    return Cost(f"{details.kind}{f', {step}' if step is not None else ''}", 0, details)
 
 
 def _text(details: ConversionDetails, target: Target) -> str:

@@ -66,6 +66,7 @@ def cost_of(operation: Operation, audited: AuditedModule) -> Cost | None:
     function = COSTS.get(operation.family) if operation.family is not None else None
     if function is None:
         return None
-    if audited.gpu is None and function is not conversion_cost:
+    is_known = audited.gpu is not None or function in (conversion_cost, shared_cost)
+    if not is_known:
         raise LayoutError(audited.no_gpu)
     return function(operation, audited)

@@ -49,7 +49,8 @@ def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         register, memory = memory, register
     if register is None or memory is None or not isinstance(memory.encoding, SharedEncoding):
         return None
-    if audited.gpu is None:
+    target = audited.shared_gpu
+    if target is None:
         raise LayoutError(audited.no_gpu)
     registers, buffer = (_linear(end, audited) for end in (register, memory))
     if memory.element_bits is None:
@@ -60,7 +61,7 @@ def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     # By whole words every address is displaced alike, which changes no conflict.
     is_whole = all(amount * element_bytes % BANK_BYTES == 0 for _, amount in padding)
     start = 0 if is_whole else _start(operation, memory, audited) % BANK_BYTES
-    return _shared(registers, buffer, shape, element_bytes, padding, start, audited.gpu, is_store)
+    return _shared(registers, buffer, shape, element_bytes, padding, start, target, is_store)
 
 
 def _start(operation: Operation, memory: IRType, audited: AuditedModule) -> int:
@@ -109,8 +110,9 @@ def _shared(
     widened = LinearLayout(registers.in_bases, buffer.out_sizes)
     part = part_mask(buffer, shape)
     offsets = replace(access_map(widened, buffer, element_bytes, padding, part), start=start)
-    gpu = find_target(target)
-    if (lanes := registers.get_in_dim_size("lane")) != gpu.lanes:
+    lanes = registers.get_in_dim_size("lane")
+    gpu = find_target(target).of_lanes(lanes)
+    if lanes != gpu.lanes:
         raise LayoutError(f"{lanes} threads per warp")
     access = cost(offsets, gpu, is_store=is_store)
     cycles, fewest = access.wavefronts_per_instruction, access.ideal_wavefronts_per_instruction

@@ -143,7 +143,7 @@ def _may_pay(row: MovementRow, total: float, audited: AuditedModule) -> bool:
 def _excess(row: MovementRow, audited: AuditedModule) -> float:
     """Return the cycles that an access takes more than in words."""
     assert row.cost is not None
-    words = (row.operation.bytes or 0) / find_target(audited.gpu or DEFAULT_TARGET).row_bytes
+    words = (row.operation.bytes or 0) / find_target(audited.shared_gpu or DEFAULT_TARGET).row_bytes
     return row.cost.cycles - words
 
 
