@@ -13,6 +13,8 @@ class TextEnum(str, Enum):
         ('shared memory', 'shared memory')
     """
 
+    __hash__ = str.__hash__  # that of an enum asks for its name, and differs from its value's
+
     def __repr__(self) -> str:
         return str.__repr__(self)
 

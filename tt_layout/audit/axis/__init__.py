@@ -11,7 +11,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from math import gcd
 
 from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, join, pessimistic
@@ -21,7 +21,12 @@ from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation
 from tt_layout.ir.ssa.attributes import HINTS
 from tt_layout.ir.ssa.control_flow import BOUNDS, Call, Way, branches, by_label, calls, ways
 
+MAX_FUNCTIONS = 1 << 9
+"""Skeletons of functions whose AxisInfo is remembered."""
+
 _HINTS = frozenset(HINTS)
+_infos: dict[Hashable, tuple[tuple[int, AxisInfo], ...]] = {}
+"""Skeleton -> numbers of its values and their AxisInfo, in the order in which they are found."""
 
 __all__ = ["AxisInfo", "axis_info", "axis_info_supposing", "module_axis_info", "unhinted_axis_info"]
 
@@ -96,7 +101,7 @@ def _analysed(
             hinted(pessimistic(rank_of(value.type)), hints)
             for value, hints in zip(caller.arguments, attributes[caller.name])
         ]
-        info = _Visitor(caller).run(arguments)
+        info = _known(caller, arguments)
         yield caller, info
         if caller is last:
             return
@@ -110,7 +115,23 @@ def unhinted_axis_info(function: SsaFunction) -> Mapping[Value, AxisInfo]:
     That is what LLVM, which sees none of them, can know.
     """
     arguments = [pessimistic(rank_of(value.type)) for value in function.arguments]
-    return _Visitor(function, takes_hints=False).run(arguments)
+    return _known(function, arguments, takes_hints=False)
+
+
+def _known(
+    function: SsaFunction, arguments: Sequence[AxisInfo], *, takes_hints: bool = True
+) -> Mapping[Value, AxisInfo]:
+    """Return the AxisInfo of every value, found once for all functions of one skeleton."""
+    key = function.skeleton, tuple(arguments), takes_hints
+    values, numbered = [*function.values.values()], _infos.get(key)
+    if numbered is not None:
+        return {values[number]: info for number, info in numbered}
+    infos = _Visitor(function, takes_hints=takes_hints).run(arguments)
+    if len(_infos) >= MAX_FUNCTIONS:
+        _infos.clear()
+    numbers = {value: number for number, value in enumerate(values)}
+    _infos[key] = tuple([(numbers[value], info) for value, info in infos.items()])
+    return infos
 
 
 def _callers_first(

@@ -10,7 +10,7 @@ What a reader has handed out never changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, overload
@@ -36,26 +36,27 @@ class Value:
     Attributes:
         name: such as ``%12``, ``%5#1``, ``%arg0``; of a second value that is so named ``%12@57``.
         text: the type as written, aliases in it; empty where the dump does not contain it.
+        type: the type, but for the layout.
         owner: the operation that returns it, or the block whose argument it is; None where the
             dump leaves out the definition.
         uses: the operands that it is, in the order of the text.
     """
 
-    __slots__ = ("name", "owner", "text", "uses")
+    __slots__ = ("name", "owner", "text", "type", "uses")
 
     def __init__(self, name: str, text: str = "") -> None:
         self.name = name
-        self.text = text
+        self.give_type(text)
         self.owner: SsaOperation | Block | None = None
         self.uses: list[Use] = []
 
     def __repr__(self) -> str:
         return f"Value({self.name!r}, {self.text!r})"
 
-    @property
-    def type(self) -> ValueType:
-        """Its type, but for the layout."""
-        return value_type(self.text)
+    def give_type(self, text: str) -> None:
+        """Note its type, which the reader of a function may find behind its first use."""
+        self.text = text
+        self.type: ValueType = value_type(text)
 
     @property
     def definition(self) -> SsaOperation | None:
@@ -283,6 +284,13 @@ class SsaFunction:
         return tuple(
             [inner for block in self.body for outer in block.operations for inner in outer.walk()]
         )
+
+    @cached_property
+    def skeleton(self) -> Hashable:
+        """All that it shares with functions that differ in names, layouts and places alone."""
+        from tt_layout.ir.ssa.skeleton import skeleton
+
+        return skeleton(self)
 
     @cached_property
     def values(self) -> Mapping[str, Value]:
