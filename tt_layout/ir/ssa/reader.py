@@ -105,6 +105,7 @@ class _Pattern(NamedTuple):
         results, operands: places.
         attributes: those that are a name.
         successors: the places of what each is handed.
+        is_plain: whether each result is one value with a type, and none is handed over.
     """
 
     template: Template
@@ -113,29 +114,46 @@ class _Pattern(NamedTuple):
     operands: tuple[int, ...]
     attributes: tuple[tuple[str, int], ...]
     successors: tuple[tuple[int, ...], ...]
+    is_plain: bool
 
-    def with_names(self, line: _Line) -> Template:
-        """Return the operation with the names and the location of a line of its shape."""
-        names, template = line.names, self.template
+
+class _Found(NamedTuple):
+    """A line whose shape has been read.
+
+    Attributes:
+        pattern: what lines of its shape have in common.
+        names: of values, in the order written.
+        location: a location at its end, if that is an alias; None otherwise.
+    """
+
+    pattern: _Pattern
+    names: Sequence[str]
+    location: str | None
+
+    @property
+    def template(self) -> Template:
+        """The operation with the names and the location of the line."""
+        pattern, names = self.pattern, self.names
+        template = pattern.template
         attributes: Mapping[str, Attribute] = template.attributes
-        if self.attributes:
-            attributes = {**attributes, **{key: names[at] for key, at in self.attributes}}
+        if pattern.attributes:
+            attributes = {**attributes, **{key: names[at] for key, at in pattern.attributes}}
         successors = template.successors
         if successors:
             successors = tuple(
                 WrittenSuccessor(old.label, tuple([names[at] for at in places]))
-                for old, places in zip(successors, self.successors)
+                for old, places in zip(successors, pattern.successors)
             )
-        results = [names[at] for at in self.results]
+        results = [names[at] for at in pattern.results]
         return Template(
             template.name,
-            tuple([names[at] for at in self.operands]),
+            tuple([names[at] for at in pattern.operands]),
             tuple(zip(results, [count for _, count in template.results])),
             template.types,
             attributes,
             successors,
-            self.before + sum(map(len, results)),
-            template.location if line.location is None else line.location,
+            pattern.before + sum(map(len, results)),
+            template.location if self.location is None else self.location,
         )
 
 
@@ -146,7 +164,7 @@ class KnownLines:
         >>> add = Template("arith.addi", ("%a", "%b"), (("%c", 1),), ("i32",), {}, (), 5, "#loc1")
         >>> known = KnownLines()
         >>> known.add("%c = arith.addi %a, %b : i32 loc(#loc1)", add)
-        >>> found = known.find("%sum = arith.addi %5, %c0 : i32 loc(#loc)")
+        >>> found = known.find("%sum = arith.addi %5, %c0 : i32 loc(#loc)").template
         >>> found.results, found.operands, found.column, found.location
         ((('%sum', 1),), ('%5', '%c0'), 7, '#loc')
         >>> known.find("%sum = arith.addi %5, %5 : i32 loc(#loc)") is None
@@ -155,24 +173,23 @@ class KnownLines:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, _Pattern] = {}
-        self._named: dict[str, Template] = {}
+        self._named: dict[str, tuple[_Pattern, Sequence[str]]] = {}
 
-    def find(self, line: str) -> Template | None:
-        """Return the operation of a line; None where none of its shape has been read."""
+    def find(self, line: str) -> _Found | None:
+        """Return a line with what it is of; None where none of its shape has been read."""
         head, location = _split(line)
-        templates = self._named.get(head)
-        if templates is not None and location is not None:
-            return Template(*templates[:-1], location)
+        named = self._named.get(head)
+        if named is not None and location is not None:
+            return _Found(*named, location)
         parts = _parts(head, location)
         pattern = self._known.get(parts.shape)
         if pattern is None:
             return None
-        template = pattern.with_names(parts)
         if location is not None:
             if len(self._named) >= MAX_LINES:
                 self._named.clear()
-            self._named[head] = template
-        return template
+            self._named[head] = pattern, parts.names
+        return _Found(pattern, parts.names, location)
 
     def add(self, line: str, template: Template) -> None:
         """Keep the operation that a line has been read as."""
@@ -202,6 +219,9 @@ def _pattern(line: _Line, template: Template) -> _Pattern | None:
         tuple([places[name] for name in template.operands]),
         tuple([(key, places[text]) for key, text in texts.items() if text in places]),
         tuple([tuple([places[name] for name in s.operands]) for s in template.successors]),
+        not template.successors
+        and len(template.types) == len(results) == len(set(results))
+        and all(count == 1 for _, count in template.results),
     )
 
 
@@ -397,7 +417,7 @@ class _FunctionReader:
         if value is None:
             value = self.values[name] = Value(name, text)
         else:
-            value.text = text
+            value.give_type(text)
         return value
 
     def _used(self, written: Sequence[str]) -> tuple[Value, ...]:
@@ -437,14 +457,53 @@ class _FunctionReader:
         if not cursor.begins_line():
             return None
         end = self._line_end(start)
-        template = self.lines.find(self.text[start:end]) if end - start <= MAX_LENGTH else None
-        if template is None:
+        found = self.lines.find(self.text[start:end]) if end - start <= MAX_LENGTH else None
+        if found is None:
             return None
         cursor.move_to(end)
         if cursor.text[:1] in _CONTINUES:
             cursor.move_to(start)
             return None
-        return self._place(template, start, ())
+        if found.pattern.is_plain:
+            operation = self._place_plain(found, start)
+            if operation is not None:
+                return operation
+        return self._place(found.template, start, ())
+
+    def _place_plain(self, found: _Found, start: int) -> SsaOperation | None:
+        """Return an operation of a known line at its place, in fewer steps than `_place`.
+
+        None where a result has a name that another value has: all but few lines go this way.
+        """
+        pattern, names, location = found
+        taken, values, template = self.names.taken, self.values, pattern.template
+        written = [names[at] for at in pattern.results]
+        for name in written:
+            if name in taken:
+                return None
+        current = self.names.current
+        used = [current.get(name, name) for name in names] if current else names
+        operands = []
+        for at in pattern.operands:
+            name = used[at]
+            value = values.get(name)
+            if value is None:
+                value = values[name] = Value(name)
+            operands.append(value)
+        attributes: Mapping[str, Attribute] = template.attributes
+        if pattern.attributes:
+            attributes = {**attributes, **{key: used[at] for key, at in pattern.attributes}}
+        taken.update(written)
+        results = []
+        for name, text in zip(written, template.types):
+            if text[:1] == "!":
+                text = self.module.meanings.expand_type(text)
+            results.append(self._defined(name, text))
+        line, column = self._line_column(start + pattern.before + sum(map(len, written)))
+        return SsaOperation(
+            template.name, tuple(operands), tuple(results), attributes, (), (), line, column,
+            template.location if location is None else location,
+        )  # fmt: skip
 
     def _operation(self) -> SsaOperation | None:
         cursor, start = self.cursor, self.cursor.start
@@ -493,6 +552,10 @@ class _FunctionReader:
 class Names:
     """The names that hold at a place of a function.
 
+    Attributes:
+        taken: the names that values have.
+        current: what a name stands for here, where that is another one.
+
     Example:
         >>> names = Names()
         >>> with names.region():
@@ -503,17 +566,17 @@ class Names:
     """
 
     def __init__(self) -> None:
-        self._taken: set[str] = set()
-        self._current: dict[str, str] = {}
+        self.taken: set[str] = set()
+        self.current: dict[str, str] = {}
 
     @contextmanager
     def region(self) -> Iterator[None]:
         """Hold what is defined within to a region."""
-        saved, self._current = self._current, dict(self._current)
+        saved, self.current = self.current, dict(self.current)
         try:
             yield
         finally:
-            self._current = saved
+            self.current = saved
 
     def define(self, written: str, count: int, line: int, *, pack: bool = False) -> list[str]:
         """Return the names of values that are defined under one name on a line.
@@ -522,28 +585,28 @@ class Names:
             pack: whether a single value may also be called the first of its kind, ``%5#0``.
         """
         name = written
-        if name in self._taken:
+        if name in self.taken:
             name = f"{written}@{line}"
-            while name in self._taken:
+            while name in self.taken:
                 name += "'"
-            self._current[written] = name
-        self._taken.add(name)
+            self.current[written] = name
+        self.taken.add(name)
         if count == 1:
             if pack:
-                self._current[f"{written}#0"] = name
+                self.current[f"{written}#0"] = name
             return [name]
         names = [f"{name}#{index}" for index in range(count)]
         if names:
-            self._current[written] = names[0]
+            self.current[written] = names[0]
         if name != written:
-            self._current.update(zip((f"{written}#{i}" for i in range(count)), names))
+            self.current.update(zip((f"{written}#{i}" for i in range(count)), names))
         return names
 
     def use(self, written: str) -> str:
         """Return the name of the value that a name stands for here."""
-        return self._current.get(written, written)
+        return self.current.get(written, written)
 
     def use_all(self, written: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the values that names stand for here."""
-        current = self._current
+        current = self.current
         return tuple([current.get(name, name) for name in written]) if current else tuple(written)
