@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 
 from tt_layout.audit.allocation import module_memory
-from tt_layout.audit.conclusions import Conclusions, MovementRow, Total, by_function
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Finding, Found, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
@@ -16,18 +16,12 @@ from tt_layout.audit.operations.atomics import scalar_operations
 from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.operations.costs import cost_of
 from tt_layout.audit.operations.exchanges import exchange_operations
-from tt_layout.audit.operations.multiplications import (
-    Intensity,
-    Multiplication,
-    intensity,
-    multiplications,
-)
+from tt_layout.audit.operations.multiplications import multiplications
 from tt_layout.audit.registers import compiled_metadata, compiled_registers, module_registers
 from tt_layout.audit.rules import find
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.hardware import Target
-from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
@@ -227,36 +221,15 @@ def movements_of(audited: AuditedModule) -> list[Operation]:
     return sorted(operations, key=lambda operation: (operation.line, operation.column))
 
 
-def _intensities(
-    movements: Sequence[MovementRow], products: Sequence[Multiplication]
-) -> Iterator[Intensity]:
-    rows = by_function(movements, lambda row: row.operation.function)
-    for function, multiplied in by_function(products, lambda product: product.function).items():
-        moved = [
-            _times(row.operation.bytes, row.executions.number)
-            for row in rows.get(function, ())
-            if row.operation.group in GLOBAL_KINDS
-        ]
-        yield intensity(function, multiplied, moved)
-
-
-def _times(size: int | None, number: int | None) -> int | None:
-    return None if size is None or number is None else size * number
-
-
 def _conclusions(audited: AuditedModule) -> Conclusions:
     """Return the conclusions about a module that is new in the dump."""
     module = audited.module
     rows = tuple(layout_rows(module, audited.layouts))
-    movements = _rows(audited)
-    products = tuple(multiplications(audited))
     return Conclusions(
         layouts=rows,
-        movements=movements,
-        multiplications=products,
+        movements=_rows(audited),
+        multiplications=tuple(multiplications(audited)),
         shared_memory=tuple(module_memory(audited)),
-        totals=tuple(totals(movements)),
-        intensities=tuple(_intensities(movements, products)),
         registers=tuple(module_registers(audited)),
     )
 
@@ -281,33 +254,3 @@ def sort_movements(audit: Audit, by: str) -> Audit:
         return (-size if by == "bytes" else -row.cost.cycles if row.cost else 1), -size
 
     return replace(audit, movements=tuple(sorted(audit.movements, key=key)))
-
-
-def totals(movements: Sequence[MovementRow]) -> Iterator[Total]:
-    """Yield the totals by function and name, in the order of first appearance."""
-    groups: dict[tuple[str | None, str], list[MovementRow]] = {}
-    for row in movements:
-        key = row.operation.function, row.operation.name.rpartition(".")[2]
-        groups.setdefault(key, []).append(row)
-    for (function, name), group in groups.items():
-        sizes = [row.operation.bytes for row in group]
-        times = [row.executions.number for row in group]
-        yield Total(
-            function=function,
-            operation=name,
-            count=len(group),
-            bytes=_sum(sizes),
-            executions=_sum(times),
-            executed_bytes=_sum(map(_times, sizes, times)),
-            cycles=sum(row.cycles or 0 for row in group),
-        )
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    """Return the sum of numbers; None where one is not known."""
-    total = 0
-    for number in numbers:
-        if number is None:
-            return None
-        total += number
-    return total

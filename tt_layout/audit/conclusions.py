@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -10,11 +10,12 @@ from typing import NamedTuple, TypeVar
 from tt_layout.audit.allocation import SharedMemory
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.operations.cost import Cost
-from tt_layout.audit.operations.multiplications import Intensity, Multiplication
+from tt_layout.audit.operations.multiplications import Intensity, Multiplication, intensity
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.values.executions import Executions, assumed_runs
-from tt_layout.ir.data_movements import MovementKind
+from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation
+from tt_layout.lazy import lazy
 
 T = TypeVar("T")
 F = TypeVar("F", bound="str | None")
@@ -97,8 +98,6 @@ class Conclusions:
         movements: the operations that move data, in the order of the text.
         multiplications: the operations that multiply matrices, in the order of the text.
         shared_memory: of the functions that have any.
-        totals: by kernel and operation.
-        intensities: of the kernels that multiply matrices.
         registers: of the functions, and of the partitions of their warps.
     """
 
@@ -106,9 +105,18 @@ class Conclusions:
     movements: tuple[MovementRow, ...]
     multiplications: tuple[Multiplication, ...]
     shared_memory: tuple[SharedMemory, ...]
-    totals: tuple[Total, ...]
-    intensities: tuple[Intensity, ...]
     registers: tuple[RegisterPressure, ...] = ()
+
+    @lazy
+    def totals(self) -> tuple[Total, ...]:
+        """The totals by function and name, in the order of first appearance."""
+        rows = sorted(self.movements, key=lambda row: (row.operation.line, row.operation.column))
+        return tuple(_totals(rows))
+
+    @lazy
+    def intensities(self) -> tuple[Intensity, ...]:
+        """The arithmetic intensities of the kernels that multiply matrices."""
+        return tuple(_intensities(self._by_function, self._products))
 
     @cached_property
     def by_place(self) -> Mapping[tuple[int, int], MovementRow]:
@@ -179,3 +187,51 @@ def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
         function = row.operation.function
         cycles[function] = cycles.get(function, 0.0) + (row.cycles or 0)
     return cycles
+
+
+def _totals(movements: Sequence[MovementRow]) -> Iterator[Total]:
+    """Yield the totals by function and name, in the order of first appearance."""
+    groups: dict[tuple[str | None, str], list[MovementRow]] = {}
+    for row in movements:
+        key = row.operation.function, row.operation.name.rpartition(".")[2]
+        groups.setdefault(key, []).append(row)
+    for (function, name), group in groups.items():
+        sizes = [row.operation.bytes for row in group]
+        times = [row.executions.number for row in group]
+        yield Total(
+            function=function,
+            operation=name,
+            count=len(group),
+            bytes=_sum(sizes),
+            executions=_sum(times),
+            executed_bytes=_sum(map(_times, sizes, times)),
+            cycles=sum(row.cycles or 0 for row in group),
+        )
+
+
+def _intensities(
+    rows: Mapping[str | None, Sequence[MovementRow]],
+    products: Mapping[str | None, Sequence[Multiplication]],
+) -> Iterator[Intensity]:
+    """Yield the intensities of the functions that multiply."""
+    for function, multiplied in products.items():
+        moved = [
+            _times(row.operation.bytes, row.executions.number)
+            for row in rows.get(function, ())
+            if row.operation.group in GLOBAL_KINDS
+        ]
+        yield intensity(multiplied[0].function, multiplied, moved)
+
+
+def _times(size: int | None, number: int | None) -> int | None:
+    return None if size is None or number is None else size * number
+
+
+def _sum(numbers: Iterable[int | None]) -> int | None:
+    """Return the sum of numbers; None where one is not known."""
+    total = 0
+    for number in numbers:
+        if number is None:
+            return None
+        total += number
+    return total
