@@ -213,6 +213,15 @@ def test_aliases_that_nothing_uses_are_read_only_so_far(run: Run) -> None:
 
 
 @pytest.mark.slow
+def test_totals_are_in_the_order_of_the_text_however_movements_are_sorted() -> None:
+    from tt_layout import parse_ir
+    from tt_layout.audit.audit import audit_module, sort_movements
+
+    [module] = parse_ir((KERNELS / "matmul-sm80.ttgir").read_text(encoding="utf-8"))
+    audit = audit_module(module)
+    assert sort_movements(audit, "cost").totals == audit.totals
+
+
 def test_sorting(run: Run) -> None:
     def lines(by: str) -> list[int]:
         text = run("audit", "matmul-sm80.ttgir", "--sort", by, "--format", "json").out
