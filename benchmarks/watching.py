@@ -29,7 +29,7 @@ from triton.compiler import ASTSource
 is_watched, size = sys.argv[1] == "watched", int(sys.argv[2])
 if is_watched:
     from tt_layout.watching.session import collecting
-    import tt_layout.reports.kernel_overview
+    import tt_layout.dumps.audits
 else:
     collecting = contextlib.nullcontext
 

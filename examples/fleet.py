@@ -18,11 +18,13 @@ from tempfile import TemporaryDirectory
 import fsspec
 from distributed import Client, as_completed
 
-from tt_layout.cli.fail_on import tell_failures
+from tt_layout.cli.output import tell_failures
+from tt_layout.dumps.audits import FileKernels, KernelReader, PassedOver
+from tt_layout.dumps.cache import from_plain, to_plain
+from tt_layout.dumps.dump import AS_IT_IS
 from tt_layout.errors import LayoutError
-from tt_layout.reports.kernel_overview import FileKernels, FileReader, KernelOverview, PassedOver
+from tt_layout.reports.kernel_overview import KernelOverview
 from tt_layout.reports.report import plain_text
-from tt_layout.reports.result_cache import from_plain, to_plain
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
 
 
@@ -32,7 +34,7 @@ def audit(path: str) -> FileKernels | PassedOver:
         local = os.path.join(folder, os.path.basename(path))
         with open(local, "wb") as file:
             file.write(remote.read())
-        found = FileReader(False, None, None).read(local)
+        found = KernelReader(AS_IT_IS).read(local)
     if isinstance(found, PassedOver):
         return found._replace(file=path)
     return from_plain(to_plain(found, local), path)

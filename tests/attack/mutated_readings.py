@@ -31,7 +31,7 @@ from mutations import mutated
 from tt_layout.errors import LayoutError
 
 if TYPE_CHECKING:
-    from tt_layout.reports.result_cache import ResultCache
+    from tt_layout.dumps.cache import ResultCache
 
 LONGEST = 6000  # characters of a dump: a longer one is read by the same code
 STRANGE: tuple[object, ...] = (
@@ -124,21 +124,23 @@ def _folder() -> str:
 
 @cache
 def _entry() -> Any:
-    from tt_layout.reports.kernel_overview import FileReader
-    from tt_layout.reports.result_cache import to_plain
+    from tt_layout.dumps.audits import KernelReader
+    from tt_layout.dumps.cache import to_plain
+    from tt_layout.dumps.dump import AS_IT_IS
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "k.ttgir")
         Path(path).write_text(DUMP)
-        found: Any = FileReader(False, None, None).read(path)
+        found: Any = KernelReader(AS_IT_IS).read(path)
         return to_plain(found, path)
 
 
 @cache
 def _cache() -> ResultCache:
-    from tt_layout.reports.result_cache import ResultCache
+    from tt_layout.dumps.cache import ResultCache
+    from tt_layout.dumps.dump import AS_IT_IS
 
-    return ResultCache(os.path.join(_folder(), "kept"), False, None, None)
+    return ResultCache(os.path.join(_folder(), "kept"), AS_IT_IS)
 
 
 def _of_an_entry(r: Random) -> Reading:
@@ -185,13 +187,15 @@ def _of_a_log(r: Random) -> Reading:
         content = bytes(packed[: r.choice([None, None, r.randrange(len(packed))])])
 
     def read() -> str | None:
-        from tt_layout.reports.kernel_overview import FileKernels, FileReader, KernelOverview
+        from tt_layout.dumps.audits import FileKernels, KernelReader
+        from tt_layout.dumps.dump import AS_IT_IS
+        from tt_layout.reports.kernel_overview import KernelOverview
         from tt_layout.reports.report import plain_text
 
         path = os.path.join(_folder(), f"a.ndjson{'.gz' * is_compressed}")
         Path(path).write_bytes(content)
         try:
-            found: Any = FileReader(False, None, None).read(path)
+            found: Any = KernelReader(AS_IT_IS).read(path)
         except LayoutError as error:
             return None if error.message else "no message"
         if not isinstance(found, FileKernels):

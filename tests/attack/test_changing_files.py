@@ -10,9 +10,9 @@ import pytest
 from command import Run, runner
 from test_pieces import SIZE, tuned
 
-from tt_layout.cli import large_dump
-from tt_layout.mlir.pieces import Piece, pieces_of
-from tt_layout.reports import opened
+from tt_layout.dumps import dump as opened
+from tt_layout.dumps import large
+from tt_layout.dumps.pieces import Piece, pieces_of
 
 pytestmark = [
     pytest.mark.attack,
@@ -93,7 +93,7 @@ def test_a_dump_that_changes_while_it_is_read_is_one_message(
         return found
 
     monkeypatch.setattr(opened, "pieces_of", cut_and_changed)
-    monkeypatch.setattr(large_dump, "processors", lambda: processes)
+    monkeypatch.setattr(large, "processors", lambda: processes)
     outcome = run("audit", str(path))
     told = " ".join((outcome.out + outcome.err).split())
     assert "Traceback" not in told

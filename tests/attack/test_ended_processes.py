@@ -24,12 +24,12 @@ import signal, sys
 from functools import partial
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and whoever it starts
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" does
-import tt_layout.cli.batch, tt_layout.cli.large_dump, tt_layout.golden.runner
-import tt_layout.reports.opened as opened
+import tt_layout.dumps.many, tt_layout.dumps.large, tt_layout.golden.runner
+import tt_layout.dumps.dump as opened
 from tt_layout.__main__ import main
 
-tt_layout.cli.batch.FEW = 1
-tt_layout.cli.batch.processors = tt_layout.cli.large_dump.processors = lambda: 2
+tt_layout.dumps.many.FEW = 1
+tt_layout.dumps.many.processors = tt_layout.dumps.large.processors = lambda: 2
 opened.pieces_of = partial(opened.pieces_of, size=1 << 17)
 tt_layout.golden.runner.TRIAL_SECONDS = tt_layout.golden.runner.SHARED_SECONDS = -1.0
 sys.argv = ["tt-layout", *sys.argv[1:]]

@@ -222,12 +222,14 @@ def test_a_bad_entry_is_a_miss(name: str, dumps: Path) -> None:
 
 def test_mutated_entries_break_nothing(dumps: Path, seed: int) -> None:
     """Values of entries changed at random, in this process; what holds them prints the report."""
-    from tt_layout.reports.kernel_overview import FileKernels, FileReader, KernelOverview
+    from tt_layout.dumps.audits import FileKernels, KernelReader
+    from tt_layout.dumps.cache import from_plain, to_plain
+    from tt_layout.dumps.dump import AS_IT_IS
+    from tt_layout.reports.kernel_overview import KernelOverview
     from tt_layout.reports.report import plain_text
-    from tt_layout.reports.result_cache import from_plain, to_plain
 
     r = random.Random(seed)
-    found = FileReader(False, None, None).read(str(dumps / "dumps" / "0.ttgir"))
+    found = KernelReader(AS_IT_IS).read(str(dumps / "dumps" / "0.ttgir"))
     assert isinstance(found, FileKernels)
     text = json.dumps(to_plain(found, str(dumps / "dumps" / "0.ttgir")))
     strange: tuple[object, ...] = (
@@ -272,10 +274,11 @@ def numbers_in(place: object) -> Iterator[tuple[Any, Any]]:
 
 @pytest.mark.parametrize("number", [10**4000, -(10**4000), float("inf"), float("nan"), 1 << 63])
 def test_no_number_of_an_entry_is_beyond_those_of_results(number: float, dumps: Path) -> None:
-    from tt_layout.reports.kernel_overview import FileKernels, FileReader
-    from tt_layout.reports.result_cache import from_plain, to_plain
+    from tt_layout.dumps.audits import FileKernels, KernelReader
+    from tt_layout.dumps.cache import from_plain, to_plain
+    from tt_layout.dumps.dump import AS_IT_IS
 
-    found = FileReader(False, None, None).read(str(dumps / "dumps" / "0.ttgir"))
+    found = KernelReader(AS_IT_IS).read(str(dumps / "dumps" / "0.ttgir"))
     assert isinstance(found, FileKernels)
     entry = json.loads(json.dumps(to_plain(found, "k.ttgir")))
     assert from_plain(entry, "k.ttgir").kernels
@@ -316,10 +319,11 @@ def test_a_dump_that_changes_while_it_is_read_is_not_kept(
     dumps: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the result of the later text would be that of the earlier one, for ever."""
-    from tt_layout.reports.kernel_overview import FileKernels
-    from tt_layout.reports.result_cache import ResultCache
+    from tt_layout.dumps.audits import FileKernels
+    from tt_layout.dumps.cache import ResultCache
+    from tt_layout.dumps.dump import AS_IT_IS
 
-    cache = ResultCache(str(dumps / "kept"), False, None, None)
+    cache = ResultCache(str(dumps / "kept"), AS_IT_IS)
     path = dumps / "dumps" / "0.ttgir"
     key = cache.key(str(path))
     assert key is not None

@@ -12,9 +12,10 @@ import pytest
 from command import Run, runner
 
 import tt_layout
+from tt_layout.dumps.cache import ResultCache
+from tt_layout.dumps.dump import AS_IT_IS
 from tt_layout.kernels.binaries import CompiledRegisters, assembly_registers, cubin_registers
 from tt_layout.kernels.metadata import NO_METADATA, given_metadata, metadata_beside
-from tt_layout.reports.result_cache import ResultCache
 
 MATMUL = Path(__file__).parents[2] / "examples" / "kernels" / "matmul-sm90.ttgir"
 INFO_NAME, NAMES_NAME = b".nv.info\0", b".shstrtab\0"
@@ -161,7 +162,7 @@ def test_the_estimate_stays_where_a_module_has_several_kernels(tmp_path: Path) -
 
 
 def test_kept_results_know_the_compiled_kernel(dump: Path, tmp_path: Path) -> None:
-    cache = ResultCache(str(tmp_path / "kept"), False, None, None)
+    cache = ResultCache(str(tmp_path / "kept"), AS_IT_IS)
     before = cache.key(str(dump))
     dump.with_suffix(".cubin").write_bytes(cubin(255, 480))
     assert cache.key(str(dump)) != before

@@ -16,8 +16,8 @@ import pytest
 import yaml
 from test_watching import FAKE_JIT, KERNEL
 
+from tt_layout.dumps.cache import kernels_in_report
 from tt_layout.errors import LayoutError
-from tt_layout.reports.result_cache import kernels_in_report
 
 CI = Path(__file__).parents[2] / "examples" / "ci"
 TESTS = """\

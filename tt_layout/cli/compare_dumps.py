@@ -9,15 +9,11 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.passes import PassChange, pass_history
 from tt_layout.audit.reduction_bits import reduction_bits
-from tt_layout.audit.values.given import GivenValues
-from tt_layout.cli.dump_modules import open_dump, read_modules
-from tt_layout.cli.fail_on import tell_failures
-from tt_layout.cli.output import emit
+from tt_layout.dumps.dump import Reading, open_dump
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module
 from tt_layout.ir.passes import PassRun, chosen_modules, pass_runs
 from tt_layout.reports.comparison import Comparison, ComparisonReport, NamedModule, compared
-from tt_layout.reports.opened import OpenedDump
 from tt_layout.reports.passes import PassesReport
 from tt_layout.reports.reduction_bits import ComparedBits, ReductionBitsReport
 from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh
@@ -29,15 +25,12 @@ class Comparing:
     """Inputs and options of a comparison.
 
     Args:
-        is_partial: whether dumps may be cut off.
-        given: what the arguments of kernels are.
+        reading: how dumps are read.
         watcher: is given the findings that are new; None where they are not asked for.
     """
 
-    def __init__(
-        self, is_partial: bool, given: GivenValues | None, watcher: Watcher | None
-    ) -> None:
-        self._is_partial, self._given, self._watcher = is_partial, given, watcher
+    def __init__(self, reading: Reading, watcher: Watcher | None = None) -> None:
+        self._reading, self._given, self._watcher = reading, reading.given, watcher
         self._shared = SharedWork()
 
     def report(self, files: Sequence[str], shown: str | None) -> ComparisonReport | PassesReport:
@@ -65,11 +58,10 @@ class Comparing:
         """Return the modules of one file, or of two."""
         if len(files) > 2:
             raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
-        return [self._modules(open_dump(path)) for path in files]
-
-    def _modules(self, dump: OpenedDump) -> list[NamedModule]:
-        modules = read_modules(dump, self._is_partial)
-        return [NamedModule(dump.source.name, module) for module in modules]
+        return [
+            [NamedModule(dump.source.name, module) for module in dump.modules(self._reading)]
+            for dump in map(open_dump, files)
+        ]
 
     def _of_pairs(self, pairs: Sequence[Pair]) -> ComparisonReport:
         return ComparisonReport([self._compared(before, after) for before, after in pairs])
@@ -148,38 +140,3 @@ def _paired(read: Sequence[list[NamedModule]]) -> Sequence[Pair]:
 def _pairs(before: list[NamedModule], after: list[NamedModule]) -> list[Pair]:
     """Return the modules one by one where there are equally many, otherwise the last of each."""
     return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
-
-
-def compare_bits(
-    files: Sequence[str], output_format: str, *, is_partial: bool, given: GivenValues | None
-) -> int:
-    """Show whether the reductions of dumps give the same bits; return the exit status."""
-    report = Comparing(is_partial, given, None).bits(files)
-    emit(report, output_format)
-    return 0 if report.is_same else 1
-
-
-def compare_dumps(
-    files: Sequence[str],
-    output_format: str,
-    *,
-    is_partial: bool,
-    given: GivenValues | None,
-    watcher: Watcher | None,
-    shown: str | None,
-) -> int:
-    """Show what dumps do not share; return the exit status.
-
-    Args:
-        files: one or two.
-        output_format: ``text`` or ``json``.
-        is_partial: whether they may be cut off.
-        given: what the arguments of kernels are.
-        watcher: knows which new findings are a failure; None where any difference is one.
-        shown: the pass whose details are shown, or `tt_layout.reports.passes.ALL`.
-    """
-    report = Comparing(is_partial, given, watcher).report(files, shown)
-    emit(report, output_format)
-    if watcher is not None:
-        return tell_failures(watcher)
-    return 0 if report.is_same else 1

@@ -1,9 +1,9 @@
-"""Arguments inferred from a dump: types, targets, and the layouts of an operation on a line.
+"""Parameters inferred from a dump: types, targets, and the layouts of an operation on a line.
 
-A command that takes layouts is given what it lacks before its arguments are read: of ``FILE:ALIAS``
-a type that the alias is used with, and the target; of ``FILE:LINE`` the layouts of the
-data movement on that line, too; ``plot`` also draws the multiplication on it, and ``reduce`` takes
-the layout and the axis of the reduction.
+A command that takes layouts is given what it lacks before its parameters are converted: of
+``FILE:ALIAS`` a type that the alias is used with, and the target; of ``FILE:LINE`` the layouts of
+the data movement on that line, too; ``plot`` also draws the multiplication on it, and ``reduce``
+takes the layout and the axis of the reduction.
 """
 
 from __future__ import annotations
@@ -30,15 +30,6 @@ MAX_NAMED = 4  # types that a note names
 _OF_PAIRS = ("conflicts", "convert", "diff")
 
 
-class DumpCommand(click.Command):
-    """A command whose layouts may be those of a dump."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments, with what a dump knows added."""
-        is_completed = ctx.resilient_parsing
-        return super().parse_args(ctx, args if is_completed else _with_dump(self, ctx, args))
-
-
 class DumpName(NamedTuple):
     """An argument that names something in a dump.
 
@@ -63,68 +54,110 @@ class DumpName(NamedTuple):
 
 
 class _Added(NamedTuple):
-    """Replacement of an argument, and added options."""
+    """Layouts in the place of an argument, and what else an operation tells, by parameter."""
 
     places: Mapping[str, Sequence[str]]
     tensor: str | None
     target: str | None
-    options: Sequence[str] = ()
+    values: Mapping[str, Any] = {}
     others: Sequence[str] = ()
 
 
-def _with_dump(command: click.Command, ctx: click.Context, args: list[str]) -> list[str]:
-    """Return the arguments of a command with what their dump knows."""
-    try:
-        values, _, _ = command.make_parser(ctx).parse_args(list(args))
-    except click.UsageError:
-        return args  # which the command says itself
+def inferred(context: click.Context, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values of a command's parameters with what the dump among them knows.
+
+    Args:
+        context: of the command.
+        values: as they were given, by the names of the parameters.
+
+    Raises:
+        LayoutError: the dump has no such alias or operation.
+        click.UsageError: there are more layouts than the command takes.
+    """
+    command = context.command
     if command.name in ("plot", "page") and _is_missing(values, "path"):
-        places = _whole_dump(values.get("layout"), command.name)
-        if places:
-            layout = values["layout"]
-            return [text for arg in args for text in (places if arg == layout else [arg])]
+        dump = _whole_dump(values.get("layout"), command.name)
+        if dump:
+            return {**dump, **_replaced(context, values, {values["layout"]: ()})}
     names = list(_names(command, values))
     if not names:
         _refuse_languages(command, values)
-        return args
+        return values
     lines = [name for name in names if name.line is not None]
-    if command.name == "plot" and lines and _is_multiplication(lines[0]):
-        return _of_multiplication(lines[0], args, values)
-    if command.name == "plot" and lines and values.get("view") == "sectors":
-        place = ["-i", lines[0].file, "--line", lines[0].what]
-        return [text for arg in args for text in (place if arg == lines[0].text else [arg])]
+    if command.name == "plot" and lines:
+        is_multiplication = _is_multiplication(lines[0])
+        if is_multiplication or values.get("view") == "sectors":
+            rest = _replaced(context, values, {lines[0].text: ()})
+            place = {"path": lines[0].file, "line": lines[0].what}
+            return {**({"view": "mma"} if is_multiplication else {}), **rest, **place}
     is_typed = not _is_missing(values, "tensor")
     added = _of_line(command, lines[0], values) if lines else _of_aliases(names, is_typed)
-    parameters = {parameter.name for parameter in command.params}
-    added_options = [*added.options]
+    found = {**_replaced(context, values, added.places), **added.values}
     if added.tensor is not None and not is_typed:
-        added_options += ["-t", added.tensor]
+        found["tensor"] = added.tensor
         if added.others:
             note(f"the type is {added.tensor}; -t takes another: {', '.join(added.others)}")
     target = _target(command, added)
-    if target is not None and "target" in parameters and _is_missing(values, "target"):
-        added_options += ["--target", target]
-    return [text for arg in args for text in added.places.get(arg, [arg])] + added_options
+    if target is not None and _is_missing(values, "target"):
+        found["target"] = target
+    return found
 
 
-def _whole_dump(text: object, command: str) -> list[str]:
-    """Return the options that name the dump that stands in the place of a layout, if one does."""
+def _replaced(
+    context: click.Context, values: Mapping[str, Any], places: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """Return values with other texts in the places of arguments.
+
+    Raises:
+        click.UsageError: there are more than the command takes.
+    """
+    arguments = [
+        parameter for parameter in context.command.params if isinstance(parameter, click.Argument)
+    ]
+    texts = [
+        new
+        for parameter in arguments
+        for text in _texts(values.get(parameter.name or ""))
+        for new in places.get(text, [text])
+    ]
+    left = dict(values)
+    for parameter in arguments:
+        name = parameter.name or ""
+        number = len(texts) if parameter.nargs < 0 else 1
+        taken, texts = texts[:number], texts[number:]
+        left.pop(name, None)
+        if taken:
+            left[name] = tuple(taken) if parameter.nargs < 0 else taken[0]
+    if texts:
+        context.fail(f"Got unexpected extra argument{'s' * (len(texts) > 1)} ({' '.join(texts)})")
+    return left
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts that an argument was given; none where it is missing."""
+    for text in value if isinstance(value, (tuple, list)) else (value,):
+        if isinstance(text, str):
+            yield text
+
+
+def _whole_dump(text: object, command: str) -> dict[str, Any]:
+    """Return the values that name the dump that stands in the place of a layout, if one does."""
     from tt_layout.ir.file_aliases import split_line, split_module
 
     if not isinstance(text, str):
-        return []
+        return {}
     file, line = split_line(text) if command == "page" else (text, None)
     path = split_module(file).path
     if not os.path.isfile(path) or path.endswith(".json"):
-        return []
-    return ["-i", file, *(["--line", str(line)] if line is not None else [])]
+        return {}
+    return {"path": file, "line": line} if line is not None else {"path": file}
 
 
 def _target(command: click.Command, added: _Added) -> str | None:
     """Return the GPU that a dump is for; of an unknown one only where its costs are asked for."""
     from tt_layout.hardware import find_target
 
-    if added.target is None or command.name != "plot" or "--access" in added.options:
+    if added.target is None or command.name != "plot" or "access" in added.values:
         return added.target
     try:
         return find_target(added.target).name
@@ -145,13 +178,6 @@ def _is_multiplication(name: DumpName) -> bool:
         if any(product.line == name.line for product in products):
             return True
     return False
-
-
-def _of_multiplication(name: DumpName, args: list[str], values: Mapping[str, Any]) -> list[str]:
-    """Return the arguments that draw the multiplication on a line of a dump."""
-    place = ["-i", name.file, "--line", name.what]
-    view = ["--view", "mma"] if _is_missing(values, "view") else []
-    return [text for arg in args for text in (place if arg == name.text else [arg])] + view
 
 
 def _is_missing(values: Mapping[str, Any], name: str) -> bool:
@@ -175,10 +201,9 @@ def _refuse_languages(command: click.Command, values: Mapping[str, Any]) -> None
 def _arguments(command: click.Command, values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the arguments that may name a file."""
     for parameter in command.params:
-        value = values.get(parameter.name or "")
         if isinstance(parameter, click.Argument):
-            for text in value if isinstance(value, (tuple, list)) else (value,):
-                if isinstance(text, str) and not text.lstrip().startswith("#"):
+            for text in _texts(values.get(parameter.name or "")):
+                if not text.lstrip().startswith("#"):
                     yield text
 
 
@@ -251,19 +276,19 @@ def _of_line(command: click.Command, name: DumpName, values: Mapping[str, Any]) 
     if command.name == "conflicts" and operation.group is MovementKind.CONVERSION:
         raise name.error("this is a conversion between register layouts: use convert")
     if is_access and command.name == "swizzle":
-        return _accesses(module, operation, name)
+        return _accesses(module, operation, name, _texts(values.get("more_writers")))
     if command.name in _OF_PAIRS and len(ends) < 2:
         raise name.error(f"{operation.name} has one layout, and {command.name} takes two")
     layouts = [str(end.encoding) for end in ends]
     if command.name not in (*_OF_PAIRS, "plot"):
         layouts = layouts[-1:]
-    options: list[str] = []
+    told: dict[str, Any] = {}
     if is_access and command.name in ("conflicts", "plot"):
-        options = ["--access", operation.group.partition(" ")[2]]
+        told["access"] = operation.group.partition(" ")[2]
         _refuse_parts(operation, name)
         if command.name == "plot" and _is_missing(values, "view") and _conflicts(module, operation):
-            options += ["--view", "cycles"]
-    return _Added({name.text: layouts}, f"tensor<{moved.plain}>", module.target_option, options)
+            told["view"] = "cycles"
+    return _Added({name.text: layouts}, f"tensor<{moved.plain}>", module.target_option, told)
 
 
 def _of_reduction(name: DumpName, values: Mapping[str, Any]) -> _Added:
@@ -284,15 +309,14 @@ def _of_reduction(name: DumpName, values: Mapping[str, Any]) -> _Added:
             if held is not None and _has_layout(held):
                 ordering = operation.attributes.get("reduction_ordering")
                 said = {"axis": operation.integer("axis"), "ordering": ordering}
-                options = [
-                    text
+                told = {
+                    option: value
                     for option, value in said.items()
                     if value is not None and _is_missing(values, option)
-                    for text in (f"--{option}", str(value))
-                ]
+                }
                 tensor = f"tensor<{held.plain}>"
                 layouts = {name.text: [str(held.encoding)]}
-                return _Added(layouts, tensor, module.target_option, options)
+                return _Added(layouts, tensor, module.target_option, told)
     raise name.error("no reduction is on that line")
 
 
@@ -330,7 +354,9 @@ def _refuse_parts(operation: Operation, name: DumpName) -> None:
                 raise name.error("the access is to a part of a buffer; tt-layout audit costs it")
 
 
-def _accesses(module: Module, operation: Operation, name: DumpName) -> _Added:
+def _accesses(
+    module: Module, operation: Operation, name: DumpName, more_writers: Iterator[str]
+) -> _Added:
     """Return the layouts of all accesses to buffers of a layout, those that write first."""
     memory = operation.memory
     assert memory is not None
@@ -345,6 +371,6 @@ def _accesses(module: Module, operation: Operation, name: DumpName) -> _Added:
     writers, readers = list(sides[MovementKind.LOCAL_STORE]), list(sides[MovementKind.LOCAL_LOAD])
     if not writers:
         writers = readers
-    options = [text for writer in writers[1:] for text in ("--writer", writer)]
+    told = {"more_writers": [*more_writers, *writers[1:]]} if writers[1:] else {}
     tensor = f"tensor<{memory.plain}>"
-    return _Added({name.text: [writers[0], *readers]}, tensor, module.target_option, options)
+    return _Added({name.text: [writers[0], *readers]}, tensor, module.target_option, told)

@@ -13,9 +13,13 @@ from tt_layout.errors import LayoutError
 
 if TYPE_CHECKING:
     from tt_layout.reports.report import Report
+    from tt_layout.reports.watched_findings import Watcher
 
 KEPT = 1 << 22
 """Bytes of a report that are kept in memory until all of it has been made."""
+
+MAX_NAMED = 20
+"""Findings that are named on standard error."""
 
 
 def emit(report: Any, output_format: str = "text") -> None:
@@ -80,6 +84,22 @@ def _made(texts: Iterable[str]) -> Iterator[tuple[int, Iterable[bytes]]]:
 def note(text: str) -> None:
     """Print a note beside a report, on standard error."""
     click.echo(fitted(f"note: {text}", sys.stderr), err=True)
+
+
+def tell_failures(watcher: Watcher) -> int:
+    """Name on standard error what the audit fails on; return the exit status."""
+    from tt_layout.safe_text import safe
+
+    failures = watcher.failures
+    for failure in failures[:MAX_NAMED]:
+        where = f"{safe(failure.file)}:{failure.finding.line}"
+        click.echo(
+            f"failed on {failure.finding.kinds[0]}: {where}: {safe(failure.finding.message)}",
+            err=True,
+        )
+    if len(failures) > MAX_NAMED:
+        click.echo(f"failed on {len(failures) - MAX_NAMED} more findings", err=True)
+    return 1 if failures else 0
 
 
 def fitted(text: str, stream: IO[str]) -> str:

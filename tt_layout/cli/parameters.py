@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -362,6 +362,44 @@ def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
     return chosen.table
 
 
+# -- parameters that a dump among the arguments tells -------------------------------------------
+
+_OF_DUMP = "tt_layout.of_dump"
+
+
+class LayoutArgument(click.Argument):
+    """A layout, or what names one in a dump that tells other parameters, too."""
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Convert the value that was given, or that the dump has in its place."""
+        return super().handle_parse_result(ctx, _with_dump(ctx, opts), args)
+
+
+class InferredOption(click.Option):
+    """An option whose value a dump tells that a `LayoutArgument` names."""
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        """Convert the value that was given, or that the dump tells."""
+        return super().handle_parse_result(ctx, _with_dump(ctx, opts), args)
+
+
+def _with_dump(context: click.Context, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values of parameters with what the dump among them knows, found out once."""
+    takes_dump = any(isinstance(parameter, LayoutArgument) for parameter in context.command.params)
+    if context.resilient_parsing or not takes_dump:
+        return values
+    if _OF_DUMP not in context.meta:
+        from tt_layout.cli.dump_arguments import inferred
+
+        context.meta[_OF_DUMP] = inferred(context, values)
+    known: Mapping[str, Any] = context.meta[_OF_DUMP]
+    return known
+
+
 # -- options that several commands take ---------------------------------------------------------
 
 _RELEASE = "tt_layout.release"
@@ -394,6 +432,7 @@ def tensor_option(
     return click.option(
         "-t",
         "tensor",
+        cls=InferredOption,
         type=TypeParameter(),
         required=is_required,
         is_eager=True,
@@ -450,7 +489,9 @@ def target_option(function: _Function) -> _Function:
     from tt_layout.hardware import target_names
 
     words = f"The GPU: {target_names()}; by default one whose warps have as many lanes."
-    return click.option("--target", type=TargetParameter(), help=words)(function)
+    return click.option("--target", cls=InferredOption, type=TargetParameter(), help=words)(
+        function
+    )
 
 
 format_option = click.option(

@@ -22,8 +22,7 @@ from tt_layout.golden.inputs import (
     tensor_type,
 )
 from tt_layout.hardware import DEFAULT_TARGET, find_target
-from tt_layout.ir.file_aliases import split_module, whole_modules
-from tt_layout.ir.passes import chosen_modules
+from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.source import read_source
 from tt_layout.placement import place
 from tt_layout.reports.conflicts import ConflictsReport, conflicts_report
@@ -169,15 +168,13 @@ def audit(case: Case) -> CaseOutput:
 
 def findings_of(case: Case) -> FindingsReport:
     """Audit the kernels of a case's dump."""
-    from tt_layout.audit.audit import audit_module
-    from tt_layout.audit.modules.audited_module import SharedWork
     from tt_layout.audit.values.given import parse_values
+    from tt_layout.dumps.audits import Auditor
+    from tt_layout.dumps.dump import Dump, Reading
 
     with pointing_at(case, "values"):
         texts = [text.strip() for text in (case.text("values") or "").split(",") if text.strip()]
         values = parse_values(texts, {}) if texts else None
     path, number = split_module(str(case.folder / (case.text("file") or "")))
-    shared = SharedWork()
-    modules = whole_modules(read_source(path), release(case), number)
-    modules = chosen_modules(modules) if number is None else modules
-    return FindingsReport([audit_module(module, shared, values) for module in modules])
+    auditor = Auditor(Reading(release=release(case), given=values))
+    return FindingsReport(list(auditor.audits(Dump(read_source(path), number))))

@@ -7,20 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.axis import axis_info as axis_info_of
+from tt_layout.dumps.dump import open_object
 from tt_layout.errors import LayoutError, expect, shown
-from tt_layout.ir.file_aliases import FileName, split_module
 from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaFunction, Value, read_functions
-from tt_layout.kernels.metadata import (
-    NO_METADATA,
-    KernelMetadata,
-    metadata_beside,
-    metadata_of_kernel,
-)
 from tt_layout.library.pictures import Page
-from tt_layout.mlir.source import Source, read_source
 from tt_layout.releases import Release
-from tt_layout.reports.audit_ir import STAGE, given_values
+from tt_layout.reports.audit_ir import given_values
 from tt_layout.rewriting.apply import cure
 from tt_layout.rewriting.report import AppliedReport
 
@@ -46,7 +39,8 @@ def explore_ir(
         release: of Triton, whose rules hold.
 
     Raises:
-        LayoutError: it is none of these, or no layout of the dump is used with a type that it fits.
+        LayoutError: the dump cannot be read, or no layout of it is used with a type that it fits.
+        TypeError: the source is none of these.
 
     Example:
         >>> explore_ir('''module {
@@ -58,11 +52,14 @@ def explore_ir(
     from tt_layout.page.dump import page_of_dump
     from tt_layout.reports.program_source import near
 
-    dump, module, metadata = _opened(source)
-    program = near(dump.name if os.path.isfile(dump.name) else None)
+    dump = open_object(source)
+    name = dump.source.name
+    program = near(name if os.path.isfile(name) else None)
     given = given_values(values or None, None)
-    page = page_of_dump(dump, [], release, module, program, known=metadata, given=given)
-    return Page(page.html, dump.name)
+    page = page_of_dump(
+        dump.source, [], release, dump.number, program, known=dump.known, given=given
+    )
+    return Page(page.html, name)
 
 
 def apply(
@@ -89,6 +86,7 @@ def apply(
 
     Raises:
         LayoutError: nothing is suggested for it, or that cannot be carried out.
+        TypeError: the source is none of these.
 
     Example:
         >>> a, b = (f"#ttg.blocked<{{sizePerThread = [1, {n}], threadsPerWarp = [4, 8], "
@@ -110,11 +108,11 @@ def apply(
         %relaid_0 = arith.constant dense<1.0> : tensor<64x64xf16, #b>
     """
     expect("finding", finding, int, type(None))
-    dump, module, _ = _opened(source)
+    dump = open_object(source)
     given_numbers = given_values(values or None, gpu)
     numbers = [finding] if finding is not None else []
-    change = cure(dump, numbers, module=module, release=release, given=given_numbers)
-    return AppliedReport(change, dump.name)
+    change = cure(dump.source, numbers, module=dump.number, release=release, given=given_numbers)
+    return AppliedReport(change, dump.source.name)
 
 
 def axis_info(
@@ -161,22 +159,3 @@ def axis_info(
 
 def _by_name(infos: Mapping[Value, AxisInfo]) -> Mapping[str, AxisInfo]:
     return {value.name: info for value, info in infos.items()}
-
-
-def _opened(source: Any) -> tuple[Source, int | None, KernelMetadata]:
-    """Return the text of a dump, its selected module, and its metadata."""
-    texts = getattr(source, "asm", None)
-    if texts is not None:
-        try:
-            text = texts[STAGE]
-        except (KeyError, TypeError):
-            raise LayoutError(f"the kernel has no {STAGE}: it was not compiled for a GPU") from None
-        name = str(getattr(source, "name", None) or f"<{STAGE}>")
-        return Source(str(text), name), None, metadata_of_kernel(source)
-    if isinstance(source, str) and "\n" in source:
-        return Source(source, "<text>"), None, NO_METADATA
-    if isinstance(source, (str, os.PathLike)):
-        file: FileName = split_module(os.fspath(source))
-        return read_source(file.path), file.module, metadata_beside(file.path)
-    message = f'expected MLIR text, a path, or a compiled kernel with asm["{STAGE}"]'
-    raise LayoutError(f"{message}, got {type(source).__name__}")

@@ -17,6 +17,7 @@ from tt_layout.audit.passes import PassHistory
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.given import GivenValues
+from tt_layout.dumps.large import FEW, ManyModules, in_brief
 from tt_layout.enums import MemorySpace
 from tt_layout.folding import fold
 from tt_layout.ir.data_movements import MovementKind
@@ -32,6 +33,7 @@ from tt_layout.reports.audit_tables import kernel_lines, layout_lines
 from tt_layout.reports.findings_report import whole_kernels
 from tt_layout.reports.first_screen import SCREEN, WIDTH, first_screen
 from tt_layout.reports.fitted import Fitted, Paragraph
+from tt_layout.reports.kernel_overview import KernelOverview
 from tt_layout.reports.pass_tables import history_data, module_lines
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.program_source import ANYWHERE, ProgramSource
@@ -42,7 +44,6 @@ from tt_layout.wording import count
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
-    from tt_layout.reports.many_modules import ManyModules
     from tt_layout.reports.measured import Measurements
 
     Audits = TypeVar("Audits", bound=Iterable[Audit], default=Iterable[Audit], covariant=True)
@@ -50,9 +51,6 @@ else:  # defaults of type variables are of Python 3.13
     from typing import TypeVar
 
     Audits = TypeVar("Audits", covariant=True)
-
-FEW = 12
-"""Modules of a dump that have a first screen each; more of them have a line for each kernel."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -125,9 +123,7 @@ class AuditReport(Printed, Generic[Audits]):
         first = deque(islice(audits, FEW + 1))
         rest = chain((first.popleft() for _ in range(len(first))), audits)
         if len(first) > FEW and not self._shows_each:
-            from tt_layout.reports.many_modules import in_brief
-
-            yield from self._in_brief(in_brief(self.file, rest, self.top))
+            yield from self._in_brief(in_brief(self.file, rest))
         else:
             yield from self._each(rest)
             for history in self.histories:
@@ -143,7 +139,7 @@ class AuditReport(Printed, Generic[Audits]):
 
     def _in_brief(self, modules: ManyModules) -> Iterator[Line | Fitted]:
         """Yield a line for each kernel of many modules, and the worst modules below."""
-        yield from modules.overview.lines()
+        yield from KernelOverview(modules.kernels, (), self.top).lines()
         yield Line()
         yield from self._each(modules.worst)
 

@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from tt_layout.audit.audit import Audit, audit_module, check_product
-from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.values.given import GivenValues, check_names, parse_values
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.values.given import GivenValues, parse_values
+from tt_layout.dumps.audits import Auditor
+from tt_layout.dumps.dump import TEXT, Dump, Reading, open_object
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import find_product
-from tt_layout.ir import parse_ir
-from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.module import Module
-from tt_layout.ir.passes import chosen_modules
-from tt_layout.kernels.metadata import (
-    NO_METADATA,
-    KernelMetadata,
-    metadata_beside,
-    metadata_of_kernel,
-)
-from tt_layout.mlir.languages import no_mlir
-from tt_layout.mlir.source import Source, read_source
-from tt_layout.mlir.wrappers import unwrapped
+from tt_layout.mlir.source import Source
 from tt_layout.reports.audit import AuditReport
-
-STAGE = "ttgir"
-"""What a compiled kernel calls the text in which layouts stand."""
 
 
 def audit_ir(
@@ -80,20 +67,19 @@ def audits_of(
         source, values, gpu: as for `audit_ir`.
         is_judged: whether findings are looked for, which takes as long as all the rest.
     """
-    name, modules, known = _opened(source)
-    given = given_values(values, gpu)
-    shared = SharedWork(explains=is_judged)
-    audits = tuple(
-        audit_module(module, shared, given, known, is_judged=is_judged) for module in modules
-    )
+    modules = _parsed(source)
+    if modules is None:
+        dump = open_object(source)
+    else:
+        dump = Dump(modules[0].source if modules else Source("", "<modules>"))
+    is_path = isinstance(source, (str, os.PathLike)) and dump.source.name != TEXT
+    name = str(source) if is_path else dump.source.name
+    reading = Reading(is_partial=not is_path, given=given_values(values, gpu))
+    auditor = Auditor(reading, explained=None if is_judged else 0, is_judged=is_judged)
+    audits = tuple(auditor.audits(dump, iter(modules) if modules is not None else None))
     if not audits:
-        if isinstance(source, str):
-            path = split_module(source).path
-            raise no_mlir(Source(source, name) if "\n" in source else read_source(path))
         raise LayoutError(f"found no MLIR in {name}")
-    if given is not None:
-        check_names(given, {argument: None for audit in audits for argument in audit.arguments})
-        check_product(given, [audit.chip for audit in audits])
+    auditor.check_given()
     return AuditReport(name, audits)
 
 
@@ -112,34 +98,12 @@ def given_values(values: Mapping[str, int] | None, gpu: str | None) -> GivenValu
     return numbers if gpu is None else replace(numbers, product=find_product(gpu))
 
 
-def _opened(source: Any) -> tuple[str, Iterable[Module], KernelMetadata]:
-    """Return the name of a dump, its modules, and what is known of the compiled kernel."""
+def _parsed(source: Any) -> list[Module] | None:
+    """Return modules where they are given; None of anything else."""
     if isinstance(source, Module):
-        return source.source.name, [source], NO_METADATA
-    if isinstance(source, Sequence) and not isinstance(source, str):
-        entries = islice(source, len(source))  # a class of its own may yield for ever
-        modules = [module for module in entries if isinstance(module, Module)]
-        if len(modules) == len(source):
-            return modules[0].source.name if modules else "<modules>", modules, NO_METADATA
-    texts = getattr(source, "asm", None)
-    if texts is not None:
-        return _of_kernel(source, texts)
-    if isinstance(source, str) and "\n" in source:
-        return "<text>", chosen_modules(parse_ir(unwrapped(source))), NO_METADATA
-    if isinstance(source, (str, os.PathLike)):
-        file = split_module(os.fspath(source))
-        opened = whole_modules(read_source(file.path), None, file.module)
-        opened = chosen_modules(opened) if file.module is None else opened
-        return str(source), opened, metadata_beside(file.path)
-    message = 'expected MLIR text, a path, modules, or a compiled kernel with asm["ttgir"]'
-    raise TypeError(f"{message}, got {type(source).__name__}")
-
-
-def _of_kernel(kernel: Any, texts: Any) -> tuple[str, Iterable[Module], KernelMetadata]:
-    try:
-        text = texts[STAGE]
-    except (KeyError, TypeError):
-        raise LayoutError(f"the kernel has no {STAGE}: it was not compiled for a GPU") from None
-    name = getattr(kernel, "name", None)
-    title = f"{name}.{STAGE}" if isinstance(name, str) else f"<{STAGE}>"
-    return title, parse_ir(text), metadata_of_kernel(kernel)
+        return [source]
+    if not isinstance(source, Sequence) or isinstance(source, str):
+        return None
+    entries = islice(source, len(source))  # a class of its own may yield for ever
+    modules = [module for module in entries if isinstance(module, Module)]
+    return modules if len(modules) == len(source) else None

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from tt_layout.audit.facts import Difference, differences, in_words, is_worse
 from tt_layout.audit.kernel import Kernel
+from tt_layout.dumps.audits import PassedOver
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, Paragraph, Table
-from tt_layout.reports.kernel_overview import PassedOver, names_apart
+from tt_layout.reports.kernel_overview import names_apart
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, Summary
 from tt_layout.safe_text import safe

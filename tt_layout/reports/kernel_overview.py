@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from tt_layout.audit.audit import Audit
 from tt_layout.audit.kernel import Kernel, kernels_of
-from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.rules import kinds, rules
-from tt_layout.audit.values.given import GivenValues
+from tt_layout.audit.shares import grid_of
+from tt_layout.audit.verdict import BEFORE_LAYOUTS
+from tt_layout.dumps.audits import Auditor, PassedOver
+from tt_layout.dumps.dump import Reading, open_dumps
+from tt_layout.dumps.many import files_of
 from tt_layout.errors import LayoutError
-from tt_layout.ir.file_aliases import whole_modules
-from tt_layout.ir.module import Module
-from tt_layout.ir.passes import chosen_modules
-from tt_layout.ir.reader import check_lines
-from tt_layout.ir.scope import Interner
-from tt_layout.mlir.languages import no_mlir
-from tt_layout.releases import Release
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, FoldedLine, Paragraph, Table
-from tt_layout.reports.opened import OpenedDump, audit_with, open_dumps
 from tt_layout.reports.report import Line
+from tt_layout.reports.watched_findings import Watcher
 from tt_layout.safe_text import safe
 from tt_layout.surface import is_command_line
 from tt_layout.wording import count, size
@@ -36,102 +31,6 @@ MAX_PASSED = 3
 
 MAX_OPTIONS = 6
 """Options that tell kernels of one name apart, at most."""
-
-MAX_KNOWN = 1 << 24
-"""Characters of dumps after which what is known of them is forgotten, to bound the memory."""
-
-
-class PassedOver(NamedTuple):
-    """A file that has no audit, and why."""
-
-    file: str
-    reason: str
-
-
-class FileKernels(NamedTuple):
-    """The kernels of a dump, and the names of their arguments where values were given.
-
-    Attributes:
-        unread: what of the dump is left out, of a log of many kernels.
-    """
-
-    kernels: tuple[Kernel, ...]
-    arguments: tuple[str, ...] = ()
-    unread: tuple[PassedOver, ...] = ()
-
-
-class FileReader:
-    """Audits dumps one by one, with what it knows of earlier ones.
-
-    Args:
-        is_partial: whether dumps may be cut off.
-        release: whose rules hold; None for those that fit.
-        given: what the arguments of kernels are.
-        explains: whether findings say what would make accesses wider.
-        has_bounds: whether facts have the bounds, which take a quarter of an audit.
-    """
-
-    def __init__(
-        self,
-        is_partial: bool,
-        release: Release | None,
-        given: GivenValues | None,
-        *,
-        explains: bool = True,
-        has_bounds: bool = False,
-    ) -> None:
-        self._is_partial, self._release, self._given = is_partial, release, given
-        self._explains, self._has_bounds = explains, has_bounds
-        self._forget()
-
-    def _forget(self) -> None:
-        """Begin with nothing known of earlier dumps."""
-        self._shared, self._known = SharedWork(explains=self._explains), 0
-        self._interner = Interner(self._release)
-
-    def read(self, name: str) -> FileKernels | PassedOver:
-        """Return the kernels of a dump, or why there are none."""
-        if self._known > MAX_KNOWN:
-            self._forget()
-        try:
-            return self._kernels(name)
-        except LayoutError as error:
-            return PassedOver(name, error.message)
-        except RecursionError:
-            return PassedOver(name, "it is nested too deeply")
-
-    def _kernels(self, name: str) -> FileKernels:
-        settled: list[Kernel] = []
-        arguments: dict[str, None] = {}
-        opened = open_dumps(name)
-        for dump in opened.dumps:
-            check_lines(dump.source)
-            self._known += len(dump.source.text)
-            is_empty = True
-            for module in self._modules(dump):
-                is_empty = False
-                audit = self._audit(module, dump)
-                arguments.update(dict.fromkeys(audit.arguments))
-                place = dump.source.name if dump.number is None else name
-                kernels = kernels_of(audit, file=place)
-                settled += (kernel.settled(has_bounds=self._has_bounds) for kernel in kernels)
-            if is_empty:
-                raise no_mlir(dump.source)
-        unread = tuple(PassedOver(*passed) for passed in opened.unread)
-        return FileKernels(tuple(settled), tuple(arguments), unread)
-
-    def _audit(self, module: Module, dump: OpenedDump) -> Audit:
-        return audit_with(module, self._shared, dump.launch, self._given, dump.known).audit
-
-    def _modules(self, dump: OpenedDump) -> Iterator[Module]:
-        modules = whole_modules(
-            dump.source,
-            self._release,
-            dump.number,
-            is_partial=self._is_partial,
-            interner=self._interner,
-        )
-        return chosen_modules(modules) if dump.number is None else modules
 
 
 @dataclass(frozen=True)
@@ -214,6 +113,49 @@ class KernelOverview:
             "kernels": [kernel_data(kernel) for kernel in self.kernels[: self.top]],
             "passed_over": [passed._asdict() for passed in self.passed_over],
         }
+
+
+class EachKernel:
+    """Kernels of dumps one by one, audited in this process and let go when the next is asked for.
+
+    Args:
+        names: of dumps, and of folders with dumps.
+        reading: how dumps are read.
+        watcher: is given the findings.
+        tell: takes a sentence on what is skipped, and on what has no layouts yet.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        reading: Reading,
+        watcher: Watcher,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._files = files_of(names)
+        self._reading, self._watcher, self._tell = reading, watcher, tell
+
+    def all_kernels(self) -> Iterator[Kernel]:
+        """Yield the kernels of every dump; one that cannot be read is skipped.
+
+        Raises:
+            LayoutError: none can be read, or a value is given for an argument of no kernel.
+        """
+        auditor, unread = Auditor(self._reading), 0
+        for file in self._files:
+            try:
+                for dump in open_dumps(file).dumps:
+                    for audit in self._watcher.pass_on(file, auditor.audits(dump)):
+                        kernels = kernels_of(audit, grid_of(audit), dump.source.name)
+                        if any(kernel.is_before_layouts for kernel in kernels):
+                            self._tell(f"{file}: {BEFORE_LAYOUTS}")
+                        yield from kernels
+            except LayoutError as error:
+                unread += 1
+                if unread == len(self._files):
+                    raise
+                self._tell(f"{file} skipped: {error.message}")
+        auditor.check_given()
 
 
 class Screenful(NamedTuple):

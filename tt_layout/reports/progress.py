@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from time import monotonic
 from typing import Protocol, TypeVar
 
@@ -43,6 +44,29 @@ def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
                 show = shown.enter_context(progress_bar(total, "MofNCompleteColumn"))
             if show is not None:
                 show(done)
+
+
+@contextmanager
+def shown_from(least: int, column: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Give what takes how much of a total is done; of a large one a terminal shows it.
+
+    Args:
+        least: the smallest total that is shown.
+        column: as `progress_bar` takes it.
+        total: what there is to do.
+    """
+    if total < least or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    with progress_bar(total, column) as show:
+        yield show
+
+
+characters_shown = partial(shown_from, 4 << 20, "TaskProgressColumn")
+"""Shows how many characters of a dump are read, or bytes; of 4 MiB at least."""
+
+dumps_shown = partial(shown_from, 24, "MofNCompleteColumn")
+"""Shows how many of many dumps are done."""
 
 
 @contextmanager

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tt_layout.audit.kernel import Kernel, kernels_of
-from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.time.estimate import Estimate, NoEstimate
-from tt_layout.audit.values.given import GivenValues
-from tt_layout.errors import LayoutError
-from tt_layout.ir.file_aliases import whole_modules
-from tt_layout.ir.passes import chosen_modules
-from tt_layout.releases import Release
-from tt_layout.reports.kernel_overview import PassedOver
-from tt_layout.reports.opened import audit_with, open_dumps
+from tt_layout.dumps.audits import Auditor, PassedOver, or_passed_over
+from tt_layout.dumps.dump import Reading, open_dumps
 from tt_layout.reports.report import GAP, Line
 from tt_layout.reports.time_data import estimate_data
 from tt_layout.safe_text import safe
 from tt_layout.surface import argument
 from tt_layout.wording import count, duration, size
-
-MAX_KNOWN = 1 << 24
-"""Characters of dumps of which is kept what they have in common."""
 
 WAVES = 4
 """Full waves of the kernel that stores most, of which as much is stored by the others."""
@@ -71,39 +62,28 @@ class Configuration(NamedTuple):
         return f"@{self.function}" if self.function is not None else "outside of functions"
 
 
-class DumpReader:
-    """Reads configurations, dump by dump, with what it knows of earlier ones.
+def configurations_by(
+    reading: Reading,
+) -> Callable[[str], list[Configuration] | PassedOver]:
+    """Return what reads the configurations of dumps one by one, with what it knows of earlier ones.
+
+    It returns those of a file, or why there are none.  In a log of tritonparse launches give values
+    and grids.
 
     Args:
-        given: what the arguments of kernels are.
-        release: whose rules hold; None for those that fit.
+        reading: how dumps are read.
     """
+    auditor = Auditor(reading, explained=0, is_judged=False)
 
-    def __init__(self, given: GivenValues | None = None, release: Release | None = None) -> None:
-        self._given, self._release = given, release
-        self._shared, self._known = SharedWork(explains=False), 0
+    def read(file: str) -> list[Configuration] | PassedOver:
+        return or_passed_over(file, lambda: [Configuration.of(kernel) for kernel in kernels(file)])
 
-    def read(self, file: str) -> list[Configuration] | PassedOver:
-        """Return the configurations of a dump, or why there are none.
-
-        In a log of tritonparse launches give values and grids.
-        """
-        if self._known > MAX_KNOWN:
-            self._shared, self._known = SharedWork(explains=False), 0
-        try:
-            return [Configuration.of(kernel) for kernel in self._kernels(file)]
-        except LayoutError as error:
-            return PassedOver(file, error.message)
-
-    def _kernels(self, file: str) -> Iterator[Kernel]:
+    def kernels(file: str) -> Iterator[Kernel]:
         for dump in open_dumps(file).dumps:
-            self._known += len(dump.source.text)
-            modules = whole_modules(dump.source, self._release, dump.number)
-            for module in chosen_modules(modules) if dump.number is None else modules:
-                audit = audit_with(
-                    module, self._shared, dump.launch, self._given, dump.known, is_judged=False
-                ).audit
+            for audit in auditor.audits(dump):
                 yield from kernels_of(audit, file=file)
+
+    return read
 
 
 class Ranking:

@@ -19,20 +19,19 @@ from pydantic import Field
 from tt_layout.audit.finding_groups import numbered
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.given import PROGRAM_COUNTS
+from tt_layout.dumps.dump import Dump, Reading
 from tt_layout.editing.dump import MAX_TEXT
 from tt_layout.editing.explained import explained_line
 from tt_layout.errors import LayoutError
 from tt_layout.files import files_below, is_inside
 from tt_layout.hardware import DEFAULT_TARGET
-from tt_layout.ir.file_aliases import split_module, whole_modules
+from tt_layout.ir.file_aliases import split_module
 from tt_layout.ir.module import Module
-from tt_layout.ir.passes import chosen_modules
 from tt_layout.kernels.chosen_compiler import Compiler, choose_compiler
 from tt_layout.library.features import features
 from tt_layout.library.layouts import convert, translate
 from tt_layout.library.memory import conflicts, swizzle
 from tt_layout.library.pictures import plot
-from tt_layout.mlir.languages import no_mlir
 from tt_layout.mlir.source import SUFFIXES, Source, read_source
 from tt_layout.mlir.wrappers import unwrapped
 from tt_layout.releases import Release
@@ -277,11 +276,7 @@ class AgentTools:
         """
         source, number = self._dump(dump)
         rules = Release.parse(release) if release is not None else None
-        modules = whole_modules(source, rules, number, is_partial=True)
-        found = list(chosen_modules(modules) if number is None else modules)
-        if not found:
-            raise no_mlir(source)
-        return found
+        return list(Dump(source, number).meant(Reading(is_partial=True, release=rules)))
 
     def _audited(
         self,

@@ -9,6 +9,7 @@ from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.time.estimate import Estimate, NoEstimate
 from tt_layout.audit.values.given import GivenValues
+from tt_layout.dumps.audits import PassedOver, audit_with
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
@@ -16,8 +17,6 @@ from tt_layout.kernels.device import device_product
 from tt_layout.kernels.seen import SeenKernel
 from tt_layout.mlir.source import Source
 from tt_layout.reports.advice_text import first_cure
-from tt_layout.reports.kernel_overview import PassedOver
-from tt_layout.reports.opened import audit_with
 
 
 class WatchedKernel(NamedTuple):

@@ -7,7 +7,6 @@ import os
 import click
 
 from tt_layout.cli.compiling import compile_options
-from tt_layout.cli.dump_modules import open_dump
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import FileParameter, chosen_release, format_option, release_option
 from tt_layout.cli.values import (
@@ -17,6 +16,7 @@ from tt_layout.cli.values import (
     value_option,
     values_option,
 )
+from tt_layout.dumps.dump import open_dump
 from tt_layout.errors import LayoutError
 from tt_layout.files import make_folder
 from tt_layout.ir.file_aliases import split_module

@@ -6,26 +6,16 @@ import os
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tt_layout.audit.audit import SORTS, Audit, check_product, sort_movements
-from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.audit import SORTS, Audit, sort_movements
 from tt_layout.audit.passes import Compilations
-from tt_layout.audit.values.given import GivenValues, check_names
-from tt_layout.cli.baseline import (
-    baseline_option,
-    cache_option,
-    compare_with_baseline,
-    tolerance_option,
-)
-from tt_layout.cli.batch import EachKernel, overview
+from tt_layout.audit.rules import kinds
 from tt_layout.cli.compiling import compile_options
-from tt_layout.cli.dump_modules import open_dump, read_modules
-from tt_layout.cli.fail_on import fail_on_option, tell_failures
-from tt_layout.cli.output import emit
+from tt_layout.cli.output import emit, note, tell_failures
 from tt_layout.cli.parameters import FileParameter, chosen_release, npot_option, release_option
 from tt_layout.cli.values import (
     gpu_option,
@@ -34,28 +24,29 @@ from tt_layout.cli.values import (
     value_option,
     values_option,
 )
+from tt_layout.dumps.audits import Auditor
+from tt_layout.dumps.dump import Dump, Modules, Reading, is_log, open_dump
+from tt_layout.dumps.large import FEW, large_in_brief
+from tt_layout.dumps.many import ManyKernels, many_kernels
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.hardware import Target
-from tt_layout.ir import Module
-from tt_layout.ir.passes import chosen_modules, has_passes
+from tt_layout.files import user_cache
+from tt_layout.ir.passes import has_passes
 from tt_layout.kernels.metadata import given_metadata
 from tt_layout.kernels.trace import ProgramText
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.advice_text import DumpArgument
-from tt_layout.reports.audit import FEW, AuditReport, page_command
+from tt_layout.reports.audit import AuditReport, page_command
 from tt_layout.reports.baseline import BaselineReport
 from tt_layout.reports.formats import format_named, formats_of, in_words
-from tt_layout.reports.kernel_overview import MAX_KNOWN
-from tt_layout.reports.opened import OpenedDump, audit_with, is_log
+from tt_layout.reports.kernel_overview import EachKernel, KernelOverview
 from tt_layout.reports.program_source import ProgramSource
+from tt_layout.reports.progress import characters_shown, dumps_shown
 from tt_layout.reports.report import Report
-from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
+from tt_layout.reports.watched_findings import ALL, NamedFinding, Watcher, read_limits
 from tt_layout.reports.writing import terminal_size
 
 if TYPE_CHECKING:
-    from tt_layout.reports.many_modules import ManyModules
     from tt_layout.reports.measured import Measurements
-
 
 REPORTS = AuditReport, Watcher, EachKernel
 """What an audit prints, without ``--baseline``, of one dump or many."""
@@ -123,7 +114,7 @@ class Options(NamedTuple):
         return Watcher(limits, ProgramSource(self.program, programs))
 
     @property
-    def reading(self) -> tuple[str, ...]:
+    def words(self) -> tuple[str, ...]:
         """The words with which another command reads a dump as this one does."""
         release = chosen_release()
         options = [
@@ -136,44 +127,17 @@ class Options(NamedTuple):
         return tuple(word for name, value in options if value for word in (name, value))
 
     @property
-    def given(self) -> GivenValues | None:
-        """The values of arguments, and the product; None where none are given."""
+    def reading(self) -> Reading:
+        """How dumps are read, by these options and ``--triton``."""
         elsewhere = (self.values_file, self.grid, self.gpu)
-        if not self.values and elsewhere == (None, None, None):
-            return None
-        return read_values(self.values, *elsewhere)
-
-
-def _audits(
-    modules: Iterator[Module],
-    given: GivenValues | None,
-    dump: OpenedDump,
-    *,
-    is_brief: bool,
-) -> Iterator[Audit]:
-    """Yield the audit of each module.
-
-    Args:
-        is_brief: whether only a few modules are shown, and explained, of many.
-
-    Raises:
-        LayoutError: a value is given for an argument that no module has.
-    """
-    shared, characters = SharedWork(), 0
-    arguments: dict[str, None] = {}
-    chips: dict[Target | None, None] = {}
-    for number, module in enumerate(modules):
-        explains = not (is_brief and number > FEW)
-        if characters > MAX_KNOWN or shared.explains != explains:
-            shared, characters = SharedWork(explains=explains), 0
-        characters += module.span.end - module.span.start
-        audit = audit_with(module, shared, dump.launch, given, dump.known).audit
-        arguments.update(dict.fromkeys(audit.arguments))
-        chips[audit.chip] = None
-        yield audit
-    if given is not None:
-        check_names(given, arguments)
-        check_product(given, chips)
+        is_given = bool(self.values) or elsewhere != (None, None, None)
+        return Reading(
+            self.partial,
+            chosen_release(),
+            read_values(self.values, *elsewhere) if is_given else None,
+            "--partial audits what there is",
+            characters_shown,
+        )
 
 
 @click.command(
@@ -273,10 +237,35 @@ def _audits(
     " those beside the dump. Repeatable.",
 )
 @compile_options
-@baseline_option
-@tolerance_option
-@cache_option
-@fail_on_option
+@click.option(
+    "--baseline",
+    type=FileParameter(),
+    metavar="FOLDER",
+    help="Compare kernel by kernel with the dumps in this folder; exit 1 if any is more expensive.",
+)
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=0,
+    metavar="PERCENT",
+    help="With --baseline: by how much a kernel may become more expensive.",
+)
+@click.option(
+    "--cache",
+    type=FileParameter(),
+    metavar="FOLDER",
+    callback=lambda context, option, value: user_cache() if value == "auto" else value,
+    help="Keep the results of many dumps in this folder, and find them again there; auto: in the "
+    "user's folder of caches.",
+)
+@click.option(
+    "--fail-on",
+    "fail_on",
+    multiple=True,
+    metavar="KIND[=CYCLES],...",
+    help="Exit 1 for findings of these kinds that waste as many cycles: "
+    f"{', '.join(kinds())}, {ALL}.",
+)
 @value_option
 @values_option
 @grid_option
@@ -302,10 +291,8 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
         return _compare(files, chosen, output_format)
     if chosen.shows_one:
         return _show_one(files, chosen, output_format)
-    if issubclass(EachKernel, format_named(output_format).needs):
+    if are_many or issubclass(EachKernel, format_named(output_format).needs):
         return _list_kernels(files, chosen, output_format)
-    if are_many:
-        return _overview(files, chosen, output_format)
     return _report(files[0], chosen, output_format)
 
 
@@ -328,69 +315,23 @@ def _check_combination(chosen: Options, output_format: str, *, are_many: bool) -
             raise LayoutError(f"{option} is for the report of one dump")
 
 
-def _against_baseline(
-    baseline: str, files: Sequence[str], chosen: Options, output_format: str
-) -> int:
-    """Show what became of each kernel of another folder."""
-    return compare_with_baseline(
-        baseline,
-        files,
-        output_format,
-        tolerance=chosen.tolerance,
-        is_partial=chosen.partial,
-        release=chosen_release(),
-        given=chosen.given,
-        cache=chosen.cache,
-    )
-
-
-def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> int:
-    """Print each kernel of one dump or many, in a format that has nothing else."""
-    watcher = chosen.watcher()
-    kernels = EachKernel(files, is_partial=chosen.partial, given=chosen.given, watcher=watcher)
-    emit(kernels, output_format)
-    return tell_failures(watcher)
-
-
-def _overview(files: Sequence[str], chosen: Options, output_format: str) -> int:
-    """Show a line for each kernel of several dumps."""
-    watcher = chosen.watcher()
-    kernels = overview(
-        files,
-        is_partial=chosen.partial,
-        release=chosen_release(),
-        given=chosen.given,
-        top=chosen.top,
-        cache=chosen.cache,
-        explains=output_format != "text" or bool(chosen.fail_on),
-    )
-    screen = terminal_size(sys.stdout) if chosen.top is None else None
-    if screen is not None and output_format == "text":
-        kernels = replace(kernels, screen=screen.lines)
-    for kernel in kernels.kernels:
-        watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.finding_lines]
-    emit(watcher if _annotates(output_format) else kernels, output_format)
-    return tell_failures(watcher)
-
-
-def _annotates(output_format: str) -> bool:
-    """Tell whether a format prints findings alone."""
-    return issubclass(Watcher, format_named(output_format).needs)
-
-
 def _report(file: str, chosen: Options, output_format: str) -> int:
     """Show the report of one dump."""
     annotates = _annotates(output_format)
     is_brief = output_format == "text" and not (chosen.fail_on or chosen.shows_each)
-    dump = _with_compiled(open_dump(file, in_pieces=is_brief), chosen.compiled)
+    dump = open_dump(file, in_pieces=is_brief)
+    metadata = dump.known
+    for compiled in chosen.compiled:  # the last goes before the others
+        metadata = given_metadata(compiled).over(metadata)
+    dump, reading = dump._replace(known=metadata), chosen.reading
     measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
     watcher = chosen.watcher(*dump.programs)
-    passes = Compilations(chosen.given, FEW if is_brief else None)
+    passes = Compilations(reading.given, FEW if is_brief else None)
     has_histories = not annotates and has_passes(dump.source.text)
-    choose = passes.chosen if has_histories else chosen_modules
-    modules = read_modules(dump, chosen.partial)
-    meant = choose(modules) if dump.number is None else modules
-    audits = _audits(meant, chosen.given, dump, is_brief=is_brief)
+    modules = None
+    if has_histories and dump.number is None:
+        modules = passes.chosen(dump.modules(reading))
+    audits = _checked_audits(dump, reading, modules, explained=FEW + 1 if is_brief else None)
     if chosen.fail_on or annotates:
         audits = watcher.pass_on(file, audits)
     audits = measured.watched(audits) if measured is not None else audits
@@ -410,27 +351,29 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         lists_passes=chosen.is_passes,
         hint=page_command(file) if sys.stdout.isatty() else None,
         top=chosen.top,
-        brief=_large_in_brief(dump, chosen) if dump.pieces else None,
-        argument=DumpArgument(file, chosen.reading) if file != "-" else None,
+        brief=large_in_brief(dump, reading),
+        argument=DumpArgument(file, chosen.words) if file != "-" else None,
     )
     emit(report, output_format)
     return tell_failures(watcher)
 
 
-def _large_in_brief(dump: OpenedDump, chosen: Options) -> ManyModules | None:
-    """Return the modules of a dump in pieces, if several processes can audit them."""
-    from tt_layout.cli.large_dump import Settings, large_in_brief
+def _checked_audits(
+    dump: Dump, reading: Reading, modules: Modules | None, *, explained: int | None
+) -> Iterator[Audit]:
+    """Yield the audits of a dump.
 
-    settings = Settings(chosen.partial, chosen_release(), chosen.given, dump.known)
-    return large_in_brief(dump, settings, chosen.top)
+    Raises:
+        LayoutError: at the end, if a value is given for an argument that no module has.
+    """
+    auditor = Auditor(reading, explained=explained, keeps_text=not dump.pieces)
+    yield from auditor.audits(dump, modules)
+    auditor.check_given()
 
 
-def _with_compiled(dump: OpenedDump, files: Sequence[str]) -> OpenedDump:
-    """Return a dump with what files say of its compiled kernel, the last first."""
-    metadata = dump.known
-    for file in files:
-        metadata = given_metadata(file).over(metadata)
-    return dump._replace(known=metadata)
+def _annotates(output_format: str) -> bool:
+    """Tell whether a format prints findings alone."""
+    return issubclass(Watcher, format_named(output_format).needs)
 
 
 def _measurements(path: str) -> Measurements:
@@ -447,6 +390,73 @@ def _measurements(path: str) -> Measurements:
     return Measurements(read_source(path, is_dump=False))
 
 
+def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> int:
+    """Show a line for each kernel of several dumps, or print each in a format of kernels."""
+    watcher, reading = chosen.watcher(), chosen.reading
+    if issubclass(EachKernel, format_named(output_format).needs):
+        emit(EachKernel(files, reading, watcher, note), output_format)
+        return tell_failures(watcher)
+    listed = many_kernels(
+        files,
+        reading,
+        cache=chosen.cache,
+        explains=output_format != "text" or bool(chosen.fail_on),
+        progress=dumps_shown,
+    )
+    screen = terminal_size(sys.stdout) if chosen.top is None and output_format == "text" else None
+    overview = KernelOverview(*listed, chosen.top, screen.lines if screen is not None else None)
+    for kernel in listed.kernels:
+        watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.finding_lines]
+    emit(watcher if _annotates(output_format) else overview, output_format)
+    return tell_failures(watcher)
+
+
+def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
+    """Show what two dumps, the passes or the modules of one, do not share."""
+    from tt_layout.cli.compare_dumps import Comparing
+    from tt_layout.reports.passes import ALL as EVERY_PASS
+
+    if chosen.is_bits:
+        bits = Comparing(chosen.reading).bits(files)
+        emit(bits, output_format)
+        return 0 if bits.is_same else 1
+    watcher = chosen.watcher() if chosen.fail_on else None
+    shown = EVERY_PASS if chosen.is_passes else chosen.pass_name
+    report = Comparing(chosen.reading, watcher).report(files, shown)
+    emit(report, output_format)
+    if watcher is not None:
+        return tell_failures(watcher)
+    return 0 if report.is_same else 1
+
+
+def _against_baseline(
+    baseline: str, files: Sequence[str], chosen: Options, output_format: str
+) -> int:
+    """Show what became of each kernel of another folder, or of another report.
+
+    Raises:
+        LayoutError: there is more than one folder to compare, or nothing in one could be read.
+    """
+    from tt_layout.dumps.cache import kernels_in_report
+    from tt_layout.reports.baseline import changes_between
+
+    if len(files) != 1:
+        raise LayoutError(f"--baseline compares with one folder or file, got {len(files)}")
+    names = baseline, files[0]
+    if all(name.endswith(".json") for name in names):
+        listed = [ManyKernels(kernels_in_report(name), ()) for name in names]
+    else:
+        read = partial(many_kernels, reading=chosen.reading, cache=chosen.cache, has_bounds=True)
+        listed = [read([name], progress=dumps_shown) for name in names]
+    before, after = ((name, many.kernels) for name, many in zip(names, listed))
+    changes = changes_between(before, after, chosen.tolerance / 100)
+    report = BaselineReport(
+        changes, tuple(passed for many in listed for passed in many.passed_over)
+    )
+    emit(report, output_format)
+    return 1 if report.is_worse else 0
+
+
 def _show_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
     """Show what the compiler knows of each value, or which GPUs the kernels fit.
 
@@ -460,27 +470,9 @@ def _show_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
         option = "--fits" if chosen.is_fits else "--axis-info"
         raise LayoutError(f"{option} takes one file, got {len(files)}")
     dump = open_dump(files[0])
-    modules = read_modules(dump, chosen.partial)
-    modules = chosen_modules(modules) if dump.number is None else modules
+    modules = dump.meant(chosen.reading)
     if chosen.is_fits:
         emit(FitsReport(dump.source.name, modules, dump.known), output_format)
     else:
         emit(AxisInfoReport(dump.source.name, modules), output_format)
     return 0
-
-
-def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
-    """Show what two dumps, the passes or the modules of one, do not share."""
-    from tt_layout.cli.compare_dumps import compare_bits, compare_dumps
-    from tt_layout.reports.passes import ALL
-
-    if chosen.is_bits:
-        return compare_bits(files, output_format, is_partial=chosen.partial, given=chosen.given)
-    return compare_dumps(
-        files,
-        output_format,
-        is_partial=chosen.partial,
-        given=chosen.given,
-        watcher=chosen.watcher() if chosen.fail_on else None,
-        shown=ALL if chosen.is_passes else chosen.pass_name,
-    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import (
+    InferredOption,
+    LayoutArgument,
     LayoutParameter,
     format_option,
     reading_options,
@@ -23,7 +24,6 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report, target_of
 
 @click.command(
     "conflicts",
-    cls=DumpCommand,
     help="""\
     Count the shared-memory bank conflicts of storing and loading a tensor.
 
@@ -31,12 +31,15 @@ from tt_layout.reports.conflicts import KINDS, conflicts_report, target_of
     a conflict with --fail-on-conflict; 2 on error.
     """,
 )
-@click.argument("register", type=LayoutParameter(), metavar="REGISTER_LAYOUT")
-@click.argument("shared", type=LayoutParameter(MemorySpace.SHARED), metavar="SHARED_LAYOUT")
+@click.argument("register", cls=LayoutArgument, type=LayoutParameter(), metavar="REGISTER_LAYOUT")
+@click.argument(
+    "shared", cls=LayoutArgument, type=LayoutParameter(MemorySpace.SHARED), metavar="SHARED_LAYOUT"
+)
 @type_option
 @target_option
 @click.option(
     "--access",
+    cls=InferredOption,
     type=click.Choice([*KINDS, "both"]),
     default="both",
     show_default=True,

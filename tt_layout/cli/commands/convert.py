@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
+    InferredOption,
+    LayoutArgument,
     LayoutParameter,
     format_option,
     npot_option,
@@ -23,7 +24,6 @@ from tt_layout.reports.modular import conversion_over_any_sizes
 
 @click.command(
     "convert",
-    cls=DumpCommand,
     help="""\
     Show what converting a tensor from one layout to another takes.
 
@@ -31,11 +31,12 @@ from tt_layout.reports.modular import conversion_over_any_sizes
     to it. They are in any notation, or FILE:ALIAS.
     """,
 )
-@click.argument("src", type=LayoutParameter(), metavar="SRC_LAYOUT")
-@click.argument("dst", type=LayoutParameter(), metavar="DST_LAYOUT")
+@click.argument("src", cls=LayoutArgument, type=LayoutParameter(), metavar="SRC_LAYOUT")
+@click.argument("dst", cls=LayoutArgument, type=LayoutParameter(), metavar="DST_LAYOUT")
 @type_option
 @click.option(
     "--target",
+    cls=InferredOption,
     metavar="TARGET",
     help=f"The GPU: {target_names()}; by default one whose warps have as many lanes.",
 )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from tt_layout.analyses.layouts.encoding_difference import LEVELS, difference
-from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
+    InferredOption,
+    LayoutArgument,
     LayoutParameter,
     TargetParameter,
     format_option,
@@ -23,7 +24,6 @@ from tt_layout.reports.difference import DifferenceReport
 
 @click.command(
     "diff",
-    cls=DumpCommand,
     help="""\
     Explain what changed between two layouts of one tensor.
 
@@ -31,8 +31,8 @@ from tt_layout.reports.difference import DifferenceReport
     on error. With --reduce, they are equal if sums have the same bits.
     """,
 )
-@click.argument("before", type=LayoutParameter(), metavar="OLD_LAYOUT")
-@click.argument("after", type=LayoutParameter(), metavar="NEW_LAYOUT")
+@click.argument("before", cls=LayoutArgument, type=LayoutParameter(), metavar="OLD_LAYOUT")
+@click.argument("after", cls=LayoutArgument, type=LayoutParameter(), metavar="NEW_LAYOUT")
 @type_option
 @reading_options
 @click.option(
@@ -52,6 +52,7 @@ from tt_layout.reports.difference import DifferenceReport
 )
 @click.option(
     "--target",
+    cls=InferredOption,
     type=TargetParameter(),
     help=f"With --reduce, the GPU: {target_names()}.",
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
+    LayoutArgument,
     LayoutParameter,
     NumbersParameter,
     format_option,
@@ -21,14 +21,13 @@ from tt_layout.reports.modular import info_over_any_sizes
 
 @click.command(
     "info",
-    cls=DumpCommand,
     help="""\
     Show the properties of a layout: elements per thread, order, contiguity, replication.
 
     LAYOUT is in any notation, or FILE:ALIAS.
     """,
 )
-@click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
+@click.argument("layout", cls=LayoutArgument, type=LayoutParameter(), metavar="LAYOUT")
 @type_option
 @click.option(
     "--memory-order",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from tt_layout.cli.compiling import compile_options
-from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.parameters import (
     FileParameter,
+    InferredOption,
+    LayoutArgument,
     LayoutParameter,
     aliases_option,
     reading_options,
@@ -25,7 +26,6 @@ PLAYGROUND = "playground"
 
 @click.command(
     "page",
-    cls=DumpCommand,
     help="""\
     Make an HTML page of a dump, of a layout, of two to compare, or one to type layouts in.
 
@@ -33,8 +33,12 @@ PLAYGROUND = "playground"
     is loaded, and nothing sent.
     """,
 )
-@click.argument("layout", type=LayoutParameter(), metavar="[FILE|LAYOUT]", required=False)
-@click.argument("other", type=LayoutParameter(), metavar="[OTHER_LAYOUT]", required=False)
+@click.argument(
+    "layout", cls=LayoutArgument, type=LayoutParameter(), metavar="[FILE|LAYOUT]", required=False
+)
+@click.argument(
+    "other", cls=LayoutArgument, type=LayoutParameter(), metavar="[OTHER_LAYOUT]", required=False
+)
 @tensor_option("The tensor type.")
 @click.option(
     "-o",
@@ -45,7 +49,9 @@ PLAYGROUND = "playground"
     " named after the dump or the layout.",
 )
 @force_option
-@click.option("-i", "path", type=FileParameter(), metavar="FILE", help="The dump.")
+@click.option(
+    "-i", "path", cls=InferredOption, type=FileParameter(), metavar="FILE", help="The dump."
+)
 @click.option(
     "--source",
     type=FileParameter(),
@@ -54,10 +60,15 @@ PLAYGROUND = "playground"
 )
 @aliases_option
 @click.option(
-    "--line", type=click.IntRange(min=1), metavar="N", help="The line of the dump to open on."
+    "--line",
+    cls=InferredOption,
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The line of the dump to open on.",
 )
 @click.option(
     "--target",
+    cls=InferredOption,
     default=DEFAULT_TARGET,
     show_default=True,
     metavar="TARGET",

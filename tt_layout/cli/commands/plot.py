@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.pages import dump_page, layouts_page, placed
 from tt_layout.cli.parameters import (
     DrawnParameter,
     FileParameter,
+    InferredOption,
+    LayoutArgument,
     aliases_option,
     chosen_release,
     reading_options,
@@ -57,7 +58,6 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
 
 @click.command(
     "plot",
-    cls=DumpCommand,
     help="""\
     Draw a layout, or two side by side, as SVG, PNG or PDF.
 
@@ -65,12 +65,17 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     layout and a shared layout, the banks of an access are drawn. tt-layout page makes pages.
     """,
 )
-@click.argument("layout", type=DrawnParameter(), metavar="[LAYOUT]", required=False)
-@click.argument("other", type=DrawnParameter(), metavar="[OTHER_LAYOUT]", required=False)
+@click.argument(
+    "layout", cls=LayoutArgument, type=DrawnParameter(), metavar="[LAYOUT]", required=False
+)
+@click.argument(
+    "other", cls=LayoutArgument, type=DrawnParameter(), metavar="[OTHER_LAYOUT]", required=False
+)
 @tensor_option("The tensor type.")
 @click.option(
     "-i",
     "path",
+    cls=InferredOption,
     type=FileParameter(),
     metavar="FILE",
     help="The dump that --view mma and --view sectors draw from.",
@@ -94,6 +99,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
 @aliases_option
 @click.option(
     "--view",
+    cls=InferredOption,
     type=click.Choice(VIEWS),
     metavar="VIEW",
     help=f"The figure to draw, tensor by default: {', '.join(VIEWS)}.",
@@ -108,6 +114,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
 )
 @click.option(
     "--access",
+    cls=InferredOption,
     type=click.Choice(["load", "store"]),
     default="load",
     show_default=True,
@@ -115,6 +122,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
 )
 @click.option(
     "--target",
+    cls=InferredOption,
     default=DEFAULT_TARGET,
     show_default=True,
     metavar="TARGET",
@@ -125,6 +133,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
 )
 @click.option(
     "--line",
+    cls=InferredOption,
     type=click.IntRange(min=1),
     metavar="N",
     help="With -i: the line of the multiplication, or of the access.",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from tt_layout.analyses.conversion.reduction_order import ORDERINGS, UNORDERED
-from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
+    InferredOption,
+    LayoutArgument,
     LayoutParameter,
     format_option,
     reading_options,
@@ -23,7 +24,6 @@ from tt_layout.reports.reduce import reduction_report
 
 @click.command(
     "reduce",
-    cls=DumpCommand,
     help="""\
     Show in what order a reduction adds the elements along an axis.
 
@@ -32,10 +32,11 @@ from tt_layout.reports.reduce import reduction_report
     --triton chooses the release that compiles it. diff --reduce compares two layouts.
     """,
 )
-@click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
+@click.argument("layout", cls=LayoutArgument, type=LayoutParameter(), metavar="LAYOUT")
 @type_option
 @click.option(
     "--axis",
+    cls=InferredOption,
     type=int,
     required=True,
     metavar="N",
@@ -44,6 +45,7 @@ from tt_layout.reports.reduce import reduction_report
 @target_option
 @click.option(
     "--ordering",
+    cls=InferredOption,
     type=click.Choice(ORDERINGS),
     default=UNORDERED,
     show_default=True,

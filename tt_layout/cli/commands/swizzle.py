@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from tt_layout.analyses.shared_memory.swizzle import FAMILIES, find_swizzle
-from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
+    InferredOption,
+    LayoutArgument,
     LayoutParameter,
     TargetParameter,
     format_option,
@@ -24,7 +25,6 @@ from tt_layout.reports.swizzle import SwizzleReport
 
 @click.command(
     "swizzle",
-    cls=DumpCommand,
     help="""\
     Find the shared layout with the fewest bank conflicts for a writer and its readers.
 
@@ -32,18 +32,22 @@ from tt_layout.reports.swizzle import SwizzleReport
     writer reads the tensor back.
     """,
 )
-@click.argument("writer", type=LayoutParameter(), metavar="WRITER_LAYOUT")
-@click.argument("readers", type=LayoutParameter(), metavar="[READER_LAYOUT]...", nargs=-1)
+@click.argument("writer", cls=LayoutArgument, type=LayoutParameter(), metavar="WRITER_LAYOUT")
+@click.argument(
+    "readers", cls=LayoutArgument, type=LayoutParameter(), metavar="[READER_LAYOUT]...", nargs=-1
+)
 @type_option
 @click.option(
     "--writer",
     "more_writers",
+    cls=InferredOption,
     type=LayoutParameter(),
     multiple=True,
     help="One more layout that writes.",
 )
 @click.option(
     "--target",
+    cls=InferredOption,
     type=TargetParameter(),
     default=DEFAULT_TARGET,
     show_default=True,

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from tt_layout.analyses.layouts.point import MAX_HOLDERS
-from tt_layout.cli.dump_arguments import DumpCommand
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
+    LayoutArgument,
     LayoutParameter,
     NumbersParameter,
     format_option,
@@ -44,7 +44,6 @@ def _input_options(function: Any) -> Any:
 
 @click.command(
     "where",
-    cls=DumpCommand,
     help="""\
     Show which locations hold an element, or what a location holds, and by which bits.
 
@@ -53,7 +52,7 @@ def _input_options(function: Any) -> Any:
     --register, all registers of the thread are listed.
     """,
 )
-@click.argument("layout", type=LayoutParameter(), metavar="LAYOUT")
+@click.argument("layout", cls=LayoutArgument, type=LayoutParameter(), metavar="LAYOUT")
 @type_option
 @click.option(
     "--element", type=NumbersParameter(), metavar="I,J", help="Show the locations of this element."

@@ -14,15 +14,14 @@ from types import UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from tt_layout.audit.kernel import SETTLED, Kernel
-from tt_layout.audit.values.given import GivenValues
+from tt_layout.dumps.audits import FileKernels
+from tt_layout.dumps.dump import Reading
 from tt_layout.encodings.third_parties import installed
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.files import CacheFolder, chunks_of, is_file, open_file, read_bytes
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.kernels.metadata import files_beside
-from tt_layout.releases import Release
-from tt_layout.reports.kernel_overview import FileKernels
 from tt_layout.version import __version__
 
 FORMAT = 3
@@ -43,27 +42,20 @@ class ResultCache:
 
     Args:
         folder: is made if it is not there; one with files of others gets a folder in it.
-        is_partial, release, given, has_bounds: as of `FileReader`.
+        reading, has_bounds: as of `KernelReader`.
 
     Raises:
         LayoutError: the folder cannot be made.
     """
 
-    def __init__(
-        self,
-        folder: str,
-        is_partial: bool,
-        release: Release | None,
-        given: GivenValues | None,
-        *,
-        has_bounds: bool = False,
-    ) -> None:
+    def __init__(self, folder: str, reading: Reading, *, has_bounds: bool = False) -> None:
         self._folder = CacheFolder(folder)
+        given = reading.given
         values = sorted(given.values.items()) if given is not None else None
         product = given.product.product if given is not None and given.product is not None else None
         compiler = chosen_compiler()
         compiled_by = compiler.release if compiler is not None else None
-        rules = FORMAT, __version__, installed(), is_partial, release
+        rules = FORMAT, __version__, installed(), reading.is_partial, reading.release
         way = *rules, values, product, has_bounds, compiled_by
         self._way = repr(way).encode()
 

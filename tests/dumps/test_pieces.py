@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from command import Run, runner
 
-from tt_layout.cli import large_dump
+from tt_layout.dumps import dump as opened
+from tt_layout.dumps import large, pieces
+from tt_layout.dumps.large import WORST
+from tt_layout.dumps.pieces import Piece, pieces_of
 from tt_layout.ir.module import Module
 from tt_layout.ir.reader import iterate_ir
-from tt_layout.mlir import pieces, source
-from tt_layout.mlir.pieces import Piece, pieces_of
+from tt_layout.mlir import source
 from tt_layout.mlir.source import Source, read_source
-from tt_layout.reports import opened
-from tt_layout.reports.many_modules import WORST
 
 SIZE = 4000
 """Bytes of a piece: a few modules."""
@@ -200,7 +200,7 @@ def test_a_dump_in_pieces_is_reported_as_a_whole(
     file = written(text)
     whole = run("audit", file)
     monkeypatch.setattr(opened, "pieces_of", partial(pieces_of, size=len(text) // 5))
-    monkeypatch.setattr(large_dump, "processors", lambda: processors)
+    monkeypatch.setattr(large, "processors", lambda: processors)
     assert run("audit", file) == whole
     assert "pass inner_a as 1" in " ".join(whole.out.split())
 
@@ -216,7 +216,7 @@ def test_what_is_wrong_with_a_dump_in_pieces_has_its_line(
     assert f"{file}:{tuned(30).count(chr(10)) + 1}" not in whole[0].out
     assert "truncated" in whole[0].err
     monkeypatch.setattr(opened, "pieces_of", partial(pieces_of, size=SIZE))
-    monkeypatch.setattr(large_dump, "processors", lambda: processors)
+    monkeypatch.setattr(large, "processors", lambda: processors)
     assert [run(*case) for case in cases] == whole
 
 
@@ -237,7 +237,7 @@ def test_pieces_that_were_reported_are_let_go(
         return found
 
     monkeypatch.setattr(pieces.Piece, "read", noted)
-    monkeypatch.setattr(large_dump, "processors", lambda: 1)
+    monkeypatch.setattr(large, "processors", lambda: 1)
     assert run("audit", written(tuned(110))).status == 0
     assert len(texts) > 12
     assert most <= WORST + 4

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 from work import calls_of
 
-from tt_layout.reports.kernel_overview import FileReader
+from tt_layout.dumps.audits import KernelReader
+from tt_layout.dumps.dump import AS_IT_IS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = sorted(EXAMPLES.glob("*/*.ttgir"))
 MATMUL = EXAMPLES / "kernels" / "matmul-sm80.ttgir"
 
 
-def reader() -> FileReader:
-    return FileReader(is_partial=False, release=None, given=None)
+def reader() -> KernelReader:
+    return KernelReader(AS_IT_IS)
 
 
 def variant(folder: Path, kernel: Path, number: int) -> str:

@@ -11,8 +11,8 @@ import pytest
 from command import Run, runner
 from test_baseline import dump, write
 
-from tt_layout.reports import result_cache
-from tt_layout.reports.kernel_overview import FileReader
+from tt_layout.dumps import cache as result_cache
+from tt_layout.dumps.audits import KernelReader
 
 
 @pytest.fixture
@@ -24,13 +24,13 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the names of the dumps that are read from now on."""
     names: list[str] = []
-    before = FileReader.read
+    before = KernelReader.read
 
-    def counted(reader: FileReader, name: str) -> object:
+    def counted(reader: KernelReader, name: str) -> object:
         names.append(name)
         return before(reader, name)
 
-    monkeypatch.setattr(FileReader, "read", counted)
+    monkeypatch.setattr(KernelReader, "read", counted)
     return names
 
 

@@ -103,8 +103,8 @@ def test_processes_say_the_same_as_one(
     run: Run, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = run("audit", str(cache)).out
-    monkeypatch.setattr("tt_layout.cli.batch.FEW", 2)
-    monkeypatch.setattr("tt_layout.cli.batch.processors", lambda: 2)
+    monkeypatch.setattr("tt_layout.dumps.many.FEW", 2)
+    monkeypatch.setattr("tt_layout.dumps.many.processors", lambda: 2)
     assert run("audit", str(cache)).out == alone
 
 

@@ -13,9 +13,9 @@ from tt_layout.audit import passes
 from tt_layout.audit.global_memory import limits
 from tt_layout.audit.global_memory.limits import Access, cured
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.dumps import large
+from tt_layout.dumps.large import FEW
 from tt_layout.ir.passes import PassRun
-from tt_layout.reports import many_modules
-from tt_layout.reports.audit import FEW
 
 LAYOUT = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], {}}}>"
 ROWS = LAYOUT.format("[1, 4]", "order = [1, 0]")
@@ -87,7 +87,7 @@ def test_each_kernel_has_a_line_and_the_worst_are_shown(run: Run, advised: set[i
     assert costs == sorted(costs, reverse=True)
     reports = out.split("\n\n")[1:]
     assert [report.splitlines()[1].split(",")[0] for report in reports] == kernels[:3]
-    assert len(advised) == many_modules.WORST == 3
+    assert len(advised) == large.WORST == 3
 
 
 def test_top_lists_the_worst_only(run: Run) -> None:

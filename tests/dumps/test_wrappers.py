@@ -19,10 +19,10 @@ import pytest
 from command import Run, runner
 
 import tt_layout
-from tt_layout.mlir.pieces import PIECE
+from tt_layout.dumps.dump import open_dumps
+from tt_layout.dumps.pieces import PIECE
 from tt_layout.mlir.source import dumps_below, read_source
 from tt_layout.mlir.wrappers import unwrapped
-from tt_layout.reports.opened import open_dumps
 
 ROOT = Path(__file__).parents[2]
 DUMPS = sorted((ROOT / "examples").glob("*/*.ttgir"))

@@ -1,0 +1,199 @@
+"""From dumps to audits and kernels, dump by dump, with what is known of earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from tt_layout.audit.audit import Audit, audit_module, check_product
+from tt_layout.audit.kernel import Kernel, kernels_of
+from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.launch_values import values_of
+from tt_layout.audit.values.given import GivenValues, check_names
+from tt_layout.dumps.dump import Dump, Modules, Reading, open_dumps, silent
+from tt_layout.errors import LayoutError
+from tt_layout.hardware import Target
+from tt_layout.ir.module import Module
+from tt_layout.ir.scope import Interner
+from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
+from tt_layout.kernels.seen import Launch
+
+MAX_KNOWN = 1 << 24
+"""Characters of dumps after which what is known of them is forgotten, to bound the memory."""
+
+T = TypeVar("T")
+
+
+class AuditWithValues(NamedTuple):
+    """An audit, and why the values of the launch were not used; None where they were."""
+
+    audit: Audit
+    reason: str | None = None
+
+
+def audit_with(
+    module: Module,
+    shared: SharedWork,
+    launch: Launch | None,
+    given: GivenValues | None = None,
+    known: KernelMetadata = NO_METADATA,
+    *,
+    is_judged: bool = True,
+) -> AuditWithValues:
+    """Return the audit of a module with the values of a launch, if they fit.
+
+    Args:
+        module: of a kernel.
+        shared: what is known of other modules.
+        launch: of the kernel; None where that is not known.
+        given: values that go before those of the launch.
+        known: what is known of the kernel as compiled.
+        is_judged: whether findings are looked for.
+
+    Raises:
+        LayoutError: a given value does not fit its argument.
+    """
+    audit = partial(audit_module, module, shared, known=known, is_judged=is_judged)
+    if launch is None:
+        return AuditWithValues(audit(given=given))
+    try:
+        return AuditWithValues(audit(given=values_of(module, launch, given, shared)))
+    except LayoutError as error:
+        return AuditWithValues(audit(given=given), error.message)
+
+
+class Auditor:
+    """Audits dumps one by one, with what it knows of earlier ones.
+
+    Args:
+        reading: how they are read.
+        explained: modules whose findings say what would make accesses wider; None for all.
+        is_judged: whether findings are looked for.
+        keeps_text: whether texts of types are kept, as of dumps that share many.
+
+    Attributes:
+        interner: what dumps share that are read at about the same time.
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        *,
+        explained: int | None = None,
+        is_judged: bool = True,
+        keeps_text: bool = True,
+    ) -> None:
+        self._reading, self._explained = reading, explained
+        self._is_judged, self._keeps_text = is_judged, keeps_text
+        self._arguments: dict[str, None] = {}
+        self._chips: dict[Target | None, None] = {}
+        self._audited = 0
+        self._forget(explains=explained != 0)
+
+    def _forget(self, *, explains: bool) -> None:
+        """Begin with nothing known of earlier modules."""
+        self._shared, self._characters = SharedWork(explains=explains), 0
+        self.interner = Interner(self._reading.release, keeps_text=self._keeps_text)
+
+    def audits(self, dump: Dump, modules: Modules | None = None) -> Iterator[Audit]:
+        """Yield the audits of a dump's modules.
+
+        Args:
+            dump: as it was opened.
+            modules: those that are audited; by default those that are meant.
+
+        Raises:
+            LayoutError: it cannot be read, or a given value does not fit its argument.
+        """
+        for module in modules or dump.meant(self._reading, self.interner):
+            explains = self._explained is None or self._audited < self._explained
+            if self._characters > MAX_KNOWN or self._shared.explains != explains:
+                self._forget(explains=explains)
+            self._characters += module.span.end - module.span.start
+            self._audited += 1
+            audit = audit_with(
+                module,
+                self._shared,
+                dump.launch,
+                self._reading.given,
+                dump.known,
+                is_judged=self._is_judged,
+            ).audit
+            self._arguments.update(dict.fromkeys(audit.arguments))
+            self._chips[audit.chip] = None
+            yield audit
+
+    def check_given(self) -> None:
+        """Check that what was given is of a module that was audited.
+
+        Raises:
+            LayoutError: no module has such an argument, or none is for such a GPU.
+        """
+        given = self._reading.given
+        if given is not None:
+            check_names(given, self._arguments)
+            check_product(given, self._chips)
+
+
+class PassedOver(NamedTuple):
+    """A file that has no audit, and why."""
+
+    file: str
+    reason: str
+
+
+def or_passed_over(name: str, read: Callable[[], T]) -> T | PassedOver:
+    """Return what is read of a file, or why there is nothing."""
+    try:
+        return read()
+    except LayoutError as error:
+        return PassedOver(name, error.message)
+    except RecursionError:
+        return PassedOver(name, "it is nested too deeply")
+
+
+class FileKernels(NamedTuple):
+    """The kernels of a dump, and the names of their arguments where values were given.
+
+    Attributes:
+        unread: what of the dump is left out, of a log of many kernels.
+    """
+
+    kernels: tuple[Kernel, ...]
+    arguments: tuple[str, ...] = ()
+    unread: tuple[PassedOver, ...] = ()
+
+
+class KernelReader:
+    """Reads the kernels of dumps one by one, each with the facts of a line of an overview.
+
+    Args:
+        reading: how dumps are read.
+        explains: whether findings say what would make accesses wider.
+        has_bounds: whether facts have the bounds, which take a quarter of an audit.
+    """
+
+    def __init__(
+        self, reading: Reading, *, explains: bool = True, has_bounds: bool = False
+    ) -> None:
+        explained = None if explains else 0
+        self._auditor = Auditor(reading._replace(progress=silent), explained=explained)
+        self._has_bounds = has_bounds
+
+    def read(self, name: str) -> FileKernels | PassedOver:
+        """Return the kernels of a dump, or why there are none."""
+        return or_passed_over(name, lambda: self._kernels(name))
+
+    def _kernels(self, name: str) -> FileKernels:
+        settled: list[Kernel] = []
+        arguments: dict[str, None] = {}
+        opened = open_dumps(name)
+        for dump in opened.dumps:
+            place = dump.source.name if dump.number is None else name
+            for audit in self._auditor.audits(dump):
+                arguments.update(dict.fromkeys(audit.arguments))
+                kernels = kernels_of(audit, file=place)
+                settled += (kernel.settled(has_bounds=self._has_bounds) for kernel in kernels)
+        unread = tuple(PassedOver(*passed) for passed in opened.unread)
+        return FileKernels(tuple(settled), tuple(arguments), unread)

@@ -1,0 +1,184 @@
+"""Dumps of many modules, as autotuning makes them: a line for each kernel, and the worst in full.
+
+Screens of hundreds of kernels help nobody, and what would be cheaper takes longer to find than
+what is expensive: it is looked for in the modules that are shown.  A large dump is audited piece by
+piece, by several processes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import nsmallest
+from itertools import accumulate, count
+from typing import NamedTuple
+
+from tt_layout.audit.audit import Audit
+from tt_layout.audit.kernel import Kernel, kernels_of
+from tt_layout.audit.values.given import check_names
+from tt_layout.dumps.audits import Auditor
+from tt_layout.dumps.dump import Dump, Reading, silent
+from tt_layout.dumps.pieces import Piece
+from tt_layout.dumps.processes import results_of
+from tt_layout.ir.passes import chosen_modules
+from tt_layout.kernels.metadata import KernelMetadata
+from tt_layout.worker import processors
+
+MOST_PROCESSES = 8
+"""Each has a piece and what it knows of earlier ones in memory."""
+
+FEW = 12
+"""Modules of a dump that have a first screen each; more of them have a line for each kernel."""
+
+WORST = 3
+"""Modules that are shown in full, of those with the worst kernels."""
+
+
+class ManyModules(NamedTuple):
+    """The modules of a dump, in brief.
+
+    Attributes:
+        kernels: all of theirs, the worst first.
+        worst: the audits of the worst modules, the worst first.
+    """
+
+    kernels: Sequence[Kernel]
+    worst: tuple[Audit, ...]
+
+
+class PieceKernels(NamedTuple):
+    """Kernels of a piece of a dump.
+
+    Attributes:
+        kernels: of the modules that were audited.
+        audited: how many these are.
+        modules: how many modules there are.
+        arguments: names of those with values.
+    """
+
+    kernels: tuple[Kernel, ...]
+    audited: int
+    modules: int
+    arguments: tuple[str, ...]
+
+
+def in_brief(file: str, audits: Iterable[Audit]) -> ManyModules:
+    """Return the modules of a dump in brief, each let go once it was looked at.
+
+    Args:
+        file: the name of the dump.
+        audits: of its modules.
+    """
+    kernels: list[Kernel] = []
+    numbers = count()
+
+    def ranked() -> Iterator[tuple[tuple[object, ...], int, Audit]]:
+        for audit in audits:
+            lines = _brief_kernels(file, audit)
+            kernels.extend(lines)
+            if lines:
+                yield min(line.rank for line in lines), next(numbers), audit
+
+    worst = tuple(audit for _, _, audit in nsmallest(WORST, ranked()))
+    return ManyModules(_worst_first(kernels), worst)
+
+
+def large_in_brief(dump: Dump, reading: Reading) -> ManyModules | None:
+    """Return the modules of a large dump in brief; None where one process has to audit them.
+
+    That is so of small dumps, of those with a compilation in several pieces, and where only one
+    process can run.
+
+    Args:
+        dump: as it was opened.
+        reading: how it is read and audited.
+
+    Raises:
+        LayoutError: it cannot be audited, or a value is given for an argument that no module has.
+    """
+    processes = min(processors(), MOST_PROCESSES, len(dump.pieces))
+    if processes < 2 or not all(piece.is_separate for piece in dump.pieces):
+        return None
+    pieces = _audited(dump, reading, processes)
+    if sum(part.audited for part in pieces) <= FEW:
+        return None
+    if reading.given is not None:
+        check_names(reading.given, [name for part in pieces for name in part.arguments])
+    kernels = _worst_first(kernel for part in pieces for kernel in part.kernels)
+    lines = list(dict.fromkeys(kernel.line for kernel in kernels))[:WORST]
+    firsts = [*accumulate((part.modules for part in pieces), initial=1)]
+    worst = tuple(_audit_at(line, dump, firsts, reading) for line in lines)
+    return ManyModules(kernels, worst)
+
+
+def _audited(dump: Dump, reading: Reading, processes: int) -> list[PieceKernels]:
+    """Return the kernels of each piece.
+
+    Raises:
+        LayoutError: one cannot be audited.
+    """
+    pieces, read = dump.pieces, 0
+    kernels_by_piece: list[PieceKernels] = []
+    results = results_of(
+        pieces, _piece_reader, reading._replace(progress=silent), dump.known, processes=processes
+    )
+    with results as answers, reading.progress(sum(piece.size for piece in pieces)) as show:
+        for piece, kernels in zip(pieces, answers):
+            kernels_by_piece.append(kernels)
+            read += piece.size
+            show(read)
+    return kernels_by_piece
+
+
+def _audit_at(line: int, dump: Dump, firsts: Sequence[int], reading: Reading) -> Audit:
+    """Return the audit of the module that begins on a line.
+
+    Args:
+        line: of the dump.
+        dump: in pieces.
+        firsts: the number of the first module of each.
+        reading: how it is read.
+    """
+    at = bisect_right(dump.pieces, line, key=lambda part: part.first_line) - 1
+    piece = _dump_of(dump.pieces[at], dump.known)
+    auditor = Auditor(reading._replace(progress=silent))
+    modules = chosen_modules(piece.modules_of_part(reading, auditor.interner), firsts[at])
+    return next(auditor.audits(piece, (module for module in modules if module.line == line)))
+
+
+def _dump_of(piece: Piece, known: KernelMetadata) -> Dump:
+    """Return a piece of a dump as one of its own."""
+    return Dump(piece.read(), known=known, pieces=(piece,))
+
+
+def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], PieceKernels]:
+    """Return what audits pieces one by one, with what it knows of earlier ones."""
+    auditor = Auditor(reading, explained=0, keeps_text=False)
+
+    def read(piece: Piece) -> PieceKernels:
+        dump, numbers = _dump_of(piece, known), count()
+        modules = dump.modules_of_part(reading, auditor.interner)
+        counted = (module for module, _ in zip(modules, numbers))
+        kernels: list[Kernel] = []
+        arguments: dict[str, None] = {}
+        audited = 0
+        for audit in auditor.audits(dump, chosen_modules(counted)):
+            arguments.update(dict.fromkeys(audit.arguments))
+            kernels += _brief_kernels(piece.file, audit)
+            audited += 1
+        return PieceKernels(tuple(kernels), audited, next(numbers), tuple(arguments))
+
+    return read
+
+
+def _brief_kernels(file: str, audit: Audit) -> list[Kernel]:
+    """Return the table lines of a module's kernels, each with the place of its worst finding."""
+    settled = (kernel.settled(has_bounds=False) for kernel in kernels_of(audit, file=file))
+    return [
+        kernel.with_values(text="", signature="", finding_lines=kernel.finding_lines[:1])
+        for kernel in settled
+    ]
+
+
+def _worst_first(kernels: Iterable[Kernel]) -> list[Kernel]:
+    return sorted(kernels, key=lambda kernel: kernel.rank)

@@ -1,0 +1,82 @@
+"""Several processes for what one command does with many dumps."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, TypeVar
+
+from tt_layout.kernels.chosen_compiler import Compiler, choose_compiler, chosen_compiler
+from tt_layout.worker import begin_worker, start_method
+
+COLLECTED = 256
+"""Items after which a process collects garbage among all objects, not only those of the last."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_work: Callable[[Any], Any] | None = None
+_counts = count(1)
+
+
+@contextmanager
+def results_of(
+    items: Sequence[Item],
+    make: Callable[..., Callable[[Item], Result]],
+    *settings: Any,
+    processes: int,
+    chunksize: int = 1,
+    in_order: bool = True,
+    are_short: bool = False,
+) -> Iterator[Iterator[Result]]:
+    """Give the results of a function of items, which other processes compute if there are several.
+
+    The processes are there before the results are asked for.
+
+    Args:
+        items: what the function takes.
+        make: makes the function of the settings, once in each process.
+        settings: cross to the processes.
+        processes: how many there are; fewer than 2 for this one alone.
+        chunksize: items that a process takes at once.
+        in_order: whether results come in the order of the items.
+        are_short: whether garbage is collected between items only.
+    """
+    if processes < 2:
+        yield map(make(*settings), items)
+        return
+    from multiprocessing import get_context
+
+    begun = (chosen_compiler(), are_short, make, *settings)
+    with get_context(start_method()).Pool(processes, _begin, begun) as pool:
+        map_items = pool.imap if in_order else pool.imap_unordered
+        yield map_items(_collected if are_short else _result, items, chunksize)
+
+
+def _begin(
+    compiler: Compiler | None,
+    are_short: bool,
+    make: Callable[..., Callable[[Any], Any]],
+    *settings: Any,
+) -> None:
+    """Begin in a process of its own."""
+    global _work  # what a process keeps from item to item
+    begin_worker()
+    gc.freeze()
+    if are_short:
+        gc.disable()
+    choose_compiler(compiler)
+    _work = make(*settings)
+
+
+def _result(item: Any) -> Any:
+    assert _work is not None
+    return _work(item)
+
+
+def _collected(item: Any) -> Any:
+    result = _result(item)
+    gc.collect(0 if next(_counts) % COLLECTED else 2)
+    return result
