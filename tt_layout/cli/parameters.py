@@ -362,13 +362,13 @@ def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
     return chosen.table
 
 
-# -- parameters that a dump among the arguments tells -------------------------------------------
+# -- parameters that follow from a dump among the arguments ------------------------------------
 
 _OF_DUMP = "tt_layout.of_dump"
 
 
 class LayoutArgument(click.Argument):
-    """A layout, or what names one in a dump that tells other parameters, too."""
+    """A layout, or what names one in a dump that other parameters follow from."""
 
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
@@ -378,12 +378,12 @@ class LayoutArgument(click.Argument):
 
 
 class InferredOption(click.Option):
-    """An option whose value a dump tells that a `LayoutArgument` names."""
+    """An option whose value follows from the dump that a `LayoutArgument` names."""
 
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
     ) -> tuple[Any, list[str]]:
-        """Convert the value that was given, or that the dump tells."""
+        """Convert the value that was given, or that follows from the dump."""
         return super().handle_parse_result(ctx, _with_dump(ctx, opts), args)
 
 
