@@ -46,8 +46,8 @@ RANGES = {
     "launch": (2, 4),
     "start": (100, 800),
     "tail": (0.3, 1),
-    "spill": (0.8, 3),
-    "collapse": (2, 8),
+    "spill": (1, 4),
+    "collapse": (1, 5),
     "wait": (20, 100),
 }
 

@@ -19,9 +19,14 @@ import tt_layout
 from tt_layout.audit.bounds import Bound, footprint
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.shares import Shares
+from tt_layout.audit.time.constants import FITTED
+from tt_layout.audit.time.demands import Pricing
 from tt_layout.audit.time.estimate import Estimate
+from tt_layout.audit.time.launch import LaunchTime
+from tt_layout.audit.time.steps import Step
 from tt_layout.audit.verdict import Gap
 from tt_layout.errors import LayoutError
+from tt_layout.hardware import find_target
 from tt_layout.kernels.device import device_name
 from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
@@ -142,6 +147,38 @@ class TestProgram:
         [iteration] = estimated(kernel(loop(body)), 64).launch.walked.iterations
         assert iteration.critical[0].step.name == "math.exp2"
         assert sum(one.cycles for one in iteration.critical) <= iteration.cycles * 1.01
+
+    def test_copies_wait_for_all_that_read_what_they_replace(self) -> None:
+        def waits(read: str) -> bool:
+            both = "!ttg.memdesc<2x512xf32, #s, #m, mutable>"
+            one = "!ttg.memdesc<512xf32, #s, #m, mutable>"
+            body = f"""
+            %t = ttg.async_wait {{num = 0 : i32}}
+            %v = ttg.memdesc_index %{read}[%zero] : {both} -> {one}
+            %l = ttg.local_load %v : {one} -> tensor<512xf32, #b>
+            %c = arith.addf %a, %l : tensor<512xf32, #b>
+            %w = ttg.memdesc_index %copied[%one] : {both} -> {one}
+            %k = ttg.async_copy_global_to_local %q, %w : tensor<512x!tt.ptr<f32>, #b> -> {one}
+            %g = ttg.async_commit_group tokens %k
+            """
+            buffers = "".join(
+                f"%{name} = ttg.local_alloc : () -> {both}\n" for name in ("copied", "apart")
+            )
+            [iteration] = estimated(kernel(buffers + loop(body)), 64).launch.walked.iterations
+            waiting = [span.step.name for span in iteration.spans if span.lane == "waits"]
+            return "ttg.async_copy_global_to_local" in waiting
+
+        assert (waits("copied"), waits("apart")) == (True, False)
+
+    def test_nothing_begins_before_a_fence_of_what_was_stored(self) -> None:
+        stored = (
+            "%l = ttg.local_alloc %x : (tensor<512xf32, #b>) -> !ttg.memdesc<512xf32, #s, #m>\n"
+        )
+        fence = "ttng.fence_async_shared {bCluster = false}\n"
+        plain, fenced = (
+            estimated(kernel(f"{stored}{text}{chain(4)}")).launch for text in ("", fence * 10)
+        )
+        assert fenced.latency - plain.latency == pytest.approx(580, rel=0.05)
 
     def test_a_loop_that_never_runs_hands_on_what_it_began_with(self) -> None:
         assert estimated(kernel(loop(ADD)), 0).launch.walked.iterations == ()
@@ -310,6 +347,33 @@ class TestPrices:
         joined, split = (estimated(kernel(loop(body)), 64).terms["issue"] for body in (both, apart))
         assert joined < 0.75 * split
 
+    @pytest.mark.parametrize(
+        ("name", "operand", "element", "issued", "special"),
+        [
+            ("sitofp", "i8", "bf16", 3, 0),
+            ("sitofp", "i8", "f16", 3, 8),
+            ("sitofp", "i8", "f32", 1.5, 8),
+            ("uitofp", "i8", "f32", 4, 0),
+            ("sitofp", "i32", "f32", 2, 0),
+            ("extsi", "i8", "i32", 2, 0),
+            ("trunci", "i32", "i8", 3, 0),
+        ],
+    )
+    def test_casts_take_the_instructions_that_they_are_compiled_to(
+        self, name: str, operand: str, element: str, issued: float, special: float
+    ) -> None:
+        rates = find_target("h200").product
+        assert rates is not None
+        assert rates.timing is not None
+        at: dict[str, Any] = {"line": 1, "source": None, "registers": 4}
+        cast = Step(
+            name=f"arith.{name}", operands=("x",), results=("y",), element=element,
+            input_element=operand, **at,
+        )  # fmt: skip
+        used = Step(name="math.exp", operands=("y",), results=("z",), element="f32", **at)
+        demand = Pricing(rates.timing, rates, FITTED, 4, [cast, used]).of(cast)
+        assert (demand.issue, demand.special) == (4 * issued, 4 * special)
+
     def test_divisions_by_one_number_take_its_reciprocal_once(self) -> None:
         value = "tensor<512xf32, #b>"
         shared = f"""
@@ -354,6 +418,32 @@ class TestPrices:
 
         single, nested = spills(kernel(loop(ADD))), spills(kernel(loop(inner)))
         assert nested == pytest.approx(40 * single, rel=0.01)
+
+    @staticmethod
+    def spilling(programs: int, used: int = 255, spilled: int = 100) -> LaunchTime:
+        """Return a launch of programs that use and spill so many registers."""
+        found = estimated(kernel(chain(4)))
+        program = replace(found.program, used=used, spilled=spilled, programs=1, first_bytes=0)
+        return replace(found, program=program).launching(programs).launch
+
+    def test_nothing_hides_what_is_spilled(self) -> None:
+        without, spilling = (self.spilling(132, spilled=number) for number in (0, 100))
+        added = spilling.seconds - without.seconds
+        assert added == pytest.approx(spilling.terms["spills"], rel=1e-3)
+        # A store and a load of 4 bytes by each of 128 threads, at 31 bytes a cycle.
+        assert added == pytest.approx(100 * 2 * 4 * 128 / 31 / 1.95e9, rel=1e-3)
+
+    def test_spills_that_no_cache_holds_move_at_the_speed_of_memory(self) -> None:
+        few, many = (self.spilling(132, 32, spilled=number) for number in (400, 4000))
+        kept = 4000 * 4 * 128 * 132
+        assert kept > 5 * 50e6
+        assert many.terms["spills"] > 15 * few.terms["spills"]
+        moved = 2 * 2.75 * (kept - 50e6)
+        assert 4.05e12 > moved / many.terms["spills"] > 0.8 * 4.05e12
+
+    def test_an_array_in_memory_is_no_spill_where_registers_are_left(self) -> None:
+        assert self.spilling(132, 40, spilled=8).spilled == 0
+        assert self.spilling(132, 255, spilled=8).spilled == 8
 
     @staticmethod
     def adding(per_thread: int) -> str:

@@ -22,9 +22,9 @@ class Timing:
         dram_read: of memory in a second, where nearly all of it is read.
         dram_mixed: the same where a part is written.
         l2_bytes: that the second-level cache hands a multiprocessor in a cycle.
-        l2_written: the same of what it writes there.
         copied_bytes: that one multiprocessor alone gets of it in a cycle.
         l2_capacity: bytes of the second-level cache.
+        spilled: bytes that a multiprocessor writes to local memory, and reads, in a cycle.
         schedulers: of a multiprocessor, each of which issues an instruction in a cycle.
         instruction: cycles for which a warp's instruction takes its scheduler, at least.
         special: cycles of a scheduler's special functions for a warp's instruction.
@@ -32,6 +32,7 @@ class Timing:
         alu, special_latency, shared, shuffle, l1, l2, dram, matrix, atomic: latencies; of DRAM
             without load.
         barrier, barrier_warp: cycles of a barrier, and more for each warp.
+        fence: cycles of a fence between stores to shared memory and its asynchronous readers.
         atomic_sectors: sectors in which a multiprocessor adds to global memory in a cycle while
             all do.
         line_lanes: lanes that add to one line of 128 bytes in a cycle, from everywhere.
@@ -48,9 +49,9 @@ class Timing:
     dram_read: float
     dram_mixed: float
     l2_bytes: float = 68
-    l2_written: float = 20
     copied_bytes: float = 118
     l2_capacity: float = 50e6
+    spilled: float = 31
     schedulers: int = 4
     instruction: float = 1
     special: float = 8
@@ -66,6 +67,7 @@ class Timing:
     atomic: float = 399
     barrier: float = 12.7
     barrier_warp: float = 2
+    fence: float = 58
     atomic_sectors: float = 0.352
     line_lanes: float = 7.6
     address_floats: float = 0.29

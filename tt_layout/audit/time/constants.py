@@ -21,8 +21,8 @@ class Constants(NamedTuple):
         launch: microseconds of a launch, as benchmarks measure it.
         start: cycles in which a program begins and ends.
         tail: the part of a wave that the last one costs at least.
-        spill: what a spilled register moves, over 4 bytes a thread and pass.
-        collapse: the same where the assembler keeps next to nothing in registers.
+        spill: what a spilled register moves, over 4 bytes a thread and pass: a store and a load.
+        collapse: how many times as much where the assembler keeps next to nothing in registers.
         wait: cycles from a matrix instruction of a warp group to its result.
         pointers: registers for each vector that a loop copies.
         loads: registers beside the loads of a straight block that are all in flight.
@@ -36,12 +36,15 @@ class Constants(NamedTuple):
     launch: float = 3
     start: float = 300
     tail: float = 0.6
-    spill: float = 1.5
-    collapse: float = 6
+    spill: float = 2
+    collapse: float = 2.75
     wait: float = 40
     pointers: float = 2
     loads: float = 24
 
 
 FITTED = Constants()
-"""Those in use; `unroll` was set by hand, the others fitted on half of the sweeps."""
+"""Those in use.
+
+`unroll`, `spill` and `collapse` were set by hand, the others fitted on half of the sweeps.
+"""

@@ -36,6 +36,9 @@ STORED_AND_LOADED = 0.25
 those of four words 249 for 258.
 """
 
+FENCE = "fence_async_shared"
+"""Operation behind which tensor cores see what was stored before it."""
+
 COUNTED = 8
 """Cycles in which a warp counts the bits of a register: 16 lanes a cycle, CUDA's guide says."""
 
@@ -112,6 +115,8 @@ _WIDE = dict.fromkeys(("arith.divsi", "arith.divui", "arith.remsi", "arith.remui
 _WIDE |= dict.fromkeys(("arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"), 24)
 """Operations on integers -> cycles of an element, where the divisor is no constant."""
 
+_TO_INTEGER = ("arith.fptosi", "arith.fptoui")
+_FROM_INTEGER = ("arith.sitofp", "arith.uitofp")
 _SUMS = ("arith.addi", "arith.subi")
 _HALVES = ("f16", "bf16")
 
@@ -156,6 +161,8 @@ class Pricing:
             return self._elementwise(step)
         if traits.synchronizes:
             return Demand(barriers=1)
+        if step.name.endswith(FENCE):
+            return Demand(latency=self._timing.fence)
         return NOTHING
 
     # -- computing ------------------------------------------------------------------------------
@@ -171,18 +178,22 @@ class Pricing:
             return Demand(
                 issue=issue * count, special=special * timing.special * count, latency=latency
             )
+        if step.traits.cast and not self._is_addressing(step):
+            issue, special = _cast(step.name, step.input_element, step.element, timing.integer)
+            latency = timing.special_latency if special else timing.alu
+            return Demand(
+                issue=issue * count, special=special * timing.special * count, latency=latency
+            )
         return Demand(issue=self._price(step) * count, latency=timing.alu)
 
     def _price(self, step: Step) -> float:
         """Return the cycles of an element."""
         traits, name = step.traits, step.name
-        integer, element, operand = self._timing.integer, step.element, step.input_element
-        if "ptr" in element or element in ("i1", "index") or self._is_index(step):
+        integer, element = self._timing.integer, step.element
+        if self._is_addressing(step):
             return self._constants.indexing
         if name == "arith.mulf" and step.results[0] in self._fused:
             return 0
-        if traits.cast:
-            return _cast(name, operand, element, integer)
         if name == "arith.bitcast" or name == "tt.bitcast":
             return 0
         if traits.select or name.startswith("arith.cmp"):
@@ -197,8 +208,10 @@ class Pricing:
             )
         return 1
 
-    def _is_index(self, step: Step) -> bool:
-        return bool(step.results) and all(name in self._index for name in step.results)
+    def _is_addressing(self, step: Step) -> bool:
+        """Tell whether a step computes pointers, masks, or what only they are computed from."""
+        is_index = bool(step.results) and all(name in self._index for name in step.results)
+        return "ptr" in step.element or step.element in ("i1", "index") or is_index
 
     def _combine(self, step: Step) -> Demand:
         """Price a reduction or scan without a cost of its exchange: within threads."""
@@ -353,20 +366,31 @@ class Pricing:
         )
 
 
-def _cast(name: str, operand: str, element: str, integer: float) -> float:
-    """Return the cycles of an element that is cast."""
-    small = "f8" in operand or "f8" in element
-    if small:
-        return 1.1 if "f8" in operand else 2.1
-    if "fptosi" in name or "fptoui" in name:
-        return 8
-    if name in ("arith.truncf", "tt.fp_to_fp") and element in _HALVES:
-        return 1
-    if name == "arith.extf" and operand in _HALVES:
-        return 1
+def _cast(name: str, operand: str, element: str, integer: float) -> tuple[float, float]:
+    """Return the cycles of an element that is cast, and its instructions for special functions.
+
+    As ptxas compiles them for sm90: bytes are spread by permutations, those with a sign become
+    bf16 by masks and a subtraction; other conversions between integers and floats take the unit of
+    special functions, but those of 32 bits to f32.
+    """
+    if "f8" in operand:
+        return (1.1 + integer * (element == "f32")), 0
+    if "f8" in element:
+        return 2.1, 0
+    if name in _TO_INTEGER:
+        return 0, 1
+    if name in _FROM_INTEGER:
+        if (name, operand, element) == ("arith.sitofp", "i8", "bf16"):
+            return 1.5 * integer, 0
+        if element == "f32" and (operand == "i32" or name == "arith.uitofp"):
+            return integer * (1 if operand == "i32" else 2), 0
+        spread = 0.0 if operand not in ("i8", "i16") else 1.5 if element != "f32" else 0.75
+        return spread * integer, 1
+    if element == "f16" or operand == "bf16" or element == "bf16":
+        return 1, 0
     if element.startswith("i") and operand.startswith("i"):
-        return 0.5
-    return integer
+        return (1.5 if element == "i8" else 1) * integer, 0
+    return integer, 0
 
 
 def fused_values(steps: Iterable[Step]) -> frozenset[str]:

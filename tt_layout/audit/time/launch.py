@@ -2,7 +2,7 @@
 
     time = launch + N(waves / clock, bytes / bandwidth, programs * start of one)
     wave of c programs on a multiprocessor = N(c * issue, c * special functions, c * LSU, c * L2,
-        c * tensor cores, c * atomics, c * spills, latency of one program)
+        c * tensor cores, c * atomics, latency of one program) + c * spills
     N(x, ..) = (x^p + ..)^(1/p), with p of about 4: what is busy at the same time hides the rest.
 
 Read next:    `tt_layout.audit.time.walk`.
@@ -131,14 +131,13 @@ def launch_time(
     alone = walked.cycles + constants.start
     busy = dict(total)
     del busy["read"], busy["written"]
-    spilled = spills.cycles(walked, timing)
-    if spilled:
-        busy[SPILLS] = spilled
+    slots = rates.multiprocessors * resident
+    spilled = spills.cycles(walked, timing, rates.multiprocessors, min(programs, slots))
 
     def wave(count: float) -> float:
-        return power_mean([*(count * cycles for cycles in busy.values()), alone], constants.power)
+        together = [*(count * cycles for cycles in busy.values()), alone]
+        return power_mean(together, constants.power) + count * spilled
 
-    slots = rates.multiprocessors * resident
     full, rest = divmod(programs, slots)
     cycles = full * wave(resident) + (wave(-(-rest // rates.multiprocessors)) if rest else 0)
     tail = 0.0
@@ -159,6 +158,7 @@ def launch_time(
     }
     seconds = power_mean([cycles / clock, *ways.values()], constants.power)
     per = programs / rates.multiprocessors / clock
+    busy[SPILLS] = spilled
     terms = {name: seconds_alone * per for name, seconds_alone in busy.items() if seconds_alone}
     terms[LATENCY] = -(-programs // slots) * alone / clock
     terms |= {name: seconds_alone for name, seconds_alone in ways.items() if seconds_alone}
@@ -333,8 +333,11 @@ class _Spills:
         """Return the registers that are spilled, and the times that each moves in a pass."""
         program, constants = self._program, self._constants
         if program.spilled is not None:
-            collapses = (program.used or 255) <= 64 and program.spilled > 200
-            return program.spilled, constants.spill * (constants.collapse if collapses else 1)
+            used = program.used or program.limit
+            if used <= 64 and program.spilled > 200:
+                return program.spilled, constants.spill * constants.collapse
+            # What is kept in memory though there are registers left is an array, which few read.
+            return program.spilled if used >= program.limit - 2 else 0, constants.spill
         if self._accumulator >= program.limit - 16:
             return 0.65 * self.needed, constants.spill
         if program.fewest <= program.limit:
@@ -358,16 +361,28 @@ class _Spills:
         loops = (step for step in self._program.walk() if step.traits.loop)
         return max((sizes.get(name, 0) for loop in loops for name in loop.operands), default=0)
 
-    def cycles(self, walked: Walked, timing: Timing) -> float:
-        """Return the cycles in which a program moves what is spilled."""
+    def cycles(self, walked: Walked, timing: Timing, multiprocessors: int, programs: int) -> float:
+        """Return the cycles in which a program moves what is spilled, where nothing else hides it.
+
+        What all programs that are there have spilled is in the second-level cache, or in memory.
+
+        Args:
+            walked: the program.
+            timing: of the GPU.
+            multiprocessors: of the GPU.
+            programs: that are there at once.
+        """
         if not self.number:
             return 0
         main = walked.main.loop if walked.main is not None else None
         inner = (step.runs for step in main.walk() if step is not main) if main is not None else ()
         passes = max(1.0, max(inner, default=1.0))
-        moved = self.number * 4 * self._program.threads * self._program.warps
-        times = min(self._each, self._constants.spill) if passes > 1 else self._each
-        return times * moved * passes / timing.l2_written
+        kept = self.number * 4 * self._program.threads * self._program.warps
+        cached = min(1.0, timing.l2_capacity / (kept * programs))
+        busy = min(multiprocessors, programs)
+        by_memory = timing.dram_mixed / timing.clock_hz / busy
+        far = (1 - cached) / min(timing.spilled, by_memory)
+        return self._each * kept * passes * (cached / timing.spilled + far)
 
 
 def full_wave(program: Program, target: Target, rates: Rates, constants: Constants = FITTED) -> int:

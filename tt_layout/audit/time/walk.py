@@ -28,6 +28,8 @@ from tt_layout.hardware.timing import Timing
 MOST_UNROLLED = 4
 """Iterations that the assembler makes one at most."""
 
+COPY = "ttg.async_copy_global_to_local"
+
 FOLLOWED = 12
 """Iterations of a loop that are followed."""
 
@@ -159,6 +161,7 @@ class _Warps:
         issued: when the schedulers are free.
         copied: the last copy that no group has.
         groups, products: what waits may let pending.
+        read: buffers that were read since the last barrier.
         last: the latest of all.
         extra: cycles of iterations that are not followed.
         waits: the buffer of the barrier that they wait at.
@@ -171,6 +174,7 @@ class _Warps:
     copied: Moment = START
     groups: list[Moment] = field(default_factory=list)
     products: list[Moment] = field(default_factory=list)
+    read: set[str] = field(default_factory=set)
     last: Moment = START
     extra: float = 0
     waits: tuple[str, int] = ("", 1)
@@ -420,11 +424,7 @@ class _Execution:
         elif name in ("arrive_barrier", "tc_gen5_commit", "async_copy_mbarrier_arrive"):
             self._barriers.setdefault(step.root, deque()).append(_later(warps.now, warps.last))
         elif traits.terminator or traits.call or not (step.results or step.access or step.product):
-            demand = self._demands[step]
-            if demand.barriers:
-                self._barrier(step, warps, START)
-            if traits.call:
-                self._unknown[f"line {step.line}: a function that is called"] = None
+            self._synchronize(step, warps)
             return
         else:
             begin = self._execute(step, warps, begin)
@@ -432,11 +432,24 @@ class _Execution:
         for result in step.results:
             warps.ready[result] = begin
 
+    def _synchronize(self, step: Step, warps: _Warps) -> None:
+        """Follow a step that hands on nothing: what it lets warps wait for."""
+        demand = self._demands[step]
+        if demand.barriers:
+            self._barrier(step, warps, START)
+        elif demand.latency:
+            begin = warps.now
+            warps.floor = Moment(begin.time + demand.latency, step, begin)
+            self._keep(WAITS, step, begin, warps.floor)
+        if step.traits.call:
+            self._unknown[f"line {step.line}: a function that is called"] = None
+
     def _execute(self, step: Step, warps: _Warps, begin: Moment) -> Moment:
         """Send a step through the pipes and return when its result is there."""
         demand = self._demands[step]
         if demand is NOTHING:
             return begin
+        begin = self._ordered(step, warps, begin)
         schedule = max(1.0, warps.number / self._timing.schedulers)
         issued = _later(warps.floor, warps.issued)
         warps.issued = Moment(issued.first + demand.issue * schedule, step, issued)
@@ -541,8 +554,17 @@ class _Execution:
             self._keep(pipe, step, Moment(free), done)
         return done
 
+    def _ordered(self, step: Step, warps: _Warps, begin: Moment) -> Moment:
+        """Return when a step may touch its buffer: copies wait for all that read another part."""
+        if step.name == COPY and step.root in warps.read:
+            return self._barrier(step, warps, begin)
+        if step.root and (step.product is not None or step.traits.shared_read):
+            warps.read.add(step.root)
+        return begin
+
     def _barrier(self, step: Step, warps: _Warps, done: Moment) -> Moment:
         begin = warps.now
+        warps.read.clear()
         reached = _later(begin, done)
         cycles = self._timing.barrier + self._timing.barrier_warp * warps.number
         warps.floor = warps.issued = Moment(reached.time + cycles, step, reached)
