@@ -267,7 +267,7 @@ class _Editor:
     """A language server whose messages go nowhere but here."""
 
     def __init__(self) -> None:
-        from tt_layout.servers.language_features import make_server
+        from tt_layout.servers.language_server import make_server
 
         self.loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self.loop)

@@ -16,7 +16,7 @@ from command import Run, runner
 from terminals import ESCAPE, on_terminal, shell_on_terminal
 from test_command_goldens import ROW
 
-import tt_layout.cli.paging
+import tt_layout.cli.output
 import tt_layout.reports.progress
 from tt_layout.cli.summaries import SUMMARIES
 
@@ -162,11 +162,11 @@ def test_a_pager_that_is_missing_or_quits_early_is_no_error(pager: str) -> None:
 def test_a_terminal_that_cannot_scroll_gets_no_pager(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = SimpleNamespace(isatty=lambda: True)
     streams = SimpleNamespace(stdin=terminal, stdout=terminal)
-    monkeypatch.setattr(tt_layout.cli.paging, "sys", streams)
+    monkeypatch.setattr(tt_layout.cli.output, "sys", streams)
     monkeypatch.setenv("PAGER", "cat")
     for name, command in (("xterm", ["cat"]), ("dumb", [])):
         monkeypatch.setenv("TERM", name)
-        assert tt_layout.cli.paging.pager_command() == command
+        assert tt_layout.cli.output.pager_command() == command
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_a_page_and_an_agent_have_the_same_lines() -> None:
     pytest.importorskip("pydantic")
     from tt_layout.audit.audit import audit_module
     from tt_layout.ir import parse_ir
-    from tt_layout.page.kernel_report import module_data
+    from tt_layout.page.dump import module_data
     from tt_layout.servers.agent_tools import AgentTools
 
     said = words_of("ttg.convert_layout")

@@ -15,7 +15,7 @@ from test_time import chain, kernel
 
 import tt_layout
 from tt_layout.library import autotuning
-from tt_layout.library.forked import answers_of, can_fork
+from tt_layout.library.autotuning import answers_of, can_fork
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="this system does not copy processes")
 

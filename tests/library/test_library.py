@@ -19,8 +19,8 @@ from tiers import sampled, slow
 
 import tt_layout
 from tt_layout import LayoutError
+from tt_layout.library.inputs import encoding_of
 from tt_layout.notation.context import Context
-from tt_layout.notation.objects import encoding_of
 
 ROWS = (
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "

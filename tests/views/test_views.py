@@ -15,7 +15,7 @@ from work import bytes_of
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
-from tt_layout.views import box, columns, frames, whole_text
+from tt_layout.views import box, frames, shared, whole_text
 from tt_layout.views.cells import Cells
 from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
 from tt_layout.views.selection import EVERYTHING, Selection
@@ -527,10 +527,10 @@ def test_small_pages_and_blocks_print_the_same(
         monkeypatch.setattr(box, "ROW_BYTES", 1 << rng.randint(4, 7))
         monkeypatch.setattr(box, "PAGE_BYTES", 1 << rng.randint(8, 11))
         monkeypatch.setattr(frames, "BLOCK_BYTES", 1 << rng.randint(6, 8))
-        monkeypatch.setattr(columns, "LOW_DIGITS", 1)
-        monkeypatch.setattr(columns, "BLOCK_LINES", 10)
-        monkeypatch.setattr(columns, "PAGE_LINES", 30)
-        monkeypatch.setattr(columns, "RUN", 1 << rng.randint(0, 4))
+        monkeypatch.setattr(shared, "LOW_DIGITS", 1)
+        monkeypatch.setattr(shared, "BLOCK_LINES", 10)
+        monkeypatch.setattr(shared, "PAGE_LINES", 30)
+        monkeypatch.setattr(shared, "RUN", 1 << rng.randint(0, 4))
         layout = random_layout(rng, DISTRIBUTED)
         assert_prints(distributed_view(layout, kind), expected_distributed(layout, kind), seed)
         layout = random_layout(rng, SHARED)

@@ -19,7 +19,7 @@ from test_watching import FAKE_JIT, KERNEL, run
 import tt_layout
 from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.journal import Journal, process_logs
-from tt_layout.watching.termination import raised_termination
+from tt_layout.watching.session import raised_termination
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 

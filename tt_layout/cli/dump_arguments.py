@@ -1,4 +1,4 @@
-"""Parameters inferred from a dump: types, targets, and the layouts of an operation on a line.
+"""Parameters that a dump completes, in a shell, and infers: types, targets, layouts of a line.
 
 A command that takes layouts is given what it lacks before its parameters are converted: of
 ``FILE:ALIAS`` a type that the alias is used with, and the target; of ``FILE:LINE`` the layouts of
@@ -13,12 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from tt_layout.cli.output import note
 from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
+from tt_layout.ir.file_aliases import FileAliases, split_module, whole_modules
 from tt_layout.ir.movement_lines import movement_on_line
+from tt_layout.mlir.source import Source, read_source
+from tt_layout.safe_text import safe, shortened
 
 if TYPE_CHECKING:
     from tt_layout.ir.module import Module
@@ -28,6 +32,9 @@ if TYPE_CHECKING:
 MAX_NAMED = 4  # types that a note names
 
 _OF_PAIRS = ("conflicts", "convert", "diff")
+
+MAX_HELP = 60
+MAX_ALIASES = 200
 
 
 class DumpName(NamedTuple):
@@ -374,3 +381,39 @@ def _accesses(
     told = {"more_writers": [*more_writers, *writers[1:]]} if writers[1:] else {}
     tensor = f"tensor<{memory.plain}>"
     return _Added({name.text: [writers[0], *readers]}, tensor, module.target_option, told)
+
+
+def of_dump(incomplete: str) -> list[CompletionItem]:
+    """Return ``FILE:ALIAS`` and ``FILE:LINE`` for what a file has that begins so.
+
+    A file that cannot be read completes to nothing: a shell has no place for messages.
+    """
+    name, _, begun = incomplete.rpartition(":")
+    try:
+        source = read_source(split_module(name).path)
+        completions = [
+            *_aliases(source, name),
+            *(_lines(source, name) if begun.isdecimal() else ()),
+        ]
+    except (LayoutError, OSError):
+        return []
+    wanted = begun.removeprefix("#")
+    return [
+        CompletionItem(f"{name}:{what}", help=safe(shortened(text, MAX_HELP)))
+        for what, text in completions
+        if what.startswith(wanted)
+    ]
+
+
+def _aliases(source: Source, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the layouts of a file, and their texts."""
+    table = FileAliases(source).choose((), split_module(name).module).table
+    for alias in table.layout_names(MAX_ALIASES):
+        yield alias, str(table.definitions.text(alias) or "")
+
+
+def _lines(source: Source, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines of data movements, and what they are."""
+    for module in whole_modules(source, None, split_module(name).module, is_partial=True):
+        for operation in module.operations:
+            yield str(operation.line), operation.name

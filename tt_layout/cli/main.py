@@ -384,7 +384,7 @@ def _write(
     shown = Presentation(views, DisplayOptions(**display), terminal)
     shown.check()
     if terminal is not None and has_pager:
-        from tt_layout.cli.paging import write_paged
+        from tt_layout.cli.output import write_paged
 
         write_paged(shown.chunks(), replace(shown, is_folded=False).chunks(), size)
     else:

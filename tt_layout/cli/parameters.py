@@ -215,7 +215,7 @@ class LayoutParameter(NotationParameter):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the aliases and lines of a file, or let the shell complete its name."""
-        from tt_layout.cli.completion import of_dump
+        from tt_layout.cli.dump_arguments import of_dump
 
         return of_dump(incomplete) if ":" in incomplete else files(incomplete)
 

@@ -1,20 +1,399 @@
-"""Figures of layouts by the name of the view."""
+"""Figures of layouts by the name of the view.
+
+The hardware view, and every other view with columns, has a row for each line and a column for each
+cell; of two layouts beside each other moved elements keep their colour and others are dimmed; the
+matrix over F2 has a column for each bit of a location; a reduction has a row for each step and a
+colour for each sum; the figure of a swizzle has the chunks of rows without and with it.
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from tt_layout.algebra.arrays import Ints
+from tt_layout.algebra.linear_layout import LinearLayout, log2
+from tt_layout.algebra.span import F2Span
+from tt_layout.analyses.conversion.placed_reduction import placed_reduction
+from tt_layout.analyses.conversion.reduction_order import AddStep, ReductionTree
+from tt_layout.analyses.layouts.layout_difference import compare
+from tt_layout.colour import SHADES
+from tt_layout.encodings.base import MAX_SHAPE_BITS
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
-from tt_layout.figures.drawn import DrawnLayout
-from tt_layout.figures.model import Figure
+from tt_layout.figures.drawn import Colouring, DrawnLayout, element_labels, location_labels
+from tt_layout.figures.model import (
+    NOTHING,
+    PLAIN,
+    Figure,
+    Grid,
+    check_cells,
+    has_labels,
+    legend_of_nothing,
+    table,
+)
+from tt_layout.figures.tensor import NOWHERE, element_groups, tensor_grid
 from tt_layout.hardware import DEFAULT_TARGET
+from tt_layout.placement import PlacedLayout
 from tt_layout.surface import argument
-from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR
+from tt_layout.views.axes import Axes, Axis
+from tt_layout.views.cells import Cells, Mask, coordinates
+from tt_layout.views.groups import (
+    BANKED,
+    SLICE_ROWS,
+    chunk_bytes,
+    coloured,
+    default_grouping,
+    fast_axis,
+    hardware_sizes,
+)
+from tt_layout.views.kinds import HARDWARE, KINDS, TENSOR, ViewKind
+from tt_layout.views.shared import memory_of
+from tt_layout.views.view import View
+from tt_layout.wording import count
+
+MAX_WORDS = 6
+
+
+_NAMES = {"block": "B{}", "warp": "W{}", "register": "r{}"}
+"""How the coordinates of a line are written, where not as numbers alone."""
+
+MAX_LINES = 16
 
 OF_ONE = (*KINDS, "matrix", "mma", "swizzle", "sectors", "reduce")
 """Views of one layout."""
 OF_AN_ACCESS = ("banks", "cycles", "copy")
 """Views of a layout of registers and one of shared memory; ``banks`` is of memory alone, too."""
 VIEWS = (*OF_ONE, *OF_AN_ACCESS, "compare")
+
+
+def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None = None) -> Figure:
+    """Return the figure of two layouts of one tensor.
+
+    Raises:
+        LayoutError: they are in different memory spaces, or of tensors of different shapes.
+    """
+    spaces = before.placed.memory_space, after.placed.memory_space
+    if spaces[0] != spaces[1]:
+        message = "layouts in different memory spaces cannot be compared"
+        raise LayoutError(f"{message}: {' and '.join(spaces)}")
+    words = compare(before.layout, after.layout).words() or ["nothing moves"]
+    name = color_by or default_grouping(before.placed)
+    wider = before if _location_count(before) > _location_count(after) else after
+    colouring = Colouring(wider.placed, name)
+    groups = [element_groups(drawn, Colouring(drawn.placed, name)) for drawn in (before, after)]
+    was, now = map(colouring.colours, groups)
+    stays = ~_moved(before, after) & (now != NOTHING)
+    grids = (
+        tensor_grid(before, was, "before"),
+        tensor_grid(after, np.where(stays, PLAIN, now), "after"),
+    )
+    legend = colouring.legend(np.concatenate([groups[0], groups[1][~stays]]))
+    plain = ((PLAIN, "has not moved"),) if stays.any() else ()
+    return Figure(
+        (f"- {before.encoding}", f"+ {after.encoding}", before.placed.type_text),
+        grids,
+        (*legend, *plain, *legend_of_nothing(grids, NOWHERE)),
+        tuple(words[:MAX_WORDS]),
+        places=((0, 0), (0, 1)),
+    )
+
+
+def _location_count(drawn: DrawnLayout) -> int:
+    return math.prod(size for _, size in drawn.holders.sizes)
+
+
+def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
+    """Return for each drawn element whether its locations differ."""
+    was, now = before.cells, after.cells
+    if not _are_replicated_alike(before, after):
+        return np.ones(len(now.are_mapped), np.bool_)
+    moved: Mask = was.are_mapped != now.are_mapped
+    for name, _ in before.holders.sizes:
+        is_elsewhere = (was.locations[name] != now.locations[name])[:, 0]
+        moved |= is_elsewhere & was.are_mapped
+    return moved
+
+
+def _are_replicated_alike(before: DrawnLayout, after: DrawnLayout) -> bool:
+    """Return whether the replicas of the first location, as of any other, are the same."""
+    was, now = _kernel(before), _kernel(after)
+    return F2Span(was).rank == F2Span(now).rank == F2Span(was + now).rank
+
+
+def _kernel(drawn: DrawnLayout) -> list[int]:
+    """Return the kernel with the coordinates of a location in separate bits."""
+    parts = coordinates(np.array(drawn.kernel, np.int64), drawn.holders.sizes)
+    rows = zip(*(part.tolist() for part in parts.values()))
+    return [sum(x << at * MAX_SHAPE_BITS for at, x in enumerate(row)) for row in rows]
+
+
+def matrix_figure(drawn: DrawnLayout) -> Figure:
+    """Return the figure of a layout's matrix, coloured by input dimension.
+
+    Raises:
+        LayoutError: a part of it is selected.
+    """
+    drawn.selection.check_options("a matrix")
+    layout = drawn.layout
+    ins = [(name, bit) for name, vectors in layout.in_bases for bit in range(len(vectors))]
+    outs = [(name, bit) for name, size in layout.out_sizes for bit in range(log2(size))]
+    columns = [vector for _, vectors in layout.in_bases for vector in vectors]
+    names = layout.get_out_dim_names()
+    kinds = {name: number * SHADES for number, (name, _) in enumerate(layout.in_bases)}
+    shape = max(1, len(outs)), max(1, len(ins))
+    colours = np.full(shape, PLAIN, np.int64)
+    labels = [["0" if ins and outs else ""] * shape[1] for _ in range(shape[0])]
+    for row, (out, out_bit) in enumerate(outs):
+        for column, (name, _) in enumerate(ins):
+            if columns[column][names.index(out)] >> out_bit & 1:
+                colours[row, column] = kinds[name]
+                labels[row][column] = "1"
+    grid = Grid(
+        colours,
+        labels,
+        "",
+        tuple(f"{name} {1 << bit}" for name, bit in outs),
+        tuple(str(1 << bit) for _, bit in ins),
+        row_title="",
+        column_title="",
+        groups=_groups(ins),
+        cell_width=max(
+            (len(name) * 6 + 9) // count for _, count, name in _groups(ins) or [(0, 1, "")]
+        ),
+        row_step=log2(layout.out_sizes[0][1]) if len(set(_sizes(drawn))) == 1 else 0,
+    )
+    legend = tuple((kinds[name], name) for name, vectors in layout.in_bases if vectors)
+    note = "each column: the coordinate that one bit of the location adds, by xor"
+    return Figure(drawn.title, (grid,), legend, (note,))
+
+
+def _sizes(drawn: DrawnLayout) -> list[int]:
+    return [size for _, size in drawn.layout.out_sizes]
+
+
+def _groups(ins: list[tuple[str, int]]) -> tuple[tuple[int, int, str], ...]:
+    """Return the first column of each input dimension, and its number of bits."""
+    groups: list[tuple[int, int, str]] = []
+    for column, (name, bit) in enumerate(ins):
+        if bit == 0:
+            groups.append((column, sum(other == name for other, _ in ins), name))
+    return tuple(groups)
+
+
+def reduction_figure(drawn: DrawnLayout, axis: int, target: str | None) -> Figure:
+    """Return the figure of a sum along an axis.
+
+    Args:
+        drawn: the layout, in registers.
+        axis: the dimension; a negative one counts from the last.
+        target: the GPU; None for the usual one whose warps have as many lanes.
+
+    Raises:
+        LayoutError: the layout is not one of registers, or the order is not known.
+    """
+    drawn.selection.check_options("a figure of a reduction")
+    tree = placed_reduction(drawn.placed, axis, target)
+    shape = len(tree.steps) + 1, tree.size
+    check_cells(shape[0] * shape[1])
+    sums = _sums(tree)
+    colours = [coloured(np.unique(row, return_inverse=True)[1], len(set(row))) for row in sums]
+    grid = Grid(
+        np.array(colours),
+        table(map(str, sums.ravel().tolist()), shape) if has_labels(*shape) else None,
+        f"sum of {count(tree.size, 'element')} of {tree.element} along dimension {tree.axis}",
+        ("elements", *map(_step_name, tree.steps)),
+        tuple(map(str, range(tree.size))),
+        row_title="step",
+        column_title=f"dimension {tree.axis}",
+        marks=sums == np.arange(tree.size),
+    )
+    notes = (
+        "each cell: the first element of the sum that it is in by then, which is outlined",
+        f"as Triton {tree.release} adds on {tree.target.name}",
+    )
+    return Figure(drawn.title, (grid,), (), notes)
+
+
+def _sums(tree: ReductionTree) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    """Return for each step the first element of the sum that contains each element."""
+    rows = [np.arange(tree.size, dtype=np.int64)]
+    for step in tree.steps:
+        rows.append(rows[-1] & ~step.bits)
+    return np.stack(rows)
+
+
+def _step_name(step: AddStep) -> str:
+    """Name a step by the offsets that it adds.
+
+    Example:
+        >>> _step_name(AddStep("lanes", (0, 16))), _step_name(AddStep("registers", (0, 1, 2, 3)))
+        ('lanes +16', 'registers +1 .. +3')
+    """
+    _, first, *rest = step.offsets
+    return f"{step.place} +{first}{f' .. +{rest[-1]}' if rest else ''}"
+
+
+def view_figure(drawn: DrawnLayout, kind: ViewKind, color_by: str | None = None) -> Figure:
+    """Return the figure of a view, cell by cell in the order of its text.
+
+    Raises:
+        LayoutError: the layout has no such groups or no such view, or too many cells, or the
+            view has one cell in a line.
+    """
+    view = kind.view(drawn.placed, drawn.selection)
+    if view.axes.columns is None:
+        raise LayoutError(f"the {kind.name} view of {drawn.placed.memory_space} has no figure")
+    check_cells(view.axes.count)
+    colouring = Colouring(drawn.placed, color_by or default_grouping(drawn.placed))
+    cells = view.cells_between(0, view.axes.count)
+    groups = np.where(cells.are_mapped, colouring.groups(cells, of_elements=True), NOTHING)
+    grid = _grid(drawn, view, view.axes.columns, cells, colouring.colours(groups))
+    legend = (*colouring.legend(groups), *legend_of_nothing([grid], "no element"))
+    return Figure(drawn.title, (grid,), legend, (hardware_sizes(drawn.placed),))
+
+
+def _grid(drawn: DrawnLayout, view: View, columns: Axis, cells: Cells, colours: Ints) -> Grid:
+    axes = view.axes
+    shape = axes.lines, columns.extent
+    return Grid(
+        colours.reshape(shape),
+        table(_labels(drawn, view, cells), shape) if has_labels(*shape) else None,
+        "",
+        _line_names(axes),
+        tuple(map(str, range(*columns.shown))),
+        row_title=",".join(axis.name for axis in axes.rows),
+        column_title=columns.name,
+        row_step=_step(axes),
+    )
+
+
+def _labels(drawn: DrawnLayout, view: View, cells: Cells) -> list[str]:
+    if not view.content.shows_locations:
+        return element_labels(cells)
+    return location_labels(drawn.placed, cells)
+
+
+def _line_names(axes: Axes) -> tuple[str, ...]:
+    """Return the coordinates of every line, without those of a single block."""
+    named = [axis for axis in (*axes.sections, *axes.rows) if axis.name != "block" or axis.size > 1]
+    patterns = [_NAMES.get(axis.name, "{}") for axis in named]
+    lines = product(*(range(*axis.shown) for axis in named))
+    return tuple(" ".join(p.format(n) for p, n in zip(patterns, line)) for line in lines)
+
+
+def _step(axes: Axes) -> int:
+    """Return the number of lines between strong rules: of a warp, or of the rows it reaches."""
+    (row, *outer) = reversed(axes.rows)
+    if row.name == "row" and not outer:
+        return SLICE_ROWS if row.shown[0] % SLICE_ROWS == 0 else 0
+    return row.extent
+
+
+def swizzle_figure(drawn: DrawnLayout) -> Figure:
+    """Return the figure of the first lines of banks, one cell per chunk.
+
+    Raises:
+        LayoutError: the layout is not of shared memory, or it has padding.
+    """
+    placed = drawn.placed
+    if not placed.is_shared:
+        message = f"#{drawn.encoding.name} lives in {placed.memory_space}"
+        raise LayoutError(f"{argument('view', 'swizzle')} is of shared memory, but {message}")
+    if placed.padding:
+        raise LayoutError(
+            f"#{drawn.encoding.name} has padding; {argument('view', 'banks')} shows where it is"
+        )
+    drawn.selection.check_options("a figure of a swizzle")
+    plain = replace(drawn, placed=replace(placed, layout=without_swizzle(drawn)))
+    colouring = Colouring(placed, "chunk")
+    cells = [_cells(layout) for layout in (plain, drawn)]
+    shifts = [(), _shifts(placed, *cells)]
+    groups = [colouring.groups(chunks, of_elements=True) for chunks in cells]
+    titles = "unswizzled", "swizzled"
+    grids = [
+        _patterned_grid(drawn, chunks, title, colouring.colours(numbers), numbers == 0, shift)
+        for chunks, title, numbers, shift in zip(cells, titles, groups, shifts)
+    ]
+    lines = -(-memory_of(placed).elements * placed.element_bytes // BANKED.row_bytes)
+    notes = ["outlined: where chunk 0 of each row goes"]
+    notes += ["xor: chunk c is stored at position c xor this number"] * bool(shifts[1])
+    notes += [f"showing {MAX_LINES} of the {lines} lines of banks"] * (lines > MAX_LINES)
+    legend = colouring.legend(np.concatenate(groups))
+    return Figure(drawn.title, tuple(grids), legend, tuple(notes), ((0, 0), (0, 1)))
+
+
+def without_swizzle(drawn: DrawnLayout) -> LinearLayout:
+    """Return the layout with the phases of its swizzle removed."""
+    layout, fast = drawn.layout, fast_axis(drawn.placed)
+
+    def straight(vector: tuple[int, ...]) -> tuple[int, ...]:
+        rest = (*vector[:fast], 0, *vector[fast + 1 :])
+        return rest if any(rest) else vector
+
+    bases = [
+        (name, [straight(v) for v in vectors] if name == "offset" else vectors)
+        for name, vectors in layout.in_bases
+    ]
+    names, sizes = zip(*layout.out_sizes)
+    return LinearLayout.from_bases(bases, names, sizes, require_surjective=False)
+
+
+def _cells(drawn: DrawnLayout) -> Cells:
+    """Return the first element of each chunk of the drawn lines."""
+    memory, size = memory_of(drawn.placed), drawn.placed.element_bytes
+    step = max(1, chunk_bytes(drawn.placed) // size)
+    stop = min(memory.elements, MAX_LINES * max(1, BANKED.row_bytes // size))
+    return memory.cells.cells(np.arange(0, stop, step))
+
+
+def _shape(placed: PlacedLayout, chunks: int) -> tuple[int, int]:
+    """Return the number of lines of banks with chunks, and of chunks per line."""
+    columns = min(chunks, max(1, BANKED.row_bytes // chunk_bytes(placed)))
+    return chunks // columns, columns
+
+
+def _shifts(placed: PlacedLayout, plain: Cells, swizzled: Cells) -> tuple[int, ...]:
+    """Return the xor of each line's chunks; empty unless one mask moves a whole line."""
+    lines, columns = _shape(placed, len(plain.elements))
+    before, after = (cells.elements.reshape(lines, columns, -1) for cells in (plain, swizzled))
+    order = np.arange(columns)
+    is_moved = [(before[:, order ^ shift] == after).all(axis=(1, 2)) for shift in order]
+    matches = np.stack(is_moved, axis=1)
+    return tuple(matches.argmax(axis=1).tolist()) if matches.any(axis=1).all() else ()
+
+
+def _patterned_grid(
+    drawn: DrawnLayout,
+    cells: Cells,
+    title: str,
+    colours: Ints,
+    marks: Mask,
+    shifts: tuple[int, ...],
+) -> Grid:
+    chunk, size = chunk_bytes(drawn.placed), drawn.placed.element_bytes
+    shape = _shape(drawn.placed, len(colours))
+    last, fast = max(1, chunk // size) - 1, fast_axis(drawn.placed)
+    names = [
+        ",".join(f"{x}-{x + last}" if d == fast and last else str(x) for d, x in enumerate(point))
+        for point in cells.elements.tolist()
+    ]
+    return Grid(
+        colours.reshape(shape),
+        table(names, shape),
+        title,
+        tuple(
+            ", ".join(map(str, (line * shape[1] * chunk, *shifts[line : line + 1])))
+            for line in range(shape[0])
+        ),
+        tuple(str(column * chunk // BANKED.bank_bytes) for column in range(shape[1])),
+        row_title="byte, xor" if shifts else "byte",
+        column_title="first bank",
+        marks=marks.reshape(shape),
+    )
 
 
 def draw(
@@ -67,7 +446,6 @@ def draw(
     if view == "compare":
         if other is None:
             raise LayoutError(f"{argument('view', view)} needs two layouts")
-        from tt_layout.figures.compare import compare_figure
 
         return compare_figure(drawn, other, color_by)
     if view in OF_AN_ACCESS or (view == HARDWARE and drawn.placed.is_shared):
@@ -81,7 +459,6 @@ def _own_colours(view: str) -> str:
 
 def _reduction(drawn: DrawnLayout, color_by: str | None, target: str, axis: int | None) -> Figure:
     """Return the figure of a sum along an axis."""
-    from tt_layout.figures.reduction import reduction_figure
 
     if axis is None:
         message = f"{argument('view', 'reduce')} needs {argument('axis')}"
@@ -127,14 +504,11 @@ def _access(
 
 def _single(drawn: DrawnLayout, view: str, color_by: str | None) -> Figure:
     if view == "matrix":
-        from tt_layout.figures.matrix import matrix_figure
-
         if color_by is not None:
             raise LayoutError("the figure of a matrix is coloured by input dimension")
         return matrix_figure(drawn)
     if view in ("swizzle", "sectors"):
         from tt_layout.figures.sectors import sectors_figure
-        from tt_layout.figures.swizzle import swizzle_figure
 
         if color_by is not None:
             raise LayoutError(_own_colours(view))
@@ -143,6 +517,5 @@ def _single(drawn: DrawnLayout, view: str, color_by: str | None) -> Figure:
         from tt_layout.figures.tensor import tensor_figure
 
         return tensor_figure(drawn, color_by)
-    from tt_layout.figures.view import view_figure
 
     return view_figure(drawn, KINDS[view], color_by)

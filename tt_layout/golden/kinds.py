@@ -158,7 +158,7 @@ KINDS = {
                 *(replace(key, is_needed=False) for key in (WITH, TO, TARGET, LINE, VALUES)),
             ),
             is_of_layout=None,
-            exceeded="tt_layout.golden.budgets:exceeded",
+            exceeded="tt_layout.golden.costs:exceeded",
         ),
     )
 }

@@ -1,6 +1,9 @@
 """Pruning of autotuner configurations: those that cannot be launched, those that take longer.
 
-A configuration is compiled up to TTGIR alone where Triton can stop there.
+A configuration is compiled up to TTGIR alone where Triton can stop there.  Several are compiled
+beside each other, each in a process that is a copy of this one: it has everything that this one has
+at hand, Triton and its caches among them, and needs no argument to be sent to it.  It must not use
+the GPU: CUDA does not outlive a fork.
 
 Source:
     Triton, ``knobs.runtime.add_stages_inspection_hook`` (3.5 and later): a hook is called without
@@ -9,12 +12,15 @@ Source:
 
 from __future__ import annotations
 
+import gc
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from threading import RLock, get_ident
-from typing import Any, NamedTuple, TypeVar
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from tt_layout.audit.audit import audit_module, check_product
 from tt_layout.audit.fits import KernelFit, kernel_fits
@@ -31,7 +37,13 @@ from tt_layout.ir import parse_ir
 from tt_layout.kernels.device import device_name, device_product
 from tt_layout.kernels.metadata import NO_METADATA, metadata_of_kernel
 from tt_layout.kernels.seen import Launch
-from tt_layout.library.forked import answers_of, can_fork
+from tt_layout.worker import processors, renew_locks, start_method
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+SECONDS = 60.0
+"""Without any answer, after which the copies are ended."""
 
 Config = TypeVar("Config")
 
@@ -45,6 +57,108 @@ KEY = "tt_layout: until ttgir"
 
 _STOPPING = RLock()
 """Held by the thread whose compilations end at TTGIR: Triton has one hook for all threads."""
+
+
+def can_fork() -> bool:
+    """Tell whether this process may be copied, and more than one processor would be busy.
+
+    Python refuses copies of a process that is a daemon's.
+    """
+    from multiprocessing import current_process
+
+    return start_method() == "fork" and processors() > 1 and not current_process().daemon
+
+
+def answers_of(
+    call: Callable[[int], float | None],
+    number: int,
+    *,
+    workers: int | None = None,
+    seconds: float = SECONDS,
+) -> dict[int, float]:
+    """Return what a function says of 0 .. number - 1, asked in copies of this process.
+
+    What is None there, raises, ends its process or takes too long is missing: the caller asks
+    again, in this process, and sees why.
+
+    Args:
+        call: the function.
+        number: of calls.
+        workers: processes at most; by default one for each processor.
+        seconds: without any answer, after which the copies are ended.
+
+    Example:
+        >>> sorted(answers_of(lambda n: n / (n - 2), 4, workers=2).items())
+        [(0, -0.0), (1, -1.0), (3, 3.0)]
+    """
+    from multiprocessing import get_context
+    from multiprocessing.connection import wait
+
+    context = get_context("fork")
+    workers = min(number, workers or processors())
+    answers: dict[int, float] = {}
+    copies = []
+    reading: list[Connection[Any, Any]] = []
+    try:
+        for first in range(workers):
+            here, there = context.Pipe(duplex=False)
+            copy = context.Process(
+                target=_answer, args=(call, range(first, number, workers), there), daemon=True
+            )
+            with _no_warning_of_threads():
+                copy.start()
+            there.close()
+            copies.append(copy)
+            reading.append(here)
+        last = monotonic()
+        while reading and monotonic() < last + seconds:
+            for ready in wait(reading, seconds):
+                last = monotonic()
+                end = cast("Connection[Any, Any]", ready)
+                try:
+                    asked, answer = end.recv()
+                    answers[asked] = answer
+                except (EOFError, OSError):
+                    reading.remove(end)
+    finally:
+        for end in reading:
+            end.close()
+        for copy in copies:
+            copy.kill()
+            copy.join()
+    return answers
+
+
+def _answer(
+    call: Callable[[int], float | None], numbers: Sequence[int], there: Connection[Any, Any]
+) -> None:
+    """Answer some calls in a copy, which says nothing else."""
+    import os
+
+    gc.freeze()
+    renew_locks()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    for number in numbers:
+        try:
+            answer = call(number)
+        except Exception:  # the process that asked finds out
+            continue
+        if answer is not None:
+            there.send((number, answer))
+
+
+@contextmanager
+def _no_warning_of_threads() -> Iterator[None]:
+    """Let a process with threads be copied without Python's warning of it.
+
+    The copy has one thread; a lock that another holds stays held there, for which `answers_of` does
+    not wait for ever.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
 
 
 def autotune_prune(

@@ -179,7 +179,7 @@ class EmbeddedDump:
     Attributes:
         name: of its file.
         text: all of it.
-        modules: of each what `tt_layout.page.kernel_report.module_data` returns.
+        modules: of each what `tt_layout.page.dump.module_data` returns.
         programs: file of the program -> pieces of its text, each with the number of its first line.
         line: that which the page opens on; None for that of the first finding.
         passes: of a dump of passes, those that changed the cost.

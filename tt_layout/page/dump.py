@@ -1,45 +1,353 @@
-"""The page of one layout, of two, or of every layout of a dump."""
+"""The page of one layout, of two, or of every layout of a dump with the report of its kernels.
+
+The report has the findings, data movements and assembly of each module.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.finding_groups import grouped
+from tt_layout.audit.findings import Finding
+from tt_layout.audit.fits import kernel_fits
+from tt_layout.audit.global_memory.first_request import first_request
+from tt_layout.audit.kernel import Kernel, kernel_names, kernels_of
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.passes import pass_history
+from tt_layout.audit.registers import live_by_line
+from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE
+from tt_layout.audit.ties import ties_of
+from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.figures.mma import Product
+from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.file_aliases import LAST, whole_modules
 from tt_layout.ir.module import Module
+from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.passes import PassRun, pass_runs
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
+from tt_layout.kernels.assembly import MAX_BYTES, Place
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.mlir.languages import no_mlir, refuse_other_mlir
 from tt_layout.mlir.source import Source
 from tt_layout.page import EmbeddedDump, PageLayout, build
-from tt_layout.page.kernel_report import embedded_assembly, module_data, programs
-from tt_layout.page.kernel_time import waited_lines
-from tt_layout.page.multiplications import check_multiplication
+from tt_layout.page.kernel_time import times_data, waited_lines
+from tt_layout.page.multiplications import check_multiplication, multiplication_data
 from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
+from tt_layout.reports.advice_text import advice_lines, gain_text, note_message
 from tt_layout.reports.audit import AuditReport
+from tt_layout.reports.explanation import Explainer
+from tt_layout.reports.finding_text import MAX_SHOWN
+from tt_layout.reports.fits import fit_text
 from tt_layout.reports.formats.html import to_page
+from tt_layout.reports.kernel_head import head_texts
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
+from tt_layout.safe_text import safe
 from tt_layout.surface import COMMAND_LINE, shown_on
 from tt_layout.wording import count
+
+NumberOf = Callable[[IRType | None], "int | None"]
+"""Which of the page's layouts a type has; None where the page has none of it."""
+
+CONTEXT = 12
+"""Lines of the program above and below one that is shown."""
+
+MAX_FILES = 64
+"""Files of the program that lines are taken from."""
 
 MAX_NAME = 64
 """Characters of a layout in a type that a page takes as its name."""
 
 _Key = tuple["str | None", "Encoding | LayoutError | None", str]
 """A layout as written and as read, and the type that it is placed over: an entry of the page."""
+
+
+def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any]:
+    """Return the page's data of a module.
+
+    Args:
+        audit: what there is to say about it.
+        number: its number in the dump, from 1.
+        number_of: the number of the layout of a type on the page.
+    """
+    module, adviser = audit.module, Adviser(audit)
+    explainer = Explainer(adviser)
+    return {
+        "number": number,
+        "kernels": kernel_texts(audit),
+        "rank": _rank(audit),
+        "first": min([module.line, *_lines_of_aliases(module)]),
+        "line": module.line,
+        "pass": module.pass_name,
+        "stage": module.stage,
+        "target": module.target,
+        "summary": [
+            *audit.notes_above,
+            *(text for summary in kernels_of(adviser) for text in _head(summary)),
+        ],
+        "times": list(times_data(kernels_of(adviser))),
+        "fits": list(_fits(audit)),
+        "findings": list(_findings(adviser)),
+        "notes": list(_notes(adviser)),
+        "movements": [
+            {
+                **_movement(row, audit, number_of),
+                "explained": _explained(row, explainer, audit.audited),
+            }
+            for row in audit.movements
+        ],
+        "multiplications": list(_multiplications(audit)),
+        "registers": _registers(audit),
+        "pressure": "; ".join(entry.text for entry in audit.registers),
+    }
+
+
+def kernel_texts(audit: Audit) -> list[str]:
+    """Return the names of a module's kernels."""
+    return [f"@{name}" for name in kernel_names(audit) if name is not None]
+
+
+def _rank(audit: Audit) -> list[float]:
+    """Return a module's rank, the worst highest: by errors, then by wasted cycles."""
+    ranks = [(entry.errors, entry.weight * (entry.programs or 1)) for entry in kernels_of(audit)]
+    errors, weight = max(ranks, default=(0, 0.0))
+    return [int(errors > 0), round(weight)]
+
+
+def _head(summary: Kernel) -> tuple[str, str]:
+    """Return the verdict on a kernel, and its counts."""
+    verdict, *rest = head_texts(summary)
+    return f"{summary.heading}: {verdict}", "; ".join(rest)
+
+
+def _fits(audit: Audit) -> Iterator[str]:
+    """Yield on which GPUs the shared memory of each kernel is available."""
+    if audit.audited is not None:
+        yield from map(fit_text, kernel_fits(audit.audited, audit.known))
+
+
+def _registers(audit: Audit) -> list[tuple[int, int]]:
+    """Return the live registers of a thread from each line on where their number changes."""
+    if audit.audited is None:
+        return []
+    movement: list[tuple[int, int]] = []
+    for line, live in sorted(live_by_line(audit.audited).items()):
+        if not movement or movement[-1][1] != live:
+            movement.append((line, live))
+    return movement
+
+
+def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
+    """Yield the multiplications whose matrices can be drawn, each with its line."""
+    for entry in audit.multiplications:
+        with suppress(LayoutError):
+            product = Product(
+                (entry.a, entry.b, entry.d),
+                entry.first,
+                entry.title,
+                entry.packing,
+                entry.scales,
+            )
+            yield {"line": entry.line, **multiplication_data(product)}
+
+
+def _lines_of_aliases(module: Module) -> Iterator[int]:
+    """Yield the definitions of a module's layouts that stand before it."""
+    lines = (module.aliases[name].line for name in module.aliases.attributes())
+    return (line for line in lines if line < module.line)
+
+
+def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
+    """Yield findings alike together, the most expensive with what to do about them."""
+    for number, group in enumerate(grouped(adviser.audit.findings)):
+        first = group[0]
+        advice = advice_lines(adviser, first, is_whole=False) if number < MAX_SHOWN else ()
+        yield {
+            "lines": [entry.line for entry in group],
+            "share": gain_text(adviser, group),
+            "message": first.problem,
+            "kind": first.kind,
+            "advice": list(filter(None, advice)),
+            "suggested": _suggested(adviser, first) if number < MAX_SHOWN else None,
+        }
+
+
+def _notes(adviser: Adviser) -> Iterator[dict[str, Any]]:
+    """Yield the places that stay because every alternative is more expensive."""
+    for note in adviser.audit.notes:
+        yield {"lines": [note.finding.line], "message": note_message(adviser, note)}
+
+
+def _suggested(adviser: Adviser, finding: Finding) -> str | None:
+    """Return the layout that all accesses to the shared memory of a finding should have."""
+    movement = (
+        entry.encoding for entry in adviser.suggestions(finding) if entry.where == EVERYWHERE
+    )
+    return next(map(str, movement), None)
+
+
+def programs(
+    audits: Iterable[Audit], source: ProgramSource, waited: Iterable[tuple[str, int]] = ()
+) -> dict[str, list[tuple[int, str]]]:
+    """Return the text of the program around the lines that data movements come from.
+
+    Only these lines are embedded, so that a dump that names a file does not take all of it into
+    a page that goes to others.
+
+    Args:
+        audits: of the modules.
+        source: where the files of the program are.
+        waited: files and lines of the steps on critical paths, which are shown as well.
+
+    Returns:
+        File -> its pieces, each as the number of its first line and its text.
+    """
+    rows = (row.operation.location for audit in audits for row in audit.movements)
+    moved = ((location.file, location.line) for location in rows if location is not None)
+    numbers: dict[str, set[int]] = {}
+    for file, line in chain(moved, waited):
+        if file in numbers or len(numbers) < MAX_FILES:
+            numbers.setdefault(file, set()).add(line)
+    pieces = ((file, _pieces(*source.lines(file), lines)) for file, lines in numbers.items())
+    return {file: movement for file, movement in pieces if movement}
+
+
+def _pieces(first: int, lines: Sequence[str], numbers: Iterable[int]) -> list[tuple[int, str]]:
+    """Return the lines of these numbers with those around them, as far as they are there."""
+    movement: list[tuple[int, str]] = []
+    end = 0
+    for number in sorted(numbers):
+        at = number - first
+        if not 0 <= at < len(lines):
+            continue
+        start, stop = max(at - CONTEXT, end), min(at + CONTEXT + 1, len(lines))
+        text = "".join(lines[start:stop])
+        if movement and start == end:
+            movement[-1] = movement[-1][0], movement[-1][1] + text
+        else:
+            movement.append((start + first, text))
+        end = stop
+    return [(number, text.removesuffix("\n")) for number, text in movement]
+
+
+def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, Any]:
+    operation, cost, executions = row.operation, row.cost, row.executions
+    moved, location = operation.moved or operation.target, operation.location
+    is_allocation = operation.group is MovementKind.ALLOCATION
+    source = None if is_allocation else operation.source
+    return {
+        "line": operation.line,
+        "name": operation.name,
+        "group": operation.group,
+        "function": operation.function,
+        "type": moved.bare if moved is not None else None,
+        "from": None if is_allocation and source is None else layout_of(source),
+        "to": layout_of(operation.target),
+        "layouts": [number_of(source), number_of(operation.target)],
+        "bytes": operation.bytes,
+        "runs": executions.text,
+        "inLoop": is_in_loop(executions),
+        "cost": cost.text if cost is not None else None,
+        "weight": cost.cycles if cost is not None else 0,
+        "cycles": round(row.cycles or 0),
+        "facts": _facts(cost.details.data()) if cost is not None else {},
+        "location": location._asdict() if location is not None else None,
+        "request": _request(operation, audit),
+    }
+
+
+def _explained(
+    row: MovementRow, explainer: Explainer, audited: AuditedModule | None
+) -> Sequence[str]:
+    """Return an operation in words, as its hover text has them; nothing of one in no function."""
+    full = audited.in_full(row.operation) if audited is not None else None
+    return explainer.explanation(full) if full is not None else ()
+
+
+def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:
+    """Return the first request of an access to global memory, if it depends on arguments alone."""
+    if audit.audited is None or operation.group not in GLOBAL_KINDS:
+        return None
+    request = first_request(operation, audit.audited, supposes=True)
+    return request._asdict() if request is not None else None
+
+
+def _facts(details: dict[str, Any]) -> dict[str, int | str]:
+    """Return the numbers and words among the details of a cost."""
+    return {
+        name: value
+        for name, value in details.items()
+        if isinstance(value, (int, str)) and not isinstance(value, bool)
+    }
+
+
+# -- assembly --------------------------------------------------------------------------------------
+
+
+def embedded_assembly(
+    audits: Sequence[Audit], modules: Sequence[dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Return the assembly of a dump, and tie each of its modules to it.
+
+    Args:
+        audits: of the modules.
+        modules: the page's data of them, in the same order; those that are tied get ``tied``, and
+            their data movements ``became``.
+    """
+    numbers: dict[Place, int] = {}
+    embedded = None
+    for audit, module in zip(audits, modules):
+        ties = ties_of(audit)
+        if ties is None:
+            if (left_out := audit.known.assembly) is not None:
+                most = f"{MAX_BYTES >> 20} MiB"
+                reason = f"cannot be read, or is more than {most}: the page is without it"
+                module["summary"].append(f"{safe(left_out.name)} {reason}")
+            continue
+        assembly = ties.assembly
+        pieces = [
+            [piece.first, piece.last, numbers.setdefault(piece.place, len(numbers))]
+            for piece in assembly.pieces
+        ]
+        module["tied"] = {
+            line: numbers.setdefault(place, len(numbers)) for line, place in ties.places.items()
+        }
+        for movement in module["movements"]:
+            found = ties.instructions(movement["line"], movement["group"])
+            movement["became"] = [[name, len(lines), lines[0]] for name, lines in found]
+        registers = audit.known.registers
+        spilled = registers.spilled if registers is not None else None
+        embedded = {
+            "name": safe(assembly.name),
+            "text": assembly.text,
+            "pieces": pieces,
+            "spills": assembly.spills,
+            "about": _spills_text(len(assembly.spills), spilled, assembly.name),
+        }
+    return embedded and embedded | {"places": [list(place) for place in numbers]}
+
+
+def _spills_text(lines: int, spilled: int | None, name: str) -> str:
+    """Return what is known of spilled registers, and of where they are."""
+    if lines:
+        return f"{count(lines, 'line')} spill registers or load what was spilled"
+    if not spilled:
+        return "no register is spilled" if spilled == 0 else ""
+    where = "PTX does not show where: ptxas chooses it" if name.endswith(".ptx") else ""
+    return "; ".join(filter(None, [f"{count(spilled, 'register')} spilled", where]))
 
 
 @shown_on(COMMAND_LINE)

@@ -1,13 +1,18 @@
-"""`tt_layout.watch`: every kernel that Triton compiles or launches inside a block."""
+"""`tt_layout.watch`: every kernel that Triton compiles or launches inside a block.
+
+SIGTERM is an exception first, so that the block ends in order, and then the signal.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
-from typing import IO
+from typing import IO, Any
 
 from tt_layout.errors import LayoutError
 from tt_layout.kernels.seen import Record, SeenKernel
@@ -18,8 +23,44 @@ from tt_layout.watching.journal import Journal, ProcessLog, process_logs
 from tt_layout.watching.patches import Patches, once_imported
 from tt_layout.watching.processes import keep_in_forks, session_folder
 from tt_layout.watching.report import ReportFile, WatchReport, put, report_of, write_table
-from tt_layout.watching.termination import raised_termination
 from tt_layout.watching.triton_hooks import TRITON, TritonHooks
+
+
+class _Terminated(BaseException):
+    """SIGTERM reached the process inside the block."""
+
+
+@contextmanager
+def raised_termination() -> Iterator[None]:
+    """Let SIGTERM raise in the block; behind it the process ends by the signal as without it.
+
+    A handler of the program's own stays, and so does the signal outside of the main thread and in
+    processes that are forked inside the block.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    owner = os.getpid()
+
+    def terminate(number: int, frame: Any) -> None:
+        if os.getpid() != owner:
+            _end_by(number)
+        raise _Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    except _Terminated:
+        _end_by(signal.SIGTERM)
+    finally:
+        if signal.getsignal(signal.SIGTERM) is terminate:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _end_by(number: int) -> None:
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 class Seen:

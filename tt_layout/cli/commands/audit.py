@@ -413,8 +413,8 @@ def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> 
 
 def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
     """Show what two dumps, the passes or the modules of one, do not share."""
-    from tt_layout.cli.compare_dumps import Comparing
-    from tt_layout.reports.passes import ALL as EVERY_PASS
+    from tt_layout.reports.compared_dumps import ALL as EVERY_PASS
+    from tt_layout.reports.compared_dumps import Comparing
 
     if chosen.is_bits:
         bits = Comparing(chosen.reading).bits(files)

@@ -22,7 +22,7 @@ from tt_layout.errors import LayoutError
 def command() -> int:
     """Serve until the editor ends it."""
     try:
-        from tt_layout.servers.language_features import make_server
+        from tt_layout.servers.language_server import make_server
         from tt_layout.servers.messages import Messages
     except ModuleNotFoundError as error:
         if error.name not in ("pygls", "lsprotocol"):

@@ -1,0 +1,349 @@
+"""The reports of ``tt-layout audit --diff``: what two dumps, or the modules of one, do not share.
+
+Of a dump of passes it is what each pass changed; with ``--bits`` whether reductions give the same
+bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from tt_layout.audit.audit import Audit, audit_module
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.passes import PassChange, PassHistory, pass_history
+from tt_layout.audit.reduction_bits import Reduction, ReductionBits, ReductionPair, reduction_bits
+from tt_layout.dumps.dump import Reading, open_dump
+from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir import Module
+from tt_layout.ir.passes import PassRun, chosen_modules, pass_runs
+from tt_layout.reports.audit import heading
+from tt_layout.reports.audit_data import JSON_VERSION
+from tt_layout.reports.comparison import (
+    Comparison,
+    ComparisonReport,
+    NamedModule,
+    compared,
+    comparison_data,
+    comparison_lines,
+)
+from tt_layout.reports.fitted import Fitted, Paragraph
+from tt_layout.reports.pass_tables import change_table, history_data
+from tt_layout.reports.printed import Printed
+from tt_layout.reports.reduce import compiled_by, difference_text, tree_data
+from tt_layout.reports.report import Line
+from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh
+from tt_layout.safe_text import safe
+from tt_layout.surface import is_command_line
+from tt_layout.wording import count
+
+ALL = "*"
+"""What stands for every pass among the names of those whose details are shown."""
+SUFFIX = "Pass"
+"""How the names of some passes end; it may be left out."""
+
+NOT_COMPARED = "only the order within reductions is compared: not that of loops, tt.dot and atomics"
+
+Pair = tuple[NamedModule, NamedModule]
+
+
+@dataclass(frozen=True, repr=False)
+class PassesReport(Printed):
+    """History of the cost of a dump's kernels over its passes.
+
+    Attributes:
+        file: the name of the dump.
+        histories: of each compilation.
+        compare: compares the modules before and after a pass.
+        shown: the name of the pass whose details are shown, `ALL`, or None for none.
+
+    Raises:
+        LayoutError: no pass of that name is compared.
+    """
+
+    file: str
+    histories: Sequence[PassHistory]
+    compare: Callable[[PassChange], Comparison]
+    shown: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.shown not in (None, ALL) and not any(self._details()):
+            raise LayoutError(_no_pass(self.shown or "", self.histories))
+
+    @property
+    def is_same(self) -> bool:
+        """Whether no pass changed the cost."""
+        return not any(True for history in self.histories for _ in history.of_cost)
+
+    def lines(self) -> Iterator[Line | Fitted]:
+        """Yield the passes that changed the cost, then the details that are shown."""
+        for history in self.histories:
+            yield from self._history_lines(history)
+        for comparison in map(self.compare, self._details()):
+            if not comparison.is_same or self.shown != ALL:
+                yield Line()
+                yield from comparison_lines(comparison)
+
+    def _history_lines(self, history: PassHistory) -> Iterator[Line | Fitted]:
+        """Yield the table of one compilation."""
+        first, changed = history.costs[0], list(history.of_cost)
+        what = f"{count(len(history.costs), 'module')}; cycles of the data movements in one program"
+        yield Line(safe(f"{self.file}:{first.line}, {what}"))
+        if changed:
+            yield change_table(changed)
+        end = history.end
+        if end is not None:
+            why = "turns loops into branches" if history.ends_loops else "makes LLVM's IR"
+            yield Line(safe(f"  {end.before.line}  {end.name} {why} and ends the table"))
+        passes = count(len(history.changes), "pass")
+        text = f"{len(changed)} of {passes} changed the cost"
+        is_asked = self.shown is None and is_command_line()
+        hint = "; --pass NAME shows one, --passes all" * is_asked
+        yield Paragraph(text + hint)
+
+    def _details(self) -> Iterator[PassChange]:
+        """Yield the passes whose details are shown."""
+        for history in self.histories if self.shown is not None else ():
+            for change in history.changes:
+                if self.shown == ALL or _plain(change.name) == _plain(self.shown):
+                    yield change
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
+        every = (change for history in self.histories for change in history.changes)
+        comparisons = (comparison_data(self.compare(change)) for change in every)
+        passes = [history_data(history) for history in self.histories]
+        return {"version": JSON_VERSION, "passes": passes, "comparisons": comparisons}
+
+
+def _plain(name: str | None) -> str:
+    """Return the name of a pass as it is compared."""
+    return (name or "").removesuffix(SUFFIX).lower()
+
+
+def _no_pass(name: str, histories: Sequence[PassHistory]) -> str:
+    """Return why there are no details of a pass, and which passes changed the cost."""
+    changed = dict.fromkeys(str(change.name) for history in histories for change in history.of_cost)
+    which = f"; these changed the cost: {', '.join(changed)}" if changed else ""
+    return f"no pass {name} is compared{which}"
+
+
+class ComparedBits(NamedTuple):
+    """Two modules, and what is known of the bits of their reductions."""
+
+    before: NamedModule
+    after: NamedModule
+    bits: ReductionBits
+
+
+@dataclass(frozen=True, repr=False)
+class ReductionBitsReport(Printed):
+    """Whether the reductions of the modules of two dumps, or of one, give the same bits."""
+
+    comparisons: Sequence[ComparedBits]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all reductions give the same bits, for certain."""
+        return all(comparison.bits.has_same_bits for comparison in self.comparisons)
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines of every comparison, then what is not compared."""
+        for comparison in self.comparisons:
+            for sign, side in (("---", comparison.before), ("+++", comparison.after)):
+                yield Line(f"{sign} {next(heading(side.module, side.file)).text}")
+            yield from _lines(comparison.bits)
+        yield Line(NOT_COMPARED)
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; the schema is in ``docs/reductions.md``."""
+        return {
+            "version": JSON_VERSION,
+            "comparisons": [_data(comparison) for comparison in self.comparisons],
+        }
+
+
+def _lines(bits: ReductionBits) -> Iterator[Line]:
+    if bits.unpaired is not None:
+        before, after = bits.unpaired
+        yield Line(f"{count(before, 'reduction')} before, {after} after: none is compared", "red")
+        return
+    other = [pair for pair in bits.pairs if not pair.has_same_bits]
+    summary = f"{count(len(bits.pairs), 'reduction')}, {len(other)} with other bits"
+    yield Line(summary, "red" if other else "green")
+    for pair in other:
+        yield Line(f"  {_where(pair)}: {_why(pair)}")
+
+
+def _where(pair: ReductionPair) -> str:
+    """Format the location of a reduction, in either dump and in the program."""
+    before, after = pair.before, pair.after
+    line = (
+        f"line {before.line}"
+        if before.line == after.line
+        else f"lines {before.line} and {after.line}"
+    )
+    place = f", {safe(str(after.location))}" if after.location is not None else ""
+    return f"{line}, @{safe(after.function)}{place}"
+
+
+def _why(pair: ReductionPair) -> str:
+    """Return why the bits are others, or may be."""
+    if pair.difference is None:
+        return pair.reason
+    tree = pair.after.tree
+    assert tree is not None
+    sums = f"sums of {count(tree.size, 'element')} of {tree.element}, {compiled_by(tree)}"
+    return f"{sums}; {difference_text(pair.difference)}"
+
+
+def _data(comparison: ComparedBits) -> dict[str, Any]:
+    sides = (("before", comparison.before), ("after", comparison.after))
+    return {
+        **{name: {"file": side.file, "line": side.module.line} for name, side in sides},
+        "has_same_bits": comparison.bits.has_same_bits,
+        "unpaired": comparison.bits.unpaired,
+        "reductions": [
+            {
+                "before": _reduction_data(pair.before),
+                "after": _reduction_data(pair.after),
+                "has_same_bits": pair.has_same_bits,
+                "reason": pair.reason,
+                "difference": pair.difference._asdict() if pair.difference is not None else None,
+            }
+            for pair in comparison.bits.pairs
+        ],
+    }
+
+
+def _reduction_data(reduction: Reduction) -> dict[str, Any]:
+    return {
+        "function": reduction.function,
+        "line": reduction.line,
+        "location": str(reduction.location) if reduction.location is not None else None,
+        "is_exact": reduction.is_exact,
+        "tree": tree_data(reduction.tree) if reduction.tree is not None else None,
+    }
+
+
+class Comparing:
+    """Inputs and options of a comparison.
+
+    Args:
+        reading: how dumps are read.
+        watcher: is given the findings that are new; None where they are not asked for.
+    """
+
+    def __init__(self, reading: Reading, watcher: Watcher | None = None) -> None:
+        self._reading, self._given, self._watcher = reading, reading.given, watcher
+        self._shared = SharedWork()
+
+    def report(self, files: Sequence[str], shown: str | None) -> ComparisonReport | PassesReport:
+        """Compare two dumps, or the passes or modules of one.
+
+        Args:
+            files: one or two.
+            shown: the pass whose details are shown, or `tt_layout.reports.compared_dumps.ALL`.
+
+        Raises:
+            LayoutError: there are more than two files, or modules or the pass are missing.
+        """
+        read = self._read(files)
+        if len(read) == 1:
+            [modules] = read
+            runs = list(pass_runs(named.module for named in modules))
+            if any(len(run.modules) > 1 for run in runs):
+                return self._of_passes(modules[0].file, runs, shown)
+            if shown is not None:
+                message = "--pass and --passes are for a dump of passes, with a header above each"
+                raise LayoutError(message, FileLocation(modules[0].file))
+        return self._of_pairs(_paired(read))
+
+    def _read(self, files: Sequence[str]) -> list[list[NamedModule]]:
+        """Return the modules of one file, or of two."""
+        if len(files) > 2:
+            raise LayoutError(f"audit --diff takes one file or two, got {len(files)}")
+        return [
+            [NamedModule(dump.source.name, module) for module in dump.modules(self._reading)]
+            for dump in map(open_dump, files)
+        ]
+
+    def _of_pairs(self, pairs: Sequence[Pair]) -> ComparisonReport:
+        return ComparisonReport([self._compared(before, after) for before, after in pairs])
+
+    def bits(self, files: Sequence[str]) -> ReductionBitsReport:
+        """Return whether the reductions of two dumps, or of the modules of one, give the same bits.
+
+        Raises:
+            LayoutError: there are more than two files, or one of a single module.
+        """
+        comparisons = [
+            ComparedBits(*pair, reduction_bits(*(self._audited(named) for named in pair)))
+            for pair in _paired(self._read(files))
+        ]
+        return ReductionBitsReport(comparisons)
+
+    def _audited(self, named: NamedModule) -> AuditedModule:
+        return AuditedModule(named.module, self._shared, self._given)
+
+    def _compared(
+        self, before: NamedModule, after: NamedModule, by: str | None = None
+    ) -> Comparison:
+        audits = self._audits(before.module, after.module)
+        self._watch(after.file, *audits)
+        return compared((before.file, after.file), audits, by)
+
+    def _of_passes(self, file: str, runs: Iterable[PassRun], shown: str | None) -> PassesReport:
+        """Return the changes by the passes of a dump."""
+        of_passes = [run for run in runs if len(run.modules) > 1]
+        histories = [pass_history(run, self._shared, self._given) for run in of_passes]
+        modules = {number: module for run in of_passes for number, module in run.numbered}
+
+        def audits(change: PassChange) -> tuple[Audit, Audit]:
+            return self._audits(modules[change.before.number], modules[change.after.number])
+
+        def compare(change: PassChange) -> Comparison:
+            return compared((file, file), audits(change), change.name or "the pass")
+
+        for history in histories if self._watcher is not None else ():
+            for change in history.changes:
+                self._watch(file, *audits(change))
+        return PassesReport(file, histories, compare, shown)
+
+    def _watch(self, file: str, before: Audit, after: Audit) -> None:
+        """Keep the findings that an audit has and the one before has not."""
+        if self._watcher is not None:
+            self._watcher.found += [NamedFinding(file, finding) for finding in fresh(before, after)]
+
+    def _audits(self, *modules: Module) -> tuple[Audit, Audit]:
+        before, after = (audit_module(module, self._shared, self._given) for module in modules)
+        return before, after
+
+
+def _chosen(modules: Iterable[NamedModule]) -> Iterator[NamedModule]:
+    """Yield the modules of a dump; of each compilation the one that is meant."""
+    named = {item.module.line: item for item in modules}
+    for module in chosen_modules(item.module for item in named.values()):
+        yield named[module.line]._replace(module=module)
+
+
+def _paired(read: Sequence[list[NamedModule]]) -> Sequence[Pair]:
+    """Return the modules of two files one by one, or each of one file with the next.
+
+    Raises:
+        LayoutError: there is one file of one module.
+    """
+    if len(read) == 2:
+        return _pairs(*(list(_chosen(modules)) for modules in read))
+    [modules] = read
+    if len(modules) < 2:
+        message = "--diff of one file compares its modules, but it has only one"
+        raise LayoutError(message, FileLocation(modules[0].file))
+    return list(pairwise(modules))
+
+
+def _pairs(before: list[NamedModule], after: list[NamedModule]) -> list[Pair]:
+    """Return the modules one by one where there are equally many, otherwise the last of each."""
+    return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
