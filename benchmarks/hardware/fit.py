@@ -30,7 +30,7 @@ from tt_layout.audit.time.constants import FITTED, Constants
 from tt_layout.audit.time.estimate import read_program
 from tt_layout.audit.time.launch import launch_time
 from tt_layout.audit.time.steps import Program
-from tt_layout.audit.values.given import parse_values
+from tt_layout.audit.values.given import parse_values, program_counts
 from tt_layout.hardware import find_target
 from tt_layout.ir import parse_ir
 
@@ -133,7 +133,7 @@ def _program(row: Mapping[str, Any], gpu: str, shared: SharedWork) -> Program | 
         for name, value in row["values"].items()
         if isinstance(value, int) and f"%{name}: " in row["ttgir"]
     ]
-    given = replace(parse_values(texts, {}), product=find_target(gpu))
+    given = replace(parse_values(texts, program_counts(row["grid"])), product=find_target(gpu))
     audit = audit_module(module, shared, given, is_judged=False)
     x, y, z = (*row["grid"], 1, 1)[:3]
     [kernel] = kernels_of(audit, (x, y, z))

@@ -27,7 +27,7 @@ from tt_layout.audit.suggestions.carried_out import carried_out
 from tt_layout.audit.time.constants import FITTED
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.time.launch import launch_time
-from tt_layout.audit.values.given import PROGRAM_COUNTS, GivenValues
+from tt_layout.audit.values.given import GivenValues, program_counts
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_product
 from tt_layout.ir import parse_ir
@@ -73,7 +73,7 @@ def main() -> None:
 def judged(row: dict[str, Any], gpu: str, *, is_cold: bool) -> Iterator[Change]:
     """Yield the changes of a kernel."""
     x, y, z = (*row["grid"], 1, 1)[:3]
-    values = {**dict(zip(PROGRAM_COUNTS, (x, y, z))), **row["values"]}
+    values = {**program_counts((x, y, z)), **row["values"]}
     given = GivenValues(values, find_product(gpu))
     [module] = parse_ir(row["ttgir"])
     audit = audit_module(module, given=given)

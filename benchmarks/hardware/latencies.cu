@@ -116,7 +116,6 @@ __global__ void spill(long long *cycles, float *out, int iterations) {
     if (sum == 12345u) out[threadIdx.x] = sum;                                           \
   }
 
-INSTRUCTION(empty, "mov.b32 %0, %0;")
 INSTRUCTION(mul_hi, "mul.hi.u32 %0, %0, %1;")
 INSTRUCTION(mul_lo, "mul.lo.u32 %0, %0, %1;")
 INSTRUCTION(mul_wide, "{.reg .u64 d; .reg .u32 l, h; mul.wide.u32 d, %0, %1; mov.b64 {l, h}, d; xor.b32 %0, l, h;}")
@@ -124,7 +123,6 @@ INSTRUCTION(s8_f32, "{.reg .f32 f; cvt.rn.f32.s8 f, %0; mov.b32 %0, f;}")
 INSTRUCTION(s16_f16, "{.reg .b16 h, g; .reg .b16 f; mov.b32 {h, g}, %0; cvt.rn.f16.s16 f, h; mov.b32 %0, {f, g};}")
 INSTRUCTION(f16_f32, "{.reg .b16 h, g; .reg .f32 f; mov.b32 {h, g}, %0; cvt.f32.f16 f, h; mov.b32 %0, f;}")
 INSTRUCTION(bf16_f32, "{.reg .b16 h, g; .reg .f32 f; mov.b32 {h, g}, %0; cvt.f32.bf16 f, h; mov.b32 %0, f;}")
-INSTRUCTION(f32_u32, "{.reg .f32 f; mov.b32 f, %0; cvt.rn.f32.u32 f, %1; mov.b32 %0, f;}")
 INSTRUCTION(mul_f32, "{.reg .f32 f, g; mov.b32 f, %0; mov.b32 g, %1; mul.f32 f, f, g; mov.b32 %0, f;}")
 
 // Rows of a matrix of bytes, a segment of each at a time, as a product reads its operands.
@@ -237,7 +235,6 @@ int main() {
     bad |= moved(spill<2048>, 2048, threads, 132);
   }
   bad |= moved(spill<1024>, 1024, 1024, 1);
-  bad |= issued("mov.b32", empty);
   bad |= issued("mul.f32", mul_f32);
   bad |= issued("mul.lo.u32", mul_lo);
   bad |= issued("mul.hi.u32", mul_hi);
@@ -246,7 +243,6 @@ int main() {
   bad |= issued("cvt.rn.f16.s16", s16_f16);
   bad |= issued("cvt.f32.f16", f16_f32);
   bad |= issued("cvt.f32.bf16", bf16_f32);
-  bad |= issued("cvt.rn.f32.u32", f32_u32);
   for (int vectors : {2, 4, 8, 16, 64})
     for (int rows : {32, 128}) bad |= rows_of(vectors, rows);
   return bad;

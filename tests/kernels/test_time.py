@@ -633,6 +633,28 @@ class TestNoEstimate:
         assert found.doubts == ("the addresses at line 65 depend on N",)
 
 
+def test_a_kernel_may_ask_how_many_programs_there_are() -> None:
+    body = """
+    %count = tt.get_num_programs x : i32
+    %last = arith.subi %count, %one : i32
+    %back = arith.subi %last, %id : i32
+    %far = arith.muli %back, %block : i32
+    %b2 = tt.addptr %p, %far : !tt.ptr<f32>, i32
+    %s2 = tt.splat %b2 : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+    %q2 = tt.addptr %s2, %range : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+    %y = tt.load %q2 : tensor<512x!tt.ptr<f32>, #b>
+    """
+    text = kernel(body)
+    by_grid = tt_layout.estimate(text, {}, grid=(4096,))
+    told = tt_layout.estimate(text, {"num_programs_x": 4096}, grid=(4096,))
+    compiled = CompiledKernel("1", "f", text, "f.py:1")
+    seen = report_of((SeenKernel(compiled, {Launch((4096, 1, 1), ()): 1}),))
+    [watched] = seen.data()["kernels"]
+    assert by_grid.seconds == told.seconds == watched["seconds"]
+    loads = [step.access for step in by_grid.program.walk() if step.name == "tt.load"]
+    assert [access is not None and access.sector_bytes for access in loads] == [2048, 2048]
+
+
 class TestReports:
     @staticmethod
     def verdict(run: Run, text: str, path: Path, *options: str) -> str:

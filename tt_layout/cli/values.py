@@ -13,6 +13,7 @@ from tt_layout.audit.values.given import (
     parse_number,
     parse_values,
     plain_name,
+    program_counts,
 )
 from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.hardware import find_product
@@ -73,8 +74,7 @@ def _of_grid(text: str) -> dict[str, int]:
     ):
         shown = shortened(text, MAX_SHOWN)
         raise LayoutError(f"--grid takes 1 to 3 numbers such as 4096 or 64,8, got {shown!r}")
-    sizes += ["1"] * (len(PROGRAM_COUNTS) - len(sizes))
-    return dict(zip(PROGRAM_COUNTS, map(int, sizes)))
+    return program_counts([int(size) for size in sizes])
 
 
 def _from_file(path: str) -> dict[str, int]:

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from tt_layout.audit.finding_groups import numbered
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.values.given import PROGRAM_COUNTS
+from tt_layout.audit.values.given import program_counts
 from tt_layout.dumps.dump import Dump, Reading
 from tt_layout.editing.dump import MAX_TEXT
 from tt_layout.editing.explained import explained_line
@@ -437,8 +437,7 @@ def _with_grid(
     """Return the values of a launch; None without any."""
     if grid is None:
         return dict(values) if values else None
-    sizes = [*grid, *[1] * (len(PROGRAM_COUNTS) - len(grid))]
-    return {**dict(zip(PROGRAM_COUNTS, sizes)), **(values or {})}
+    return {**program_counts(grid), **(values or {})}
 
 
 def _size(path: str) -> str:

@@ -24,7 +24,7 @@ from tt_layout.audit.global_memory.cost import PlacedAccess, placed_access
 from tt_layout.audit.global_memory.operands import FORMS
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.values.evaluator import Evaluator
-from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
+from tt_layout.audit.values.given import PROGRAM_IDS, GivenValues, program_counts
 from tt_layout.audit.values.kinds import kinds_of_runs
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import Shared, Spread, agreed, agreed_number, sum_of
@@ -160,8 +160,7 @@ class Programs:
         self._audited, self._is_sampled = audited, is_sampled
         self._is_one = grid is None
         self._grid = (*(grid or ()), 1, 1, 1)[:3]
-        counts = dict(zip(PROGRAM_COUNTS, self._grid))
-        self._values = {**counts, **audited.given.values}
+        self._values = {**program_counts(self._grid), **audited.given.values}
         self._evaluators: dict[tuple[SsaFunction, tuple[int, ...]], Evaluator] = {}
 
     def launch(self, full: FullOperation) -> _Launch | None:

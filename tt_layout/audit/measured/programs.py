@@ -40,7 +40,7 @@ from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.suggestions.flow import is_elementwise, is_free
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import Executions, executions, run_count
-from tt_layout.audit.values.given import PROGRAM_COUNTS, GivenValues
+from tt_layout.audit.values.given import GivenValues, program_counts
 from tt_layout.audit.values.kinds import MAX_PARTS
 from tt_layout.audit.values.paths import greatest_on_a_way
 from tt_layout.audit.values.spread import SplitError, partition
@@ -600,8 +600,7 @@ class Grid:
     ) -> None:
         self.function = function
         self.sizes = sizes
-        counts = dict(zip(PROGRAM_COUNTS, sizes))
-        self._given = GivenValues({**counts, **given.values})
+        self._given = GivenValues({**program_counts(sizes), **given.values})
         self._layouts = layouts or PlacedLayouts()
         self._evaluators: dict[bytes, Evaluator] = {}
 

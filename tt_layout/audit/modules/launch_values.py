@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.values.given import PROGRAM_COUNTS, GivenValues, plain_name
+from tt_layout.audit.values.given import GivenValues, plain_name, program_counts
 from tt_layout.ir.module import Module
 from tt_layout.kernels.seen import Launch
 
@@ -27,6 +27,5 @@ def values_of(
     functions = AuditedModule(module, shared or SharedWork(), None).functions
     names = {plain_name(value.name) for function in functions for value in function.arguments}
     numbers = {name: number for name, number in launch.values if name in names}
-    counts = dict(zip(PROGRAM_COUNTS, launch.grid))
     given = given or GivenValues()
-    return GivenValues({**numbers, **counts, **given.values}, given.product)
+    return GivenValues({**numbers, **program_counts(launch.grid), **given.values}, given.product)

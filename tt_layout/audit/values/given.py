@@ -117,6 +117,19 @@ def parse_values(
     return GivenValues(values)
 
 
+def program_counts(grid: Sequence[int]) -> dict[str, int]:
+    """Return the numbers of programs of a launch, as values that a kernel may ask for.
+
+    Args:
+        grid: programs along one axis or more.
+
+    Example:
+        >>> program_counts((64, 8))
+        {'num_programs_x': 64, 'num_programs_y': 8, 'num_programs_z': 1}
+    """
+    return dict(zip(PROGRAM_COUNTS, (*grid, 1, 1)))
+
+
 def plain_name(text: str) -> str:
     """Return the name of an argument without the sign of a value."""
     return text.removeprefix("%")
