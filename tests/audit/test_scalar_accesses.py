@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from work import calls_of
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import Audit, audit_module
@@ -194,3 +195,23 @@ tt.func public @f(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
 def test_only_the_warps_of_a_partition_load_a_number() -> None:
     [module] = parse_ir(PARTITIONS)
     assert [one["requests"] for one in costs(audit_module(module))] == [4, 1, 2]
+
+
+def test_the_work_for_a_function_is_the_same_in_a_module_of_many() -> None:
+    def calls(length: int) -> int:
+        functions = "".join(
+            f"tt.func {'private' if number else 'public'} @f{number}(%x: !tt.ptr<f32>) {{\n"
+            f"  %v = tt.load %x : !tt.ptr<f32>\n  tt.store %x, %v : !tt.ptr<f32>\n"
+            f"  tt.call @f{number + 1}(%x) : (!tt.ptr<f32>) -> ()\n  tt.return\n}}\n"
+            for number in range(length)
+        )
+        [module] = parse_ir(
+            KERNEL.partition("tt.func")[0].replace("TARGET", "cuda:90").replace("LANES", "32")
+            + functions
+            + "}\n"
+        )
+        return calls_of(lambda: audit_module(module))
+
+    calls(2)  # what is known of all modules
+    short, long = calls(20), calls(60)
+    assert (long - short) / 40 < 2000

@@ -283,10 +283,12 @@ class _Allocator:
     def _callees_first(self, name: str) -> Iterator[str]:
         """Yield functions that are not placed yet, each behind those that it calls, itself last."""
         pending = [] if name in self._known else [(name, iter(self._callees[name]))]
-        seen = {name, *self._known}
+        seen = {name}
         while pending:
             name, callees = pending[-1]
-            callee = next((c for c in callees if c in self._callees and c not in seen), None)
+            known = self._known
+            new = (c for c in callees if c in self._callees and c not in seen and c not in known)
+            callee = next(new, None)
             if callee is None:
                 yield name
                 pending.pop()

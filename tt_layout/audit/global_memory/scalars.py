@@ -10,6 +10,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
@@ -54,12 +55,12 @@ def scalar_layout(kernel: AccessAnalysis, warps: int) -> LinearLayout:
         >>> layout.get_in_dim_size("warp"), layout.out_sizes
         (2, (('dim0', 1),))
     """
-    sizes = (
-        ("register", 1),
-        ("lane", kernel.target.lanes),
-        ("warp", warps),
-        ("block", 1),
-    )
+    return _held_by_all(kernel.target.lanes, warps)
+
+
+@lru_cache(maxsize=64)
+def _held_by_all(lanes: int, warps: int) -> LinearLayout:
+    sizes = ("register", 1), ("lane", lanes), ("warp", warps), ("block", 1)
     bases = [(name, [[0]] * log2(size)) for name, size in sizes]
     return LinearLayout.from_bases(bases, ["dim0"], [1])
 
