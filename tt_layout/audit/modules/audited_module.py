@@ -234,7 +234,6 @@ class AuditedModule:
             return None
         if function not in self._kernels:
             infos = self._axis_info[function]
-            functions = tuple(self.functions)
             warps = self.module.number("num-warps") or 1
             self._kernels[function] = AccessAnalysis(
                 function,
@@ -242,7 +241,7 @@ class AuditedModule:
                 self.layouts,
                 target,
                 self.given,
-                functions,
+                self.functions,
                 warps,
                 self.shared.explains,
             )
@@ -271,9 +270,14 @@ class AuditedModule:
 
         evaluator, operation = self.evaluator(full.function), full.operation
         block = full.function, operation.block
-        if block not in self._of_blocks:
-            self._of_blocks[block] = executions(evaluator, operation)
-        return self._of_blocks[block]._replace(loop=evaluator.structure.loop_part(operation))
+        runs = self._of_blocks.get(block)
+        if runs is not None and runs.loop is not None and runs.loop.is_body:
+            return runs  # all of a block are in the same loop
+        part = evaluator.structure.loop_part(operation)
+        if runs is None:
+            runs = executions(evaluator, operation)._replace(loop=part)
+            self._of_blocks[block] = runs
+        return runs if runs.loop == part else runs._replace(loop=part)
 
 
 def _walk(
