@@ -100,11 +100,12 @@ if TYPE_CHECKING:
         elements_at,
         info,
         locations_of,
+        parse_layout,
         reduce,
+        to_linear_layout,
         translate,
     )
     from tt_layout.library.memory import conflicts, operand_shared, swizzle
-    from tt_layout.library.parsing import parse_layout, to_linear_layout
     from tt_layout.library.pictures import Drawing, Page, explore, playground, plot
     from tt_layout.mlir.types import TensorType
     from tt_layout.notation.refusal import RefusedError
@@ -145,9 +146,9 @@ _HOMES = {
         "library.dumps": "apply axis_info explore_ir",
         "library.features": "estimate features",
         "library.inputs": "place",
-        "library.layouts": "diff convert elements_at info locations_of reduce translate",
+        "library.layouts": "diff convert elements_at info locations_of parse_layout reduce"
+        " to_linear_layout translate",
         "library.memory": "conflicts swizzle operand_shared",
-        "library.parsing": "parse_layout to_linear_layout",
         "library.pictures": "Drawing Page explore playground plot",
         "mlir.types": "TensorType",
         "notation.refusal": "RefusedError",

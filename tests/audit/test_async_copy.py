@@ -17,7 +17,7 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.analyses.global_memory.async_copy import async_copy_wavefronts
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.measured.launch import Launch
+from tt_layout.audit.measured.counters import Launch
 from tt_layout.audit.measured.programs import Programs
 from tt_layout.audit.values.given import GivenValues
 

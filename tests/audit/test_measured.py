@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 from command import Run, runner
 
-from tt_layout.audit.measured.counters import METRICS, Counter
-from tt_layout.audit.measured.launch import Place
-from tt_layout.audit.measured.pages import read_launches
+from tt_layout.audit.measured.counters import METRICS, Counter, Place, read_launches
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
 

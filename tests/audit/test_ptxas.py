@@ -5,7 +5,7 @@ from __future__ import annotations
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.measured.comparison import predict
-from tt_layout.audit.measured.launch import Launch
+from tt_layout.audit.measured.counters import Launch
 from tt_layout.audit.measured.programs import Programs, no_lane_loads
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.reader import parse_ir as read_ir

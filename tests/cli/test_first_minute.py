@@ -18,7 +18,7 @@ from test_command_goldens import ROW
 
 import tt_layout.cli.output
 import tt_layout.reports.progress
-from tt_layout.cli.summaries import SUMMARIES
+from tt_layout.cli.groups import SUMMARIES
 
 ROOT = Path(__file__).parents[2]
 DUMP = str(ROOT / "examples" / "kernels" / "matmul-sm90.ttgir")

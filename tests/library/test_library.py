@@ -352,7 +352,7 @@ def test_the_report_of_a_dump_crosses_processes() -> None:
 
 
 def test_old_names_are_those_of_the_commands_and_say_so() -> None:
-    from tt_layout.cli.summaries import SUMMARIES
+    from tt_layout.cli.groups import SUMMARIES
 
     for old, new in tt_layout.OLD_NAMES.items():
         with pytest.warns(DeprecationWarning, match=rf"tt_layout\.{old} is tt_layout\.{new}, like"):

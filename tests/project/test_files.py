@@ -237,7 +237,7 @@ EXCEPTIONS = {
     ("views/whole_text.py", "CDLL"): "Python itself, for a function of its own",
     ("watching/report.py", "fdopen"): "standard error",
     ("servers/agent_tools.py", "open"): "what the system says of this process",
-    ("golden/changed.py", "run"): "git, which `--changed` asks for",
+    ("golden/runner.py", "run"): "git, which `--changed` asks for",
     ("kernels/compiling.py", "TemporaryDirectory"): "the temporary folder of a compilation",
     ("kernels/compiling.py", "open"): "the temporary folder of a compilation",
     ("kernels/compiling.py", "Popen"): "the Python that the user names, or this one",

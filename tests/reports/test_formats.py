@@ -14,7 +14,7 @@ from command import Run, runner
 
 from tt_layout.cli.commands.audit import command as audit
 from tt_layout.cli.commands.check import command as check
-from tt_layout.reports.baseline import BaselineReport
+from tt_layout.reports.compared_dumps import BaselineReport
 from tt_layout.reports.format import Format
 from tt_layout.reports.formats import format_of_file, formats, formats_of, is_own
 from tt_layout.reports.formats.github import workflow_command

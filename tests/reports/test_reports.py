@@ -13,9 +13,9 @@ import click
 import pytest
 from command import Run, runner
 
+from tt_layout.cli.groups import SUMMARIES
 from tt_layout.cli.main import cli
 from tt_layout.cli.output import emit, terminal_text
-from tt_layout.cli.summaries import SUMMARIES
 from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.report import Line, plain_text
 

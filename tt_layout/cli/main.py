@@ -1,14 +1,21 @@
 """The command line: read, call, write, exit.
 
 Exit status as ``diff`` has it: 0 as asked, 1 a difference or a finding, 2 an error.
+
+The standard streams of a run are the one way out for everything that is printed.  A reader that has
+gone away is not an error: what it does not read is dropped, and the command ends with its own
+status.  Any other fault of standard output ends the run with one line; a fault of standard error is
+not worth one.  What is printed is made safe for terminals and logs.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -27,9 +34,9 @@ from tt_layout.cli.parameters import (
     tensor_option,
 )
 from tt_layout.cli.selection import ViewName, read_selection, selection_options, view_kind
-from tt_layout.cli.streams import standard_streams
 from tt_layout.colour import GROUPINGS
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.safe_text import safe_lines
 from tt_layout.surface import COMMAND_LINE, shown_on
 from tt_layout.version import __version__
 
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
     from tt_layout.mlir.types import TensorType
     from tt_layout.views.kinds import ViewKind
 
+
 ERROR = 2
 INTERRUPTED = 130
 
@@ -49,6 +57,88 @@ _SHORT_OPTION = re.compile(r"--?([ltio])(?:=(.*))?", re.DOTALL)
 _DISPLAY = ("color", "color_by", "compact", "header", "legend")
 """The options that choose how views are displayed."""
 _PAGER = "no_pager"
+
+
+class _Descriptor(io.RawIOBase):
+    """A descriptor that is written to; None where the stream is closed from the beginning."""
+
+    def __init__(self, descriptor: int | None, is_output: bool) -> None:
+        self._descriptor = descriptor
+        self._is_output = is_output
+        self._is_dropped = False
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return self._descriptor is not None and os.isatty(self._descriptor)
+
+    def fileno(self) -> int:
+        if self._descriptor is None:
+            raise OSError("the stream is closed")
+        return self._descriptor
+
+    def write(self, data: Any) -> int:
+        size = memoryview(data).nbytes
+        if self._is_dropped:
+            return size
+        try:
+            return self._write(data)
+        except BrokenPipeError:
+            self._is_dropped = True
+        except OSError as error:
+            self._is_dropped = True
+            if self._is_output:
+                reason = error.strerror or error
+                raise LayoutError(f"cannot write to standard output: {reason}") from None
+        return size
+
+    def _write(self, data: Any) -> int:
+        while True:
+            try:
+                return os.write(self.fileno(), data)
+            except BlockingIOError:  # whoever shares the descriptor does not want to wait
+                import select
+
+                select.select([], [self.fileno()], [])
+
+
+class _Text(io.TextIOWrapper):
+    """A stream of text in which nothing is obeyed; standard output may have our own colours."""
+
+    is_output = True
+
+    def write(self, text: str) -> int:
+        super().write(safe_lines(text, coloured=self.is_output))
+        return len(text)
+
+
+def _opened(stream: IO[str] | None, is_output: bool) -> _Text:
+    try:
+        descriptor = stream.fileno() if stream is not None else None
+    except (OSError, ValueError):
+        descriptor = None
+    raw = _Descriptor(descriptor, is_output)
+    text = _Text(
+        io.BufferedWriter(raw, 1 << 16),
+        encoding=getattr(stream, "encoding", None) or "utf-8",
+        errors="backslashreplace",
+        line_buffering=raw.isatty() or not is_output,
+    )
+    text.is_output = is_output
+    return text
+
+
+@contextmanager
+def standard_streams() -> Iterator[None]:
+    """Print through streams as described above, unless others stand in their place already."""
+    before = sys.stdout, sys.stderr
+    if sys.stdout is sys.__stdout__ and sys.stderr is sys.__stderr__:
+        sys.stdout, sys.stderr = _opened(sys.stdout, True), _opened(sys.stderr, False)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -179,7 +269,7 @@ class LazyGroup(HelpfulGroup):
         """Return a subcommand, importing its module."""
         if name not in self.list_commands(context):
             return None
-        from tt_layout.cli.summaries import SUMMARIES
+        from tt_layout.cli.groups import SUMMARIES
 
         command = import_module(f"tt_layout.cli.commands.{name}").command
         assert isinstance(command, click.Command)
@@ -188,7 +278,7 @@ class LazyGroup(HelpfulGroup):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the subcommands do, in groups."""
-        from tt_layout.cli.summaries import GROUPS, SUMMARIES
+        from tt_layout.cli.groups import GROUPS, SUMMARIES
 
         ungrouped = [name for name in self.list_commands(context) if name not in SUMMARIES]
         groups = {heading: list(names) for heading, names in GROUPS.items()}
@@ -209,7 +299,7 @@ class LazyGroup(HelpfulGroup):
 
     def _summary(self, context: click.Context, name: str) -> str:
         """Describe a subcommand; only one that is not in the table is imported."""
-        from tt_layout.cli.summaries import SUMMARIES
+        from tt_layout.cli.groups import SUMMARIES
 
         if name in SUMMARIES:
             return SUMMARIES[name]

@@ -32,6 +32,9 @@ MAX_PASSED = 3
 MAX_OPTIONS = 6
 """Options that tell kernels of one name apart, at most."""
 
+_WATCHED = {"time": "time", "to gain": "gain", "first cure": "cure"}
+"""Columns of watched kernels -> what a settled kernel holds for them."""
+
 
 @dataclass(frozen=True)
 class KernelOverview:
@@ -221,10 +224,6 @@ def _differing(values: Sequence[Mapping[str, str]]) -> list[str]:
     names = dict.fromkeys(name for passed in values for name in passed)
     differing = (name for name in names if len({passed.get(name) for passed in values}) > 1)
     return [*islice(differing, MAX_OPTIONS)]
-
-
-_WATCHED = {"time": "time", "to gain": "gain", "first cure": "cure"}
-"""Columns of watched kernels -> what a settled kernel holds for them."""
 
 
 def _cells(kernel: Kernel, name: str) -> list[str]:

@@ -13,8 +13,7 @@ from tt_layout.audit.measured.comparison import (
     compared_launches,
     measured_kernels,
 )
-from tt_layout.audit.measured.launch import Launch
-from tt_layout.audit.measured.pages import read_launches
+from tt_layout.audit.measured.counters import Launch, read_launches
 from tt_layout.audit.shares import Launched
 from tt_layout.errors import FileLocation, LayoutError, quoted
 from tt_layout.mlir.source import Source

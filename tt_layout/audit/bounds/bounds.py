@@ -26,7 +26,7 @@ from tt_layout.audit.bounds.sharing import NOBODY, ProgramSharing, Sharing, Wave
 from tt_layout.audit.bounds.work import Counts, Work, program_work
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
-from tt_layout.audit.measured.launch import Launch
+from tt_layout.audit.measured.counters import Launch
 from tt_layout.audit.measured.programs import Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.occupancy import kernel_occupancy

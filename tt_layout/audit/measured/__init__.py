@@ -1,4 +1,4 @@
 """Counters of Nsight Compute beside the predictions of an audit.
 
-Read next:    `tt_layout.audit.measured.pages`, `tt_layout.audit.measured.comparison`.
+Read next:    `tt_layout.audit.measured.counters`, `tt_layout.audit.measured.comparison`.
 """

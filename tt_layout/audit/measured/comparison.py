@@ -22,9 +22,10 @@ from tt_layout.audit.measured.counters import (
     STMATRIX,
     TRAFFIC,
     Counter,
+    Launch,
+    Place,
     counted_as,
 )
-from tt_layout.audit.measured.launch import Launch, Place
 from tt_layout.audit.measured.programs import Amount, Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost

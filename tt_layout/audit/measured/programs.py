@@ -32,8 +32,7 @@ from tt_layout.audit.allocation.scratch import Surroundings, scratch_bytes
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import WholeAccess, whole_access
-from tt_layout.audit.measured.counters import ASKED
-from tt_layout.audit.measured.launch import Launch
+from tt_layout.audit.measured.counters import ASKED, Launch
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.operations.details import GlobalDetails

@@ -36,7 +36,8 @@ from tt_layout.kernels.trace import ProgramText
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit import AuditReport, page_command
-from tt_layout.reports.baseline import BaselineReport
+from tt_layout.reports.compared_dumps import ALL as EVERY_PASS
+from tt_layout.reports.compared_dumps import BaselineReport, Comparing, changes_between
 from tt_layout.reports.formats import format_named, formats_of, in_words
 from tt_layout.reports.kernel_overview import EachKernel, KernelOverview
 from tt_layout.reports.program_source import ProgramSource
@@ -413,9 +414,6 @@ def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> 
 
 def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
     """Show what two dumps, the passes or the modules of one, do not share."""
-    from tt_layout.reports.compared_dumps import ALL as EVERY_PASS
-    from tt_layout.reports.compared_dumps import Comparing
-
     if chosen.is_bits:
         bits = Comparing(chosen.reading).bits(files)
         emit(bits, output_format)
@@ -438,7 +436,6 @@ def _against_baseline(
         LayoutError: there is more than one folder to compare, or nothing in one could be read.
     """
     from tt_layout.dumps.cache import kernels_in_report
-    from tt_layout.reports.baseline import changes_between
 
     if len(files) != 1:
         raise LayoutError(f"--baseline compares with one folder or file, got {len(files)}")

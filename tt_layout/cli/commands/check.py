@@ -14,7 +14,6 @@ from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.output import fitted
 from tt_layout.cli.parameters import FileParameter
 from tt_layout.errors import LayoutError, SeveralError
-from tt_layout.golden.changed import HEAD, changed_files, checks_of, orphans_of
 from tt_layout.golden.manifest import (
     DEFAULT_PATH,
     MAX_CASES,
@@ -25,14 +24,18 @@ from tt_layout.golden.manifest import (
 )
 from tt_layout.golden.report import JSON_VERSION, CheckReport, UnreadReport, place_of, summary
 from tt_layout.golden.runner import (
+    HEAD,
     Outcome,
     Results,
     State,
     accept,
+    changed_files,
+    checks_of,
     keep_facts,
     keep_in,
     leave,
     orphans,
+    orphans_of,
     record,
     run_checks,
     select,
