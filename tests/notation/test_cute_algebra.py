@@ -383,6 +383,47 @@ def test_texts_as_users_spell_them_are_worked_out(text: str) -> None:
     assert shown(evaluate(text)) == SPELLED[text]
 
 
+PASTED = {
+    "composition((12,(4,8)):(59,(13,1)), <3:1,8:1>)": "(3,(4,2)):(59,(13,1))",
+    "MMA_Traits<SM75_16x8x8_F32F16F16F32_TN>::CLayout": "((4,8),(2,2)):((32,1),(16,8))",
+    "MMA_Traits<SM80_16x8x16_F32F16F16F32_TN>::Shape_MNK": "(16,8,16)",
+    "cute.select(cute.make_layout((2,3,4)), mode=[0, 2])": "(2,4):(1,6)",
+    "make_smem_layout_atom(SmemLayoutAtomKind.MN_SW32, cutlass.BFloat16)": (
+        "Swizzle<1,3,3> o (16,8):(1,16)"
+    ),
+    "cute.size(cute.make_layout((8, 4)), mode=[1])": "4",
+    "cute.get(cute.make_layout((8, 4)), mode=[1])": "4:8",
+    "cute.crd2idx((3, 2), cute.make_layout((8, 4), stride=(4, 1)))": "14",
+    "crd2idx(make_coord(3, 2), Shape<_8,_4>{}, Stride<_4,_1>{})": "14",
+    "append<3>(make_layout(make_shape(2,3)))": "(2,3,1):(1,2,0)",
+    "cute.append((8,4):(1,8), 3:32)": "(8,4,3):(1,8,32)",
+    "prepend(3:2, 2:1)": "(2,3):(1,2)",
+    "take<0,2>(make_layout(make_shape(2,3,4)))": "(2,3):(1,2)",
+    "filter_zeros((4,8):(0,1))": "(1,8):(0,1)",
+    "flatten((4,(2,3)):(6,(3,1)))": "(4,2,3):(6,3,1)",
+    "depth((4,(2,3)):(6,(3,1)))": "2",
+    "cute.ceil_div((100, 60), (32, 32))": "(4,2)",
+    "cute.make_layout(stride=(4, 1), shape=(8, 4))": "(8,4):(4,1)",
+    "raw_ptr(0x0000000000000000: f16, smem, align<128>) o (64,32):(32,1)": "(64,32):(32,1)",
+    '!cute.layout<"(8,4):(4,1)">': "(8,4):(4,1)",
+}
+
+
+@pytest.mark.parametrize("text", PASTED)
+def test_what_else_is_pasted_is_worked_out(text: str) -> None:
+    value = evaluate(text)
+    assert (written(value) if isinstance(value, tuple) else str(value)) == PASTED[text]
+
+
+def test_an_argument_is_where_its_name_says() -> None:
+    made = "cute.make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, permutation_mnk=(32, 8, 16))"
+    assert str(evaluate(made)) == str(
+        evaluate("make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, (1, 1, 1), (32, 8, 16))")
+    )
+    gmma = "MMA_64x128x16_F32F16F16_SS<Major::K, Major::K>"
+    assert str(evaluate(f"SM90::GMMA::{gmma}")) == str(evaluate(f"SM90_{gmma[4:]}"))
+
+
 def test_definitions_may_stand_before_an_expression() -> None:
     text = "using A = Layout<Shape<_8,_8>,Stride<_8,_1>>; auto b = 4; logical_divide(A{}, (b, 2))"
     assert shown(evaluate(text)) == "((4,2),(2,4)):((8,32),(1,2))"
@@ -468,7 +509,12 @@ def test_the_command_prints_the_value_the_table_and_the_attribute(run: Run) -> N
         ("(" * 1000, "at most 64 brackets in brackets", None),
         ("9" * 30 + ":1", "at most 18 digits", 1),
         (f"({'2,' * 600}2):({'1,' * 600}1)", "at most 512 sizes", 1),
-        ("append<3>((4,8):(1,4))", "'append' is not a known function", 1),
+        ("shape_div((12,8), 4)", "'shape_div' is not a known function", 1),
+        ("cute.make_layout((4,8), order=(1,0))", "make_layout has no argument 'order'", 1),
+        ("make_ordered_layout(order=(1, 0))", "make_ordered_layout needs 'shape', too", 1),
+        ("make_layout((4,8), shape=(4,8))", "make_layout is given 'shape' twice", 1),
+        ("(?,64):(64,1)", "'?' is known when the program runs", 2),
+        ("MMA_Traits<SM80_16x8x16_F32F16F16F32_TN>::X", "of 'SM80_16x8x16_F32F16F16F32_TN: 16x", 1),
         ("(8 / 0):1", "cannot divide by 0", 2),
         ("999999999999999999 * 9", "at most 18 digits", 1),
         ("select<2>((4,8):(1,4))", "there is no mode 2 of 2", 1),

@@ -234,6 +234,32 @@ def filtered(layout: Layout, profile: Tiler = None) -> Layout:
     return coalesce(_of_modes([(size, stride) for size, stride in layout.flat if stride]))
 
 
+def flattened(layout: Layout) -> Layout:
+    """Return a layout with all sizes on one level.
+
+    Example:
+        >>> str(flattened(Layout((4, (2, 3)), (6, (3, 1)))))
+        '(4,2,3):(6,3,1)'
+    """
+    return _of_modes(layout.flat)
+
+
+def without_zeros(layout: Layout) -> Layout:
+    """Return a layout whose sizes of stride 0 are 1: CuTe's ``filter_zeros``.
+
+    Example:
+        >>> str(without_zeros(Layout((4, (8, 2)), (0, (1, 0)))))
+        '(1,(8,1)):(0,(1,0))'
+    """
+
+    def filled(shape: Nested, stride: Nested) -> Nested:
+        if isinstance(shape, tuple) and isinstance(stride, tuple):
+            return tuple(map(filled, shape, stride))
+        return shape if stride else 1
+
+    return Layout(filled(layout.shape, layout.stride), layout.stride)
+
+
 def _by_mode(
     function: Callable[[Layout, Tiler], Layout], layout: Layout, tiler: tuple[Tiler, ...]
 ) -> Layout:

@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
 from tt_layout.errors import LayoutError, nearest, quoted
@@ -29,7 +28,8 @@ from tt_layout.mlir.source import Source
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute import algebra, mma
 from tt_layout.notation.cute.algebra import Layout, leaves
-from tt_layout.notation.cute.printed import HELD, TILE, entries_of, head_of, without_tables
+from tt_layout.notation.cute.parameters import in_order
+from tt_layout.notation.cute.printed import HELD, TILE, entries_of, head_of, only_values
 from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
 from tt_layout.notation.cute.values import (
     AtomTraits,
@@ -62,6 +62,12 @@ _DSL_TYPES = {
     "Float8E4M3FN": "E4M3", "Float8E5M2": "E5M2", "Int8": "S8", "Uint8": "U8", "Int32": "S32",
 }  # fmt: skip
 """Element type of the DSL -> its name in those of instructions."""
+
+_TUPLES = {"[": "]", "<": ">"}
+"""Brackets of a tuple beside the usual: of a list, and of a tiler as documents write it."""
+
+_GMMA = re.compile("^MMA_(?=64x)")
+"""How instructions of ``SM90::GMMA`` begin, whose namespace has the chip."""
 
 _BLANK = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(
@@ -100,7 +106,7 @@ def evaluate(text: str, name: str = "<expression>") -> Value:
     """
     if (head := head_of(text)) is not None:
         return _of_lines(text, name, head)
-    return _Reader(Source(text, name), without_tables(text)).statements()
+    return _Reader(Source(text, name), only_values(text)).statements()
 
 
 def _of_lines(text: str, name: str, head: str) -> Value:
@@ -175,6 +181,10 @@ class _Reader:
             match = _TOKEN.match(text, at)
             if match is None:
                 span = self.source.span(at, at + 1)
+                if text[at] == "?":
+                    raise LayoutError(
+                        "'?' is known when the program runs: put its number here", span
+                    )
                 raise LayoutError(f"unexpected {quoted(text[at])}", span)
             kind = match.lastgroup or ""
             tokens.append(_Token(kind, match[kind], match.start(kind), match.end(kind)))
@@ -394,6 +404,9 @@ class _Reader:
             is_single = len(items) == 1 and self.tokens[self.at - 2].text != ","
             is_of_pair = self._next == ":" or (start and self.tokens[start - 1].text == ":")
             value = items[0] if is_single and not is_of_pair else self._bounded(items, start)
+        elif token.text in _TUPLES:
+            items, _ = self._items(_TUPLES[token.text])
+            value = self._bounded(items, start)
         elif token.kind == "name":
             value = self._named(token.text, start)
         elif token.kind == "text":
@@ -474,8 +487,12 @@ class _Reader:
         if is_call:
             arguments, named = self._items(")")
         if last_name in _FUNCTIONS:
-            call = _Given(template, arguments, named)
-            return self._guarded(start, lambda: _FUNCTIONS[last_name](call))
+            return self._guarded(
+                start,
+                lambda: _FUNCTIONS[last_name](
+                    _Given(template, in_order(last_name, arguments, named))
+                ),
+            )
         if (atom := self._guarded(start, lambda: _atom(last_name, template))) is not None:
             return atom
         if is_call and last_name[:1].islower():
@@ -517,16 +534,15 @@ class _Flag(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """The arguments of a function: in ``<>``, in ``()``, and by name."""
+    """The arguments of a function: in ``<>`` and in ``()``."""
 
     template: tuple[Value, ...]
     arguments: tuple[Value, ...]
-    named: Mapping[str, Value] = MappingProxyType({})
 
     @property
     def all(self) -> tuple[Value, ...]:
         """The arguments in the order in which they are written."""
-        return (*self.template, *self.arguments, *self.named.values())
+        return (*self.template, *self.arguments)
 
     def exactly(self, *counts: int) -> tuple[Value, ...]:
         """Return the arguments; raises where they are fewer or more."""
@@ -847,6 +863,7 @@ def _cotiled_copy(call: _Given) -> ThreadValue:
 
 def _atom(name: str, template: tuple[Value, ...]) -> Value:
     """Return an atom of shared memory or a matrix instruction; None for any other name."""
+    name = _GMMA.sub("SM90_", name)
     if mma.is_atom(name):
         return mma.atom(name, [number for number in template if isinstance(number, int)])
     return shared_atom(name, template)
@@ -911,9 +928,25 @@ def _member(value: Value, name: str) -> Value:
     match = re.fullmatch(r"get_layout([ABC])_TV|tv_layout_([ABC])(?:_tiled)?", name)
     if match and isinstance(value, mma.TiledProduct):
         return value.operand(match[1] or match[2])
-    if match and isinstance(value, mma.Atom):
-        return {"A": value.a, "B": value.b, "C": value.c}[match[1] or match[2]]
+    if isinstance(value, mma.Atom):
+        members = {"A": value.a, "B": value.b, "C": value.c}
+        if match:
+            return members[match[1] or match[2]]
+        traits: dict[str, Value] = {f"{key}Layout": layout for key, layout in members.items()}
+        traits |= {"ThrID": value.threads, "Shape_MNK": value.sizes}
+        if name in traits:
+            return traits[name]
     raise LayoutError(f"{name} of {shown(value)} is not known here")
+
+
+def _shared_atom(call: _Given) -> Value:
+    """Return an atom of shared memory: ``make_smem_layout_atom(kind, type)`` of the DSL."""
+    kind, element = call.exactly(2)
+    name = kind.text.split(".")[-1] if isinstance(kind, Name) else ""
+    atom = shared_atom(f"Layout_{name}_Atom", (element,))
+    if atom is None:
+        raise LayoutError(f"expected a kind such as K_SW128 or MN_SW64, got {shown(kind)}")
+    return atom
 
 
 def _copy_of(operand: str) -> Callable[[_Given], Value]:
@@ -940,8 +973,11 @@ def _of_mode(function: Callable[[Layout], Any]) -> Callable[[_Given], Value]:
     """Return a function of a layout, or with ``<0>`` of one of its modes."""
 
     def found(call: _Given) -> Value:
-        values = call.all if call.template else call.exactly(1)
-        *at, value = values
+        if call.template:
+            *at, value = call.all
+        else:
+            value, *modes = call.exactly(1, 2)
+            at = [*leaves(_numbers(modes[0]))] if modes else []
         layout = value.layout if isinstance(value, Composed) else _layout(value)
         for number in map(_integer, at):
             layout = _entry(layout.modes, number)
@@ -957,7 +993,13 @@ def _entry(values: Sequence[Any], number: int) -> Any:
 
 
 def _get(call: _Given) -> Value:
-    *at, value = call.all
+    if call.template:
+        *at, value = call.all
+    else:
+        value, mode = call.exactly(2)
+        at = [*leaves(_numbers(mode))]
+    if isinstance(value, (Layout, Composed)):
+        return _of_mode(lambda layout: layout)(_Given((), (value, tuple(at))))
     for number in map(_integer, at):
         value = _entry(value if isinstance(value, tuple) else (value,), number)
     return value
@@ -965,9 +1007,10 @@ def _get(call: _Given) -> Value:
 
 def _selected(call: _Given) -> Layout:
     """Return the layout of some modes: ``select<0,2>(layout)``."""
-    *at, value = call.all
+    *at, value = call.all if call.template else call.exactly(2)[::-1]
     modes = _layout(value).modes
-    return algebra.joined([_entry(modes, _integer(number)) for number in at])
+    numbers = at if call.template else [*leaves(_numbers(at[0]))]
+    return algebra.joined([_entry(modes, _integer(number)) for number in numbers])
 
 
 def _grouped(call: _Given) -> Layout:
@@ -979,6 +1022,52 @@ def _grouped(call: _Given) -> Layout:
     if not 0 <= first < last <= len(modes):
         raise LayoutError(f"there are no modes {first} to {last} of {len(modes)}")
     return algebra.joined([*modes[:first], algebra.joined(modes[first:last]), *modes[last:]])
+
+
+def _linear_index(call: _Given) -> Value:
+    """Return the integer at a coordinate: ``crd2idx(coordinate, layout)``, or shape and stride."""
+    coordinate, first, *stride = call.exactly(2, 3)
+    layout = Layout(_numbers(first), _numbers(stride[0])) if stride else first
+    return _called(layout if isinstance(layout, Composed) else _layout(layout), coordinate)
+
+
+def _extended(call: _Given, *, is_front: bool = False) -> Layout:
+    """Return a layout with modes more: ``append(layout, mode)``, ``append<3>(layout)``."""
+    if call.template:
+        rank, first, *more = call.exactly(2, 3)
+        value, mode = _layout(first), _layout(more[0]) if more else Layout(1, 0)
+        count = max(0, _integer(rank) - len(value.modes))
+    else:
+        value, mode = map(_layout, call.exactly(2))
+        count = 1
+    added = [mode] * min(count, algebra.MAX_MODES + 1)
+    return algebra.joined([*added, *value.modes] if is_front else [*value.modes, *added])
+
+
+def _taken(call: _Given) -> Layout:
+    """Return the modes from one to before another: ``take<0,2>(layout)``."""
+    begin, end, value = call.exactly(3)
+    modes = _layout(value).modes
+    first, last = _integer(begin), _integer(end)
+    if not 0 <= first < last <= len(modes):
+        raise LayoutError(f"there are no modes {first} to {last} of {len(modes)}")
+    return algebra.joined(modes[first:last])
+
+
+def _rounded_up(call: _Given) -> algebra.Nested:
+    """Return quotients rounded up, of integers or of each entry of two tuples."""
+    first, second = map(_numbers, call.exactly(2))
+
+    def divided(number: algebra.Nested, by: algebra.Nested) -> algebra.Nested:
+        if isinstance(number, tuple) and isinstance(by, tuple) and len(number) == len(by):
+            return tuple(map(divided, number, by))
+        return -_calculated("/", -_integer(number), by)
+
+    return divided(first, second)
+
+
+def _depth(shape: algebra.Nested) -> int:
+    return 1 + max(map(_depth, shape), default=0) if isinstance(shape, tuple) else 0
 
 
 def _folded(function: Callable[[int, int], int]) -> Callable[[_Given], Value]:
@@ -1063,6 +1152,7 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "MMA_Atom": _mma_atom,
     "MMA_Traits": _mma_atom,
     "make_mma_atom": _mma_atom,
+    "make_smem_layout_atom": _shared_atom,
     "MmaF16BF16Op": _operation,
     "MmaTF32Op": _operation,
     "MmaF8Op": _operation,
@@ -1076,7 +1166,15 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "select": _selected,
     "group": _grouped,
     "group_modes": _grouped,
-    "ceil_div": _folded(lambda a, b: -_calculated("/", -a, b)),
+    "ceil_div": _rounded_up,
+    "crd2idx": _linear_index,
+    "append": _extended,
+    "prepend": lambda call: _extended(call, is_front=True),
+    "take": _taken,
+    "depth": _of_mode(lambda layout: _depth(layout.shape)),
+    "flatten": _of_mode(algebra.flattened),
+    "filter_zeros": _of_mode(algebra.without_zeros),
+    "MmaUniversalOp": lambda call: mma.atom("UniversalFMA"),
     "max": _folded(max),
     "min": _folded(min),
     "tensor": lambda call: call.exactly(1)[0],

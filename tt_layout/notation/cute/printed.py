@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 _TABLE = re.compile(r"^[ \t]*(?:\+[-+]*|\d+[ \t]*\|[^\n]*|\d+(?:[ \t]+\d+)*)[ \t]*$", re.MULTILINE)
 _NUMBERS = re.compile(r"(?<=\)):[ \t]*\n(?:[ \t]*-?[\d.][^\n(]*\n?)*")
+_ADDRESS = re.compile(r"raw_ptr\([^()\n]*\)\s+o\b")
+_MLIR_TYPE = re.compile(r"\s*[!#]cute\.\w+<(?:[^\"\n]*\")?(?P<value>[^\"\n]*?)\"?>\s*")
 _HEAD = re.compile(r"\s*(?P<name>(?:Tiled|Thr)[_ ]?(?:Copy|MMA)|(?:Copy|MMA)[_ ]Atom)[ \t]*\n")
 _ENTRY = re.compile(
     r"^[ \t]*(?P<key>[A-Z][A-Za-z]*(?:[_ ][A-Za-z]+)*):[ \t]+(?P<value>[^\n]*)$", re.M
@@ -37,6 +39,25 @@ def without_tables(text: str) -> str:
     if "+-" in text:
         text = _TABLE.sub(_blank, text)
     return _NUMBERS.sub(_blank, text)
+
+
+def only_values(text: str) -> str:
+    """Return a text with blanks in the place of all that is no layout, all else where it was.
+
+    Those are tables, and what the DSL prints around a layout: an address, and a type of MLIR.
+
+    Example:
+        >>> only_values("raw_ptr(0x0: f16, smem, align<128>) o (64,32):(32,1)").split()
+        ['(64,32):(32,1)']
+        >>> only_values('!cute.layout<"(8,4):(4,1)">').split()
+        ['(8,4):(4,1)']
+    """
+    text = _ADDRESS.sub(_blank, without_tables(text))
+    match = _MLIR_TYPE.fullmatch(text)
+    if match is None:
+        return text
+    start, end = match.span("value")
+    return f"{' ' * start}{text[start:end]}{' ' * (len(text) - end)}"
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -170,4 +170,4 @@ def shown(value: Any) -> str:
     """Return a value as messages quote it."""
     if isinstance(value, Name):
         return quoted(value.text)
-    return "_" if value is None else quoted(str(value))
+    return "_" if value is None else quoted(str(value).partition("\n")[0])
