@@ -64,6 +64,12 @@ def in_trace(text: str) -> str:
     return f"{event}\n" + "".join(f"\t{line}" for line in text.splitlines(keepends=True))
 
 
+def in_records(text: str) -> str:
+    """Put each line into an object of JSON, as the logs of containers have them."""
+    lines = text.splitlines(keepends=True)
+    return "".join(json.dumps({"log": line, "stream": "stderr"}) + "\n" for line in lines)
+
+
 WRAPPERS: dict[str, Callable[[str], str]] = {
     "colours": coloured,
     "llvm": escaped_by_llvm,
@@ -76,6 +82,8 @@ WRAPPERS: dict[str, Callable[[str], str]] = {
     "processes": of_processes,
     "page": in_page,
     "trace": in_trace,
+    "records": in_records,
+    "html but for quotation marks": lambda text: html.escape(text, quote=False),
 }
 PAIRS = list(itertools.product(WRAPPERS, repeat=2))
 
@@ -147,6 +155,22 @@ def test_a_long_text_is_unwrapped_whole(tmp_path: Path, name: str) -> None:
     found = open_dumps(str(path), in_pieces=True).dumps[0]
     assert not found.pieces
     assert body(found.source.text)[: text.count("\n")] == body(text)
+
+
+def test_curly_quotation_marks_are_straightened() -> None:
+    text = bare(DUMPS[0])
+    pasted = re.sub('"([^"\n]*)"', "\u201c\\1\u201d", text)
+    assert '"' in text
+    assert '"' not in pasted
+    assert body(unwrapped(pasted)) == body(text)
+
+
+def test_a_kernel_that_a_module_of_xla_calls_is_read() -> None:
+    text = bare(DUMPS[0])
+    call = f'%0 = stablehlo.custom_call @__gpu$xla.gpu.triton(%x) {{ir = "{escaped_by_llvm(text)}"'
+    main = "  func.func @main(%x: tensor<8xf32>) {"
+    outer = "\n".join(["module {", main, f'{call}, name = "k"}}', "  }", "}", ""])
+    assert body(unwrapped(outer)) == body(text)
 
 
 def test_a_module_in_a_line_is_read_beside_bare_ones() -> None:

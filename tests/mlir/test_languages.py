@@ -36,6 +36,18 @@ TEXTS = {
     "CUDA C++": ["#include <cute/tensor.hpp>\nusing namespace cute;\n"],
     "a CuTe expression": ["auto c = make_tiled_copy(Copy_Atom<A, half_t>{}, l, v);\n"],
     "JSON": ['{\n  "name": "kernel"\n}\n'],
+    "SPIR-V": ["; SPIR-V\n; Version: 1.4\n", "               OpCapability Addresses\n"],
+    "vISA": ['.version 4.1\n.kernel "k"\n.decl V0032 v_type=G type=ud num_elts=8\n'],
+    "Metal": ["#include <metal_stdlib>\nusing namespace metal;\nkernel void f() {}\n"],
+    "OpenCL C": ["__kernel void f(__global float* a) { a[get_global_id(0)] = 1; }\n"],
+    "WGSL": ["@group(0) @binding(0) var<storage> a: array<f32>;\n@compute\nfn main() {}\n"],
+    "MLIR of IREE": [
+        '#t = #hal.executable.target<"rocm", "f">\nmodule {\n  util.func public @f() {\n  }\n}\n'
+    ],
+    "MLIR of linalg": [
+        "module {\n  func.func @f(%a: tensor<8xf32>) {\n"
+        "    %0 = linalg.fill ins(%c : f32) outs(%a : tensor<8xf32>) -> tensor<8xf32>\n  }\n}\n"
+    ],
 }
 
 

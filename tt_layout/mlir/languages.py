@@ -33,9 +33,18 @@ def _sign(pattern: str) -> re.Pattern[str]:
 
 BESIDE = "give the .ttgir beside it"
 KERNELS = "give the .ttgir of its Triton kernels"
+NO_TRITON = "it has no layouts of Triton's: give the .ttgir of a kernel"
 LAYOUT = "give a layout of it: tt-layout LAYOUT"
 
 LANGUAGES = (
+    Language(
+        "SPIR-V",
+        _sign(
+            r"^; SPIR-V\b|^\s*(?:%\w+ = )?Op(?:Capability|MemoryModel|EntryPoint|Type[A-Z]\w*)\b"
+        ),
+        BESIDE,
+    ),
+    Language("vISA", _sign(r"^\s*\.kernel \"|^\s*\.decl V\d+|\blsc_(?:load|store)\.\w"), BESIDE),
     Language(
         "PTX",
         _sign(
@@ -70,10 +79,23 @@ LANGUAGES = (
     ),
     Language("StableHLO", _sign(r"^\s*(?:%\S+ = )?\"?(?:stablehlo|mhlo)\.\w+"), KERNELS),
     Language(
+        "MLIR of IREE",
+        _sign(r"(?:^|[\s#!\"])(?:hal|iree_codegen|iree_gpu)\.\w+"),
+        KERNELS,
+    ),
+    Language("MLIR of linalg", _sign(r"^\s*(?:%\S+ = )?\"?linalg\.\w+"), KERNELS),
+    Language(
         "Python",
         _sign(r"^\s*@(?:triton|gluon)\.(?:jit|autotune)|^(?:import|from) [a-z_]\w*|^\s*def \w+\("),
         "give the .ttgir that it compiles to, or run it under python -m tt_layout.watching",
     ),
+    Language(
+        "Metal",
+        _sign(r"#include <metal_stdlib>|^\s*using namespace metal\b|\[\[thread_position_in_"),
+        NO_TRITON,
+    ),
+    Language("OpenCL C", _sign(r"^\s*__kernel\b|\b__(?:global|local) \w+ ?\*"), NO_TRITON),
+    Language("WGSL", _sign(r"^\s*@(?:group\(\d+\)|compute\b)"), NO_TRITON),
     Language(
         "CUDA C++",
         _sign(
@@ -90,6 +112,11 @@ LANGUAGES = (
 )
 """The languages, the most telling signs first."""
 
+
+OTHER_MLIR = ("StableHLO", "MLIR of IREE", "MLIR of linalg")
+"""Names of languages that are dialects of MLIR."""
+_OTHER_WORDS = ("hlo.", "hal.", "iree_", "linalg.")
+"""What one of is in each text in one of them."""
 
 DUMPS = (
     Language(
@@ -133,7 +160,7 @@ def no_mlir(source: Source, message: str = NO_MLIR) -> NothingFoundError:
         >>> print(no_mlir(Source("define void @f() {\\n}", "f.llir")))
         f.llir: error: this is LLVM IR: give the .ttgir beside it
     """
-    language = _other_language(source.text)
+    language = _other_language(source.text) or _other_mlir(source.text)
     if language is not None:
         message = f"this is {language.name}: {language.instead}"
     return NothingFoundError(message, FileLocation(source.name))
@@ -173,7 +200,7 @@ def refuse_other_mlir(source: Source) -> None:
     """Raise for a text in a dialect of MLIR that is no part of Triton, with nothing of Triton's.
 
     Raises:
-        NothingFoundError: it is StableHLO.
+        NothingFoundError: it is in one of `OTHER_MLIR`.
 
     Example:
         >>> refuse_other_mlir(Source("%0 = stablehlo.add %a, %b : tensor<8xf32>", "f.mlir"))
@@ -181,12 +208,18 @@ def refuse_other_mlir(source: Source) -> None:
         tt_layout.errors.NothingFoundError: f.mlir: error: this is StableHLO: give the .ttgir of \
 its Triton kernels
     """
-    beginning = source.text[:MAX_BEGINNING]
-    if "hlo." not in beginning:  # a hundredth of the time that its sign takes
-        return
-    language = next(language for language in LANGUAGES if language.name == "StableHLO")
-    if language.sign.search(beginning) and not _is_of_triton(source.text):
+    if _other_mlir(source.text) is not None:
         raise no_mlir(source)
+
+
+def _other_mlir(text: str) -> Language | None:
+    """Tell which dialect of MLIR, without anything of Triton's, a text is in; None for none."""
+    beginning = text[:MAX_BEGINNING]
+    if not any(word in beginning for word in _OTHER_WORDS):  # a hundredth of the time of the signs
+        return None
+    others = (language for language in LANGUAGES if language.name in OTHER_MLIR)
+    found = next((language for language in others if language.sign.search(beginning)), None)
+    return found if found is not None and _NAMED_BY_TRITON.search(text) is None else None
 
 
 def _other_language(text: str) -> Language | None:
@@ -201,7 +234,8 @@ def _is_of_triton(text: str) -> bool:
 
 _DIALECTS = ("tt", "ttg", "ttng", "triton_gpu", "ttig", "amdg")
 _WORDS = (*(f"{dialect}." for dialect in _DIALECTS), " = #")
-_OF_TRITON = re.compile(rf"(?:^|[\s\"#!])(?:{'|'.join(_DIALECTS)})\.\w|^#\w+ = #", re.M)
+_NAMED_BY_TRITON = re.compile(rf"(?:^|[\s\"#!])(?:{'|'.join(_DIALECTS)})\.\w", re.M)
+_OF_TRITON = re.compile(rf"{_NAMED_BY_TRITON.pattern}|^#\w+ = #", re.M)
 """What dumps of Triton have, of any era."""
 
 

@@ -50,6 +50,9 @@ _ESCAPED = re.compile(
 _LINES_IN_A_LINE = ("\\nmodule", "\\0Amodule")
 """What is in a line that has a module with its line breaks escaped, once or more often."""
 
+_CALL = "stablehlo.custom_call"
+"""What calls a kernel in a module of XLA's, with the kernel's module in a string."""
+
 _COLOURS = re.compile(r"\x1b\[[\d;:]*[mK]")
 """What colours a text; what else a terminal would act on stays, to be shown as it is."""
 _PAYLOAD = '"has_payload": "'
@@ -67,6 +70,9 @@ _LOG = r"""(?:
 )"""
 _PREFIX = re.compile(f"^{_LOG}", re.VERBOSE | re.MULTILINE)
 _PREFIXED = re.compile(f"^{_LOG}{_MLIR}", re.VERBOSE | re.MULTILINE)
+_RECORD = re.compile(rf"(?:{_LOG})?(?P<object>\{{.*\}})[ \t]*", re.VERBOSE)
+_KEYS = ("log", "message", "msg", "textPayload")
+"""Keys under which a log that has an object of JSON in each line, as containers' have, has it."""
 _QUOTATION_MARK = re.compile(r'(?<!\\)\\*"')
 _JSON_CODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _LLVM_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
@@ -74,6 +80,11 @@ _LETTERS = {"n": "\n", '"': '"', "t": "\t", "/": "/", "r": "\r", "b": "\b", "f":
 _TAG = re.compile(
     r"</?(?:a|b|body|br|code|div|font|head|html|i|p|pre|span|table|tbody|td|th|tr)\b[^<>]*>"
 )
+
+_HALF_ESCAPED = re.compile(r"^[ \t]*[#!][\w$.-]+ = [#!][\w.]+&(?:amp;)*lt;", re.MULTILINE)
+"""A layout whose angles are entities of HTML, in a text whose quotation marks need not be."""
+_CURLY = str.maketrans("\u201c\u201d\u201e", '"""')
+"""Quotation marks that programs for prose make of straight ones."""
 
 _BEFORE_ESCAPE = re.compile(r"(?<!\\)(?=\\)")
 _BEFORE_ENTITY = re.compile("(?=[&<])")
@@ -164,6 +175,23 @@ def _of_json(text: str) -> str:
     return _by_chunks(text, _BEFORE_ESCAPE, decoded)
 
 
+def _of_records(text: str) -> str:
+    import json
+
+    def line(written: str) -> str:
+        match = _RECORD.fullmatch(written) if any(key in written for key in _KEYS) else None
+        if match is None:
+            return written
+        try:
+            record = json.loads(match["object"])
+        except (ValueError, RecursionError):
+            return written
+        texts = (record[key] for key in _KEYS if isinstance(record.get(key), str))
+        return str(next(texts, written)).removesuffix("\n")
+
+    return "\n".join(map(line, text.split("\n")))
+
+
 def _of_llvm(text: str) -> str:
     def character(match: re.Match[str]) -> str:
         return chr(int(match[1], 16))
@@ -186,7 +214,9 @@ def _without_prefixes(text: str) -> str:
 
 
 def _peeled(text: str) -> str:
-    """Take off what costs no search: colours, and the tab before each line of a payload."""
+    """Take off what costs no search: colours, curly quotation marks, the tabs of a payload."""
+    if "\u201c" in text and '"' not in text:
+        text = text.translate(_CURLY)
     if "\x1b" in text:
         text = _by_chunks(text, _BEFORE_COLOUR, lambda chunk: _COLOURS.sub("", chunk))
     if _PAYLOAD in text:
@@ -195,6 +225,7 @@ def _peeled(text: str) -> str:
 
 
 WRAPPERS = {
+    "lines of JSON": Wrapper(tuple(f'"{key}"' for key in _KEYS), _of_records),
     "the prefixes of a log": Wrapper(("] ", "]:", "Z "), _without_prefixes),
     "a string of JSON": Wrapper(("\\n", "\\\\"), _unescaped(("\\n", "\\\\"), _of_json)),
     "a string of LLVM": Wrapper(("\\0A", "\\5C"), _unescaped(("\\0A", "\\5C"), _of_llvm)),
@@ -222,6 +253,9 @@ def unwrapped(text: str) -> str:
     """
     text = _peeled(text)
     if _has_line(text):
+        for _ in range(MAX_LAYERS):
+            if "lt;" in text and _HALF_ESCAPED.search(text):
+                text = _of_html(text)
         return _with_lines_unwrapped(text)
     if len(text) > MAX_WRAPPED:
         return text
@@ -280,14 +314,19 @@ def _search(text: str) -> tuple[str, tuple[Wrapper, ...]] | None:
 
 
 def _with_lines_unwrapped(text: str) -> str:
-    """Unwrap the lines that have a whole module each, in a text that has others, too."""
+    """Unwrap the lines that have a whole module each, in a text that has others, too.
+
+    Of a module of XLA's that calls kernels nothing else stays: they are no part of it.
+    """
     if not any(sign in text for sign in _LINES_IN_A_LINE) or len(text) > MAX_WRAPPED:
         return text
-    lines = text.split("\n")
+    lines, is_called = text.split("\n"), _CALL in text
     for at, line in enumerate(lines):
         if any(sign in line for sign in _LINES_IN_A_LINE):
             found = _search(line)
             lines[at] = line if found is None else found[0]
+        elif is_called:
+            lines[at] = ""
     return "\n".join(lines)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from tt_layout.errors import LayoutError
 from tt_layout.notation.cute.algebra import Layout, leaves, written
-from tt_layout.notation.cute.expression import Value
 from tt_layout.notation.cute.mma import Atom, TiledProduct
+from tt_layout.notation.cute.parameters import Value
 from tt_layout.notation.cute.values import Composed, Part, ThreadValue
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import GAP, Line

@@ -28,8 +28,28 @@ from tt_layout.mlir.source import Source
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute import algebra, mma
 from tt_layout.notation.cute.algebra import Layout, leaves
-from tt_layout.notation.cute.parameters import in_order
+from tt_layout.notation.cute.parameters import (
+    Flag,
+    Given,
+    Value,
+    calculated,
+    coordinate_of,
+    in_order,
+    integer_of,
+    layout_of,
+    numbers_of,
+    tiler_of,
+)
 from tt_layout.notation.cute.printed import HELD, TILE, entries_of, head_of, only_values
+from tt_layout.notation.cute.products import (
+    copy_of,
+    cotiled_copy,
+    instruction_of,
+    operation,
+    thread_value,
+    tiled_copy,
+    tiled_product,
+)
 from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
 from tt_layout.notation.cute.values import (
     AtomTraits,
@@ -57,12 +77,6 @@ _POINTERS = frozenset({"smem_ptr", "gmem_ptr", "rmem_ptr", "tmem_ptr", "ptr"}) |
 _POINTER = re.compile(r"(?:\w+\.)*ptr\b")
 """How a pointer begins as Python prints it: ``ptr<f16, gmem>``."""
 
-_DSL_TYPES = {
-    "Float16": "F16", "BFloat16": "BF16", "Float32": "F32", "TFloat32": "TF32", "Float64": "F64",
-    "Float8E4M3FN": "E4M3", "Float8E5M2": "E5M2", "Int8": "S8", "Uint8": "U8", "Int32": "S32",
-}  # fmt: skip
-"""Element type of the DSL -> its name in those of instructions."""
-
 _TUPLES = {"[": "]", "<": ">"}
 """Brackets of a tuple beside the usual: of a list, and of a tiler as documents write it."""
 
@@ -75,11 +89,6 @@ _TOKEN = re.compile(
     r"|(?P<name>[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)*)|(?:\.|::)(?P<member>[A-Za-z_]\w*)"
     r"|(?P<text>\"[^\"\n]*\"|'[^'\n]*')|(?P<sign>[<>(){}\[\],:;=∘*/%+-]))"
 )
-
-
-Value = Any
-"""A layout, `Composed`, `Part`, `ThreadValue`, an instruction or a product of several,
-`AtomTraits`, a swizzle, a name, an integer, None, or a tuple."""
 
 
 MAX_ENTRIES = 1 << 12
@@ -123,7 +132,7 @@ def _of_lines(text: str, name: str, head: str) -> Value:
         held = value if entry.key in HELD else held
     if isinstance(tile, tuple) and isinstance(held, Layout):
         sizes = tuple(part.size if isinstance(part, Layout) else part for part in tile)
-        return ThreadValue(_numbers(sizes), held)
+        return ThreadValue(numbers_of(sizes), held)
     return AtomTraits(head, members)
 
 
@@ -357,7 +366,7 @@ class _Reader:
         if not self._take(":"):
             return value
         stride = self._sum()
-        return self._guarded(start, lambda: Layout(_numbers(value), _numbers(stride)))
+        return self._guarded(start, lambda: Layout(numbers_of(value), numbers_of(stride)))
 
     def _sum(self) -> Value:
         """Return a value, or the sum of integers."""
@@ -372,7 +381,7 @@ class _Reader:
             operand = self._product()  # of ``4 -2`` the number has the sign already
             is_minus = sign == "-" and self.tokens[self.at - 1].text[:1] != "-"
             value = self._guarded(
-                start, partial(_calculated, "-" if is_minus else "+", value, operand)
+                start, partial(calculated, "-" if is_minus else "+", value, operand)
             )
         return value
 
@@ -384,7 +393,7 @@ class _Reader:
             sign = self._next
             self.at += 1
             operand = self._value()
-            value = self._guarded(start, partial(_calculated, sign, value, operand))
+            value = self._guarded(start, partial(calculated, sign, value, operand))
         return value
 
     def _value(self) -> Value:
@@ -490,7 +499,7 @@ class _Reader:
             return self._guarded(
                 start,
                 lambda: _FUNCTIONS[last_name](
-                    _Given(template, in_order(last_name, arguments, named))
+                    Given(template, in_order(last_name, arguments, named))
                 ),
             )
         if (atom := self._guarded(start, lambda: _atom(last_name, template))) is not None:
@@ -515,7 +524,7 @@ class _Reader:
         """Return the width in a pointer: ``smem_ptr[16b](unset)``, ``smem_ptr_flag_bits<16>``."""
         if name in _FLAGS:
             bits = self._items(">")[0] if self._take("<") else (1,)
-            return self._guarded(start, lambda: _Flag(_integer(bits[0] if bits else None)))
+            return self._guarded(start, lambda: Flag(integer_of(bits[0] if bits else None)))
         self._expect("[")
         match = re.fullmatch(r"(\d{1,3})b", self._next)
         if match is None:
@@ -524,89 +533,7 @@ class _Reader:
         self._expect("]")
         if self._take("("):
             self._items(")")
-        return _Flag(int(match[1]))
-
-
-class _Flag(NamedTuple):
-    """The bits of the elements that a pointer to shared memory leads to."""
-
-    bits: int
-
-
-class _Given(NamedTuple):
-    """The arguments of a function: in ``<>`` and in ``()``."""
-
-    template: tuple[Value, ...]
-    arguments: tuple[Value, ...]
-
-    @property
-    def all(self) -> tuple[Value, ...]:
-        """The arguments in the order in which they are written."""
-        return (*self.template, *self.arguments)
-
-    def exactly(self, *counts: int) -> tuple[Value, ...]:
-        """Return the arguments; raises where they are fewer or more."""
-        if len(self.all) not in counts:
-            wanted = " or ".join(map(str, counts))
-            raise LayoutError(f"expected {wanted} arguments, got {len(self.all)}")
-        return self.all
-
-
-def _calculated(sign: str, first: Value, second: Value) -> int:
-    """Return a sum, a difference, a product or a quotient of integers; `/` rounds down."""
-    a, b = _integer(first), _integer(second)
-    if sign in "/%" and b < 1:
-        raise LayoutError(f"cannot divide by {b}")
-    value = a + b if sign == "+" else a - b if sign == "-" else a * b if sign == "*" else None
-    if value is None:
-        value = a // b if sign == "/" else a % b
-    if abs(value) >= 10**MAX_DIGITS:
-        raise LayoutError(f"numbers have at most {MAX_DIGITS} digits")
-    return value
-
-
-# -- kinds of values ----------------------------------------------------------------------------
-
-
-def _numbers(value: Value) -> algebra.Nested:
-    if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, _Flag)):
-        return tuple(map(_numbers, value))
-    if not isinstance(value, int):
-        raise LayoutError(f"expected integers, got {shown(value)}")
-    return value
-
-
-def _layout(value: Value) -> Layout:
-    """Return a layout, or that of a shape."""
-    if isinstance(value, Layout):
-        return value
-    if isinstance(value, (Part, ThreadValue)) and isinstance(value.layout, Layout):
-        return value.layout
-    if isinstance(value, (Composed, Swizzle)):
-        raise LayoutError(f"this function takes no swizzle, got {value}")
-    return algebra.compact(_numbers(value))
-
-
-def _tiler(value: Value) -> algebra.Tiler:
-    if value is None or isinstance(value, (int, Layout)):
-        return value
-    if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, _Flag)):
-        return tuple(map(_tiler, value))
-    raise LayoutError(f"expected a layout or a tile, got {shown(value)}")
-
-
-def _coordinate(value: Value) -> algebra.Coordinate:
-    if value is None or isinstance(value, int):
-        return value
-    if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, _Flag)):
-        return tuple(map(_coordinate, value))
-    raise LayoutError(f"expected a coordinate, got {shown(value)}")
-
-
-def _integer(value: Value) -> int:
-    if not isinstance(value, int):
-        raise LayoutError(f"expected an integer, got {shown(value)}")
-    return value
+        return Flag(int(match[1]))
 
 
 def _chained(parts: Sequence[Value]) -> Value:
@@ -615,7 +542,7 @@ def _chained(parts: Sequence[Value]) -> Value:
     offset = 0
     bits = 8
     for operand in rest:
-        if isinstance(operand, _Flag):
+        if isinstance(operand, Flag):
             bits = operand.bits
         elif isinstance(operand, int):
             offset = operand
@@ -624,7 +551,7 @@ def _chained(parts: Sequence[Value]) -> Value:
         elif isinstance(operand, Swizzle):
             value = _swizzled(_of_elements(operand, bits), offset, value)
         else:
-            value = algebra.composition(_layout(operand), _layout(value))
+            value = algebra.composition(layout_of(operand), layout_of(value))
     return value
 
 
@@ -636,7 +563,7 @@ def _of_elements(swizzle: Swizzle, bits: int) -> Swizzle:
 def _swizzled(swizzle: Swizzle, offset: int, value: Value) -> Value:
     if isinstance(value, Composed):
         raise LayoutError("a swizzle of a swizzle is not one layout")
-    layout = _layout(value)
+    layout = layout_of(value)
     return Composed(swizzle, offset, layout) if swizzle.bits else layout
 
 
@@ -646,17 +573,17 @@ def _inner(function: Callable[..., Layout]) -> Callable[..., Value]:
     def through(first: Value, *rest: Any) -> Value:
         if isinstance(first, Composed):
             return Composed(first.swizzle, first.offset, function(first.layout, *rest))
-        return function(_layout(first), *rest)
+        return function(layout_of(first), *rest)
 
     return through
 
 
 def _called(value: Layout | Composed, coordinate: Value) -> Value:
     """Return the integer at a coordinate, or the part that it leaves open."""
-    place = _coordinate(coordinate)
+    place = coordinate_of(coordinate)
     inner = value.layout if isinstance(value, Composed) else value
     if not _is_open(place):
-        return value(_numbers(place))
+        return value(numbers_of(place))
     return _part(value, algebra.sliced(inner, place))
 
 
@@ -676,18 +603,18 @@ def _part(value: Value, found: tuple[Layout, int]) -> Value:
 # -- functions ----------------------------------------------------------------------------------
 
 
-def _make_layout(call: _Given) -> Value:
+def _make_layout(call: Given) -> Value:
     values = call.exactly(1, 2) if not _are_layouts(call.all) else call.all
     if _are_layouts(values):
         return algebra.joined(values)
-    shape = _numbers(values[0])
+    shape = numbers_of(values[0])
     if len(values) == 1:
         return algebra.compact(shape)
     if isinstance(values[1], Name):
         rank = len(shape) if isinstance(shape, tuple) else 1
         is_right = _is_right(values[1])
         return _by_rows(shape) if is_right else algebra.compact(shape, range(rank))
-    return Layout(shape, _numbers(values[1]))
+    return Layout(shape, numbers_of(values[1]))
 
 
 def _are_layouts(values: Sequence[Value]) -> bool:
@@ -718,12 +645,12 @@ def _by_rows(shape: algebra.Nested) -> Layout:
 def _order(value: Value) -> tuple[int, ...] | None:
     if isinstance(value, Name):
         return None if not _is_right(value) else ()
-    return tuple(_integer(entry) for entry in (value if isinstance(value, tuple) else (value,)))
+    return tuple(integer_of(entry) for entry in (value if isinstance(value, tuple) else (value,)))
 
 
-def _tile_to_shape(call: _Given) -> Value:
+def _tile_to_shape(call: Given) -> Value:
     block, shape, *rest = call.exactly(2, 3)
-    sizes = _numbers(shape)
+    sizes = numbers_of(shape)
     order = _order(rest[0]) if rest else None
     if order == ():
         rank = len(sizes) if isinstance(sizes, tuple) else 1
@@ -731,8 +658,8 @@ def _tile_to_shape(call: _Given) -> Value:
     return _inner(algebra.tile_to_shape)(block, sizes, order)
 
 
-def _swizzle(call: _Given) -> Swizzle:
-    bits, base, shift = map(_integer, call.exactly(3))
+def _swizzle(call: Given) -> Swizzle:
+    bits, base, shift = map(integer_of, call.exactly(3))
     if not (0 <= bits <= 32 and 0 <= base <= 32 and -32 <= shift <= 32):
         raise LayoutError("a swizzle has bits and a base of 0 to 32, and a shift of -32 to 32")
     if abs(shift) < bits:
@@ -740,54 +667,54 @@ def _swizzle(call: _Given) -> Swizzle:
     return Swizzle(bits, base, shift)
 
 
-def _composition(call: _Given) -> Value:
+def _composition(call: Given) -> Value:
     values = call.exactly(2, 3)
     if isinstance(values[0], Swizzle):
         return _chained(values)
     if len(values) == 3:
         raise LayoutError("a composition of three begins with a swizzle")
-    return _inner(algebra.composition)(values[0], _tiler(values[1]))
+    return _inner(algebra.composition)(values[0], tiler_of(values[1]))
 
 
-def _two(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Given], Value]:
+def _two(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[Given], Value]:
     """Return a function of a layout and a tiler, with or without a swizzle before the layout."""
 
-    def found(call: _Given) -> Value:
+    def found(call: Given) -> Value:
         first, second = call.exactly(2)
-        return _inner(function)(first, _tiler(second))
+        return _inner(function)(first, tiler_of(second))
 
     return found
 
 
-def _products(function: Callable[[Layout, Layout], Layout]) -> Callable[[_Given], Value]:
-    def found(call: _Given) -> Value:
+def _products(function: Callable[[Layout, Layout], Layout]) -> Callable[[Given], Value]:
+    def found(call: Given) -> Value:
         first, second = call.exactly(2)
-        return _inner(function)(first, _layout(second))
+        return _inner(function)(first, layout_of(second))
 
     return found
 
 
-def _inverse(function: Callable[[Layout], Layout]) -> Callable[[_Given], Value]:
-    return lambda call: function(_layout(call.exactly(1)[0]))
+def _inverse(function: Callable[[Layout], Layout]) -> Callable[[Given], Value]:
+    return lambda call: function(layout_of(call.exactly(1)[0]))
 
 
-def _with_profile(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[_Given], Value]:
-    def found(call: _Given) -> Value:
+def _with_profile(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[Given], Value]:
+    def found(call: Given) -> Value:
         first, *rest = call.exactly(1, 2)
-        return _inner(function)(first, _tiler(rest[0]) if rest else None)
+        return _inner(function)(first, tiler_of(rest[0]) if rest else None)
 
     return found
 
 
-def _complement(call: _Given) -> Layout:
+def _complement(call: Given) -> Layout:
     first, *rest = call.exactly(1, 2)
     cosize = 1
     if rest:
-        cosize = rest[0].size if isinstance(rest[0], Layout) else _integer(rest[0])
-    return algebra.complement(_layout(first), cosize)
+        cosize = rest[0].size if isinstance(rest[0], Layout) else integer_of(rest[0])
+    return algebra.complement(layout_of(first), cosize)
 
 
-def _recast(call: _Given, *, is_new_first: bool) -> Value:
+def _recast(call: Given, *, is_new_first: bool) -> Value:
     first, second, layout = call.exactly(3)
     new, old = (first, second) if is_new_first else (second, first)
     return _of_width(layout, bits_of(new), bits_of(old))
@@ -795,7 +722,7 @@ def _recast(call: _Given, *, is_new_first: bool) -> Value:
 
 def _of_width(value: Value, new: int, old: int) -> Value:
     if not isinstance(value, Composed):
-        return algebra.recast(_layout(value), new, old)
+        return algebra.recast(layout_of(value), new, old)
     if value.offset:
         raise LayoutError("a swizzle with an offset is not recast")
     layout = algebra.recast(value.layout, new, old)
@@ -805,60 +732,36 @@ def _of_width(value: Value, new: int, old: int) -> Value:
     return Composed(value.swizzle._replace(base=base), 0, layout)
 
 
-def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[_Given], Value]:
-    def found(call: _Given) -> Value:
+def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[Given], Value]:
+    def found(call: Given) -> Value:
         values = call.exactly(2)
         count, layout = values if call.template else values[::-1]
-        if (number := _integer(count)) < 1:
+        if (number := integer_of(count)) < 1:
             raise LayoutError(f"the factor is at least 1, got {number}")
         if isinstance(layout, Composed):
             return _of_width(layout, *((number, 1) if function is algebra.upcast else (1, number)))
-        return function(_layout(layout), number)
+        return function(layout_of(layout), number)
 
     return found
 
 
-def _slice(call: _Given) -> Value:
+def _slice(call: Given) -> Value:
     first, second = call.exactly(2)
     is_layout_first = isinstance(first, (Layout, Composed))
     return _called(*((first, second) if is_layout_first else (second, first)))
 
 
-def _local_tile(call: _Given) -> Value:
+def _local_tile(call: Given) -> Value:
     layout, tiler, coordinate = call.exactly(3)
-    inner = layout.layout if isinstance(layout, Composed) else _layout(layout)
-    return _part(layout, algebra.local_tile(inner, _tiler(tiler), _coordinate(coordinate)))
+    inner = layout.layout if isinstance(layout, Composed) else layout_of(layout)
+    return _part(layout, algebra.local_tile(inner, tiler_of(tiler), coordinate_of(coordinate)))
 
 
-def _local_partition(call: _Given) -> Value:
+def _local_partition(call: Given) -> Value:
     layout, threads, number = call.exactly(3)
-    inner = layout.layout if isinstance(layout, Composed) else _layout(layout)
-    partition = algebra.local_partition(inner, _layout(threads), _integer(number))
+    inner = layout.layout if isinstance(layout, Composed) else layout_of(layout)
+    partition = algebra.local_partition(inner, layout_of(threads), integer_of(number))
     return _part(layout, partition)
-
-
-def _thread_value(call: _Given) -> ThreadValue:
-    threads, values = call.exactly(2)
-    return ThreadValue(*algebra.thread_value(_layout(threads), _layout(values)))
-
-
-def _tiled_copy(call: _Given) -> ThreadValue:
-    _, *layouts = call.exactly(2, 3)
-    values = layouts[1] if len(layouts) > 1 else 1
-    return ThreadValue(*algebra.thread_value(_layout(layouts[0]), _layout(values)))
-
-
-def _cotiled_copy(call: _Given) -> ThreadValue:
-    """Return the copy whose threads and values lead to offsets of a layout of data."""
-    _, held, data = call.exactly(3)
-    layout = _layout(data)
-    inverse = algebra.left_inverse(layout)
-    sizes = tuple(mode.size for mode in layout.modes)
-    threads_and_values = algebra.composition(inverse, _layout(held))
-    for index in (0, threads_and_values.size - 1):
-        if layout(threads_and_values(index)) != _layout(held)(index):
-            raise LayoutError(f"{held} leads to offsets that {layout} does not have")
-    return ThreadValue(sizes, threads_and_values)
 
 
 def _atom(name: str, template: tuple[Value, ...]) -> Value:
@@ -869,58 +772,10 @@ def _atom(name: str, template: tuple[Value, ...]) -> Value:
     return shared_atom(name, template)
 
 
-def _mma_atom(call: _Given) -> Value:
-    """Return the instruction that ``MMA_Atom`` or ``MMA_Traits`` is of."""
-    return call.all[0] if call.all else Name("MMA_Atom")
-
-
-def _tiled_product(call: _Given) -> mma.TiledProduct:
-    """Return the tiled product of an instruction, its atoms and a tile."""
-    instruction, *rest_of_call = call.exactly(1, 2, 3)
-    if not isinstance(instruction, mma.Atom):
-        raise LayoutError(f"expected a matrix instruction, got {shown(instruction)}")
-    layout = (
-        algebra.padded(_layout(rest_of_call[0]), 3)
-        if rest_of_call
-        else Layout((1, 1, 1), (0, 0, 0))
-    )
-    if len(layout.modes) != 3:
-        raise LayoutError(f"expected a layout of the atoms along M, N and K, got {layout}")
-    tile = rest_of_call[1] if len(rest_of_call) > 1 else ()
-    if isinstance(tile, Layout):  # values, as CUTLASS had them before 3.4
-        counts = [mode.size for mode in algebra.padded(tile, 3).modes]
-        per_mode = zip(instruction.sizes, [mode.size for mode in layout.modes], counts)
-        tile = tuple(size * atoms * count for size, atoms, count in per_mode)
-    tiler = _tiler(tile)
-    rest = (*tiler, None, None, None)[:3] if isinstance(tiler, tuple) else (tiler, None, None)
-    return mma.TiledProduct(instruction, layout, (rest[0], rest[1], rest[2]))
-
-
-def _operation(call: _Given) -> mma.Atom:
-    """Return the instruction that the DSL's ``MmaF16BF16Op(types .., (16, 8, 16))`` is."""
-    sizes = next(
-        (
-            argument
-            for argument in call.all
-            if isinstance(argument, tuple) and not isinstance(argument, Name)
-        ),
-        None,
-    )
-    names = [argument.text.split(".")[-1] for argument in call.all if isinstance(argument, Name)]
-    types = [_DSL_TYPES[name] for name in names if name in _DSL_TYPES]
-    if sizes is None or len(sizes) != 3 or len(types) < 2:
-        raise LayoutError("expected the types of A and B and of C, and the sizes (16, 8, 16)")
-    operand, result = types[0], types[-1]
-    text = "x".join(str(_integer(size)) for size in sizes)
-    if sizes[0] == 64:
-        return mma.atom(f"SM90_{text}_{result}{operand}{operand}_SS")
-    return mma.atom(f"SM80_{text}_{result}{operand}{operand}{result}_TN")
-
-
 def _member(value: Value, name: str) -> Value:
     """Return a member of a value: a fragment of a product, or a layout of a struct."""
     if isinstance(value, (Layout, Composed)) and name in _PROPERTIES:
-        return _PROPERTIES[name](_Given((), (value,)))
+        return _PROPERTIES[name](Given((), (value,)))
     if name in ("value", "type") and not isinstance(value, AtomTraits):
         return value
     if isinstance(value, AtomTraits) and name in value.members:
@@ -939,7 +794,7 @@ def _member(value: Value, name: str) -> Value:
     raise LayoutError(f"{name} of {shown(value)} is not known here")
 
 
-def _shared_atom(call: _Given) -> Value:
+def _shared_atom(call: Given) -> Value:
     """Return an atom of shared memory: ``make_smem_layout_atom(kind, type)`` of the DSL."""
     kind, element = call.exactly(2)
     name = kind.text.split(".")[-1] if isinstance(kind, Name) else ""
@@ -949,37 +804,25 @@ def _shared_atom(call: _Given) -> Value:
     return atom
 
 
-def _copy_of(operand: str) -> Callable[[_Given], Value]:
-    """Return the function that makes the copy of an operand: ``make_tiled_copy_A(atom, mma)``."""
-
-    def made(call: _Given) -> ThreadValue:
-        product = call.exactly(2)[1]
-        if not isinstance(product, mma.TiledProduct):
-            raise LayoutError(f"expected a tiled product, got {shown(product)}")
-        return product.operand(operand)
-
-    return made
-
-
-def _tuple(call: _Given) -> tuple[Value, ...]:
+def _tuple(call: Given) -> tuple[Value, ...]:
     return call.all
 
 
-def _constant(call: _Given) -> int:
-    return _integer(call.all[-1])
+def _constant(call: Given) -> int:
+    return integer_of(call.all[-1])
 
 
-def _of_mode(function: Callable[[Layout], Any]) -> Callable[[_Given], Value]:
+def _of_mode(function: Callable[[Layout], Any]) -> Callable[[Given], Value]:
     """Return a function of a layout, or with ``<0>`` of one of its modes."""
 
-    def found(call: _Given) -> Value:
+    def found(call: Given) -> Value:
         if call.template:
             *at, value = call.all
         else:
             value, *modes = call.exactly(1, 2)
-            at = [*leaves(_numbers(modes[0]))] if modes else []
-        layout = value.layout if isinstance(value, Composed) else _layout(value)
-        for number in map(_integer, at):
+            at = [*leaves(numbers_of(modes[0]))] if modes else []
+        layout = value.layout if isinstance(value, Composed) else layout_of(value)
+        for number in map(integer_of, at):
             layout = _entry(layout.modes, number)
         return function(layout)
 
@@ -992,76 +835,76 @@ def _entry(values: Sequence[Any], number: int) -> Any:
     return values[number]
 
 
-def _get(call: _Given) -> Value:
+def _get(call: Given) -> Value:
     if call.template:
         *at, value = call.all
     else:
         value, mode = call.exactly(2)
-        at = [*leaves(_numbers(mode))]
+        at = [*leaves(numbers_of(mode))]
     if isinstance(value, (Layout, Composed)):
-        return _of_mode(lambda layout: layout)(_Given((), (value, tuple(at))))
-    for number in map(_integer, at):
+        return _of_mode(lambda layout: layout)(Given((), (value, tuple(at))))
+    for number in map(integer_of, at):
         value = _entry(value if isinstance(value, tuple) else (value,), number)
     return value
 
 
-def _selected(call: _Given) -> Layout:
+def _selected(call: Given) -> Layout:
     """Return the layout of some modes: ``select<0,2>(layout)``."""
     *at, value = call.all if call.template else call.exactly(2)[::-1]
-    modes = _layout(value).modes
-    numbers = at if call.template else [*leaves(_numbers(at[0]))]
-    return algebra.joined([_entry(modes, _integer(number)) for number in numbers])
+    modes = layout_of(value).modes
+    numbers = at if call.template else [*leaves(numbers_of(at[0]))]
+    return algebra.joined([_entry(modes, integer_of(number)) for number in numbers])
 
 
-def _grouped(call: _Given) -> Layout:
+def _grouped(call: Given) -> Layout:
     """Return a layout whose modes from one to before another are one: ``group<0,2>(layout)``."""
     values = call.exactly(3)
     value, begin, end = values if not call.template else (values[2], *values[:2])
-    modes = _layout(value).modes
-    first, last = _integer(begin), _integer(end)
+    modes = layout_of(value).modes
+    first, last = integer_of(begin), integer_of(end)
     if not 0 <= first < last <= len(modes):
         raise LayoutError(f"there are no modes {first} to {last} of {len(modes)}")
     return algebra.joined([*modes[:first], algebra.joined(modes[first:last]), *modes[last:]])
 
 
-def _linear_index(call: _Given) -> Value:
+def _linear_index(call: Given) -> Value:
     """Return the integer at a coordinate: ``crd2idx(coordinate, layout)``, or shape and stride."""
     coordinate, first, *stride = call.exactly(2, 3)
-    layout = Layout(_numbers(first), _numbers(stride[0])) if stride else first
-    return _called(layout if isinstance(layout, Composed) else _layout(layout), coordinate)
+    layout = Layout(numbers_of(first), numbers_of(stride[0])) if stride else first
+    return _called(layout if isinstance(layout, Composed) else layout_of(layout), coordinate)
 
 
-def _extended(call: _Given, *, is_front: bool = False) -> Layout:
+def _extended(call: Given, *, is_front: bool = False) -> Layout:
     """Return a layout with modes more: ``append(layout, mode)``, ``append<3>(layout)``."""
     if call.template:
         rank, first, *more = call.exactly(2, 3)
-        value, mode = _layout(first), _layout(more[0]) if more else Layout(1, 0)
-        count = max(0, _integer(rank) - len(value.modes))
+        value, mode = layout_of(first), layout_of(more[0]) if more else Layout(1, 0)
+        count = max(0, integer_of(rank) - len(value.modes))
     else:
-        value, mode = map(_layout, call.exactly(2))
+        value, mode = map(layout_of, call.exactly(2))
         count = 1
     added = [mode] * min(count, algebra.MAX_MODES + 1)
     return algebra.joined([*added, *value.modes] if is_front else [*value.modes, *added])
 
 
-def _taken(call: _Given) -> Layout:
+def _taken(call: Given) -> Layout:
     """Return the modes from one to before another: ``take<0,2>(layout)``."""
     begin, end, value = call.exactly(3)
-    modes = _layout(value).modes
-    first, last = _integer(begin), _integer(end)
+    modes = layout_of(value).modes
+    first, last = integer_of(begin), integer_of(end)
     if not 0 <= first < last <= len(modes):
         raise LayoutError(f"there are no modes {first} to {last} of {len(modes)}")
     return algebra.joined(modes[first:last])
 
 
-def _rounded_up(call: _Given) -> algebra.Nested:
+def _rounded_up(call: Given) -> algebra.Nested:
     """Return quotients rounded up, of integers or of each entry of two tuples."""
-    first, second = map(_numbers, call.exactly(2))
+    first, second = map(numbers_of, call.exactly(2))
 
     def divided(number: algebra.Nested, by: algebra.Nested) -> algebra.Nested:
         if isinstance(number, tuple) and isinstance(by, tuple) and len(number) == len(by):
             return tuple(map(divided, number, by))
-        return -_calculated("/", -_integer(number), by)
+        return -calculated("/", -integer_of(number), by)
 
     return divided(first, second)
 
@@ -1070,9 +913,9 @@ def _depth(shape: algebra.Nested) -> int:
     return 1 + max(map(_depth, shape), default=0) if isinstance(shape, tuple) else 0
 
 
-def _folded(function: Callable[[int, int], int]) -> Callable[[_Given], Value]:
-    def found(call: _Given) -> int:
-        first, *rest = map(_integer, call.all)
+def _folded(function: Callable[[int, int], int]) -> Callable[[Given], Value]:
+    def found(call: Given) -> int:
+        first, *rest = map(integer_of, call.all)
         for number in rest:
             first = function(first, number)
         return first
@@ -1080,24 +923,24 @@ def _folded(function: Callable[[int, int], int]) -> Callable[[_Given], Value]:
     return found
 
 
-def _printed(call: _Given) -> Value:
+def _printed(call: Given) -> Value:
     """Return what is printed: ``print_layout(layout)``, ``print("name", layout)``."""
     return call.all[-1] if call.all else Name("print()")
 
 
-def _size_in_bits(call: _Given) -> int:
+def _size_in_bits(call: Given) -> int:
     return bits_of(call.exactly(1)[0])
 
 
-def _named_makers() -> dict[str, Callable[[_Given], Value]]:
+def _named_makers() -> dict[str, Callable[[Given], Value]]:
     tuples = ("Shape", "Stride", "Step", "Coord", "Tile", "make_shape", "make_stride", "make_step")
     coordinates = ("make_coord", "make_tile", "make_tuple", "make_tiler", "tuple", "Tuple")
-    makers: dict[str, Callable[[_Given], Value]] = dict.fromkeys((*tuples, *coordinates), _tuple)
+    makers: dict[str, Callable[[Given], Value]] = dict.fromkeys((*tuples, *coordinates), _tuple)
     makers |= dict.fromkeys(("Int", "C", "constant", "_constant"), _constant)
     return makers
 
 
-_PROPERTIES: Mapping[str, Callable[[_Given], Value]] = {
+_PROPERTIES: Mapping[str, Callable[[Given], Value]] = {
     "size": _of_mode(lambda layout: layout.size),
     "cosize": _of_mode(lambda layout: layout.cosize),
     "rank": _of_mode(lambda layout: len(layout.modes)),
@@ -1106,12 +949,12 @@ _PROPERTIES: Mapping[str, Callable[[_Given], Value]] = {
 }
 """Properties of a layout, or of a mode of it, also as members: ``layout.shape()``."""
 
-_FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
+_FUNCTIONS: Mapping[str, Callable[[Given], Value]] = {
     **_named_makers(),
     "Layout": _make_layout,
     "make_layout": _make_layout,
     "make_ordered_layout": lambda call: algebra.compact(
-        _numbers(call.exactly(2)[0]), _order(call.all[1])
+        numbers_of(call.exactly(2)[0]), _order(call.all[1])
     ),
     "Swizzle": _swizzle,
     "make_swizzle": _swizzle,
@@ -1144,21 +987,21 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "slice_": _slice,
     "local_tile": _local_tile,
     "local_partition": _local_partition,
-    "make_layout_tv": _thread_value,
-    "make_tiled_copy": _tiled_copy,
-    "make_tiled_copy_tv": _tiled_copy,
-    "make_tiled_mma": _tiled_product,
-    "TiledMMA": _tiled_product,
-    "MMA_Atom": _mma_atom,
-    "MMA_Traits": _mma_atom,
-    "make_mma_atom": _mma_atom,
+    "make_layout_tv": thread_value,
+    "make_tiled_copy": tiled_copy,
+    "make_tiled_copy_tv": tiled_copy,
+    "make_tiled_mma": tiled_product,
+    "TiledMMA": tiled_product,
+    "MMA_Atom": instruction_of,
+    "MMA_Traits": instruction_of,
+    "make_mma_atom": instruction_of,
     "make_smem_layout_atom": _shared_atom,
-    "MmaF16BF16Op": _operation,
-    "MmaTF32Op": _operation,
-    "MmaF8Op": _operation,
-    "make_tiled_copy_A": _copy_of("A"),
-    "make_tiled_copy_B": _copy_of("B"),
-    "make_tiled_copy_C": _copy_of("C"),
+    "MmaF16BF16Op": operation,
+    "MmaTF32Op": operation,
+    "MmaF8Op": operation,
+    "make_tiled_copy_A": copy_of("A"),
+    "make_tiled_copy_B": copy_of("B"),
+    "make_tiled_copy_C": copy_of("C"),
     "decltype": lambda call: call.exactly(1)[0],
     **_PROPERTIES,
     "layout": _of_mode(lambda layout: layout),
@@ -1180,7 +1023,7 @@ _FUNCTIONS: Mapping[str, Callable[[_Given], Value]] = {
     "tensor": lambda call: call.exactly(1)[0],
     "sizeof_bits": _size_in_bits,
     "sizeof_bits_v": _size_in_bits,
-    "make_cotiled_copy": _cotiled_copy,
+    "make_cotiled_copy": cotiled_copy,
     "make_copy_atom": lambda call: Name("Copy_Atom"),
     **dict.fromkeys(("print", "print_layout", "print_latex", "printf"), _printed),
 }

@@ -1,4 +1,4 @@
-"""Names of the arguments of CuTe's functions, as Python gives them: ``stride=(4, 1)``.
+"""Arguments of CuTe's functions: by name, as in ``stride=(4, 1)``, in order, and of which kind.
 
 Source:
     CUTLASS, python/CuTeDSL, cutlass/cute/core.py, atom.py and nvgpu: the signatures.
@@ -7,9 +7,17 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tt_layout.errors import LayoutError
+from tt_layout.notation.cute import algebra
+from tt_layout.notation.cute.algebra import Layout
+from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
+from tt_layout.notation.cute.values import Composed, Name, Part, ThreadValue, shown
+
+Value = Any
+"""A layout, `Composed`, `Part`, `ThreadValue`, an instruction or a product of several,
+`AtomTraits`, a swizzle, a name, an integer, None, or a tuple."""
 
 _TARGETS = ("target", "tiler")
 _BLOCKS = ("block", "tiler")
@@ -75,3 +83,106 @@ def in_order(function: str, arguments: Sequence[Any], named: Mapping[str, Any]) 
             raise LayoutError(f"{function} needs {name!r}, too")
     rest = arguments[len(names) :]
     return (*(placed.get(n, _DEFAULTS.get((function, n))) for n in names[: last + 1]), *rest)
+
+
+class Flag(NamedTuple):
+    """The bits of the elements that a pointer to shared memory leads to."""
+
+    bits: int
+
+
+class Given(NamedTuple):
+    """The arguments of a function: in ``<>`` and in ``()``."""
+
+    template: tuple[Value, ...]
+    arguments: tuple[Value, ...]
+
+    @property
+    def all(self) -> tuple[Value, ...]:
+        """The arguments in the order in which they are written."""
+        return (*self.template, *self.arguments)
+
+    def exactly(self, *counts: int) -> tuple[Value, ...]:
+        """Return the arguments; raises where they are fewer or more."""
+        if len(self.all) not in counts:
+            wanted = " or ".join(map(str, counts))
+            raise LayoutError(f"expected {wanted} arguments, got {len(self.all)}")
+        return self.all
+
+
+def calculated(sign: str, first: Value, second: Value) -> int:
+    """Return a sum, a difference, a product or a quotient of integers; `/` rounds down."""
+    a, b = integer_of(first), integer_of(second)
+    if sign in "/%" and b < 1:
+        raise LayoutError(f"cannot divide by {b}")
+    value = a + b if sign == "+" else a - b if sign == "-" else a * b if sign == "*" else None
+    if value is None:
+        value = a // b if sign == "/" else a % b
+    if abs(value) >= 10**MAX_DIGITS:
+        raise LayoutError(f"numbers have at most {MAX_DIGITS} digits")
+    return value
+
+
+def numbers_of(value: Value) -> algebra.Nested:
+    """Return an integer, or nested integers.
+
+    Raises:
+        LayoutError: it is anything else.
+    """
+    if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, Flag)):
+        return tuple(map(numbers_of, value))
+    if not isinstance(value, int):
+        raise LayoutError(f"expected integers, got {shown(value)}")
+    return value
+
+
+def layout_of(value: Value) -> Layout:
+    """Return a layout, or that of a shape.
+
+    Raises:
+        LayoutError: it is anything else, or a swizzle.
+    """
+    if isinstance(value, Layout):
+        return value
+    if isinstance(value, (Part, ThreadValue)) and isinstance(value.layout, Layout):
+        return value.layout
+    if isinstance(value, (Composed, Swizzle)):
+        raise LayoutError(f"this function takes no swizzle, got {value}")
+    return algebra.compact(numbers_of(value))
+
+
+def tiler_of(value: Value) -> algebra.Tiler:
+    """Return a layout, a tile, or a tuple of them.
+
+    Raises:
+        LayoutError: it is anything else.
+    """
+    if value is None or isinstance(value, (int, Layout)):
+        return value
+    if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, Flag)):
+        return tuple(map(tiler_of, value))
+    raise LayoutError(f"expected a layout or a tile, got {shown(value)}")
+
+
+def coordinate_of(value: Value) -> algebra.Coordinate:
+    """Return a coordinate, whose open places are None.
+
+    Raises:
+        LayoutError: it is anything else.
+    """
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, tuple) and not isinstance(value, (Name, Swizzle, Flag)):
+        return tuple(map(coordinate_of, value))
+    raise LayoutError(f"expected a coordinate, got {shown(value)}")
+
+
+def integer_of(value: Value) -> int:
+    """Return an integer.
+
+    Raises:
+        LayoutError: it is anything else.
+    """
+    if not isinstance(value, int):
+        raise LayoutError(f"expected an integer, got {shown(value)}")
+    return value
