@@ -308,6 +308,16 @@ def two_passes() -> str:
     }}"""
 
 
+def test_a_wave_hides_nothing_of_one_phase_in_another() -> None:
+    length = 500
+    together = estimated(kernel(loop(ADD) + chain(length)), 2, grid=(132 * 16,)).launch
+    body = "%e = math.exp2 %a : tensor<512xf32, #b>\n%c = arith.addf %e, %e : tensor<512xf32, #b>"
+    apart = estimated(kernel(loop(body) + chain(length)), 62, grid=(132 * 16,)).launch
+    special, issue = apart.terms["special functions"], together.terms["issue"]
+    assert 0.5 < special / issue < 2
+    assert apart.seconds > 0.95 * (special + issue)
+
+
 class TestReadAgain:
     """Rows that a program loads in two loops, which caches hold in between, or do not."""
 

@@ -2,7 +2,7 @@
 
     time = launch + N(waves / clock, bytes / bandwidth, programs * start of one)
     wave of c programs on a multiprocessor = N(c * issue, c * special functions, c * LSU, c * L2,
-        c * tensor cores, c * atomics, latency of one program) + c * spills
+        c * tensor cores, c * atomics, latency) of each phase + c * spills
     N(x, ..) = (x^p + ..)^(1/p), with p of about 4: what is busy at the same time hides the rest.
 
 Read next:    `tt_layout.audit.time.walk`.
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tt_layout.audit.occupancy import occupancy
 from tt_layout.audit.time.constants import FITTED, Constants
@@ -134,9 +135,13 @@ def launch_time(
     slots = rates.multiprocessors * resident
     spilled = spills.cycles(walked, timing, rates.multiprocessors, min(programs, slots))
 
+    phases = _phases(program, demands, timing, walked, alone)
+
     def wave(count: float) -> float:
-        together = [*(count * cycles for cycles in busy.values()), alone]
-        return power_mean(together, constants.power) + count * spilled
+        return count * spilled + sum(
+            power_mean([*(count * cycles for cycles in phase.busy), phase.latency], constants.power)
+            for phase in phases
+        )
 
     full, rest = divmod(programs, slots)
     cycles = full * wave(resident) + (wave(-(-rest // rates.multiprocessors)) if rest else 0)
@@ -174,6 +179,49 @@ def launch_time(
         spilled=spills.number,
         walked=walked,
     )
+
+
+class _Phase(NamedTuple):
+    """A part of a program: an outermost loop, or what is before, between or behind them.
+
+    Attributes:
+        busy: cycles on each resource.
+        latency: of a program alone.
+    """
+
+    busy: tuple[float, ...]
+    latency: float
+
+
+def _phases(
+    program: Program,
+    demands: Mapping[Step, Demand],
+    timing: Timing,
+    walked: Walked,
+    alone: float,
+) -> list[_Phase]:
+    """Return the phases of a program: those of a wave begin together, and hide in no other phase.
+
+    Args:
+        program: the program.
+        demands: of its steps.
+        timing: of the GPU.
+        walked: the program.
+        alone: cycles of it alone, from its begin to its end.
+    """
+    parts: list[list[Step]] = [[]]
+    for step in program.steps:
+        if step.traits.loop:
+            parts += [[step], []]
+        else:
+            parts[-1].append(step)
+    marks = (0.0, *walked.marks, alone)
+    phases = []
+    for part, begin, end in zip(parts, marks, marks[1:]):
+        total = _total((inner for step in part for inner in step.walk()), demands, program, timing)
+        busy = tuple(cycles for name, cycles in total.items() if name in BUSY)
+        phases.append(_Phase(busy, max(0.0, end - begin)))
+    return phases
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,7 @@ class Walked:
         critical: the steps that the program waits for, the longest first.
         unknown: steps that nobody knows the time of.
         spans: what is busy in a program without loops; empty of one with loops.
+        marks: cycles at which the outermost loops begin and end.
     """
 
     cycles: float
@@ -141,6 +142,7 @@ class Walked:
     critical: tuple[Wait, ...]
     unknown: tuple[str, ...]
     spans: tuple[Stretch, ...] = ()
+    marks: tuple[float, ...] = ()
 
     @property
     def main(self) -> Iteration | None:
@@ -240,6 +242,7 @@ class _Execution:
         self._iterations: list[Iteration] = []
         self._unknown: dict[str, None] = {}
         self._held = 0.0
+        self._depth, self._marks = 0, list[float]()
         self._spans: deque[Stretch] = deque(maxlen=MOST_SPANS)
 
     def result(self) -> Walked:
@@ -258,6 +261,7 @@ class _Execution:
             critical=_critical(end, START),
             unknown=tuple(self._unknown),
             spans=self._within(0, end.time) if not iterations else (),
+            marks=tuple(self._marks),
         )
 
     def _within(self, begin: float, end: float) -> tuple[Stretch, ...]:
@@ -284,7 +288,12 @@ class _Execution:
         if traits.partitions:
             yield from self._partitions(step, warps)
         elif traits.loop:
+            outermost = step in self._program.steps
+            if outermost:
+                self._marks.append(warps.now.time + warps.extra)
             yield from self._loop(step, warps)
+            if outermost:
+                self._marks.append(warps.now.time + warps.extra)
         else:
             for number, region in enumerate(step.regions):
                 share = min(1.0, region[0].runs / step.runs) if region and step.runs else 0.0
