@@ -11,11 +11,12 @@ import pytest
 from command import Run, runner
 
 from tt_layout import LayoutError, parse_layout
-from tt_layout.analyses.multiplications.matrix_descriptors import Descriptor, matrix_descriptor
 from tt_layout.analyses.multiplications.matrix_instructions import (
+    Descriptor,
     MatrixInstruction,
     Operand,
     Scaling,
+    matrix_descriptor,
     matrix_instruction,
     scaled_dot,
     scaled_matrix_instruction,

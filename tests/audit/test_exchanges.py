@@ -12,8 +12,8 @@ import pytest
 
 from tt_layout import parse_ir
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.analyses.conversion.exchange import scan
 from tt_layout.analyses.conversion.reduction import reduction
-from tt_layout.analyses.conversion.scan import scan
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.hardware import find_target
 from tt_layout.reports.audit_data import audit_data

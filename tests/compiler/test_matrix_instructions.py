@@ -14,8 +14,12 @@ from compiler.generate import split
 from compiler.test_analyses import Lowerer
 from compiler.wheel import Question, Wheel
 from tt_layout import LayoutError, parse_layout
-from tt_layout.analyses.multiplications.matrix_descriptors import Descriptor, matrix_descriptor
-from tt_layout.analyses.multiplications.matrix_instructions import Operand, matrix_instruction
+from tt_layout.analyses.multiplications.matrix_instructions import (
+    Descriptor,
+    Operand,
+    matrix_descriptor,
+    matrix_instruction,
+)
 
 QUESTIONS = 60
 

@@ -20,7 +20,7 @@ from compiler.test_analyses import Lowerer
 from compiler.wheel import Question, Wheel
 from tt_layout import LinearLayout, parse_layout
 from tt_layout.analyses.shared_memory.access import access_map, choose_instruction
-from tt_layout.analyses.shared_memory.parts import part_mask
+from tt_layout.analyses.shared_memory.addresses import part_mask
 from tt_layout.hardware import find_target
 
 VARIANTS = 64

@@ -26,7 +26,7 @@ from tt_layout.editing.piece import Knowledge, Piece
 from tt_layout.kernels.seen import CompiledKernel, SeenKernel
 from tt_layout.lazy import lazy
 from tt_layout.library.features import features
-from tt_layout.reports.kernel_head import bound_texts
+from tt_layout.reports.first_screen import bound_texts
 from tt_layout.watching.report import WatchReport, report_of
 
 ROOT = Path(__file__).parents[2]

@@ -17,7 +17,7 @@ from tt_layout.ir.module import TypeUse
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout
 from tt_layout.reports.explanation import layout_facts
-from tt_layout.reports.kernel_head import bound_texts, head_texts
+from tt_layout.reports.first_screen import bound_texts, head_texts
 from tt_layout.safe_text import shortened
 from tt_layout.views.kinds import KINDS, TENSOR
 from tt_layout.views.selection import Selection

@@ -50,9 +50,9 @@ from tt_layout.reports.advice_text import advice_lines, gain_text, note_message
 from tt_layout.reports.audit import AuditReport
 from tt_layout.reports.explanation import Explainer
 from tt_layout.reports.finding_text import MAX_SHOWN
+from tt_layout.reports.first_screen import head_texts
 from tt_layout.reports.fits import fit_text
 from tt_layout.reports.formats.html import to_page
-from tt_layout.reports.kernel_head import head_texts
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
 from tt_layout.safe_text import safe

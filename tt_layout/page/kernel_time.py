@@ -8,7 +8,7 @@ from typing import Any
 from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.time.estimate import Estimate, NoEstimate
 from tt_layout.audit.time.walk import LANES, Iteration, Stretch, Wait
-from tt_layout.reports.kernel_head import SHOWN_PART, iteration_text, shown_terms
+from tt_layout.reports.first_screen import SHOWN_PART, iteration_text, shown_terms
 from tt_layout.reports.time_data import SHOWN_WAITS
 from tt_layout.safe_text import safe
 from tt_layout.wording import duration

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tt_layout.analyses.shared_memory.addresses import Steps, segments
 from tt_layout.analyses.shared_memory.banks import (
     Access,
     BankConflicts,
@@ -13,7 +14,6 @@ from tt_layout.analyses.shared_memory.banks import (
     map_access,
     registers_first,
 )
-from tt_layout.analyses.shared_memory.segments import Steps, segments
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError, pointing_at
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target

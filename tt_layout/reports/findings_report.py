@@ -14,14 +14,14 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_text import all_findings, notes
-from tt_layout.reports.fitted import Fitted, Paragraph
-from tt_layout.reports.kernel_head import (
+from tt_layout.reports.first_screen import (
     bound_texts,
     head_texts,
     state,
     time_paragraphs,
     verdict_paragraph,
 )
+from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.report import Line
 

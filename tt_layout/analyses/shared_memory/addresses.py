@@ -1,7 +1,20 @@
-"""Explicit addresses of shared memory, for padding and for colliding lanes."""
+"""Explicit addresses of shared memory: for padding, colliding lanes, parts and segments of buffers.
+
+A part is the elements of a buffer from some coordinates on, each a multiple of the part's size
+along its dimension.  The offset of an element is xored from that of its coordinates within the
+part and that of where the part begins; padding is added to each by itself.
+
+On gfx1250 each partition of a ``partitioned_shared`` is in a segment of 64 KiB of its own, and
+pairs of SIMDs share the ports to them: warps that read one segment at a time wait for each other.
+
+Source:
+    Triton, lib/Conversion/TritonGPUToLLVM/Utility.cpp, getMaskSpanOffsetsAndBlocks.
+    Documented, not measured: ROCm/rocm-libraries#9388; Triton, PartitionedSharedEncodingAttr.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -10,7 +23,7 @@ from operator import or_
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
-from tt_layout.algebra.linear_layout import log2
+from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.padding import padded
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.shared_memory.access import (
@@ -25,6 +38,12 @@ MATRIX_ROWS = 8
 PACKED_BYTES = 4  # of a row of a matrix that one lane gets
 MAX_INSTRUCTION_BITS = 16
 """Instructions of all warps that are looked at, as a power of two."""
+
+
+Steps = tuple[tuple[int, ...], ...]
+"""Step -> the partition that each warp reaches."""
+
+MAX_STEPS = 64
 
 
 @dataclass(frozen=True)
@@ -191,3 +210,59 @@ def colliding_bits(lanes: Ints, words: Ints, banks: int) -> tuple[int, ...]:
 
 def _by_weight(mask: int) -> tuple[int, int]:
     return bin(mask).count("1"), mask
+
+
+def part_mask(buffer: LinearLayout, shape: Sequence[int]) -> int:
+    """Return the bits of an offset that may be set at the beginning of a part of a buffer.
+
+    Args:
+        buffer: from the offset to the elements of the whole buffer.
+        shape: sizes of the part, as many as the buffer has.
+
+    Example:
+        >>> rows = [("offset", [[0, 1], [0, 2], [1, 0], [2, 2]])]
+        >>> buffer = LinearLayout.from_bases(rows, ["dim0", "dim1"])
+        >>> part_mask(buffer, [2, 4]), part_mask(buffer, [4, 2]), part_mask(buffer, [4, 4])
+        (10, 2, 0)
+    """
+    sizes = [size for _, size in buffer.out_sizes]
+    if tuple(sizes) == tuple(shape):
+        return 0
+    offsets = buffer.pseudoinvert()
+    at, mask = offsets.get_out_dim_names().index("offset"), 0
+    for name, size, extent in zip(buffer.get_out_dim_names(), shape, sizes):
+        for bit in range(log2(size), log2(extent)):
+            mask |= offsets.vectors(name)[bit][at]
+    return mask
+
+
+def segments(register: LinearLayout, shared: LinearLayout) -> Steps:
+    """Return the partitions that warps reach, for each step in which any warp changes its own.
+
+    Args:
+        register: from register, lane and warp to the elements.
+        shared: from offset, block and partition to the elements.
+
+    Returns:
+        Nothing where the buffer has one partition, or the lanes of an access reach several.
+
+    Example:
+        >>> rows = LinearLayout.from_bases(
+        ...     [("register", [[1]]), ("lane", []), ("warp", [[2]])], ["dim0"])
+        >>> dealt = LinearLayout.from_bases(
+        ...     [("offset", [[1]]), ("block", []), ("partition", [[2]])], ["dim0"])
+        >>> segments(rows, dealt)
+        ((0, 1),)
+    """
+    if shared.get_in_dim_size("partition") == 1:
+        return ()
+    places = register.remove_zero_bases("register").invert_and_compose(shared)
+    at = places.get_out_dim_names().index("partition")
+    registers, lanes, warps = (
+        [vector[at] for vector in places.vectors(name)] for name in ("register", "lane", "warp")
+    )
+    moving = [step for step in registers if step]
+    if any(lanes) or 1 << len(moving) > MAX_STEPS:
+        return ()
+    steps = all_values(moving)[:, None] ^ all_values(warps)
+    return tuple(tuple(step) for step in steps.tolist())

@@ -8,10 +8,8 @@ from math import prod
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.conversion.exchange import Exchange
-from tt_layout.analyses.conversion.gather import gather, histogram
+from tt_layout.analyses.conversion.exchange import Exchange, gather, histogram, scan
 from tt_layout.analyses.conversion.reduction import Combining, reduction
-from tt_layout.analyses.conversion.scan import scan
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.operations.cost import Cost

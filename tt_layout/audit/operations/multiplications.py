@@ -44,8 +44,7 @@ from tt_layout.ir.types import IRType
 if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints
     from tt_layout.algebra.linear_layout import LinearLayout
-    from tt_layout.analyses.multiplications.matrix_descriptors import Descriptor
-    from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruction
+    from tt_layout.analyses.multiplications.matrix_instructions import Descriptor, MatrixInstruction
     from tt_layout.audit.global_memory.width import AccessAnalysis
     from tt_layout.audit.values.executions import Executions
     from tt_layout.ir.ssa import SsaOperation, Value
@@ -347,7 +346,7 @@ def _descriptors(
     Raises:
         LayoutError: no descriptor expresses the layout of one of them.
     """
-    from tt_layout.analyses.multiplications.matrix_descriptors import matrix_descriptor
+    from tt_layout.analyses.multiplications.matrix_instructions import matrix_descriptor
 
     m, n, k = instruction.shape
     tiles = (m, k), (k, n // ctas)

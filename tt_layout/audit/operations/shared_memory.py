@@ -103,8 +103,8 @@ def _shared(
     is_store: bool,
 ) -> Cost:
     from tt_layout.analyses.shared_memory.access import access_map
+    from tt_layout.analyses.shared_memory.addresses import part_mask
     from tt_layout.analyses.shared_memory.banks import cost
-    from tt_layout.analyses.shared_memory.parts import part_mask
     from tt_layout.hardware import find_target
 
     widened = LinearLayout(registers.in_bases, buffer.out_sizes)

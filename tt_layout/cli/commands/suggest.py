@@ -19,7 +19,7 @@ from tt_layout.cli.parameters import (
 from tt_layout.encodings import Encoding, TensorMemoryBase
 from tt_layout.errors import LayoutError, pointing_at
 from tt_layout.mlir.types import TensorType, sizes_and_width
-from tt_layout.reports.suggestion import SuggestionReport
+from tt_layout.reports.written_layouts import SuggestionReport
 
 order_option = click.option(
     "--order",
@@ -178,7 +178,7 @@ def tmem(
     from tt_layout.analyses.tensor_memory.registers import register_layouts
     from tt_layout.encodings.tensor_memory import TensorMemoryScales
     from tt_layout.placement import place
-    from tt_layout.reports.suggestion import RegisterLayoutsReport
+    from tt_layout.reports.written_layouts import RegisterLayoutsReport
 
     span = memory.origin.attribute if memory.origin else None
     if not isinstance(memory, TensorMemoryBase):

@@ -29,7 +29,7 @@ from tt_layout.notation.result import TensorSpec
 from tt_layout.notation.translation import translate
 from tt_layout.placement import place
 from tt_layout.releases import release_names
-from tt_layout.reports.translation import TranslationReport
+from tt_layout.reports.written_layouts import TranslationReport
 
 if TYPE_CHECKING:
     from tt_layout.rewriting.gluon_module import GluonModule

@@ -1,4 +1,4 @@
-"""Layouts that the compiler would choose: the reports of ``tt-layout suggest``."""
+"""Layouts written out: the reports of ``tt-layout translate`` and ``tt-layout suggest``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,60 @@ from tt_layout.analyses.tensor_memory.registers import RegisterLayout
 from tt_layout.encodings import Encoding
 from tt_layout.notation.functions import encoding_of_layout
 from tt_layout.notation.gluon.text import constructor_call
+from tt_layout.notation.result import Translation
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import GAP, Line
+from tt_layout.surface import argument
 from tt_layout.wording import count
 
 JSON_VERSION = 1
+
+SUGGESTION_VERSION = 1
+
+
+@dataclass(frozen=True, repr=False)
+class TranslationReport(Printed):
+    """A layout in another spelling.
+
+    Attributes:
+        encoding: the layout.
+        to: the spelling's name.
+        translation: the outcome.
+    """
+
+    encoding: Encoding
+    to: str
+    translation: Translation
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the text."""
+        yield Line(self.translation.text)
+
+    def notes(self, has_shape: bool) -> list[str]:
+        """Return the notes beside the text.
+
+        Args:
+            has_shape: whether the tensor's shape was given.
+        """
+        notes = list(self.translation.notes)
+        if not has_shape:
+            shapes = ", ".join("x".join(map(str, shape)) for shape in self.translation.shapes)
+            notes.append(
+                f"checked over {shapes}; {argument('shape_or_type')} checks it over one tensor"
+            )
+        return notes
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain data; documented in ``docs/translate.md``."""
+        return {
+            "version": JSON_VERSION,
+            "from": str(self.encoding),
+            "release": str(self.encoding.release),
+            "to": self.to,
+            "text": self.translation.text,
+            "shapes": [list(shape) for shape in self.translation.shapes],
+            "notes": list(self.translation.notes),
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +84,7 @@ class SuggestionReport(Printed):
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; documented in ``docs/analyses.md``."""
-        return {"version": JSON_VERSION, "kind": self.kind, "layout": str(self.encoding)}
+        return {"version": SUGGESTION_VERSION, "kind": self.kind, "layout": str(self.encoding)}
 
 
 @dataclass(frozen=True)
@@ -72,7 +121,7 @@ class RegisterLayoutsReport:
             }
             for layout in self.found
         ]
-        return {"version": JSON_VERSION, "kind": "tmem", "layouts": layouts}
+        return {"version": SUGGESTION_VERSION, "kind": "tmem", "layouts": layouts}
 
 
 def _encoding(layout: RegisterLayout) -> Encoding:
