@@ -102,6 +102,7 @@ class AccessAnalysis:
         functions: all functions of the module.
         warps: of a CTA.
         explains: whether to look for what would make accesses wider.
+        original: that of the function with its own layouts; None where it has them.
     """
 
     function: SsaFunction
@@ -112,10 +113,13 @@ class AccessAnalysis:
     functions: Sequence[SsaFunction] = ()
     warps: int = 1
     explains: bool = True
+    original: AccessAnalysis | None = None
 
     @cached_property
     def origins(self) -> Origins:
         """Origins of the lost properties of its values."""
+        if self.original is not None:
+            return self.original.origins
         return Origins(Sources(self.function), self.known)
 
     @cached_property
@@ -126,18 +130,24 @@ class AccessAnalysis:
     @cached_property
     def narrowed(self) -> frozenset[Value]:
         """The values of 64 bits of which AMD's backend loads 32."""
+        if self.original is not None:
+            return self.original.narrowed
         is_own = self.target.joins_global_accesses
         return narrowed_values(self.function) if is_own else frozenset()
 
     @cached_property
     def joined_scalars(self) -> Mapping[int, int]:
         """Count of scalars that AMD's backend joins to each access, by line."""
+        if self.original is not None:
+            return self.original.joined_scalars
         is_own = self.target.joins_global_accesses
         return joined_scalars(self.function, self.narrowed) if is_own else {}
 
     @cached_property
     def _partition_warps(self) -> Mapping[int, int]:
         """The warps that execute the operations of partitions, by their lines."""
+        if self.original is not None:
+            return self.original._partition_warps
         return {
             operation.line: warps
             for specialized in self.function.walk()
@@ -162,19 +172,20 @@ class AccessAnalysis:
     def laid_out(self, function: SsaFunction) -> AccessAnalysis:
         """Return the analysis of the function with other layouts, of which nothing is explained.
 
-        Where values come from depends on no layout, and is shared.
+        Whatever depends on no layout is looked up in this one.
         """
-        analysis = replace(self, function=function, explains=False)
-        vars(analysis)["origins"] = self.origins
-        return analysis
+        return replace(self, function=function, explains=False, original=self)
 
     def supposing(self, supposed: Mapping[Value, AxisInfo]) -> AccessAnalysis:
         """Return the kernel as if more were known of some of its values."""
-        return replace(self, known=axis_info_supposing(self.function, self.known, supposed))
+        known = axis_info_supposing(self.function, self.known, supposed)
+        return replace(self, known=known, original=None)
 
     @cached_property
     def unhinted(self) -> Mapping[Value, AxisInfo]:
         """AxisInfo of each value as far as LLVM can know it."""
+        if self.original is not None:
+            return self.original.unhinted
         return unhinted_axis_info(self.function)
 
 

@@ -135,16 +135,18 @@ class Trial(AuditedModule):
 
     def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
         """Return the global-memory facts of a function, independent of its layouts."""
-        kernel = self._audited.kernel(self._original(function))
-        return kernel.laid_out(function) if kernel is not None else None
+        if function not in self._kernels:
+            kernel = self._audited.kernel(self._original(function))
+            if kernel is None:
+                return None
+            self._kernels[function] = kernel.laid_out(function)
+        return self._kernels[function]
 
     def evaluator(self, function: SsaFunction) -> Evaluator:
-        """Return the evaluator of a function, whose structure is that of the original."""
+        """Return the evaluator of a function, which knows what that of the original does."""
         if function not in self._evaluators:
-            structure = self._audited.evaluator(self._original(function)).structure
-            self._evaluators[function] = Evaluator(
-                function, self.given, self.layouts, structure=structure
-            )
+            original = self._audited.evaluator(self._original(function))
+            self._evaluators[function] = original.laid_out(function)
         return self._evaluators[function]
 
     def runs(self, full: FullOperation) -> Executions:

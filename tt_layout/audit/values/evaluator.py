@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from tt_layout.audit.values.arithmetic import UndefinedError, wrap
 from tt_layout.audit.values.given import PROGRAM_AXES, GivenValues
 from tt_layout.audit.values.instances import Instances, Iterations
 from tt_layout.audit.values.paths import Path, follow
-from tt_layout.audit.values.rules import RULES, Application, apply
+from tt_layout.audit.values.rules import RULES, Application, apply, depends_on_layouts
 from tt_layout.audit.values.spread import (
     SplitError,
     Spread,
@@ -136,6 +137,20 @@ class Evaluator:
         self._layouts = layouts or PlacedLayouts()
         self.programs = programs
         self.top = Scope()
+
+    def laid_out(self, function: SsaFunction) -> Evaluator:
+        """Return the evaluator of the function with other layouts.
+
+        They share the values, unless these are in an order that layouts determine.
+        """
+        evaluator = Evaluator(function, self.given, self._layouts, self.programs, self.structure)
+        if not self._depends_on_layouts:
+            evaluator.top, evaluator.overflows = self.top, self.overflows
+        return evaluator
+
+    @cached_property
+    def _depends_on_layouts(self) -> bool:
+        return any(map(depends_on_layouts, self.function.walk()))
 
     @property
     def count(self) -> int:

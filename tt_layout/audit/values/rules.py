@@ -230,6 +230,12 @@ RULES: dict[str, Rule] = in_every_spelling(
 """Operation -> its result before it is wrapped to the width of its type."""
 
 
+def depends_on_layouts(operation: SsaOperation) -> bool:
+    """Return whether the elements of the result are in an order that layouts determine."""
+    rule = RULES.get(operation.name)
+    return rule is _registers_kept or (rule is _reshape and _may_reorder(operation))
+
+
 def apply(a: Application) -> tuple[Ints, bool]:
     """Return the result of an operation, and whether it is one of `MAY_OVERFLOW` and did.
 
