@@ -281,6 +281,9 @@ def main() -> None:
     parser.add_argument(
         "--share", type=Path, help="an empty folder: with whom works beside this in another copy"
     )
+    parser.add_argument(
+        "--marked", default="not attack", help="which tests, as -m of pytest: those of both tiers"
+    )
     parser.add_argument("--test", action="append", help="run this, whatever it calls")
     parser.add_argument("--line", action="append", help="MODULE:LINE: every mutant of this line")
     parser.add_argument(
@@ -291,7 +294,7 @@ def main() -> None:
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     without = [f"--ignore=tests/{folder}" for folder in WITHOUT]
-    arguments = ["-q", "-n", "0", "-m", "not attack", "-p", "no:cacheprovider", "--seed", "1"]
+    arguments = ["-q", "-n", "0", "-m", options.marked, "-p", "no:cacheprovider", "--seed", "1"]
     status = pytest.main([*arguments, *without, *(options.test or [])], [Plugin(options)])
     sys.exit(int(status))
 
