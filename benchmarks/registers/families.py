@@ -443,11 +443,11 @@ class Draw(NamedTuple):
         return f"{self.kernel.__name__}-{first}-{sizes}-w{self.warps}-s{self.stages}-{self.target}"
 
 
-def drawn(seed: int, targets: Sequence[str]) -> Iterator[Draw]:
+def drawn(seed: int, targets: Sequence[str], spaces: Sequence[Space] = SPACES) -> Iterator[Draw]:
     """Yield kernels in sizes and for targets drawn by a seed, each kernel in turn, without end."""
     chance = random.Random(seed)
     while True:
-        for space in SPACES:
+        for space in spaces:
             target = chance.choice(targets)
             lanes = 64 if target.startswith("gfx9") else 32
             while True:

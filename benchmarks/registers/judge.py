@@ -4,7 +4,8 @@ usage: judge.py PLACE... [--rows] [--every N]
 
 PLACE is a folder that make.py has written, ``tests/data/registers.jsonl.xz``, or rows of
 ``benchmarks/hardware/sweep.py``, packed by xz or not.  For each target, for the families that
-nothing was fitted to, and for kernels that were compiled after all was fitted: in how many kernels
+nothing was fitted to at first, for kernels that were compiled after that, and for the families of
+unseen.py, which judge the last fit: in how many kernels
 that do not spill the range holds the registers, and its median width over its middle; how many
 spill, are said to and are; and may, and do.
 """
@@ -36,7 +37,8 @@ class Row(NamedTuple):
         pressure: the estimate.
         registers: of a thread, as compiled.
         spilled: registers of a thread that the compiler spilled.
-        is_fresh: whether it was compiled after all was fitted.
+        is_fresh: whether it was compiled after the first fit.
+        is_unseen: whether it is of the families that were compiled to judge the last fit.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Row(NamedTuple):
     registers: int
     spilled: int
     is_fresh: bool = False
+    is_unseen: bool = False
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -116,8 +119,8 @@ def rows_of(place: Path, every: int = 1) -> Iterator[Row]:
             registers = one["registers"] if "registers" in one else one["n_regs"]
             spilled = one["spilled"] if "spilled" in one else one["n_spills"]
             fitted, family = one.get("is_fitted"), one.get("family") or one["name"]
-            fresh = bool(one.get("is_fresh"))
-            yield Row(one["name"], family, target, fitted, pressure, registers, spilled, fresh)
+            after = bool(one.get("is_fresh")), bool(one.get("is_unseen"))
+            yield Row(one["name"], family, target, fitted, pressure, registers, spilled, *after)
 
 
 def _compiled(place: Path) -> Iterable[Mapping[str, Any]]:
@@ -148,7 +151,9 @@ def main() -> None:
         print(row.target, row.name, low, needed, high, row.registers, row.spilled)
     held_out = [row for row in rows if row.is_fitted is False]
     fresh = [row for row in rows if row.is_fresh]
-    for title, own in (("held out", held_out), ("fresh", fresh), ("all", rows)):
+    unseen = [row for row in rows if row.is_unseen]
+    parts = (("held out", held_out), ("fresh", fresh), ("unseen", unseen), ("all", rows))
+    for title, own in parts:
         for target in dict.fromkeys(row.target for row in own):
             print(title, target, figures([row for row in own if row.target == target]).text)
         print(title, "each", figures(own).text)
