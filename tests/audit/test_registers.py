@@ -14,7 +14,9 @@ from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.multiplications import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
+from tt_layout.audit.registers.live_ranges import separate_addresses
 from tt_layout.hardware import find_target
+from tt_layout.hardware.compiler import Demand
 from tt_layout.ir import parse_ir
 
 HEAD = """
@@ -367,24 +369,65 @@ TRUTH = Path(__file__).parents[1] / "data" / "registers.jsonl.xz"
 
 
 def test_near_the_limit_a_kernel_without_loops_spills() -> None:
-    """All 37 kernels of 0.92 of the limit and more did, as ptxas compiled them."""
+    """Nearly all that pass 0.83 of the limit may, and all of 0.935 did, as ptxas compiled them."""
     line = find_target("sm90").compiler
     assert line is not None
-    below, above = (line.straight.range(live, 255) for live in (290, 295))
-    assert below.needed < 0.92 * 255 <= above.needed
-    assert below.low <= 255 < above.low
-    assert line.straight.range(295, 512).low < 255
-    assert line.products.range(250, 255).low <= 255
+    calm, may, spills = (line.straight.range(Demand(live), 255) for live in (240, 256, 282))
+    assert calm.needed < 0.83 * 255 <= may.needed < 0.935 * 255 <= spills.needed
+    assert calm.high == 255
+    assert may.low <= 255 < may.high
+    assert spills.low > 255
+    assert line.straight.range(Demand(282), 512).high == 411
+
+
+def test_products_of_wgmma_keep_the_addresses_that_a_loop_steps() -> None:
+    model = find_target("sm90").compiler
+    assert model is not None
+    assert model.asynchronous is not None
+    few, many = (model.asynchronous.range(Demand(64, 64, count)) for count in (8, 40))
+    assert many.high - few.high >= 32
+    assert many.needed > few.needed
+    assert model.products.range(Demand(64, 64, 8)) == model.products.range(Demand(64, 64, 40))
+
+
+def test_addresses_are_separate_where_no_constant_leads_to_them() -> None:
+    """Rows of a width that is an argument; columns are beside each other."""
+    text = """
+#a = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1],
+                   order = [1, 0]}>
+#rows = #ttg.slice<{dim = 1, parent = #a}>
+#columns = #ttg.slice<{dim = 0, parent = #a}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%p: !tt.ptr<f32>, %n: i32) {
+    %r = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #rows>
+    %c = tt.make_range {end = 16 : i32, start = 0 : i32} : tensor<16xi32, #columns>
+    %e = tt.expand_dims %r {axis = 1 : i32} : tensor<128xi32, #rows> -> tensor<128x1xi32, #a>
+    %s = tt.splat %n : i32 -> tensor<128x1xi32, #a>
+    %m = arith.muli %e, %s : tensor<128x1xi32, #a>
+    %d = tt.expand_dims %c {axis = 0 : i32} : tensor<16xi32, #columns> -> tensor<1x16xi32, #a>
+    %w = tt.broadcast %m : tensor<128x1xi32, #a> -> tensor<128x16xi32, #a>
+    %v = tt.broadcast %d : tensor<1x16xi32, #a> -> tensor<128x16xi32, #a>
+    %o = arith.addi %w, %v : tensor<128x16xi32, #a>
+    tt.return
+  }
+}"""
+    [module] = parse_ir(text)
+    [function] = AuditedModule(module, SharedWork()).functions
+    [block] = function.body
+    elements = {"%m": 4, "%w": 16, "%o": 16}
+    separate = separate_addresses(block.operations, lambda value: elements.get(value.name, 4))
+    by_name = {value.name: count for value, count in separate.items()}
+    assert [by_name[name] for name in ("%r", "%m", "%w", "%v", "%o")] == [1, 4, 4, 1, 4]
 
 
 @pytest.mark.slow  # an eighth of the kernels: each is read and its live ranges are found
 def test_the_range_holds_what_the_compilers_took() -> None:
-    """Kernels of 37 families for nine GPUs, as benchmarks/registers compiled them."""
+    """Kernels of 45 families for nine GPUs, as benchmarks/registers compiled them."""
     judge = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/registers/judge.py"))
     found = judge["figures"](list(judge["rows_of"](TRUTH, 8)))
     assert found.kernels >= 70
-    assert found.held >= 0.8
-    assert found.width <= 0.75
+    assert found.held >= 0.9
+    assert found.width <= 0.8
     assert found.right == found.said >= 1
     assert found.right + found.too >= 0.5 * found.spill
     assert found.may - found.too <= 0.1 * (found.kernels - found.spill)

@@ -17,6 +17,7 @@ from tt_layout.hardware.compiler import (
     CompilerModel,
     Knobs,
     RegisterLine,
+    Weights,
 )
 from tt_layout.hardware.multiprocessor import HIP_GRID, RegisterFile, Residence, Variant
 from tt_layout.hardware.product import Product, tensor_rates
@@ -86,11 +87,25 @@ _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
 
 
 _CDNA_OTHERS = RegisterLine(
-    (1.15, 6), (0.8, 4), (1.4, 27), indices=0.3, masks=0.3, most_indices=100
+    Weights(1.09, 5.3),
+    Weights(0.84, 0.6),
+    Weights(2.2, 17),
+    indices=0.3,
+    masks=0.3,
+    most_indices=100,
+    may_spill_from=0.9,
+    spills_from=1.1,
 )
 _CDNA_COMPILER = CompilerModel(
     products=RegisterLine(
-        (0.97, 17.6), (0.85, 10), (1.1, 34), indices=0.2, masks=0.2, most_indices=40
+        Weights(0.93, 19.7),
+        Weights(0.54, 24),
+        Weights(1, 66),
+        indices=0.2,
+        masks=0.2,
+        most_indices=40,
+        may_spill_from=0.85,
+        spills_from=1.03,
     ),
     loops=_CDNA_OTHERS,
     straight=_CDNA_OTHERS,
@@ -98,10 +113,26 @@ _CDNA_COMPILER = CompilerModel(
     sinks_scans=True,
     scans_whole=256,
 )
-_RDNA_OTHERS = RegisterLine((1.15, 4), (0.7, 5), (1.5, 8), indices=0.1, masks=0.2, most_indices=40)
+_RDNA_OTHERS = RegisterLine(
+    Weights(1.29, 1.4),
+    Weights(0.62, 0.3),
+    Weights(2.6, 26),
+    indices=0.1,
+    masks=0.2,
+    most_indices=40,
+    may_spill_from=0.9,
+    spills_from=1.05,
+)
 _RDNA_COMPILER = CompilerModel(
     products=RegisterLine(
-        (0.85, 26), (0.7, 18), (1.15, 25), indices=0.2, masks=0.2, most_indices=40
+        Weights(0.77, 26.9),
+        Weights(0.52, 28),
+        Weights(0.9, 95),
+        indices=0.2,
+        masks=0.2,
+        most_indices=40,
+        may_spill_from=0.72,
+        spills_from=1,
     ),
     loops=_RDNA_OTHERS,
     straight=_RDNA_OTHERS,
@@ -110,12 +141,28 @@ _RDNA_COMPILER = CompilerModel(
     scans_whole=256,
 )
 _GFX1250_OTHERS = RegisterLine(
-    (1.1, 0), (0.8, 0), (1.9, 4),
-    passing=1, together=0.3, indices=0.3, masks=0.3, most_indices=40,
-)  # fmt: skip
+    Weights(1.15, 0),
+    Weights(0.75, 0.3),
+    Weights(2.4, 4),
+    passing=1,
+    together=0.3,
+    indices=0.3,
+    masks=0.3,
+    most_indices=40,
+    may_spill_from=0.9,
+    spills_from=1.1,
+)
 _GFX1250_COMPILER = CompilerModel(
     products=RegisterLine(
-        (1.07, 13), (0.8, 12), (1.5, 20), together=0.3, indices=0.3, masks=0.3, most_indices=40
+        Weights(0.79, 31.4),
+        Weights(0.55, 28),
+        Weights(1.3, 48),
+        together=0.3,
+        indices=0.3,
+        masks=0.3,
+        most_indices=40,
+        may_spill_from=0.9,
+        spills_from=1.1,
     ),
     loops=_GFX1250_OTHERS,
     straight=_GFX1250_OTHERS,

@@ -39,11 +39,60 @@ class RegisterRange(NamedTuple):
     high: int
 
 
-class RegisterLine(NamedTuple):
-    """How registers follow from those that are live, for one kind of kernels.
+class Demand(NamedTuple):
+    """Registers of 32 bits per thread that the values of a kernel take, by what they are.
 
-    Each is a line: registers for each live one, and registers besides for counters and what the
-    schedule keeps in flight.
+    Attributes:
+        live: where most are live, of all values.
+        accumulators: of the sums of products, where most of them are live.
+        addresses: of the addresses that no constant leads to from one another, where most are
+            live.
+        carried: of elements narrower than a register that a loop hands to its next iteration,
+            as operands that are loaded ahead.
+    """
+
+    live: float
+    accumulators: int = 0
+    addresses: int = 0
+    carried: int = 0
+
+
+class Weights(NamedTuple):
+    """Registers that a compiler takes for each that values take, and for a kernel besides.
+
+    Attributes:
+        live: for each live one.
+        base: for counters and what the schedule keeps in flight.
+        accumulators, addresses, carried: for each of these, beside what they are of the live ones.
+    """
+
+    live: float
+    base: float
+    accumulators: float = 0
+    addresses: float = 0
+    carried: float = 0
+
+    def registers(self, demand: Demand) -> int:
+        """Return the registers for what values take.
+
+        Args:
+            demand: what they take.
+
+        Example:
+            >>> Weights(0.5, 10, addresses=1).registers(Demand(100, addresses=4))
+            64
+        """
+        terms = (
+            (self.live, demand.live),
+            (self.accumulators, demand.accumulators),
+            (self.addresses, demand.addresses),
+            (self.carried, demand.carried),
+        )
+        return round(self.base + sum(weight * words for weight, words in terms))
+
+
+class RegisterLine(NamedTuple):
+    """How registers follow from those that values take, for one kind of kernels.
 
     Attributes:
         needed: the middle.
@@ -55,43 +104,50 @@ class RegisterLine(NamedTuple):
         indices: registers for an element of a tensor of indices or addresses.
         masks: registers for an element of a mask.
         most_indices: registers that indices and masks take at most; they are computed anew beyond.
-        spills_from: the part of the registers that there are from which on every kernel whose
-            middle is as large spills: near the limit the assembler finds no order that saves any.
+        may_spill_from: the part of the registers that there are from which on a kernel whose
+            middle is as large may spill; None where `high` tells.
+        spills_from: the part from which on it spills; None where `low` tells.
     """
 
-    needed: tuple[float, float]
-    low: tuple[float, float]
-    high: tuple[float, float]
+    needed: Weights
+    low: Weights
+    high: Weights
     passing: float = 0.5
     streamed: float = 1
     together: float = 0
     indices: float = 0
     masks: float = 0
     most_indices: int = 0
+    may_spill_from: float | None = None
     spills_from: float | None = None
 
-    def range(self, live: float, limit: int | None = None) -> RegisterRange:
-        """Return the registers for so many live ones.
+    def range(self, demand: Demand, limit: int | None = None) -> RegisterRange:
+        """Return the registers for what values take.
 
         Args:
-            live: registers that are live.
+            demand: what they take.
             limit: the most of a thread; None where it does not matter.
 
         Example:
-            >>> from tt_layout.hardware import find_target
-            >>> find_target("sm90").compiler.products.range(128)
-            RegisterRange(low=122, needed=140, high=187)
-            >>> find_target("sm90").compiler.straight.range(300, 255)
-            RegisterRange(low=256, needed=256, high=433)
+            >>> line = RegisterLine(Weights(1, 10), Weights(0.5, 10), Weights(2, 10),
+            ...                     may_spill_from=0.8, spills_from=1.2)
+            >>> line.range(Demand(64), 255)
+            RegisterRange(low=42, needed=74, high=138)
+            >>> line.range(Demand(180), 255)  # may not spill: the compiler finds an order
+            RegisterRange(low=100, needed=190, high=255)
+            >>> line.range(Demand(320), 255)
+            RegisterRange(low=256, needed=330, high=650)
         """
-        low, needed, high = (
-            round(base + slope * live) for slope, base in (self.low, self.needed, self.high)
-        )
-        low, high = min(low, needed), max(needed, high)
-        least = self.spills_from
-        if limit is not None and least is not None and needed >= least * limit:
-            low, high = max(low, limit + 1), max(high, limit + 1)
-        return RegisterRange(low, max(low, needed), high)
+        needed = self.needed.registers(demand)
+        low = min(self.low.registers(demand), needed)
+        high = max(self.high.registers(demand), needed)
+        if limit is not None and self.spills_from is not None:
+            over = limit + 1
+            low = max(low, over) if needed >= self.spills_from * limit else min(low, limit)
+        if limit is not None and self.may_spill_from is not None:
+            may_spill = needed >= self.may_spill_from * limit
+            high = max(high, limit + 1) if may_spill else min(high, limit)
+        return RegisterRange(low, max(low, needed), max(low, high))
 
 
 class CompilerModel(NamedTuple):
@@ -99,6 +155,8 @@ class CompilerModel(NamedTuple):
 
     Attributes:
         products: of kernels that multiply matrices.
+        asynchronous: of those that do with ``wgmma``; None of a compiler that has no such row.
+        tensor_memory: of those whose sums are in tensor memory; None likewise.
         loops: of others that access global memory in a loop.
         straight: of all others.
         slices: the slices along K that are live of an operand of a product that is loaded from
@@ -117,3 +175,5 @@ class CompilerModel(NamedTuple):
     sinks_shared_loads: bool = False
     sinks_scans: bool = False
     scans_whole: int = 0
+    asynchronous: RegisterLine | None = None
+    tensor_memory: RegisterLine | None = None

@@ -13,6 +13,10 @@ No registers are counted for
 - masks (``i1``), which are in predicates or scalar registers;
 - what only renames registers: broadcasts, transpositions, reshapes.
 
+Beside the live ranges three kinds of values are told apart: accumulators of products, the addresses
+of a tensor of pointers that no constant leads to from one another, and narrow elements that a loop
+hands to its next iteration.
+
 An operation that needs its operands whole has them all before it begins: what was moved down to a
 scan is live there.  A scan within a warp may go row by row instead, its elements through it as
 through elementwise operations.
@@ -24,19 +28,29 @@ Source:
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import accumulate
 from typing import NamedTuple
 
-from tt_layout.hardware.compiler import CompilerModel, RegisterLine
+from tt_layout.hardware.compiler import CompilerModel, Demand, RegisterLine
 from tt_layout.ir.ssa import Region, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.ssa.dataflow import reach
 
 SCAN = "tt.scan"
 DOT = "tt.dot"
+ASYNCHRONOUS_PRODUCT = "ttng.warp_group_dot"
 TENSOR_PRODUCTS = ("ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
+ADDEND = 2
+"""The operand of a product that the products are added to."""
+
+ADDRESS_WORDS = 2
+"""Registers of an address of global memory."""
+
+SCALINGS = ("arith.muli", "arith.shli")
+OFFSETS = ("arith.subi", "arith.ori", "arith.xori")
 
 
 class LiveRange(NamedTuple):
@@ -68,6 +82,9 @@ class LiveRanges(NamedTuple):
         has_rows: whether there are scans of several rows.
         line: how registers follow from those that are live, for a kernel of its kind.
         indices: of the indices, addresses and masks; their words are elements.
+        accumulators: of the sums of products.
+        addresses: of the addresses that no constant leads to from one another.
+        carried: of narrow elements that loops hand on, but for accumulators.
     """
 
     ranges: tuple[LiveRange, ...]
@@ -76,6 +93,15 @@ class LiveRanges(NamedTuple):
     has_rows: bool
     line: RegisterLine
     indices: tuple[LiveRange, ...] = ()
+    accumulators: tuple[LiveRange, ...] = ()
+    addresses: tuple[LiveRange, ...] = ()
+    carried: tuple[LiveRange, ...] = ()
+
+    @property
+    def demand(self) -> Demand:
+        """The registers that the values take where most are live."""
+        groups = (self.accumulators, self.addresses, self.carried)
+        return Demand(max(self.needed), *(round(max(self._sums(group))) for group in groups))
 
     @property
     def needed(self) -> list[int]:
@@ -106,6 +132,7 @@ def live_ranges(
     by_row: bool,
     slices_of: Callable[[Value], float] = lambda value: 0.0,
     elements_of: Callable[[Value], int] = lambda value: 0,
+    is_address: Callable[[Value], bool] = lambda value: False,
 ) -> LiveRanges:
     """Return the live ranges that take registers in a body.
 
@@ -116,12 +143,71 @@ def live_ranges(
         by_row: whether scans of several rows go through them one by one.
         slices_of: the slices along K of an operand of a product; 0 of any other value.
         elements_of: the elements of a thread; negative of a mask, 0 of what is no tensor.
+        is_address: whether a value is a tensor of pointers.
     """
     walk = _Walk(model, by_row)
     walk.enter(body)
     ranges, indices = walk.ranges(words_of, slices_of, elements_of)
-    found = tuple(walk.lines), tuple(walk.partitions), walk.has_rows, walk.line
-    return LiveRanges(tuple(ranges), *found, tuple(indices))
+    sums = walk.accumulators
+    separate = separate_addresses(walk.operations, elements_of)
+    return LiveRanges(
+        ranges=tuple(ranges),
+        lines=tuple(walk.lines),
+        partitions=tuple(walk.partitions),
+        has_rows=walk.has_rows,
+        line=walk.line,
+        indices=tuple(indices),
+        accumulators=tuple(one for one in ranges if one.value in sums),
+        addresses=tuple(
+            one._replace(words=ADDRESS_WORDS * separate.get(one.value, one.words), part=1.0)
+            for one in indices
+            if is_address(one.value)
+        ),
+        carried=tuple(
+            one
+            for one in ranges
+            if one.value in walk.carried - sums and one.words < elements_of(one.value)
+        ),
+    )
+
+
+def separate_addresses(
+    operations: Sequence[SsaOperation], elements_of: Callable[[Value], int]
+) -> dict[Value, int]:
+    """Return of how many elements of a thread the others are found by adding constants.
+
+    Args:
+        operations: in the order of the text, loops before what is in them.
+        elements_of: the elements of a thread, of any sign; 0 of what is no tensor.
+
+    Returns:
+        Index or address -> number, for what is defined in these operations.
+    """
+    separate, constants = dict[Value, int](), set[Value]()
+
+    def elements(value: Value) -> int:
+        return max(1, abs(elements_of(value)))
+
+    for operation in operations:
+        for way in ways(operation):
+            for passed, received in zip(way.passed, way.received):
+                if passed in separate:  # what a loop begins with
+                    separate.setdefault(received, separate[passed])
+        traits, used = operation.traits, operation.operands
+        if traits.constant or (traits.shape and constants.issuperset(used)):
+            constants.update(operation.results)
+        is_scaled = operation.name in SCALINGS and not constants.isdisjoint(used)
+        is_moved = traits.shape or traits.integer_cast or traits.same_elements
+        is_sum = traits.integer_sum or traits.pointer_sum or operation.name in OFFSETS
+        for result in operation.results:
+            if traits.source:
+                separate[result] = 1
+            elif (is_scaled or is_moved or is_sum) and used:
+                parts = (separate.get(value) or elements(value) for value in used)
+                separate[result] = min(elements(result), math.prod(parts))
+            else:
+                separate.setdefault(result, elements(result))
+    return separate
 
 
 class _Walk:
@@ -131,6 +217,11 @@ class _Walk:
         self.lines: list[int] = [0]
         self.partitions: list[SsaOperation] = []
         self.has_rows = False
+        self.operations: list[SsaOperation] = []
+        self.carried: set[Value] = set()
+        self._sums: list[Value] = []
+        self._handed: dict[Value, list[Value]] = {}
+        self._is_asynchronous = self._is_in_tensor_memory = False
         self._model = model
         self._by_row = by_row
         self._begins: dict[Value, int] = {}
@@ -161,6 +252,7 @@ class _Walk:
 
     def _visit(self, operation: SsaOperation) -> None:
         name, traits = operation.name, operation.traits
+        self.operations.append(operation)
         goes_by_row = name == SCAN and self._scans_rows(operation)
         is_elementwise = goes_by_row or traits.by_thread
         is_barrier = not is_elementwise and not traits.streams
@@ -174,6 +266,10 @@ class _Walk:
         elif name == DOT:
             self._dots.append(number)
         self._has_products |= traits.multiplies or name in TENSOR_PRODUCTS
+        self._is_asynchronous |= name == ASYNCHRONOUS_PRODUCT
+        self._is_in_tensor_memory |= name in TENSOR_PRODUCTS
+        if traits.multiplies:
+            self._sums += (*operation.results, *operation.operands[ADDEND : ADDEND + 1])
         if self._loops and (traits.is_global_load or traits.is_global_store):
             self._has_accesses_in_loops = True
         if traits.partitions:
@@ -233,6 +329,8 @@ class _Walk:
             for block in region:
                 for argument in block.arguments:
                     self._define(argument, is_elementwise=False)
+                if operation.traits.loop:
+                    self.carried.update(block.arguments)
             self.enter(region)
         end = self._count(operation.line)
         self._loop_ends[operation] = end
@@ -241,6 +339,8 @@ class _Walk:
         for way in ways(operation):
             for passed, received in zip(way.passed, way.received):
                 self._relate((passed,), (received,))
+                self._handed.setdefault(passed, []).append(received)
+                self._handed.setdefault(received, []).append(passed)
 
     def _count(self, line: int) -> int:
         self.lines.append(line)
@@ -259,9 +359,20 @@ class _Walk:
     @property
     def line(self) -> RegisterLine:
         """How registers follow from those that are live: by what the kernel is of."""
+        model = self._model
+        if self._is_in_tensor_memory:
+            return model.tensor_memory or model.products
+        if self._is_asynchronous:
+            return model.asynchronous or model.products
         if self._has_products:
-            return self._model.products
-        return self._model.loops if self._has_accesses_in_loops else self._model.straight
+            return model.products
+        return model.loops if self._has_accesses_in_loops else model.straight
+
+    @property
+    def accumulators(self) -> Set[Value]:
+        """The sums of products, with what loops hand on of them."""
+        seeds = [self._root(value) for value in self._sums]
+        return {*reach(seeds, lambda value: self._handed.get(value, ()))}
 
     def ranges(
         self,

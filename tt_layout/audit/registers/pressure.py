@@ -17,6 +17,7 @@ from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.hardware import intel
 from tt_layout.hardware.compiler import CompilerModel, RegisterRange
 from tt_layout.hardware.multiprocessor import RegisterFile
+from tt_layout.ir.operations import is_pointer
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.control_flow import not_called
 from tt_layout.ir.types import IRType
@@ -295,12 +296,13 @@ def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges
             by_row=by_row,
             slices_of=lambda value: sizes.slices(function, value),
             elements_of=lambda value: sizes.elements(function, value),
+            is_address=lambda value: sizes.is_address(function, value),
         )
 
     by_value = found(by_row=False)
     if sizes.warps > 1 or not by_value.has_rows:
         return by_value
-    needed = by_value.line.range(max(by_value.needed)).needed
+    needed = by_value.line.range(by_value.demand).needed
     return by_value if needed <= model.scans_whole else found(by_row=True)
 
 
@@ -337,6 +339,11 @@ class _Sizes:
             return 0
         registers = self._layouts.distinct_registers(ir_type) or 0
         return -registers if ir_type.element_bits == MASK_BITS else registers
+
+    def is_address(self, function: SsaFunction, value: Value) -> bool:
+        """Tell whether a value is a tensor of pointers."""
+        ir_type = function.type_of(value)
+        return ir_type is not None and ir_type.is_tensor and is_pointer(ir_type)
 
     def slices(self, function: SsaFunction, value: Value) -> float:
         """Return the slices along K in which a product reads an operand; 0 of any other value.
@@ -390,7 +397,7 @@ def _of_body(
     weighed = walked.needed
     peak = max(range(len(weighed)), key=weighed.__getitem__)
     limit = sizes.limit(warps)
-    expected = walked.line.range(weighed[peak], limit)
+    expected = walked.line.range(walked.demand, limit)
     at_peak = [
         live_range for live_range in walked.ranges if live_range.begin <= peak < live_range.end
     ]
