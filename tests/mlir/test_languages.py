@@ -97,6 +97,9 @@ GIVEN = {
         "%add.1 = f32[8,16]{1,0} add(f32[8,16]{1,0} %a, f32[8,16]{1,0} %b)",
         "ROOT dot.3 = bf16[128,256]{1,0} dot(p0, p1), lhs_contracting_dims={1}",
     ],
+    "a type of HLO": ["f32[128,256]{1,0:T(8,128)}", "bf16[64,64]{1,0}"],
+    "a type": ["tensor<64x64xf16, #blocked>", "memref<64x64xf16, strided<[64, 1]>, 3>"],
+    "a layout of XeGPU": ["xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>"],
     "CUDA Tile IR": TEXTS["CUDA Tile IR"],
     "StableHLO": ["%0 = stablehlo.add %arg0, %arg1 : tensor<8xf32>"],
     "Python": [

@@ -108,6 +108,17 @@ LANGUAGES = (
     Language(
         "CUDA C++", _sign(r"^\s*(?:template\s*<|using \w+\s*=|(?:const )?auto \w+\s*=)"), LAYOUT
     ),
+    Language(
+        "a type of HLO",
+        _sign(r"\A\s*(?:pred|bf16|[fsuc]\d+)\[[\d,]*\]\{"),
+        "it orders dimensions in memory; give the .ttgir of its Triton kernels",
+    ),
+    Language(
+        "a type",
+        _sign(r"\A\s*(?:tensor|memref|vector)<"),
+        "give the layout in it, and it beside it",
+    ),
+    Language("a layout of XeGPU", _sign(r"\A\s*xegpu\.layout<"), NO_TRITON),
     Language("JSON", _sign(r"\A\s*[\[{]\s*(?:[\]}\"\[{\d-]|$)"), "give the dump in a field of it"),
 )
 """The languages, the most telling signs first."""
