@@ -19,7 +19,10 @@ _OPTIONS = {
 }
 """Arguments whose options have other names than theirs."""
 
-_MEMBERS = {"function": "kernel"}
+_MEMBERS = {
+    "function": "kernel", "target": "gpu", "shape_or_type": "tensor", "src": "source",
+    "dst": "target", "register": "registers",
+}  # fmt: skip
 """Arguments whose members of a question have other names than theirs."""
 
 

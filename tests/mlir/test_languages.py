@@ -97,9 +97,6 @@ GIVEN = {
         "%add.1 = f32[8,16]{1,0} add(f32[8,16]{1,0} %a, f32[8,16]{1,0} %b)",
         "ROOT dot.3 = bf16[128,256]{1,0} dot(p0, p1), lhs_contracting_dims={1}",
     ],
-    "a type of HLO": ["f32[128,256]{1,0:T(8,128)}", "bf16[64,64]{1,0}"],
-    "a type": ["tensor<64x64xf16, #blocked>", "memref<64x64xf16, strided<[64, 1]>, 3>"],
-    "a layout of XeGPU": ["xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>"],
     "CUDA Tile IR": TEXTS["CUDA Tile IR"],
     "StableHLO": ["%0 = stablehlo.add %arg0, %arg1 : tensor<8xf32>"],
     "Python": [
@@ -150,6 +147,22 @@ def test_a_text_in_another_language_is_named_where_a_layout_is_expected(
             assert outcome.status == 2
             assert f": error: this is {name}, no layout: " in outcome.err, (text, outcome.err)
             assert "expected an attribute" not in outcome.err
+
+
+TYPES = {
+    "f32[128,256]{1,0:T(8,128)}": "a type of HLO",
+    "bf16[64,64]{1,0}": "a type of HLO",
+    "tensor<64x64xf16, #blocked>": "a type",
+    "memref<64x64xf16, strided<[64, 1]>, 3>": "a type",
+    "xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>": "a layout of XeGPU",
+}
+
+
+@pytest.mark.parametrize("text", TYPES)
+def test_a_type_that_stands_for_a_layout_is_named(run: Run, text: str) -> None:
+    outcome = run("-l", text, "-t", "tensor<64x64xf16>")
+    assert outcome.status == 2
+    assert f": error: this is {TYPES[text]}, no layout: " in outcome.err
 
 
 @pytest.mark.slow

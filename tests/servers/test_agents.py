@@ -6,10 +6,12 @@ Run this file as a script to write the golden.
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
+import re
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,11 @@ from mcp.server.mcpserver import MCPServer
 
 import tt_layout
 from tt_layout.editing.dump import MAX_TEXT
+from tt_layout.errors import LayoutError
 from tt_layout.servers import agent_server
 from tt_layout.servers.agent_server import make_server
+from tt_layout.servers.agent_tools import AgentTools
+from tt_layout.surface import AGENT, shown_on
 
 pytestmark = pytest.mark.slow
 
@@ -87,6 +92,61 @@ def test_every_tool_answers_as_the_library_does() -> None:
         assert base64.b64decode(picture.content[0].data).startswith(b"\x89PNG")
 
     with_agent(scene, ROOT / "examples")
+
+
+WRONG = [
+    "", "nonsense", "#foo", "#ttg.blocked<{", "(3,5):(1,3)", ".version 8.4", "{}", "$a",
+    "k.ttgir:a", "tensor<64x64xf16>", "#ttg.auto<>", "#ttg.slice<{dim = 5, parent = #a}>",
+]  # fmt: skip
+LAYOUTS = [
+    ROWS, ROWS.replace("[4, 8]", "[8, 8]"), ROWS.replace("[4, 8]", "[4, 4]"), "(64,64):(64,1)",
+    "#ttg.padded_shared<[32:+1] {order = [1, 0], shape = [64, 64]}>",
+    "#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>",
+]  # fmt: skip
+
+
+def layout_texts() -> Iterator[tuple[str, str]]:
+    """Yield what the tools of layouts say, answers and refusals, each with its tool."""
+    tools = AgentTools()
+    questions: list[tuple[str, dict[str, Any]]] = []
+    for one, other in itertools.product([*LAYOUTS, *WRONG], LAYOUTS):
+        for gpu in (None, "sm90", "foo"):
+            for source, target in ((one, other), (other, one)):
+                asked: dict[str, Any] = {"tensor": "64x64xf16", "gpu": gpu}
+                questions.append(("convert", {"source": source, "target": target, **asked}))
+                questions.append(("conflicts", {"registers": source, "shared": target, **asked}))
+    for one in [*LAYOUTS, *WRONG]:
+        asked = {"tensor": "64x64xf16"}
+        questions.append(("swizzle", {"writers": [one], "readers": [], **asked}))
+        for to in ("gluon", "cute", "tlx", "linear", "3.4", "2.1", "foo"):
+            for tensor in (None, "64x64xf16"):
+                questions.append(("translate_layout", {"layout": one, "to": to, "tensor": tensor}))
+    for name, arguments in questions:
+        with shown_on(AGENT):
+            try:
+                yield name, str(getattr(tools, name)(**arguments))
+            except LayoutError as error:
+                yield name, str(error)
+
+
+def test_no_tool_of_layouts_names_an_option_or_an_argument_of_another_surface() -> None:
+    option = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*\b|tt-layout |<(?:src|dst|register)>")
+    texts = [*layout_texts()]
+    assert len({text for _, text in texts}) > 150
+    for tool, text in texts:
+        told = [line for line in text.splitlines() if not line.startswith(("- ", "+ "))]
+        assert option.search("\n".join(told)) is None, (tool, text)
+        for word in ("shape_or_type", "target picks", "unknown option"):
+            assert word not in text, (tool, text)
+
+
+def test_a_conversion_is_for_warps_as_the_layouts_have_them() -> None:
+    wide = ROWS.replace("[4, 8]", "[8, 8]")
+    with shown_on(AGENT):
+        report = AgentTools().convert(wide, COLUMNS.replace("[8, 4]", "[8, 8]"), "64x64xf16")
+        with pytest.raises(LayoutError, match="sm90 has 32; gpu picks another"):
+            AgentTools().conflicts(wide, "(64,64):(64,1)", "64x64xf16", gpu="sm90")
+    assert "scratch per CTA on gfx942" in report
 
 
 def test_a_suggestion_is_carried_out() -> None:

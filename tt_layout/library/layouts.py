@@ -25,6 +25,7 @@ from tt_layout.reports.difference import DifferenceReport
 from tt_layout.reports.info import InfoReport, info_of
 from tt_layout.reports.reduce import ReductionReport, reduction_report
 from tt_layout.reports.where import WhereReport, element_report, location_report
+from tt_layout.surface import argument
 
 if TYPE_CHECKING:
     from tt_layout.analyses.layouts.properties import LayoutInfo, SharedInfo, TensorMemoryInfo
@@ -239,8 +240,14 @@ def convert(
     """
     lanes = lanes_of(target, threads_per_warp)
     old, new = (
-        read(layout, shape_or_type, name=name, release=release, threads_per_warp=lanes)
-        for name, layout in (("<src>", src), ("<dst>", dst))
+        read(
+            layout,
+            shape_or_type,
+            name=f"<{argument(name)}>",
+            release=release,
+            threads_per_warp=lanes,
+        )
+        for name, layout in (("src", src), ("dst", dst))
     )
     gpu_name = target.name if isinstance(target, Target) else target
     return conversion_report(old, new, type_of(shape_or_type), gpu_name)

@@ -20,6 +20,7 @@ from tt_layout.reports.conflicts import (
     target_of,
 )
 from tt_layout.reports.swizzle import SwizzleReport
+from tt_layout.surface import argument
 
 if TYPE_CHECKING:
     from tt_layout.mlir.types import ShapeOrType
@@ -68,7 +69,8 @@ def conflicts(
         raise LayoutError(f"access must be {', '.join(KINDS)} or both, got {access!r}")
     tensor = with_width(shape_or_type)
     lanes = lanes_of(target, threads_per_warp)
-    registers = read(register, tensor, name="<register>", release=release, threads_per_warp=lanes)
+    name = f"<{argument('register')}>"
+    registers = read(register, tensor, name=name, release=release, threads_per_warp=lanes)
     memory = read(
         shared, tensor, name="<shared>", memory_space=MemorySpace.SHARED, release=release,
         threads_per_warp=lanes,

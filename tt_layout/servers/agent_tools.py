@@ -88,7 +88,10 @@ TensorType = Annotated[
 ]
 Gpu = Annotated[
     str | None,
-    Field(description="such as sm90 or gfx942; by default sm90", max_length=MAX_NAME),
+    Field(
+        description="such as sm90, gfx942 or pvc; by default one whose warps have as many lanes",
+        max_length=MAX_NAME,
+    ),
 ]
 Product = Annotated[
     str | None,
@@ -400,14 +403,17 @@ class AgentTools:
             Field(description="layouts that load it; [] for the same", max_length=MAX_LAYOUTS),
         ],
         tensor: TensorType,
-        gpu: Gpu = None,
+        gpu: Annotated[
+            str | None,
+            Field(description="such as sm90 or gfx942; by default sm90", max_length=MAX_NAME),
+        ] = None,
     ) -> str:
         """Return the report of a search."""
         return str(swizzle(writers, readers, tensor, target=gpu or DEFAULT_TARGET))
 
     def convert(self, source: Layout, target: Layout, tensor: TensorType, gpu: Gpu = None) -> str:
         """Return the report of a conversion."""
-        return str(convert(source, target, tensor, target=gpu or DEFAULT_TARGET))
+        return str(convert(source, target, tensor, target=gpu))
 
     def translate_layout(
         self,
