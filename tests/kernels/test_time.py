@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from threading import Thread
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from command import Run, runner
+from work import calls_of
 
 import tt_layout
 from tt_layout.audit.bounds import Bound, footprint
@@ -545,6 +547,22 @@ def test_an_estimate_asks_for_no_program_that_a_bound_asked_for(
     assert len(asked) == before
 
 
+@pytest.mark.slow
+def test_an_estimate_does_no_more_for_a_loop_that_runs_longer() -> None:
+    body = """
+    %m = arith.muli %i, %block : i32
+    %b2 = tt.addptr %base, %m : !tt.ptr<f32>, i32
+    %s2 = tt.splat %b2 : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+    %q2 = tt.addptr %s2, %range : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+    %y = tt.load %q2 : tensor<512x!tt.ptr<f32>, #b>
+    %c = arith.addf %a, %y : tensor<512xf32, #b>
+    """
+    text = kernel(loop(body))
+    estimated(text, 64)
+    few, many = (calls_of(partial(estimated, text, n)) for n in (64, 4096))
+    assert many < 1.2 * few
+
+
 class TestChanges:
     """Times before and after a suggestion: the difference of two estimates."""
 
@@ -763,11 +781,27 @@ class TestReports:
         assert summary["time"]["seconds"] is None
         assert "runs" in summary["time"]["reason"]
 
+    def test_the_rest_is_no_part_of_the_bound(self) -> None:
+        report = tt_layout.audit_ir(kernel(chain(60)), {"num_programs_x": 65536})
+        [found] = kernels_of(report.audits[0])
+        assert isinstance(found.estimate, Estimate)
+        assert found.estimate.limit == "DRAM"
+        assert "at best by DRAM; the issue of instructions takes the rest" in found.verdict
+
     def test_features_have_it(self) -> None:
         row: dict[str, Any] = tt_layout.features(kernel(chain(4)), grid=(65536,))
         assert row["estimate_least_us"] < row["estimate_us"] < row["estimate_most_us"]
-        assert row["estimate_limit"] == "DRAM"
-        assert row["estimate_waves"] > 1
+        found = estimated(kernel(chain(4)), grid=(65536,))
+        assert row["estimate_limit"] == found.limit == "DRAM"
+        assert row["estimate_us"] == pytest.approx(1e6 * found.seconds)
+        launch, names = found.launch, ("waves", "resident", "spilled")
+        assert [row[f"estimate_{name}"] for name in names] == [
+            pytest.approx(getattr(launch, name)) for name in names
+        ]
+        assert row["estimate_latency_cycles"] == pytest.approx(launch.latency)
+        for term, seconds in found.terms.items():
+            name = term.lower().replace(" ", "_")
+            assert row[f"estimate_{name}_us"] == pytest.approx(1e6 * seconds), term
 
 
 @pytest.mark.slow
