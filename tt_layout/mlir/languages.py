@@ -226,7 +226,7 @@ its Triton kernels
 def _other_mlir(text: str) -> Language | None:
     """Tell which dialect of MLIR, without anything of Triton's, a text is in; None for none."""
     beginning = text[:MAX_BEGINNING]
-    if not any(word in beginning for word in _OTHER_WORDS):  # a hundredth of the time of the signs
+    if not any(word in beginning for word in _OTHER_WORDS):  # found sooner than signs
         return None
     others = (language for language in LANGUAGES if language.name in OTHER_MLIR)
     found = next((language for language in others if language.sign.search(beginning)), None)
