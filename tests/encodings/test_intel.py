@@ -558,6 +558,8 @@ def test_of_no_other_cost_is_anything_assumed() -> None:
     [module] = tt_layout.audit_ir(MATMUL).data()["modules"]
     unknown = {row["cost_unknown"] for row in module["data_movements"] if row["cost"] is None}
     assert unknown == {"no document says what it costs on Intel's GPUs"}
+    totals = str(tt_layout.audit_ir(MATMUL).whole).partition("totals of @matmul")[2]
+    assert re.search(r"load +2 +n/a +-\n", totals)
     rows = f"#ttg.blocked<{{{blocked('1, 1', '1, 32', '1, 1')}}}>"
     with pytest.raises(LayoutError, match="no document gives its order"):
         tt_layout.reduce(rows, "32x32xf32", axis=1, target="pvc")

@@ -40,6 +40,8 @@ def differences(old: Facts, new: Facts) -> tuple[str, ...]:
     Example:
         >>> differences({"replication": "none", "padding": "8"}, {"replication": "warps x 2"})
         ('replication: was none, is warps x 2', 'padding: was 8, is none')
+        >>> differences({"verdict": "no fix was found"}, {"verdict": "no findings"})
+        ('verdict: was "no fix was found", is "no findings"',)
     """
     labels = dict.fromkeys([*new, *old])
     differing = [label for label in labels if old.get(label) != new.get(label)]
@@ -54,6 +56,8 @@ def _changes(label: str, old: Facts, new: Facts) -> Iterator[str]:
     before, after = layouts or (None, None)
     if before is None or after is None:
         was, becomes = _apart(old.get(label, NONE), new.get(label, NONE))
+        if " was " in f"{was} {becomes}":  # a sentence, which would run into this one
+            was, becomes = f'"{was}"', f'"{becomes}"'
         yield f"{label}: was {was}, is {becomes}"
         return
     if TYPE in new and old.get(TYPE) == new[TYPE]:

@@ -183,8 +183,8 @@ def diff(
         different
           register bit 0 and lane bit 0 exchanged
           2 of 4 elements move
-          first: (1) was T1:0, is T0:1
           registers per thread unchanged
+          first: (1) was T1:0, is T0:1
           next: (2) was T0:1, is T1:0
     """
     old, new = (

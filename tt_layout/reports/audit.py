@@ -565,8 +565,11 @@ def _totals(audit: Audit, function: str | None) -> Table:
     """Return the cycles of one program by operation, the most first, and their share of all."""
     totals = audit.totals_of(function)
     cycles = sum(total.cycles for total in totals)
-    movements = audit.movements_of(function)
-    costed = {row.operation.name.rpartition(".")[2] for row in movements if row.cost is not None}
+    costed = {
+        row.operation.name.rpartition(".")[2]
+        for row in audit.movements_of(function)
+        if not row.has_unknown_cost
+    }
     rows = [
         [
             total.operation,

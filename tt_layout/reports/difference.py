@@ -36,8 +36,11 @@ class DifferenceReport(Printed):
         yield Line(
             VERDICTS[difference.verdict], "red" if difference.verdict == "different" else "green"
         )
-        yield from (Line(f"  {words}") for words in difference.words())
-        yield from (Line(f"  next: {move}") for move in difference.comparison.first_moves[1:])
+        words, moves = difference.words(), difference.comparison.first_moves
+        firsts = [f"first: {move}" for move in moves[:1]]
+        nexts = [f"next: {move}" for move in moves[1:]]
+        told = [word for word in words if word not in firsts]
+        yield from (Line(f"  {word}") for word in (*told, *firsts, *nexts))
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; documented in ``docs/analyses.md``."""
