@@ -161,6 +161,8 @@ class CompilerModel(NamedTuple):
         straight: of all others.
         slices: the slices along K that are live of an operand of a product that is loaded from
             shared memory for it alone; 0 for all of them.
+        whole_operands: whether the operands of a product of single elements are loaded whole where
+            it sums up 64 products or more for each of 16 elements of a thread or more.
         sinks_shared_loads: whether loads of shared memory, besides elementwise operations, move
             down to the first use of their result, if that is a dot up to the dot before.
         sinks_scans: whether scans do.
@@ -177,3 +179,4 @@ class CompilerModel(NamedTuple):
     scans_whole: int = 0
     asynchronous: RegisterLine | None = None
     tensor_memory: RegisterLine | None = None
+    whole_operands: bool = False

@@ -324,7 +324,7 @@ ROWS = (
         shared_kib=64,
         residence=replace(_holds(32, 16, 64), reserved_bytes=0),
     ),
-    _SM80,
+    replace(_SM80, compiler=_COMPILER._replace(whole_operands=True)),
     replace(
         _SM80,
         name="sm86",

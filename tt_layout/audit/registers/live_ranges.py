@@ -46,6 +46,9 @@ TENSOR_PRODUCTS = ("ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
 ADDEND = 2
 """The operand of a product that the products are added to."""
 
+WHOLE_SUMS, WHOLE_SLICES = 16, 32
+"""Of a product of single elements whose operands a compiler may load whole."""
+
 ADDRESS_WORDS = 2
 """Registers of an address of global memory."""
 
@@ -238,6 +241,7 @@ class _Walk:
         self._sinkable: list[tuple[SsaOperation, int]] = []
         self._scans: set[int] = set()
         self._dots: list[int] = [0]
+        self._products: list[SsaOperation] = []
         self._has_products = self._has_accesses_in_loops = False
         self._streamed: set[Value] = set()
         self._from_shared: set[Value] = set()
@@ -265,6 +269,7 @@ class _Walk:
             self._scans.add(number)
         elif name == DOT:
             self._dots.append(number)
+            self._products.append(operation)
         self._has_products |= traits.multiplies or name in TENSOR_PRODUCTS
         self._is_asynchronous |= name == ASYNCHRONOUS_PRODUCT
         self._is_in_tensor_memory |= name in TENSOR_PRODUCTS
@@ -383,7 +388,7 @@ class _Walk:
         """Return the live ranges of the values that take registers, and those of indices."""
         ends, data = self._ends(), self._data()
         begins = self._sunk(ends, data, words_of)
-        for_products = self._for_products()
+        for_products = self._for_products() - self._loaded_whole(words_of, slices_of)
         line, ranges, indices = self.line, list[LiveRange](), list[LiveRange]()
         for value in self._begins:
             begin, end = begins[value], ends.get(value, 0)
@@ -500,6 +505,20 @@ class _Walk:
         dots = set(self._dots[1:])
         others = {self._root(used) for used, number, _ in self._uses if number not in dots}
         return self._from_shared - others
+
+    def _loaded_whole(
+        self, words_of: Callable[[Value], int], slices_of: Callable[[Value], float]
+    ) -> set[Value]:
+        """Return the operands of products of single elements that are loaded whole."""
+        if not self._model.whole_operands:
+            return set()
+        return {
+            self._root(operand)
+            for product in self._products
+            if product.results and words_of(product.results[0]) >= WHOLE_SUMS
+            for operand in product.operands[:ADDEND]
+            if slices_of(operand) >= WHOLE_SLICES
+        }
 
 
 def _reads_shared(operation: SsaOperation) -> bool:
