@@ -64,6 +64,11 @@ def _options(names: Iterable[str]) -> str:
     return " ".join(f"--value {name}=..." for name in names)
 
 
+def _named(names: Iterable[str]) -> str:
+    given = [*names]
+    return f"the value{'s' * (len(given) > 1)} of {', '.join(given)}"
+
+
 def _mapping(names: Iterable[str]) -> str:
     return f"values={{{', '.join(f'{name!r}: ...' for name in names)}}}"
 
@@ -77,6 +82,8 @@ def _object(names: Iterable[str]) -> str:
 
 LIBRARY = Surface(_keyword, _mapping, ".whole")
 COMMAND_LINE = Surface(_option, _options, "--all", has_commands=True)
+PAGE = COMMAND_LINE._replace(values=_named)
+"""A page has the commands to type, but its own texts have nothing to be typed into."""
 AGENT = Surface(_member, _object, "the tool findings")
 
 _SHOWN_ON = ContextVar("surface", default=LIBRARY)
@@ -137,6 +144,9 @@ def values_of(names: Iterable[str]) -> str:
         >>> with shown_on(COMMAND_LINE):
         ...     values_of(["K", "stride"])
         '--value K=... --value stride=...'
+        >>> with shown_on(PAGE):
+        ...     values_of(["K", "stride"])
+        'the values of K, stride'
         >>> with shown_on(AGENT):
         ...     values_of(["K", "stride"])
         '"values": {"K": ..., "stride": ...}'

@@ -89,3 +89,13 @@ def test_no_text_names_an_option(name: str, ask: Ask) -> None:
     told += [str(report), str(report.whole)]
     for text in told:
         assert OPTION.search(text) is None, text
+
+
+def test_a_page_asks_for_values_in_words() -> None:
+    from tt_layout.mlir.source import Source
+    from tt_layout.page.dump import page_of_dump
+
+    kernel = Path(__file__).parents[2] / "examples" / "kernels" / "attention-gfx942.ttgir"
+    page = page_of_dump(Source(kernel.read_text(encoding="utf-8"), "k.ttgir"), []).html
+    assert "exact with the value of length" in page
+    assert "--value" not in page

@@ -56,7 +56,7 @@ from tt_layout.reports.formats.html import to_page
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
 from tt_layout.safe_text import safe
-from tt_layout.surface import COMMAND_LINE, shown_on
+from tt_layout.surface import PAGE, shown_on
 from tt_layout.wording import count
 
 NumberOf = Callable[[IRType | None], "int | None"]
@@ -350,7 +350,7 @@ def _spills_text(lines: int, spilled: int | None, name: str) -> str:
     return "; ".join(filter(None, [f"{count(spilled, 'register')} spilled", where]))
 
 
-@shown_on(COMMAND_LINE)
+@shown_on(PAGE)
 def page_of(
     named: dict[str, PlacedLayout],
     target: str | None = None,
@@ -398,7 +398,7 @@ class DumpPage(NamedTuple):
     audits: Sequence[Audit] = ()
 
     @property
-    @shown_on(COMMAND_LINE)
+    @shown_on(PAGE)
     def html(self) -> str:
         """The page, read beside a shell; of a dump without any layout the report of its audit."""
         if not self.layouts:
@@ -406,7 +406,7 @@ class DumpPage(NamedTuple):
         return build(self.layouts, title=self.dump.name, dump=self.dump, target=self.target)
 
 
-@shown_on(COMMAND_LINE)
+@shown_on(PAGE)
 def page_of_dump(
     source: Source,
     names: list[str],
