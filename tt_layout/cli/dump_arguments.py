@@ -23,6 +23,7 @@ from tt_layout.ir.file_aliases import FileAliases, split_module, whole_modules
 from tt_layout.ir.movement_lines import movement_on_line
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.safe_text import safe, shortened
+from tt_layout.wording import plural
 
 if TYPE_CHECKING:
     from tt_layout.ir.module import Module
@@ -136,7 +137,8 @@ def _replaced(
         if taken:
             left[name] = tuple(taken) if parameter.nargs < 0 else taken[0]
     if texts:
-        context.fail(f"Got unexpected extra argument{'s' * (len(texts) > 1)} ({' '.join(texts)})")
+        nouns = plural("argument", len(texts))
+        context.fail(f"Got unexpected extra {nouns} ({' '.join(texts)})")
     return left
 
 
