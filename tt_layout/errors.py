@@ -226,6 +226,11 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
         'sizePerThread'
         >>> nearest("ttg.bloked", ["triton_gpu.blocked", "ttg.blocked", "ttg.dot_op"])
         'ttg.blocked'
+
+    A name that lacks the beginning of another is that:
+
+        >>> nearest("triton_gpu.mfma", ["triton_gpu.mma", "triton_gpu.amd_mfma"])
+        'triton_gpu.amd_mfma'
     """
     from difflib import get_close_matches
 
@@ -233,7 +238,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     by_mnemonic: dict[str, list[str]] = {}
     for other in candidates:
         by_mnemonic.setdefault(other.rpartition(".")[2], []).append(other)
-    matches = get_close_matches(mnemonic, list(by_mnemonic), n=1, cutoff=0.6)
+    matches = [other for other in by_mnemonic if other.endswith(f"_{mnemonic}")]
+    matches = matches or get_close_matches(mnemonic, list(by_mnemonic), n=1, cutoff=0.6)
     if not matches:
         return None
     return max(by_mnemonic[matches[0]], key=lambda other: other.rpartition(".")[0] == dialect)

@@ -85,9 +85,46 @@ def test_every_name_is_read_back() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("mgpu.WGMMA_LAYOUT", "WGMMA"),
+        ("fa.WGMMA_LAYOUT_UPCAST_4X", "WGMMA_UPCAST_4X"),
+        ("WGMMA_TRANSPOSED_LAYOUT", "WGMMA_TRANSPOSED"),
+        ("tcgen05.TMEM_NATIVE_LAYOUT", "TCGEN05_TMEM_NATIVE"),
+        (
+            "#mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2 : i64]], warp_dims = [-7], "
+            "lane_dims=[-3 : i32, -2], vector_dim = -1>",
+            "WGMMA",
+        ),
+    ],
+)
+def test_constants_and_attributes_are_read_as_the_names(text: str, name: str) -> None:
+    context = Context(shape=(128, 64))
+    assert read_layout(text, context) == read_layout(f"plgpu.Layout.{name}", context)
+
+
+def test_attributes_of_mosaic_replicate_and_stride() -> None:
+    replicated = (
+        "#mosaic_gpu.TiledLayout<[[16], [4]], warp_dims=[-2], "
+        "lane_dims=[#mosaic_gpu.Replicated<times = 32>], vector_dim=-1>"
+    )
+    context = Context(shape=(64,))
+    indices = read_layout("plgpu.Layout.TMA_INDICES", context)
+    assert read_layout(replicated, context) == indices
+    assert read_layout("TMA_GATHER_INDICES_LAYOUT", context) == indices
+    strided = read_layout("#mosaic_gpu.WGStridedFragLayout<[16, 64], 2>", Context(shape=(16, 64)))
+    call = "plgpu.Layout.WG_STRIDED((16, 64), vec_size=2)"
+    assert strided == read_layout(call, Context(shape=(16, 64)))
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("plgpu.Layout.WGMA", "did you mean WGMMA"),
+        ("fa.WGMMA_LAYOUT_ACC_32BIT", "WGMMA_ACC_32BIT is not known here; did you mean WGMMA_8BIT"),
+        ("#mosaic_gpu.WGSplatFragLayout<[64, 64]>", "a splat is one value of all elements"),
+        ("#mosaic_gpu.TiledLayout<[[64, 8]]>", "takes tiling, warp_dims, lane_dims, vector_dim"),
+        ("#mosaic_gpu.Nothing<[[64, 8]]>", "#mosaic_gpu.Nothing is not a layout attribute"),
         ("plgpu.Layout.TILED", "is not known here, or needs arguments"),
         ("plgpu.Layout.WG_SPLAT((64, 64))", "a splat is one value of all elements"),
         ("plgpu.Layout.WG_STRIDED((64, 32), 2)", "is of 64x32, the tensor of 64x64"),

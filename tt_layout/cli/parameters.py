@@ -167,7 +167,9 @@ class NotationParameter(_ParamType):
 
     def read(self, text: str, context: Context) -> Encoding:
         """Return the encoding that a text stands for."""
-        if text.lstrip().startswith("#") and not text.lstrip().startswith(_NO_ATTRIBUTE):
+        from tt_layout.encodings.registry import begins_as_attribute
+
+        if begins_as_attribute(text) and not text.lstrip().startswith(_NO_ATTRIBUTE):
             from tt_layout.encodings.parsing import parse_layout
 
             return parse_layout(text, release=context.release, name=context.name)

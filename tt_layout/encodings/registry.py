@@ -156,6 +156,19 @@ class Registry(Mapping[str, Spellings]):
 FORMS = Registry()
 
 
+def begins_as_attribute(text: str) -> bool:
+    """Return whether a text begins as an alias or an attribute of these dialects, right or wrong.
+
+    Example:
+        >>> texts = "#ttg.blocked<{}>", "#a", "#mosaic_gpu.TiledLayout<..>", "(4,8):(8,1)"
+        >>> [begins_as_attribute(text) for text in texts]
+        [True, True, False, False]
+    """
+    sign, name = text.lstrip()[:1], text.lstrip()[1:]
+    dialect, dot, _ = name.partition(".")
+    return sign == "#" and (not dot or not dialect.isidentifier() or dialect in DIALECTS)
+
+
 def may_be_layout(name: str) -> bool:
     """Return whether an attribute is a layout, or of a dialect of Triton that has layouts.
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.parsing import parse_layout
+from tt_layout.encodings.registry import begins_as_attribute
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.files import stamp_of
@@ -63,7 +64,7 @@ def other_encoding(case: Case, key: str) -> Encoding:
 
 def _attribute(case: Case, key: str) -> Encoding:
     text, name = case.text(key) or "", case.label(key)
-    if text.lstrip().startswith("#"):
+    if begins_as_attribute(text):
         return parse_layout(text, release=release(case), name=name)
     tensor = tensor_type(case) if case.get("type") is not None else None
     context = Context(name=name, release=release(case), memory_space=SPACES.get(key))

@@ -51,6 +51,7 @@ LANGUAGES = (
             r"^\s*\.version \d+\.\d+\s*$|^\s*\.target sm_\d+"
             r"|^\s*\.(?:visible )?\.?(?:entry|reg|func)\b"
             r"|^\s*(?:@!?%p\d+ )?[a-z][\w]*(?:\.[\w:]+)+[ \t]+[{[%][^=\n]*;"
+            r"|\A\s*(?:w?g?mma|ldmatrix|stmatrix|tcgen05|cp|mbarrier)\.(?:\w|::)+(?:\.\w|\s|$)"
         ),
         BESIDE,
     ),
@@ -59,7 +60,14 @@ LANGUAGES = (
         _sign(r"^[^/\n]*\bcuda_tile\.\w"),
         "it has no layouts: give the .ttgir that Triton's own back end makes of the kernel",
     ),
-    Language("AMD assembly", _sign(r"^\s*\.amdgcn_target |^\s*\.amdhsa_kernel "), BESIDE),
+    Language(
+        "AMD assembly",
+        _sign(
+            r"^\s*\.amdgcn_target |^\s*\.amdhsa_kernel "
+            r"|\A\s*(?:v_(?:mfma|wmma|smfmac)|ds_(?:read|write|load|store)|buffer_load)_\w+"
+        ),
+        BESIDE,
+    ),
     Language("SASS", _sign(r"^\s*/\*[0-9a-f]{4,}\*/\s+\S|^\s*Function : \S"), BESIDE),
     Language(
         "LLVM IR",
@@ -86,7 +94,10 @@ LANGUAGES = (
     Language("MLIR of linalg", _sign(r"^\s*(?:%\S+ = )?\"?linalg\.\w+"), KERNELS),
     Language(
         "Python",
-        _sign(r"^\s*@(?:triton|gluon)\.(?:jit|autotune)|^(?:import|from) [a-z_]\w*|^\s*def \w+\("),
+        _sign(
+            r"^\s*@(?:triton|gluon)\.(?:jit|autotune)|^(?:import|from) [a-z_]\w*"
+            r"|^\s*def \w+\(|\A\s*lambda\b"
+        ),
         "give the .ttgir that it compiles to, or run it under python -m tt_layout.watching",
     ),
     Language(

@@ -11,7 +11,7 @@ from importlib import import_module
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import EncodingOrigin
 from tt_layout.encodings.parsing import parse_layout
-from tt_layout.encodings.registry import modules_in
+from tt_layout.encodings.registry import begins_as_attribute, modules_in
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
 from tt_layout.notation.context import Context
@@ -59,6 +59,8 @@ def is_notation(text: str) -> bool:
 
 
 def _of(text: str) -> Notation | None:
+    if begins_as_attribute(text):
+        return None
     notations = sorted(NOTATIONS.values(), key=lambda notation: notation.is_general)
     return next((notation for notation in notations if notation.recognises(text)), None)
 
@@ -103,8 +105,8 @@ def read_layout(text: str, context: Context | None = None) -> Encoding:
     """
     context = Context() if context is None else context
     text = _defined(text)
-    notation = None if text.lstrip().startswith("#") else _of(text)
-    if notation is None:
+    notation = _of(text)
+    if notation is None or notation is NOTATIONS["linear"]:
         from tt_layout.mlir.languages import refuse_language
 
         refuse_language(text, context.name)

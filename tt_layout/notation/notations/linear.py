@@ -36,4 +36,6 @@ def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
     return Translation(str(after), same)
 
 
-NOTATION = Notation(recognises=lambda text: text.lstrip().startswith("#"), read=read, write=write)
+NOTATION = Notation(
+    recognises=lambda text: text.lstrip().startswith("#"), read=read, write=write, is_general=True
+)

@@ -4,12 +4,15 @@
                 lane_dims=(-3, -2), vector_dim=-1)
     plgpu.Layout.WGMMA                                the same by its name
     plgpu.Layout.WG_STRIDED((64, 64), vec_size=2)
+    mgpu.WGMMA_LAYOUT                                 the same by the name of its constant
+    #mosaic_gpu.TiledLayout<[[64, 8], [16, 8], [8, 8], [2]], warp_dims = [-7],
+                            lane_dims = [-3, -2], vector_dim = -1>
     [TilingTransform((8, 64)), SwizzleTransform(128)] a buffer of shared memory
 
 Each tile of a tiling splits the last dimensions, as many as it has sizes: the number of tiles stays
 in the place of a dimension, and the sizes of the tile go to the end.
 
-Source:      jax, jax/experimental/mosaic/gpu/fragmented_array.py and core.py.
+Source:      jax, jax/experimental/mosaic/gpu/fragmented_array.py, layouts.py and core.py.
 """
 
 from __future__ import annotations
@@ -48,6 +51,10 @@ _HEAD = re.compile(
     rf"\s*[\[(]?\s*(?:\w+\.)*(?:(?:{'|'.join((*_CLASSES, *_TRANSFORMS))})\s*\("
     r"|Layout\.(?:WG|TCGEN05|TMA_INDICES|SMEM_GMEM|TILED)\w*)"
 )
+_CONSTANT = re.compile(r"\s*(?:\w+\.)*((?:WGMMA|TCGEN05|TMEM|TMA)_(?:\w+_)?LAYOUT\w*)\s*")
+_DIALECT = "#mosaic_gpu."
+_ATTRIBUTE = re.compile(rf"\s*{_DIALECT}(?:{'|'.join((*_CLASSES, *_TRANSFORMS))})\s*<")
+_INTEGER_TYPE = re.compile(r"(?<=\d) *: *[a-z]\w*")
 _NAMED = re.compile(r"(?:\w+\.)*Layout\.(?P<name>\w+)\s*(?:\(\s*\))?")
 
 Axis = Union[int, "Replicated"]
@@ -86,10 +93,13 @@ _LAYOUTS: Mapping[str, Tiled] = {
 }
 """Name in ``plgpu.Layout`` -> layout."""
 
+_CONSTANTS = {"TMEM_NATIVE": "TCGEN05_TMEM_NATIVE", "TMA_GATHER_INDICES": "TMA_INDICES"}
+"""Constant without ``_LAYOUT`` -> name in ``plgpu.Layout``, where they differ."""
+
 
 def recognises(text: str) -> bool:
     """Return whether a text begins like a layout of Mosaic."""
-    return _HEAD.match(text) is not None
+    return bool(_HEAD.match(text) or _CONSTANT.fullmatch(text) or _ATTRIBUTE.match(text))
 
 
 def read(text: str, context: Context) -> Encoding:
@@ -107,6 +117,11 @@ warp = [[16, 0], [32, 0]], block = []}>
     shape = context.tensor_shape("Mosaic")
     if named := _NAMED.fullmatch(text.strip()):
         layout = _of_tiled(_by_name(named["name"]), shape)
+    elif constant := _CONSTANT.fullmatch(text):
+        name = constant[1].replace("_LAYOUT", "")
+        layout = _of_tiled(_by_name(_CONSTANTS.get(name, name)), shape)
+    elif _ATTRIBUTE.match(text):
+        layout = _of_call(read_call(_as_call(text)), shape, context)
     elif text.lstrip()[:1] in "[(":
         layout = _of_transforms(read_call(f"transforms{_as_tuple(text)}").positional, context)
     else:
@@ -135,6 +150,12 @@ def _as_tuple(text: str) -> str:
     """Return a list of transforms as the arguments of a call."""
     inside = text.strip()
     return f"({inside[1:-1]})" if inside[0] == "[" and inside[-1] == "]" else inside
+
+
+def _as_call(attribute: str) -> str:
+    """Return an attribute of the dialect as the call that makes the same in Python."""
+    untyped = _INTEGER_TYPE.sub("", attribute)
+    return untyped.replace(_DIALECT, "").translate(str.maketrans("<>", "()"))
 
 
 def _by_name(name: str) -> Tiled:
