@@ -199,3 +199,15 @@ def test_git_says_why_it_cannot_tell(
     result = run("check", "--changed")
     assert (result.status, result.out) == (2, "")
     assert "not a git repository" in result.err
+
+
+def test_outcomes_are_described_up_to_25(folder: Path, run: Run) -> None:
+    rows = [
+        f"- {{name: tile{at}, layout: '{BLOCKED}', type: 'tensor<{2 * at + 3}x16xf16>'}}\n"
+        for at in range(30)
+    ]
+    Path("all/b/rows.layouts.yaml").write_text(f"cases:\n{''.join(rows)}")
+    result = run("check", "all/b/rows.layouts.yaml")
+    assert result.status == 2
+    assert result.out.count("cannot be run: tile") == 25
+    assert "\n6 more; --format json has them all\n" in result.out  # and a golden without a case
