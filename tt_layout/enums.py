@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
+UNORDERED, INNER_TREE = "unordered", "inner_tree"
+ORDERINGS = (UNORDERED, INNER_TREE)
+"""Values of the attribute ``reduction_ordering`` of Meta's Triton; others have the first only."""
+
 
 class TextEnum(str, Enum):
     """An enum of strings: printed, compared and written to JSON as their values.

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from tt_layout.wording import plural
-
 _OPTIONS = {
     "shape_or_type": "-t",
     "release": "--triton",
@@ -68,7 +66,7 @@ def _options(names: Iterable[str]) -> str:
 
 def _named(names: Iterable[str]) -> str:
     given = [*names]
-    return f"the {plural('value', len(given))} of {', '.join(given)}"
+    return f"the {'values' if len(given) > 1 else 'value'} of {', '.join(given)}"
 
 
 def _mapping(names: Iterable[str]) -> str:

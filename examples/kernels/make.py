@@ -3,8 +3,7 @@
     TRITON_PYTHON examples/kernels/make.py
 
 TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.
-What ``tt-layout audit`` says of them is written by
-``PYTHONPATH=tests python tests/audit/test_audit.py``.
+What ``tt-layout audit`` says: ``PYTHONPATH=tests python tests/audit/test_audit.py`` writes it.
 """
 
 # ruff: noqa: N803 - constants of kernels are written as Triton's tutorials write them

@@ -3,8 +3,7 @@
     TRITON_PYTHON examples/narrow/make.py
 
 TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.
-``column_major.ttgir`` was written by hand.
-``PYTHONPATH=tests python tests/audit/test_narrow.py`` writes the audits.
+The audits: ``PYTHONPATH=tests python tests/audit/test_narrow.py``; column_major is by hand.
 """
 
 # ruff: noqa: N803 - constants of kernels are written as Triton's tutorials write them

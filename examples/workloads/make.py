@@ -2,9 +2,8 @@
 
     TRITON_PYTHON examples/workloads/make.py
 
-TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.  What
-``tt-layout audit`` finds in them is written by
-``PYTHONPATH=tests python tests/audit/test_workloads.py``.
+TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.  The
+audits of them are written by ``PYTHONPATH=tests python tests/audit/test_workloads.py``.
 """
 
 # ruff: noqa: N803 - constants of kernels are written as Triton's tutorials write them

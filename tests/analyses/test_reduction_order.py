@@ -10,7 +10,8 @@ from tiers import slow
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
-from tt_layout.analyses.conversion.reduction_order import INNER_TREE, ReductionTree, reduction_tree
+from tt_layout.analyses.conversion.reduction_order import ReductionTree, reduction_tree
+from tt_layout.enums import INNER_TREE
 from tt_layout.hardware import find_target
 from tt_layout.releases import Release
 from tt_layout.reports.reduce import brackets

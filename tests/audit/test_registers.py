@@ -16,7 +16,7 @@ from tt_layout.audit.operations.multiplications import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
 from tt_layout.audit.registers.live_ranges import separate_addresses
 from tt_layout.hardware import find_target
-from tt_layout.hardware.compiler import Demand
+from tt_layout.hardware.compiler import RegisterDemand
 from tt_layout.ir import parse_ir
 
 HEAD = """
@@ -399,22 +399,23 @@ def test_near_the_limit_a_kernel_without_loops_spills() -> None:
     """Nearly all that pass 0.83 of the limit may, and all of 0.935 did, as ptxas compiled them."""
     line = find_target("sm90").compiler
     assert line is not None
-    calm, may, spills = (line.straight.range(Demand(live), 255) for live in (240, 256, 282))
+    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (240, 256, 282))
     assert calm.needed < 0.83 * 255 <= may.needed < 0.935 * 255 <= spills.needed
     assert calm.high == 255
     assert may.low <= 255 < may.high
     assert spills.low > 255
-    assert line.straight.range(Demand(282), 512).high == 411
+    assert line.straight.range(RegisterDemand(282), 512).high == 411
 
 
 def test_products_of_wgmma_keep_the_addresses_that_a_loop_steps() -> None:
     model = find_target("sm90").compiler
     assert model is not None
     assert model.asynchronous is not None
-    few, many = (model.asynchronous.range(Demand(64, 64, count)) for count in (8, 40))
+    few, many = (model.asynchronous.range(RegisterDemand(64, 64, count)) for count in (8, 40))
     assert many.high - few.high >= 32
     assert many.needed > few.needed
-    assert model.products.range(Demand(64, 64, 8)) == model.products.range(Demand(64, 64, 40))
+    few_addresses, many_addresses = (RegisterDemand(64, 64, count) for count in (8, 40))
+    assert model.products.range(few_addresses) == model.products.range(many_addresses)
 
 
 def test_addresses_are_separate_where_no_constant_leads_to_them() -> None:

@@ -147,7 +147,7 @@ def test_commands_over_a_line_refuse_an_unknown_gpu_and_note_a_newer_one(
     run: Run, tmp_path: Any
 ) -> None:
     dump = tmp_path / "dump.ttgir"
-    dump.write_text(module("xpu", 32))
+    dump.write_text(module("npu", 32))
     lines = dump.read_text().splitlines()
     store, conversion = (
         1 + next(k for k, line in enumerate(lines) if name in line)
@@ -156,7 +156,7 @@ def test_commands_over_a_line_refuse_an_unknown_gpu_and_note_a_newer_one(
     for command, line in (("conflicts", store), ("swizzle", store), ("convert", conversion)):
         refused = run(command, f"{dump}:{line}")
         assert refused.status == 2
-        assert "unknown target 'xpu'" in refused.err
+        assert "unknown target 'npu'" in refused.err
         assert run(command, f"{dump}:{line}", "--target", "sm90").status == 0
     assert run("plot", f"{dump}:{conversion}", "-o", str(tmp_path / "a.svg")).status == 0
     dump.write_text(module("cuda:95", 32))

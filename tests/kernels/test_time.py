@@ -515,13 +515,13 @@ class TestPrices:
 
 def test_a_program_of_the_grid_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[tuple[int, tuple[int, ...]]] = []
-    reach = footprint.Programs.reach
+    reach = footprint.ProgramFootprints.reach
 
     def counted(programs: Any, full: Any, access: Any, at: tuple[int, ...]) -> Any:
         looked_at.append((full.operation.line, at))
         return reach(programs, full, access, at)
 
-    monkeypatch.setattr(footprint.Programs, "reach", counted)
+    monkeypatch.setattr(footprint.ProgramFootprints, "reach", counted)
     [audit] = tt_layout.audit_ir(kernel(chain(1))).audits
     assert footprint.footprint(audit, "f", (64, 64)).bytes == 2 * 64 * 2048
     assert len(looked_at) == len(set(looked_at)) == 2 * 4
@@ -531,13 +531,13 @@ def test_an_estimate_asks_for_no_program_that_a_bound_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[int] = []
-    whole = footprint.Programs.whole
+    whole = footprint.ProgramFootprints.whole
 
     def counted(programs: Any, full: Any, access: Any, evaluator: Any) -> Any:
         asked.append(full.operation.line)
         return whole(programs, full, access, evaluator)
 
-    monkeypatch.setattr(footprint.Programs, "whole", counted)
+    monkeypatch.setattr(footprint.ProgramFootprints, "whole", counted)
     [audit] = tt_layout.audit_ir(kernel(chain(1)), {"num_programs_x": 64}).audits
     [found] = kernels_of(audit)
     assert found.bounds is not None

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tt_layout.analyses.conversion.reduction_order import (
-    UNORDERED,
     OrderDifference,
     ReductionTree,
     reduction_tree,
@@ -19,6 +18,7 @@ from tt_layout.analyses.conversion.reduction_order import (
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.exchanges import Operands
 from tt_layout.encodings import Encoding
+from tt_layout.enums import UNORDERED
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
 from tt_layout.ir import data_movements

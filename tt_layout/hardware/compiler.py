@@ -39,7 +39,7 @@ class RegisterRange(NamedTuple):
     high: int
 
 
-class Demand(NamedTuple):
+class RegisterDemand(NamedTuple):
     """Registers of 32 bits per thread that the values of a kernel take, by what they are.
 
     Attributes:
@@ -72,14 +72,14 @@ class Weights(NamedTuple):
     addresses: float = 0
     carried: float = 0
 
-    def registers(self, demand: Demand) -> int:
+    def registers(self, demand: RegisterDemand) -> int:
         """Return the registers for what values take.
 
         Args:
             demand: what they take.
 
         Example:
-            >>> Weights(0.5, 10, addresses=1).registers(Demand(100, addresses=4))
+            >>> Weights(0.5, 10, addresses=1).registers(RegisterDemand(100, addresses=4))
             64
         """
         terms = (
@@ -121,7 +121,7 @@ class RegisterLine(NamedTuple):
     may_spill_from: float | None = None
     spills_from: float | None = None
 
-    def range(self, demand: Demand, limit: int | None = None) -> RegisterRange:
+    def range(self, demand: RegisterDemand, limit: int | None = None) -> RegisterRange:
         """Return the registers for what values take.
 
         Args:
@@ -131,11 +131,11 @@ class RegisterLine(NamedTuple):
         Example:
             >>> line = RegisterLine(Weights(1, 10), Weights(0.5, 10), Weights(2, 10),
             ...                     may_spill_from=0.8, spills_from=1.2)
-            >>> line.range(Demand(64), 255)
+            >>> line.range(RegisterDemand(64), 255)
             RegisterRange(low=42, needed=74, high=138)
-            >>> line.range(Demand(180), 255)  # may not spill: the compiler finds an order
+            >>> line.range(RegisterDemand(180), 255)  # may not spill: the compiler finds an order
             RegisterRange(low=100, needed=190, high=255)
-            >>> line.range(Demand(320), 255)
+            >>> line.range(RegisterDemand(320), 255)
             RegisterRange(low=256, needed=330, high=650)
         """
         needed = self.needed.registers(demand)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.analyses.conversion.reduction_order import UNORDERED
 from tt_layout.analyses.layouts.encoding_difference import difference
 from tt_layout.analyses.layouts.point import MAX_HOLDERS
 from tt_layout.arguments import integer
 from tt_layout.encodings import Encoding
+from tt_layout.enums import UNORDERED
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.library.inputs import UNKNOWN_ELEMENT, Layout, lanes_of, place, read, type_of

@@ -8,13 +8,13 @@ from typing import Any
 
 from tt_layout.analyses.conversion.placed_reduction import placed_reduction
 from tt_layout.analyses.conversion.reduction_order import (
-    UNORDERED,
     WARPS,
     AddStep,
     OrderDifference,
     ReductionTree,
 )
 from tt_layout.encodings import Encoding
+from tt_layout.enums import UNORDERED
 from tt_layout.hardware import Target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tt_layout.analyses.conversion.reduction_order import UNORDERED, ReductionTree, reduction_tree
+from tt_layout.analyses.conversion.reduction_order import ReductionTree, reduction_tree
 from tt_layout.encodings import DistributedEncoding
+from tt_layout.enums import UNORDERED
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target
 from tt_layout.hardware.intel import OWN_SUB_GROUPS

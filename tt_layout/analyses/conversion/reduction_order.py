@@ -32,6 +32,7 @@ from tt_layout.algebra.arrays import all_values
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.conversion import with_inputs
 from tt_layout.analyses.conversion.reduction import Combining, gathered, lane_instructions
+from tt_layout.enums import INNER_TREE, UNORDERED
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.mlir.types import element_bits
@@ -42,10 +43,6 @@ if TYPE_CHECKING:
 
 REGISTERS, LANES, WARPS = "registers", "lanes", "warps"
 """Where a step takes place; of warps, lanes add what they have gathered."""
-
-UNORDERED, INNER_TREE = "unordered", "inner_tree"
-ORDERINGS = (UNORDERED, INNER_TREE)
-"""Values of the attribute ``reduction_ordering`` of Meta's Triton; others have the first only."""
 
 _ROW_BITS = (3, 2, 1, 0)
 """Bits of the lane within a row of AMD's, in the order in which rows are added."""

@@ -127,10 +127,11 @@ def _known(
     if numbered is not None:
         return {values[number]: info for number, info in numbered}
     infos = _Visitor(function, takes_hints=takes_hints).run(arguments)
-    if len(_infos) >= MAX_FUNCTIONS:
-        _infos.clear()
     numbers = {value: number for number, value in enumerate(values)}
-    _infos[key] = tuple([(numbers[value], info) for value, info in infos.items()])
+    if all(value in numbers for value in infos):  # unless names are defined twice
+        if len(_infos) >= MAX_FUNCTIONS:
+            _infos.clear()
+        _infos[key] = tuple([(numbers[value], info) for value, info in infos.items()])
     return infos
 
 

@@ -114,7 +114,7 @@ def footprint(
     groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
     lines: dict[int, float] = {}
     used: dict[int, float] = {}
-    programs = Programs(audited, grid, is_sampled)
+    programs = ProgramFootprints(audited, grid, is_sampled)
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
         if full is None or full.operation.name not in FORMS:
@@ -151,7 +151,7 @@ def _together(launches: Sequence[_Launch], sharing: Sharing) -> Part:
     return Part(touched, touched, min(sum(launch.used for launch in launches), touched), sharing)
 
 
-class Programs:
+class ProgramFootprints:
     """The programs at the corners of a grid; without one a program as the audit sees it."""
 
     def __init__(

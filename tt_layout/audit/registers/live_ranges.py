@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from itertools import accumulate
 from typing import NamedTuple
 
-from tt_layout.hardware.compiler import CompilerModel, Demand, RegisterLine
+from tt_layout.hardware.compiler import CompilerModel, RegisterDemand, RegisterLine
 from tt_layout.ir.ssa import Region, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.ssa.dataflow import reach
@@ -101,10 +101,11 @@ class LiveRanges(NamedTuple):
     carried: tuple[LiveRange, ...] = ()
 
     @property
-    def demand(self) -> Demand:
+    def demand(self) -> RegisterDemand:
         """The registers that the values take where most are live."""
         groups = (self.accumulators, self.addresses, self.carried)
-        return Demand(max(self.needed), *(round(max(self._sums(group))) for group in groups))
+        sums = (round(max(self._sums(group))) for group in groups)
+        return RegisterDemand(max(self.needed), *sums)
 
     @property
     def needed(self) -> list[int]:

@@ -28,7 +28,7 @@ from tt_layout.hardware.timing import Timing
 MOST_UNROLLED = 4
 """Iterations that the assembler makes one at most."""
 
-COPY = "ttg.async_copy_global_to_local"
+COPY = ".async_copy_global_to_local"  # of either dialect
 
 FOLLOWED = 12
 """Iterations of a loop that are followed."""
@@ -565,7 +565,7 @@ class _Execution:
 
     def _ordered(self, step: Step, warps: _Warps, begin: Moment) -> Moment:
         """Return when a step may touch its buffer: copies wait for all that read another part."""
-        if step.name == COPY and step.root in warps.read:
+        if step.name.endswith(COPY) and step.root in warps.read:
             return self._barrier(step, warps, begin)
         if step.root and (step.product is not None or step.traits.shared_read):
             warps.read.add(step.root)

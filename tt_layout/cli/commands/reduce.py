@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from tt_layout.analyses.conversion.reduction_order import ORDERINGS, UNORDERED
 from tt_layout.cli.output import emit
 from tt_layout.cli.parameters import (
     InferredOption,
@@ -16,6 +15,7 @@ from tt_layout.cli.parameters import (
     type_option,
 )
 from tt_layout.encodings import Encoding
+from tt_layout.enums import ORDERINGS, UNORDERED
 from tt_layout.errors import pointing_at
 from tt_layout.hardware import Target
 from tt_layout.mlir.types import TensorType

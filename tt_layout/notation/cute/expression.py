@@ -29,8 +29,8 @@ from tt_layout.notation.context import Context
 from tt_layout.notation.cute import algebra, mma
 from tt_layout.notation.cute.algebra import Layout, leaves
 from tt_layout.notation.cute.parameters import (
+    Arguments,
     Flag,
-    Given,
     Value,
     calculated,
     coordinate_of,
@@ -499,7 +499,7 @@ class _Reader:
             return self._guarded(
                 start,
                 lambda: _FUNCTIONS[last_name](
-                    Given(template, in_order(last_name, arguments, named))
+                    Arguments(template, in_order(last_name, arguments, named))
                 ),
             )
         if (atom := self._guarded(start, lambda: _atom(last_name, template))) is not None:
@@ -603,7 +603,7 @@ def _part(value: Value, found: tuple[Layout, int]) -> Value:
 # -- functions ----------------------------------------------------------------------------------
 
 
-def _make_layout(call: Given) -> Value:
+def _make_layout(call: Arguments) -> Value:
     values = call.exactly(1, 2) if not _are_layouts(call.all) else call.all
     if _are_layouts(values):
         return algebra.joined(values)
@@ -648,7 +648,7 @@ def _order(value: Value) -> tuple[int, ...] | None:
     return tuple(integer_of(entry) for entry in (value if isinstance(value, tuple) else (value,)))
 
 
-def _tile_to_shape(call: Given) -> Value:
+def _tile_to_shape(call: Arguments) -> Value:
     block, shape, *rest = call.exactly(2, 3)
     sizes = numbers_of(shape)
     order = _order(rest[0]) if rest else None
@@ -658,7 +658,7 @@ def _tile_to_shape(call: Given) -> Value:
     return _inner(algebra.tile_to_shape)(block, sizes, order)
 
 
-def _swizzle(call: Given) -> Swizzle:
+def _swizzle(call: Arguments) -> Swizzle:
     bits, base, shift = map(integer_of, call.exactly(3))
     if not (0 <= bits <= 32 and 0 <= base <= 32 and -32 <= shift <= 32):
         raise LayoutError("a swizzle has bits and a base of 0 to 32, and a shift of -32 to 32")
@@ -667,7 +667,7 @@ def _swizzle(call: Given) -> Swizzle:
     return Swizzle(bits, base, shift)
 
 
-def _composition(call: Given) -> Value:
+def _composition(call: Arguments) -> Value:
     values = call.exactly(2, 3)
     if isinstance(values[0], Swizzle):
         return _chained(values)
@@ -676,37 +676,39 @@ def _composition(call: Given) -> Value:
     return _inner(algebra.composition)(values[0], tiler_of(values[1]))
 
 
-def _two(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[Given], Value]:
+def _two(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[Arguments], Value]:
     """Return a function of a layout and a tiler, with or without a swizzle before the layout."""
 
-    def found(call: Given) -> Value:
+    def found(call: Arguments) -> Value:
         first, second = call.exactly(2)
         return _inner(function)(first, tiler_of(second))
 
     return found
 
 
-def _products(function: Callable[[Layout, Layout], Layout]) -> Callable[[Given], Value]:
-    def found(call: Given) -> Value:
+def _products(function: Callable[[Layout, Layout], Layout]) -> Callable[[Arguments], Value]:
+    def found(call: Arguments) -> Value:
         first, second = call.exactly(2)
         return _inner(function)(first, layout_of(second))
 
     return found
 
 
-def _inverse(function: Callable[[Layout], Layout]) -> Callable[[Given], Value]:
+def _inverse(function: Callable[[Layout], Layout]) -> Callable[[Arguments], Value]:
     return lambda call: function(layout_of(call.exactly(1)[0]))
 
 
-def _with_profile(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[Given], Value]:
-    def found(call: Given) -> Value:
+def _with_profile(
+    function: Callable[[Layout, algebra.Tiler], Layout],
+) -> Callable[[Arguments], Value]:
+    def found(call: Arguments) -> Value:
         first, *rest = call.exactly(1, 2)
         return _inner(function)(first, tiler_of(rest[0]) if rest else None)
 
     return found
 
 
-def _complement(call: Given) -> Layout:
+def _complement(call: Arguments) -> Layout:
     first, *rest = call.exactly(1, 2)
     cosize = 1
     if rest:
@@ -714,7 +716,7 @@ def _complement(call: Given) -> Layout:
     return algebra.complement(layout_of(first), cosize)
 
 
-def _recast(call: Given, *, is_new_first: bool) -> Value:
+def _recast(call: Arguments, *, is_new_first: bool) -> Value:
     first, second, layout = call.exactly(3)
     new, old = (first, second) if is_new_first else (second, first)
     return _of_width(layout, bits_of(new), bits_of(old))
@@ -732,8 +734,8 @@ def _of_width(value: Value, new: int, old: int) -> Value:
     return Composed(value.swizzle._replace(base=base), 0, layout)
 
 
-def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[Given], Value]:
-    def found(call: Given) -> Value:
+def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[Arguments], Value]:
+    def found(call: Arguments) -> Value:
         values = call.exactly(2)
         count, layout = values if call.template else values[::-1]
         if (number := integer_of(count)) < 1:
@@ -745,19 +747,19 @@ def _cast(function: Callable[[Layout, int], Layout]) -> Callable[[Given], Value]
     return found
 
 
-def _slice(call: Given) -> Value:
+def _slice(call: Arguments) -> Value:
     first, second = call.exactly(2)
     is_layout_first = isinstance(first, (Layout, Composed))
     return _called(*((first, second) if is_layout_first else (second, first)))
 
 
-def _local_tile(call: Given) -> Value:
+def _local_tile(call: Arguments) -> Value:
     layout, tiler, coordinate = call.exactly(3)
     inner = layout.layout if isinstance(layout, Composed) else layout_of(layout)
     return _part(layout, algebra.local_tile(inner, tiler_of(tiler), coordinate_of(coordinate)))
 
 
-def _local_partition(call: Given) -> Value:
+def _local_partition(call: Arguments) -> Value:
     layout, threads, number = call.exactly(3)
     inner = layout.layout if isinstance(layout, Composed) else layout_of(layout)
     partition = algebra.local_partition(inner, layout_of(threads), integer_of(number))
@@ -775,7 +777,7 @@ def _atom(name: str, template: tuple[Value, ...]) -> Value:
 def _member(value: Value, name: str) -> Value:
     """Return a member of a value: a fragment of a product, or a layout of a struct."""
     if isinstance(value, (Layout, Composed)) and name in _PROPERTIES:
-        return _PROPERTIES[name](Given((), (value,)))
+        return _PROPERTIES[name](Arguments((), (value,)))
     if name in ("value", "type") and not isinstance(value, AtomTraits):
         return value
     if isinstance(value, AtomTraits) and name in value.members:
@@ -794,7 +796,7 @@ def _member(value: Value, name: str) -> Value:
     raise LayoutError(f"{name} of {shown(value)} is not known here")
 
 
-def _shared_atom(call: Given) -> Value:
+def _shared_atom(call: Arguments) -> Value:
     """Return an atom of shared memory: ``make_smem_layout_atom(kind, type)`` of the DSL."""
     kind, element = call.exactly(2)
     name = kind.text.split(".")[-1] if isinstance(kind, Name) else ""
@@ -804,18 +806,18 @@ def _shared_atom(call: Given) -> Value:
     return atom
 
 
-def _tuple(call: Given) -> tuple[Value, ...]:
+def _tuple(call: Arguments) -> tuple[Value, ...]:
     return call.all
 
 
-def _constant(call: Given) -> int:
+def _constant(call: Arguments) -> int:
     return integer_of(call.all[-1])
 
 
-def _of_mode(function: Callable[[Layout], Any]) -> Callable[[Given], Value]:
+def _of_mode(function: Callable[[Layout], Any]) -> Callable[[Arguments], Value]:
     """Return a function of a layout, or with ``<0>`` of one of its modes."""
 
-    def found(call: Given) -> Value:
+    def found(call: Arguments) -> Value:
         if call.template:
             *at, value = call.all
         else:
@@ -835,20 +837,20 @@ def _entry(values: Sequence[Any], number: int) -> Any:
     return values[number]
 
 
-def _get(call: Given) -> Value:
+def _get(call: Arguments) -> Value:
     if call.template:
         *at, value = call.all
     else:
         value, mode = call.exactly(2)
         at = [*leaves(numbers_of(mode))]
     if isinstance(value, (Layout, Composed)):
-        return _of_mode(lambda layout: layout)(Given((), (value, tuple(at))))
+        return _of_mode(lambda layout: layout)(Arguments((), (value, tuple(at))))
     for number in map(integer_of, at):
         value = _entry(value if isinstance(value, tuple) else (value,), number)
     return value
 
 
-def _selected(call: Given) -> Layout:
+def _selected(call: Arguments) -> Layout:
     """Return the layout of some modes: ``select<0,2>(layout)``."""
     *at, value = call.all if call.template else call.exactly(2)[::-1]
     modes = layout_of(value).modes
@@ -856,7 +858,7 @@ def _selected(call: Given) -> Layout:
     return algebra.joined([_entry(modes, integer_of(number)) for number in numbers])
 
 
-def _grouped(call: Given) -> Layout:
+def _grouped(call: Arguments) -> Layout:
     """Return a layout whose modes from one to before another are one: ``group<0,2>(layout)``."""
     values = call.exactly(3)
     value, begin, end = values if not call.template else (values[2], *values[:2])
@@ -867,14 +869,14 @@ def _grouped(call: Given) -> Layout:
     return algebra.joined([*modes[:first], algebra.joined(modes[first:last]), *modes[last:]])
 
 
-def _linear_index(call: Given) -> Value:
+def _linear_index(call: Arguments) -> Value:
     """Return the integer at a coordinate: ``crd2idx(coordinate, layout)``, or shape and stride."""
     coordinate, first, *stride = call.exactly(2, 3)
     layout = Layout(numbers_of(first), numbers_of(stride[0])) if stride else first
     return _called(layout if isinstance(layout, Composed) else layout_of(layout), coordinate)
 
 
-def _extended(call: Given, *, is_front: bool = False) -> Layout:
+def _extended(call: Arguments, *, is_front: bool = False) -> Layout:
     """Return a layout with modes more: ``append(layout, mode)``, ``append<3>(layout)``."""
     if call.template:
         rank, first, *more = call.exactly(2, 3)
@@ -887,7 +889,7 @@ def _extended(call: Given, *, is_front: bool = False) -> Layout:
     return algebra.joined([*added, *value.modes] if is_front else [*value.modes, *added])
 
 
-def _taken(call: Given) -> Layout:
+def _taken(call: Arguments) -> Layout:
     """Return the modes from one to before another: ``take<0,2>(layout)``."""
     begin, end, value = call.exactly(3)
     modes = layout_of(value).modes
@@ -897,7 +899,7 @@ def _taken(call: Given) -> Layout:
     return algebra.joined(modes[first:last])
 
 
-def _rounded_up(call: Given) -> algebra.Nested:
+def _rounded_up(call: Arguments) -> algebra.Nested:
     """Return quotients rounded up, of integers or of each entry of two tuples."""
     first, second = map(numbers_of, call.exactly(2))
 
@@ -913,8 +915,8 @@ def _depth(shape: algebra.Nested) -> int:
     return 1 + max(map(_depth, shape), default=0) if isinstance(shape, tuple) else 0
 
 
-def _folded(function: Callable[[int, int], int]) -> Callable[[Given], Value]:
-    def found(call: Given) -> int:
+def _folded(function: Callable[[int, int], int]) -> Callable[[Arguments], Value]:
+    def found(call: Arguments) -> int:
         first, *rest = map(integer_of, call.all)
         for number in rest:
             first = function(first, number)
@@ -923,24 +925,24 @@ def _folded(function: Callable[[int, int], int]) -> Callable[[Given], Value]:
     return found
 
 
-def _printed(call: Given) -> Value:
+def _printed(call: Arguments) -> Value:
     """Return what is printed: ``print_layout(layout)``, ``print("name", layout)``."""
     return call.all[-1] if call.all else Name("print()")
 
 
-def _size_in_bits(call: Given) -> int:
+def _size_in_bits(call: Arguments) -> int:
     return bits_of(call.exactly(1)[0])
 
 
-def _named_makers() -> dict[str, Callable[[Given], Value]]:
+def _named_makers() -> dict[str, Callable[[Arguments], Value]]:
     tuples = ("Shape", "Stride", "Step", "Coord", "Tile", "make_shape", "make_stride", "make_step")
     coordinates = ("make_coord", "make_tile", "make_tuple", "make_tiler", "tuple", "Tuple")
-    makers: dict[str, Callable[[Given], Value]] = dict.fromkeys((*tuples, *coordinates), _tuple)
+    makers: dict[str, Callable[[Arguments], Value]] = dict.fromkeys((*tuples, *coordinates), _tuple)
     makers |= dict.fromkeys(("Int", "C", "constant", "_constant"), _constant)
     return makers
 
 
-_PROPERTIES: Mapping[str, Callable[[Given], Value]] = {
+_PROPERTIES: Mapping[str, Callable[[Arguments], Value]] = {
     "size": _of_mode(lambda layout: layout.size),
     "cosize": _of_mode(lambda layout: layout.cosize),
     "rank": _of_mode(lambda layout: len(layout.modes)),
@@ -949,7 +951,7 @@ _PROPERTIES: Mapping[str, Callable[[Given], Value]] = {
 }
 """Properties of a layout, or of a mode of it, also as members: ``layout.shape()``."""
 
-_FUNCTIONS: Mapping[str, Callable[[Given], Value]] = {
+_FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     **_named_makers(),
     "Layout": _make_layout,
     "make_layout": _make_layout,

@@ -91,7 +91,7 @@ class Flag(NamedTuple):
     bits: int
 
 
-class Given(NamedTuple):
+class Arguments(NamedTuple):
     """The arguments of a function: in ``<>`` and in ``()``."""
 
     template: tuple[Value, ...]

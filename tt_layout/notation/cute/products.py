@@ -11,7 +11,7 @@ from collections.abc import Callable
 from tt_layout.errors import LayoutError
 from tt_layout.notation.cute import algebra, mma
 from tt_layout.notation.cute.algebra import Layout
-from tt_layout.notation.cute.parameters import Given, Value, integer_of, layout_of, tiler_of
+from tt_layout.notation.cute.parameters import Arguments, Value, integer_of, layout_of, tiler_of
 from tt_layout.notation.cute.values import Name, ThreadValue, shown
 
 _DSL_TYPES = {
@@ -21,20 +21,20 @@ _DSL_TYPES = {
 """Element type of the DSL -> its name in those of instructions."""
 
 
-def thread_value(call: Given) -> ThreadValue:
+def thread_value(call: Arguments) -> ThreadValue:
     """Return who holds what: ``make_layout_tv(threads, values)``."""
     threads, values = call.exactly(2)
     return ThreadValue(*algebra.thread_value(layout_of(threads), layout_of(values)))
 
 
-def tiled_copy(call: Given) -> ThreadValue:
+def tiled_copy(call: Arguments) -> ThreadValue:
     """Return who copies what: ``make_tiled_copy(atom, threads, values)``."""
     _, *layouts = call.exactly(2, 3)
     values = layouts[1] if len(layouts) > 1 else 1
     return ThreadValue(*algebra.thread_value(layout_of(layouts[0]), layout_of(values)))
 
 
-def cotiled_copy(call: Given) -> ThreadValue:
+def cotiled_copy(call: Arguments) -> ThreadValue:
     """Return the copy whose threads and values lead to offsets of a layout of data."""
     _, held, data = call.exactly(3)
     layout = layout_of(data)
@@ -47,12 +47,12 @@ def cotiled_copy(call: Given) -> ThreadValue:
     return ThreadValue(sizes, threads_and_values)
 
 
-def instruction_of(call: Given) -> Value:
+def instruction_of(call: Arguments) -> Value:
     """Return the instruction that ``MMA_Atom`` or ``MMA_Traits`` is of."""
     return call.all[0] if call.all else Name("MMA_Atom")
 
 
-def tiled_product(call: Given) -> mma.TiledProduct:
+def tiled_product(call: Arguments) -> mma.TiledProduct:
     """Return the tiled product of an instruction, its atoms and a tile."""
     instruction, *rest_of_call = call.exactly(1, 2, 3)
     if not isinstance(instruction, mma.Atom):
@@ -74,7 +74,7 @@ def tiled_product(call: Given) -> mma.TiledProduct:
     return mma.TiledProduct(instruction, layout, (rest[0], rest[1], rest[2]))
 
 
-def operation(call: Given) -> mma.Atom:
+def operation(call: Arguments) -> mma.Atom:
     """Return the instruction that the DSL's ``MmaF16BF16Op(types .., (16, 8, 16))`` is."""
     sizes = next(
         (
@@ -95,10 +95,10 @@ def operation(call: Given) -> mma.Atom:
     return mma.atom(f"SM80_{text}_{result}{operand}{operand}{result}_TN")
 
 
-def copy_of(operand: str) -> Callable[[Given], Value]:
+def copy_of(operand: str) -> Callable[[Arguments], Value]:
     """Return the function that makes the copy of an operand: ``make_tiled_copy_A(atom, mma)``."""
 
-    def made(call: Given) -> ThreadValue:
+    def made(call: Arguments) -> ThreadValue:
         product = call.exactly(2)[1]
         if not isinstance(product, mma.TiledProduct):
             raise LayoutError(f"expected a tiled product, got {shown(product)}")
