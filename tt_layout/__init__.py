@@ -93,16 +93,14 @@ if TYPE_CHECKING:
     from tt_layout.library.autotuning import autotune_prune, perf_model
     from tt_layout.library.dumps import apply, axis_info, explore_ir
     from tt_layout.library.features import estimate, features
-    from tt_layout.library.inputs import place
+    from tt_layout.library.inputs import parse_layout, place, to_linear_layout
     from tt_layout.library.layouts import (
         convert,
         diff,
         elements_at,
         info,
         locations_of,
-        parse_layout,
         reduce,
-        to_linear_layout,
         translate,
     )
     from tt_layout.library.memory import conflicts, operand_shared, swizzle
@@ -145,9 +143,8 @@ _HOMES = {
         "library.autotuning": "autotune_prune perf_model",
         "library.dumps": "apply axis_info explore_ir",
         "library.features": "estimate features",
-        "library.inputs": "place",
-        "library.layouts": "diff convert elements_at info locations_of parse_layout reduce"
-        " to_linear_layout translate",
+        "library.inputs": "parse_layout place to_linear_layout",
+        "library.layouts": "diff convert elements_at info locations_of reduce translate",
         "library.memory": "conflicts swizzle operand_shared",
         "library.pictures": "Drawing Page explore playground plot",
         "mlir.types": "TensorType",
