@@ -238,8 +238,9 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     by_mnemonic: dict[str, list[str]] = {}
     for other in candidates:
         by_mnemonic.setdefault(other.rpartition(".")[2], []).append(other)
-    matches = [other for other in by_mnemonic if other.endswith(f"_{mnemonic}")]
-    matches = matches or get_close_matches(mnemonic, list(by_mnemonic), n=1, cutoff=0.6)
+    longer = [other for other in by_mnemonic if other.endswith(f"_{mnemonic}")]
+    is_one = len(longer) == 1 and mnemonic not in by_mnemonic
+    matches = longer if is_one else get_close_matches(mnemonic, list(by_mnemonic), n=1, cutoff=0.6)
     if not matches:
         return None
     return max(by_mnemonic[matches[0]], key=lambda other: other.rpartition(".")[0] == dialect)
