@@ -77,6 +77,7 @@ def test_nothing_is_collected_while_the_command_is_imported(
             return lambda: collects.append(gc.isenabled())
 
     monkeypatch.setitem(sys.modules, "tt_layout.cli.main", Imported("main"))
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # tests may run beside the main thread
     before = gc.get_threshold()
     try:
         start()
