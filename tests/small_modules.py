@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tt_layout import parse_ir
+from tt_layout.audit.operations.cost import Cost
+from tt_layout.audit.operations.details import SharedDetails
 from tt_layout.ir.module import Module
 
 ROWS = (
@@ -20,3 +22,15 @@ def module_of(body: str, *, target: str = "cuda:90", warps: int = 8) -> Module:
     function = f"  tt.func @f(%x: i32) {{\n{body}\n    tt.return\n  }}"
     [module] = parse_ir(f"#rows = {ROWS}\nmodule attributes {{{head}}} {{\n{function}\n}}")
     return module
+
+
+def shared_cost_of(width: int) -> Cost:
+    details = SharedDetails(
+        instruction="ld.shared",
+        width_bytes=width,
+        instructions=1,
+        wavefronts_per_instruction=1,
+        ideal_wavefronts_per_instruction=1,
+        target="sm90",
+    )
+    return Cost("", 1, details)

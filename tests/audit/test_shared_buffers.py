@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import Run, runner
-from small_modules import PLAIN, TILE, module_of
+from small_modules import PLAIN, TILE, module_of, shared_cost_of
 from work import calls_of
 
 from tt_layout import parse_ir, parse_layout
@@ -18,7 +18,6 @@ from tt_layout.audit.allocation.shared_memory import Allocation, AllocationKind,
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.fits import peak_allocations
 from tt_layout.audit.measured.comparison import local_accesses
-from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import SharedDetails
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
@@ -127,18 +126,6 @@ def test_what_depends_on_a_buffer_in_many_ways_is_followed_once() -> None:
 
 
 SWIZZLED = "#ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = {}, order = [1, 0]}}>"
-
-
-def shared_cost_of(width: int) -> Cost:
-    details = SharedDetails(
-        instruction="ld.shared",
-        width_bytes=width,
-        instructions=1,
-        wavefronts_per_instruction=1,
-        ideal_wavefronts_per_instruction=1,
-        target="sm90",
-    )
-    return Cost("", 1, details)
 
 
 def test_only_the_kernel_may_take_what_the_module_states() -> None:

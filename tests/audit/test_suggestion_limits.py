@@ -7,12 +7,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from small_modules import COLUMNS, ROWS, module_of
+from small_modules import COLUMNS, ROWS, module_of, shared_cost_of
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.findings import Note
 from tt_layout.audit.operations.cost import Cost
-from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import is_risky
 from tt_layout.audit.suggestions.buffers import is_narrowed
@@ -64,18 +64,6 @@ def cost_of(width: int, sectors: int | None) -> Cost:
         **unknown,
         **passed,
         **totals,
-    )
-    return Cost("", 1, details)
-
-
-def shared_cost_of(width: int) -> Cost:
-    details = SharedDetails(
-        instruction="ld.shared",
-        width_bytes=width,
-        instructions=1,
-        wavefronts_per_instruction=1,
-        ideal_wavefronts_per_instruction=1,
-        target="sm90",
     )
     return Cost("", 1, details)
 

@@ -242,7 +242,7 @@ class _Execution:
         self._iterations: list[Iteration] = []
         self._unknown: dict[str, None] = {}
         self._held = 0.0
-        self._depth, self._marks = 0, list[float]()
+        self._marks: list[float] = []
         self._spans: deque[Stretch] = deque(maxlen=MOST_SPANS)
 
     def result(self) -> Walked:
