@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from fuzz import run_all, run_reading
 from harness import SECTIONS, run
 from mutated_readings import to_editor

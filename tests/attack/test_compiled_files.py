@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import struct
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from forking import Limits, server
 from harness import DUMP, MEGABYTES, SECONDS, fault_of
 from test_compiled_kernels import cubin

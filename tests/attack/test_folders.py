@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from forking import Ended, Limits, server
 from harness import DUMP, MEGABYTES, SECONDS, TYPE, fault_of
 from test_lost_files import ROOT

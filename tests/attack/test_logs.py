@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from collections.abc import Callable, Iterator
 from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from forking import Ended, Limits, server
 from harness import DUMP, MEGABYTES, SECONDS, fault_of
 

@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from harness import BLOCKED, DUMP, MANIFEST, MEGABYTES, SECONDS
 
 from tt_layout.files import ENTRY, TAG, CacheFolder, user_cache
-
-sys.path.insert(0, str(Path(__file__).parent))
-from harness import BLOCKED, DUMP, MANIFEST, MEGABYTES, SECONDS
 
 ROOT = Path(__file__).parent.parent.parent
 

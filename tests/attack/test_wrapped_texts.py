@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import gzip
 import io
-import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 from forking import Limits, server
 from harness import DUMP, fault_of
 

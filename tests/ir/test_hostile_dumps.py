@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
+from hostile_dumps import CYCLE, DUMPS, last_two, shared_quotients, shared_values
 from tiers import sampled
 from work import calls_of
 
@@ -15,9 +13,6 @@ from tt_layout.hardware import find_target
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa.reader import SsaReader
 from tt_layout.notation.registry import read_layout
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "attack"))
-from hostile_dumps import CYCLE, DUMPS, last_two, shared_quotients, shared_values
 
 
 def trip_count(dump: str) -> str:
