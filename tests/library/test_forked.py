@@ -100,12 +100,33 @@ class TestListsOfConfigurations:
         configs = [self.config(LENGTH=length) for length in (400, 4, 40, 4)]
         kept = prune["early_config_prune"](configs, {"n": 4}, grid=(132,))
         times = [model(n=4, grid=(132,), **config.all_kwargs()) for config in configs]
-        assert (kept, compiled_here) == (configs, [400])
+        assert (kept, compiled_here) == (configs[:3], [400])
         assert times[0] > times[2] > times[1] == times[3]
         assert (prune["perf_model"], prune["top_k"]) == (model, 2)
         assert runtime.driver.active is driver
         alone = tt_layout.perf_model(lambda **_: kernel(chain(40)), (132,), gpu="h100")
         assert alone() == times[2]
+
+    @pytest.mark.parametrize("forks", [True, False])
+    def test_configurations_of_the_same_dump_are_one(
+        self, runtime: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, forks: bool
+    ) -> None:
+        def run(LENGTH: int, num_stages: int, **arguments: Any) -> SimpleNamespace:  # noqa: N803
+            if LENGTH == 7:
+                raise RuntimeError("refused")
+            length = LENGTH + (num_stages == 4)
+            return SimpleNamespace(asm={"ttgir": kernel(chain(length))})
+
+        monkeypatch.setattr(autotuning, "can_fork", lambda: forks)
+        model = tt_layout.perf_model(SimpleNamespace(run=run), (132,), gpu="h100")
+        configs = [
+            self.config(LENGTH=length, num_stages=stages, maxnreg=most)
+            for length, stages, most in (
+                (4, 2, None), (4, 3, None), (4, 4, None), (4, 3, 64), (7, 2, None), (7, 3, None),
+            )  # fmt: skip
+        ]
+        kept = model.estimate_all(configs, {})
+        assert [configs.index(config) for config in kept] == [0, 2, 3, 4, 5]
 
     def test_what_fails_in_a_copy_is_compiled_here(self, runtime: SimpleNamespace) -> None:
         def run(LENGTH: int, **arguments: Any) -> SimpleNamespace:  # noqa: N803

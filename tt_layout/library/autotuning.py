@@ -17,6 +17,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from math import inf
 from threading import RLock, get_ident
 from time import monotonic
@@ -46,6 +47,7 @@ SECONDS = 60.0
 """Without any answer, after which the copies are ended."""
 
 Config = TypeVar("Config")
+Answer = TypeVar("Answer")
 
 _OF_A_LAUNCH = frozenset({"grid", "warmup"})
 """Arguments of a launch that are none of its kernel."""
@@ -70,12 +72,12 @@ def can_fork() -> bool:
 
 
 def answers_of(
-    call: Callable[[int], float | None],
+    call: Callable[[int], Answer | None],
     number: int,
     *,
     workers: int | None = None,
     seconds: float = SECONDS,
-) -> dict[int, float]:
+) -> dict[int, Answer]:
     """Return what a function says of 0 .. number - 1, asked in copies of this process.
 
     What is None there, raises, ends its process or takes too long is missing: the caller asks
@@ -96,7 +98,7 @@ def answers_of(
 
     context = get_context("fork")
     workers = min(number, workers or processors())
-    answers: dict[int, float] = {}
+    answers: dict[int, Answer] = {}
     copies = []
     reading: list[Connection[Any, Any]] = []
     try:
@@ -130,7 +132,7 @@ def answers_of(
 
 
 def _answer(
-    call: Callable[[int], float | None], numbers: Sequence[int], there: Connection[Any, Any]
+    call: Callable[[int], Answer | None], numbers: Sequence[int], there: Connection[Any, Any]
 ) -> None:
     """Answer some calls in a copy, which says nothing else."""
     import os
@@ -298,7 +300,7 @@ class PerfModel:
         self._kernel, self._grid = kernel, grid
         self._asked = find_product(gpu) if gpu is not None else None
         self._shared = SharedWork(explains=False)
-        self._estimates: dict[str, float] = {}
+        self._estimates: dict[str, _Estimated] = {}
 
     def __call__(self, **named: Any) -> float:
         """Return the microseconds of a launch; infinity where there is no estimate.
@@ -306,14 +308,17 @@ class PerfModel:
         Args:
             named: arguments of the kernel and options of the launch, by name.
         """
-        launch = self._launch(named)
+        return self._estimated(self._launch(named)).microseconds
+
+    def _estimated(self, launch: _Asked) -> _Estimated:
         if launch.key not in self._estimates:
             try:
-                self._estimates[launch.key] = self._microseconds(launch, self._product)
+                self._estimates[launch.key] = self._estimate(launch, self._product)
             except Exception as error:
                 if not is_refusal(error):
                     raise
-                self._estimates[launch.key] = inf  # such a configuration is not launched
+                # Such a configuration is not launched.
+                self._estimates[launch.key] = _Estimated(inf, launch.key)
         return self._estimates[launch.key]
 
     def pruning(self, top_k: int = 5) -> dict[str, Any]:
@@ -331,40 +336,46 @@ class PerfModel:
     def estimate_all(
         self, configs: Sequence[Config], named_args: Mapping[str, Any], **others: Any
     ) -> list[Config]:
-        """Estimate a list of configurations beside each other, and return all of them.
+        """Estimate a list of configurations beside each other, and return those that differ.
+
+        Of configurations whose dumps are the same, as those with more or fewer stages are where no
+        loop is pipelined, the first is left: they take the same time, and fill the places of others
+        among those that are run.
 
         A kernel of ``triton.jit`` is compiled by copies of this process, one for each processor,
-        which do not use the GPU; the first configuration is compiled here, for what all share.
-        What a copy cannot say is left to the call for one configuration.
+        which do not use the GPU; the first configuration is compiled here, for what all share, and
+        what a copy cannot say, too.
 
         Args:
             configs: of ``triton.autotune``.
             named_args, others: arguments of the kernel, as the autotuner hands them over.
         """
-        asked: dict[str, _Asked] = {}
-        for config in configs:
-            options = config.all_kwargs()  # type: ignore[attr-defined]
-            launch = self._launch({**named_args, **others, **options})
-            if launch.key not in self._estimates:
-                asked.setdefault(launch.key, launch)
+        launches = [
+            self._launch({**named_args, **others, **config.all_kwargs()})  # type: ignore[attr-defined]
+            for config in configs
+        ]
+        asked = {launch.key: launch for launch in launches if launch.key not in self._estimates}
         if asked and hasattr(self._kernel, "run") and can_fork():
             first, *rest = asked.values()
-            self(**first.arguments)
+            self._estimated(first)
             self._estimate_beside(rest)
-        return list(configs)
+        different: dict[str, Config] = {}
+        for config, launch in zip(configs, launches):
+            different.setdefault(self._estimated(launch).same, config)
+        return list(different.values())
 
     def _estimate_beside(self, launches: Sequence[_Asked]) -> None:
         """Estimate launches in copies of this process."""
         product = self._product
         driver = _ToldDriver.of_triton()
 
-        def microseconds(number: int) -> float:
+        def estimated(number: int) -> _Estimated:
             if driver is not None:
                 driver.use()
-            return self._microseconds(launches[number], product)
+            return self._estimate(launches[number], product)
 
         with _STOPPING:  # which no other thread holds in a copy, then
-            answers = answers_of(microseconds, len(launches))
+            answers = answers_of(estimated, len(launches))
         self._estimates |= {launches[number].key: answer for number, answer in answers.items()}
 
     @property
@@ -378,13 +389,14 @@ class PerfModel:
         described = sorted((name, _described(argument)) for name, argument in arguments.items())
         return _Asked(arguments, tuple(grid), repr((tuple(grid), described)))
 
-    def _microseconds(self, launch: _Asked, product: Target | None) -> float:
+    def _estimate(self, launch: _Asked, product: Target | None) -> _Estimated:
         """Return the time of a launch; infinity where there is no estimate of it."""
         arguments, grid = launch.arguments, launch.grid
         built = _built(self._kernel, arguments, grid)
-        modules = parse_ir(built if isinstance(built, str) else built.asm[STAGE])
+        text = built if isinstance(built, str) else built.asm[STAGE]
+        modules = parse_ir(text)
         if not modules:
-            return inf
+            return _Estimated(inf, launch.key)
         module = modules[-1]
         x, y, z = (*grid, 1, 1)[:3]
         numbers = ((name, int(n)) for name, n in arguments.items() if isinstance(n, int))
@@ -396,7 +408,20 @@ class PerfModel:
         check_product(GivenValues(product=self._asked), [audit.chip])
         estimates = [kernel.estimate for kernel in kernels_of(audit, (x, y, z))]
         times = [estimate.seconds for estimate in estimates if isinstance(estimate, Estimate)]
-        return 1e6 * times[0] if len(times) == len(estimates) == 1 else inf
+        is_one = len(times) == len(estimates) == 1
+        return _Estimated(1e6 * times[0] if is_one else inf, _digest(launch, text))
+
+
+class _Estimated(NamedTuple):
+    """An estimate of a launch.
+
+    Attributes:
+        microseconds: that it takes; infinity where there is no estimate.
+        same: that is equal for launches of the same code.
+    """
+
+    microseconds: float
+    same: str
 
 
 class _Asked(NamedTuple):
@@ -411,6 +436,16 @@ class _Asked(NamedTuple):
     arguments: dict[str, Any]
     grid: tuple[int, ...]
     key: str
+
+
+def _digest(launch: _Asked, text: str) -> str:
+    """Return a digest that is equal for launches of the same dump in the same way.
+
+    What the number of stages changes is in the dump; other options may change what is made of it.
+    """
+    options = {name: value for name, value in launch.arguments.items() if name != "num_stages"}
+    described = sorted((name, _described(value)) for name, value in options.items())
+    return sha256(repr((launch.grid, described, text)).encode()).hexdigest()
 
 
 class _ToldDriver:
