@@ -119,11 +119,10 @@ class TestListsOfConfigurations:
 
         monkeypatch.setattr(autotuning, "can_fork", lambda: forks)
         model = tt_layout.perf_model(SimpleNamespace(run=run), (132,), gpu="h100")
+        chosen = [(4, 2, 0), (4, 3, 0), (4, 4, 0), (4, 3, 64), (7, 2, 0), (7, 3, 0)]
         configs = [
             self.config(LENGTH=length, num_stages=stages, maxnreg=most)
-            for length, stages, most in (
-                (4, 2, None), (4, 3, None), (4, 4, None), (4, 3, 64), (7, 2, None), (7, 3, None),
-            )  # fmt: skip
+            for length, stages, most in chosen
         ]
         kept = model.estimate_all(configs, {})
         assert [configs.index(config) for config in kept] == [0, 2, 3, 4, 5]
