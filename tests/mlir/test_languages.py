@@ -154,15 +154,22 @@ TYPES = {
     "bf16[64,64]{1,0}": "a type of HLO",
     "tensor<64x64xf16, #blocked>": "a type",
     "memref<64x64xf16, strided<[64, 1]>, 3>": "a type",
-    "xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>": "a layout of XeGPU",
+    "xegpu.layout<lane_layout = [1, 16], lane_data = [1, 1]>": "an attribute of XeGPU",
+    "#xegpu.layout<sg_layout = [4, 4], sg_data = [2, 2]>": "an attribute of XeGPU",
+    "#xegpu.slice<#xegpu.layout<sg_layout = [4, 4]>, dims = [0]>": "an attribute of XeGPU",
+    "tlx.layout_encoding()": "the base class of TLX's layouts",
+    "#tlx.layout_encoding<{a = 1}>": "the base class of TLX's layouts",
+    "#iree_gpu.mma_layout<MFMA_F32_16x16x16_F16>": "MLIR of IREE",
 }
 
 
 @pytest.mark.parametrize("text", TYPES)
 def test_a_type_that_stands_for_a_layout_is_named(run: Run, text: str) -> None:
-    outcome = run("-l", text, "-t", "tensor<64x64xf16>")
-    assert outcome.status == 2
-    assert f": error: this is {TYPES[text]}, no layout: " in outcome.err
+    told = f": error: this is {TYPES[text]}, no layout: "
+    for arguments in ("-l", text, "-t", "tensor<64x64xf16>"), ("info", text):
+        outcome = run(*arguments)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert told in outcome.err
 
 
 @pytest.mark.slow
@@ -275,3 +282,38 @@ def test_instructions_and_lambdas_in_place_of_a_layout_are_named(
     outcome = run("-l", text, "-t", "64x64xf16")
     assert (outcome.status, outcome.out) == (2, "")
     assert outcome.err.startswith(f"-l:1:1: error: this is {name}, no layout: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("PTX", "ldmatrix"),
+        ("PTX", "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"),
+        ("AMD assembly", "v_mfma_f32_32x32x8f16"),
+        ("SASS", "HMMA.16816.F32"),
+    ],
+)
+def test_a_name_of_an_instruction_is_told_by_every_command(name: str, text: str, run: Run) -> None:
+    """With or without a type, as an option, an argument, an expression."""
+    layout = "#ttg.blocked<{sizePerThread=[1],threadsPerWarp=[32],warpsPerCTA=[4],order=[0]}>"
+    typed = "-t", "128xf16"
+    commands = ("-l", text, *typed), ("info", text, *typed), ("info", text), ("cute", text)
+    for arguments in (*commands, ("convert", layout, text)):
+        outcome = run(*arguments)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert f":1:1: error: this is {name}, no " in outcome.err
+
+
+def test_a_file_called_like_an_instruction_is_read(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    dump = (Path(__file__).parents[2] / "examples/kernels/attention-sm90.ttgir").read_text()
+    Path("cp.async.ttgir").write_text(dump)
+    assert run("info", "cp.async.ttgir:blocked").status == 0
+
+
+def test_a_name_alone_is_no_expression(run: Run) -> None:
+    outcome = run("cute", "Layuot")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "EXPRESSION:1:1: error: Layuot is a name, no layout: " in outcome.err

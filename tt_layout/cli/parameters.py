@@ -193,10 +193,7 @@ class LayoutParameter(NotationParameter):
             from tt_layout.mlir.source import read_source
 
             return self.read_file(read_source(text), context)
-        if "\n" in text or any(sign in text for sign in "=;(%"):
-            from tt_layout.mlir.languages import refuse_language
-
-            refuse_language(text, context.name)
+        refuse_foreign_text(text, context.name)
         path, separator, alias = text.rpartition(":")
         if not separator and os.path.isfile(text):
             from tt_layout.mlir.languages import read_mlir
@@ -398,8 +395,38 @@ def _with_dump(context: click.Context, values: Mapping[str, Any]) -> Mapping[str
         from tt_layout.cli.dump_arguments import inferred
 
         context.meta[_OF_DUMP] = inferred(context, values)
+        if not isinstance(context.meta[_OF_DUMP].get("tensor"), str):
+            _refuse_languages(context.command, values)
     known: Mapping[str, Any] = context.meta[_OF_DUMP]
     return known
+
+
+def _refuse_languages(command: click.Command, values: Mapping[str, Any]) -> None:
+    """Refuse a text in another language before its type is missing.
+
+    Raises:
+        LayoutError: a layout is in one.
+    """
+    for parameter in command.params:
+        value = values.get(parameter.name or "")
+        for text in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(parameter, LayoutArgument) and isinstance(text, str):
+                refuse_foreign_text(text, label(parameter))
+
+
+def refuse_foreign_text(text: str, name: str) -> None:
+    """Refuse a text in another language that stands for a layout, and is neither one nor a file.
+
+    Raises:
+        LayoutError: it is in one.
+    """
+    from tt_layout.notation.registry import is_notation
+
+    is_attribute = text.lstrip().startswith("#")
+    if is_attribute or not (is_notation(text) or os.path.exists(text.rpartition(":")[0] or text)):
+        from tt_layout.mlir.languages import refuse_language
+
+        refuse_language(text, name)
 
 
 # -- options that several commands take ---------------------------------------------------------

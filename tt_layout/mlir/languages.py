@@ -52,6 +52,7 @@ LANGUAGES = (
             r"|^\s*\.(?:visible )?\.?(?:entry|reg|func)\b"
             r"|^\s*(?:@!?%p\d+ )?[a-z][\w]*(?:\.[\w:]+)+[ \t]+[{[%][^=\n]*;"
             r"|\A\s*(?:w?g?mma|ldmatrix|stmatrix|tcgen05|cp|mbarrier)\.(?:\w|::)+(?:\.\w|\s|$)"
+            r"|\A\s*(?:wgmma|ldmatrix|stmatrix|tcgen05|mbarrier)\s*\Z"
         ),
         BESIDE,
     ),
@@ -68,7 +69,14 @@ LANGUAGES = (
         ),
         BESIDE,
     ),
-    Language("SASS", _sign(r"^\s*/\*[0-9a-f]{4,}\*/\s+\S|^\s*Function : \S"), BESIDE),
+    Language(
+        "SASS",
+        _sign(
+            r"^\s*/\*[0-9a-f]{4,}\*/\s+\S|^\s*Function : \S"
+            r"|\A\s*(?:LDSM|STSM|LDGSTS|[HIQ]G?MMA|UTC[HIQO]MMA)(?:\.\w+)*(?:\s|$)"
+        ),
+        BESIDE,
+    ),
     Language(
         "LLVM IR",
         _sign(
@@ -129,7 +137,16 @@ LANGUAGES = (
         _sign(r"\A\s*(?:tensor|memref|vector)<"),
         "give the layout in it, and it beside it",
     ),
-    Language("a layout of XeGPU", _sign(r"\A\s*xegpu\.layout<"), NO_TRITON),
+    Language(
+        "an attribute of XeGPU",
+        _sign(r"\A\s*#?xegpu\.(?:slice|layout)\b"),
+        "it spreads vectors of MLIR's over sub-groups; give the .ttgir of a kernel",
+    ),
+    Language(
+        "the base class of TLX's layouts",
+        _sign(r"\A\s*#?(?:\w+\.)*tlx\.layout_encoding\b"),
+        "give one of its subclasses, such as tlx.swizzled_shared_layout_encoding(..)",
+    ),
     Language("JSON", _sign(r"\A\s*[\[{]\s*(?:[\]}\"\[{\d-]|$)"), "give the dump in a field of it"),
 )
 """The languages, the most telling signs first."""
@@ -261,7 +278,10 @@ _OF_TRITON = re.compile(rf"{_NAMED_BY_TRITON.pattern}|^#\w+ = #", re.M)
 """What dumps of Triton have, of any era."""
 
 
-_PREPROCESSOR = re.compile(r"\s*#(?:\s|(?:include|pragma|define|if|ifdef)\b)")
+_FOREIGN_NUMBER_SIGN = re.compile(
+    rf"\s*#(?:\s|(?:include|pragma|define|if|ifdef)\b|(?!(?:{'|'.join(_DIALECTS)})\.)\w+\.\w)"
+)
+"""The beginning of a line of a preprocessor, a comment, or an attribute that is not Triton's."""
 
 
 def refuse_language(text: str, name: str) -> None:
@@ -278,7 +298,7 @@ of it: tt-layout LAYOUT
         #include <cuda.h>
         ^
     """
-    if not text.lstrip().startswith("#") or _PREPROCESSOR.match(text):
+    if not text.lstrip().startswith("#") or _FOREIGN_NUMBER_SIGN.match(text):
         _refuse(_language_or_mlir(text), Source(text, name), "layout")
 
 

@@ -20,6 +20,7 @@ from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute.expression import evaluate, evaluated_layout
+from tt_layout.notation.cute.values import Name
 from tt_layout.reports.cute import CuteReport
 
 
@@ -49,6 +50,10 @@ def command(
         _refuse_file(expression)
     try:
         value = evaluate(expression, "EXPRESSION")
+        if isinstance(value, Name):
+            source = Source(expression, "EXPRESSION")
+            message = f"{value.text} is a name, no layout: give what it stands for"
+            raise LayoutError(message, source.span(0, len(expression)))
     except LayoutError:
         refuse_foreign(Source(expression, "EXPRESSION"), "expression of CuTe", has_cute=True)
         raise
