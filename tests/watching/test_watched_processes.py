@@ -19,6 +19,7 @@ from test_watching import FAKE_JIT, KERNEL, run
 import tt_layout
 from tt_layout.kernels.seen import CompiledKernel, Launch, Record
 from tt_layout.watching.journal import Journal, process_logs
+from tt_layout.watching.report import report_of
 from tt_layout.watching.session import raised_termination
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -263,6 +264,45 @@ def test_a_line_that_was_cut_off_is_said(tmp_path: Path) -> None:
     [log] = process_logs(str(tmp_path))
     assert log.failure is not None
     assert "is damaged" in log.failure
+
+
+def test_a_line_is_one_call_of_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that ends between two calls would tear it, and so would a second thread."""
+    written: list[bytes] = []
+    write = os.write
+
+    def noted(file: int, line: bytes) -> int:
+        written.append(line)
+        return write(file, line)
+
+    monkeypatch.setattr(os, "write", noted)
+    Record(journal=Journal(str(tmp_path))).compiled(CompiledKernel("1", "copy", "x" * 9999, "a:1"))
+    version, kernel = written
+    assert version.endswith(b"\n")
+    assert kernel.endswith(b"\n")
+    [path] = tmp_path.iterdir()
+    assert path.read_bytes() == version + kernel
+
+
+def test_a_process_that_is_forked_has_a_journal_of_its_own(tmp_path: Path) -> None:
+    """Also where its parent has written into one before."""
+    journal = Journal(str(tmp_path))
+    journal.launched("a", Launch((1, 1, 1), ()))
+    if (child := os.fork()) == 0:
+        journal.launched("b", Launch((2, 1, 1), ()))
+        os._exit(0)
+    os.waitpid(child, 0)
+    journal.failed("a")
+    logs = {log.process: log for log in process_logs(str(tmp_path))}
+    assert logs.keys() == {os.getpid(), child}
+    assert (logs[child].failure, logs[os.getpid()].failure) == (None, "a")
+
+
+@pytest.mark.parametrize(
+    ("processes", "last"), [(1, "no kernel was compiled or launched"), (3, "  from 3 processes")]
+)
+def test_the_table_says_from_how_many_processes_it_is(processes: int, last: str) -> None:
+    assert str(report_of((), processes)).splitlines()[-1] == last
 
 
 # -- workers of xdist -----------------------------------------------------------------------
