@@ -63,6 +63,8 @@ def safe_lines(text: str, *, coloured: bool = False) -> str:
     Example:
         >>> safe_lines("a\x07\n  ::stop-commands::x\n##[group]y")
         'a?\n  ?:stop-commands::x\n?#[group]y'
+        >>> safe_lines("\x1b[31ma\x07\x1b[0m\x1b[2J", coloured=True)
+        '\x1b[31ma?\x1b[0m?[2J'
     """
     if not text.replace("\n", "").isprintable():
         text = "\n".join(_safe_line(line, coloured) for line in text.split("\n"))

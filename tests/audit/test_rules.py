@@ -151,6 +151,29 @@ def test_nothing_is_ruled_out_that_is_not_known(run: Run) -> None:
     assert str(summary["text"]).startswith(said)
 
 
+DOT = """\
+#a = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1],
+                   order = [1, 0]}>
+#x = #ttg.dot_op<{opIdx = 0, parent = #a}>
+#y = #ttg.dot_op<{opIdx = 1, parent = #a}>
+module attributes {WARPSttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @f(%a: tensor<32x32xf32, #x>, %b: tensor<32x32xf32, #y>,
+                    %c: tensor<32x32xf32, #a>) {
+    %0 = tt.dot %a, %b, %c :
+      tensor<32x32xf32, #x> * tensor<32x32xf32, #y> -> tensor<32x32xf32, #a>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("warps", ["", '"ttg.num-warps" = 1 : i32, '])
+def test_a_module_that_names_no_warps_multiplies_as_one(warps: str, run: Run) -> None:
+    """1,024 FMA of each of 32 threads, of which a multiprocessor does 128 in a cycle."""
+    [found] = audited(run, DOT.replace("WARPS", warps))["findings"]
+    assert (found["kind"], found["cost"]) == ("tensor-cores", 256)
+
+
 RULE = """
 from dataclasses import dataclass
 from tt_layout.audit.findings import Counted, Finding, Occurrence

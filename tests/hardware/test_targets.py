@@ -16,7 +16,8 @@ from tt_layout import audit_ir, hardware
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.occupancy import occupancy
 from tt_layout.cli.values import read_values
-from tt_layout.hardware import PRODUCTS, ROWS, find_gpu, find_target
+from tt_layout.hardware import PRODUCTS, ROWS, TARGETS, find_gpu, find_target
+from tt_layout.hardware.target import Evidence
 from tt_layout.ir import parse_ir
 from tt_layout.ir.module import gpu_of
 
@@ -311,3 +312,13 @@ def test_a_target_may_be_a_product(name: str) -> None:
     assert found.target.product is not None
     assert found.target.product.key == name
     assert found.target == replace(find_target(found.chip), products=(found.target.product,))
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_source_says_what_is_only_taken_to_be_so(name: str) -> None:
+    """Also where a chip has the rest from another."""
+    target = TARGETS[name]
+    if target.load_evidence is not target.store_evidence is Evidence.ASSUMED:
+        assert "; of stores: " in target.source
+    if target.load_evidence is Evidence.ASSUMED:
+        assert "taken to be" in target.source or "assumed" in target.source

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import os
 from pathlib import Path
 
 import pytest
+from work import calls_of
 
 import tt_layout
-from tt_layout.ir.names import FORMER_NAMES, name_today, spellings
+from tt_layout.ir.names import FORMER_NAMES, MAX_REMEMBERED, name_today, spellings
 from tt_layout.ir.traits import NO_TRAITS, TRAITS, traits_of
 
 ROOT = Path(__file__).parents[2]
@@ -71,3 +73,17 @@ def test_operations_without_a_row() -> None:
     """Those of arith and math compute each element by itself; of others nothing is known."""
     assert traits_of("math.of_tomorrow").elementwise
     assert traits_of("tt.of_tomorrow") == NO_TRAITS
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_names_of_hostile_dumps_are_remembered_up_to_a_limit() -> None:
+    """In a copy of the process: what it remembers then is of no use to other tests."""
+    if (child := os.fork()) == 0:
+        asked = calls_of(lambda: traits_of("acme.first")), calls_of(lambda: traits_of("acme.first"))
+        is_remembered = asked[0] > asked[1]
+        for number in range(MAX_REMEMBERED):
+            traits_of(f"acme.a{number}")
+        traits_of("acme.last")
+        again = calls_of(lambda: traits_of("acme.last"))
+        os._exit(0 if is_remembered and again > asked[1] else 1)
+    assert os.waitpid(child, 0)[1] == 0

@@ -14,8 +14,10 @@ from tiers import sampled
 
 from tt_layout.audit.rules import rules
 from tt_layout.cli.output import terminal_text
+from tt_layout.dumps.audits import PassedOver
 from tt_layout.folding import fold
 from tt_layout.reports.fitted import Paragraph, Table
+from tt_layout.reports.kernel_overview import KernelOverview, Screenful
 from tt_layout.reports.report import Line
 
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
@@ -202,3 +204,15 @@ def test_a_row_of_a_diff_that_was_cut_is_cut_again() -> None:
     assert fold(row, 40) == "  -[[  T0:0|  T4:0,   T0:1|  T4:1,   ..."
     assert fold(row, 120) == row
     assert "\n" in fold(row.removesuffix("..."), 40)
+
+
+@pytest.mark.parametrize("screen", [None, 20])
+def test_what_was_skipped_is_folded_below_itself(screen: int | None) -> None:
+    """Further lines stand behind an indent, or each looks like another file."""
+    overview = KernelOverview((), (PassedOver("k.ttgir", "it " + "is long " * 9),), None, screen)
+    told = next(iter(overview.lines()))
+    assert isinstance(told, (Paragraph, Screenful))
+    first, *further = [line.text for line in told.fold(30)]
+    assert first.startswith("k.ttgir skipped: it is long")
+    assert further
+    assert all(line.startswith("  is ") or line.startswith("  long") for line in further)

@@ -109,6 +109,40 @@ os.wait()
     assert first["launches"][0]["count"] == 2
 
 
+HEURISTICS = """\
+from types import SimpleNamespace as Some
+class GridExpr:
+    @classmethod
+    def from_meta(cls, meta, config): return cls()
+    def eval_slow(self, arguments): return (arguments["xnumel"], 1, 1)
+class CachingAutotuner:
+    def __init__(self):
+        def launcher(xnumel): ...
+        launcher.config, launcher.cache_hash = "c", "kept"
+        self.launchers, self.fn, self.inductor_meta = [launcher], launcher, {}
+        self.compile_results = [Some(config="c", kernel=Some(hash="77"))]
+    def run(self, *arguments, **named): ...
+"""
+
+
+@pytest.mark.slow
+def test_what_inductor_launches_in_a_started_process_is_seen(program: Path) -> None:
+    runtime = program / "torch" / "_inductor" / "runtime"
+    runtime.mkdir(parents=True)
+    (runtime / "triton_heuristics.py").write_text(HEURISTICS)
+    (program / "cache" / "kept").mkdir(parents=True)
+    (program / "cache" / "kept" / "strided.ttgir").write_text(KERNEL)
+    text = """\
+import subprocess, sys
+code = "from torch._inductor.runtime import triton_heuristics as t; t.CachingAutotuner().run(7)"
+subprocess.run([sys.executable, "-c", code], check=True)
+"""
+    status, errors, report = watched(program, text, TRITON_CACHE_DIR=str(program / "cache"))
+    assert (status, errors, report["failure"]) == (0, "", None)
+    [kernel] = report["kernels"]
+    assert (kernel["hash"], kernel["launches"][0]["grid"]) == ("77", [7, 1, 1])
+
+
 @pytest.mark.slow
 def test_the_sitecustomize_of_the_program_still_runs(program: Path) -> None:
     (program / "sitecustomize.py").write_text("import builtins; builtins.mine = 7\n")

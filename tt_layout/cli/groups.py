@@ -199,6 +199,8 @@ def _folded(example: str) -> list[str]:
     Example:
         >>> _folded(f"tt-layout diff {ROWS} -t 64x64xf16 --reduce 1")[1]
         '    -t 64x64xf16 --reduce 1'
+        >>> _folded(f"tt-layout info {BLOCKED}")[-1]
+        "    warpsPerCTA = [1, 1], order = [1, 0]}>'"
     """
     lines = [INDENT]
     for word in re.findall(r"--?[\w-]+ (?!-)(?:'[^']*'|\S+)|'[^']*'|\S+", example):
