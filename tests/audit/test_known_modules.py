@@ -12,10 +12,14 @@ from tiers import sampled
 from work import calls_of
 
 from tt_layout import parse_ir
-from tt_layout.audit.audit import audit_module
+from tt_layout.audit.audit import Audit, audit_module, movement_total
+from tt_layout.audit.conclusions import cycles_by_kernel
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.modules.known_modules import KnownModules
 from tt_layout.audit.values.given import GivenValues
+from tt_layout.dumps.audits import Auditor
+from tt_layout.dumps.dump import Dump, Reading, silent
+from tt_layout.mlir.source import Source
 from tt_layout.reports.audit_data import audit_data
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -34,12 +38,37 @@ def test_a_module_that_comes_again_is_audited_as_if_alone(path: Path) -> None:
         assert together == audit_data(audit_module(module))
 
 
-def test_a_module_that_comes_again_is_not_read_again() -> None:
+def test_data_movements_of_a_module_that_comes_again_are_not_costed_again() -> None:
     text = KERNELS[0].read_text(encoding="utf-8")
     shared = SharedWork()
-    modules = parse_ir("".join(f"{HEADER}{text}\n\n" for _ in range(3)))
-    calls = [calls_of(partial(audit_module, module, shared)) for module in modules]
-    assert calls[2] * 10 < calls[0]  # for the second one it is found out where lines stand
+    modules = parse_ir("".join(f"{HEADER}{text}\n\n" for _ in range(2)))
+    calls = [calls_of(partial(movement_total, module, shared)) for module in modules]
+    assert calls[1] * 100 < calls[0]
+    rows = audit_module(modules[1]).movements
+    total = len(rows), sum(cycles_by_kernel(rows).values())
+    assert {movement_total(module, shared) for module in modules} == {total}
+
+
+def test_the_kernels_of_a_text_are_concluded_from_one_audit() -> None:
+    text = KERNELS[0].read_text(encoding="utf-8")
+    source = Source(f"{HEADER}{text}\n\n{HEADER}{text}")
+    auditor, audits = Auditor(Reading(progress=silent)), list[Audit]()
+
+    def conclude(audit: Audit) -> int:
+        audits.append(audit)
+        return len(audits)
+
+    modules = parse_ir(source.text)
+    answers = [*auditor.once(Dump(source), iter(modules), conclude)]
+    assert answers == [(module, 1) for module in modules]
+
+
+def test_an_answer_with_lines_is_that_of_modules_on_one_line() -> None:
+    known, asked = KnownModules(), list[int]()
+    modules = parse_ir("module {\n}\n// -----\nmodule {\n}\n// -----\nmodule {\n}\n")
+    for module in (modules[1], modules[1], modules[2]):
+        known.once(module, "question", partial(asked.append, module.line))
+    assert asked == [4, 7]
 
 
 @pytest.mark.parametrize(("length", "times"), [(1 << 22, 1), ((1 << 22) + 1, 2)])
@@ -50,7 +79,7 @@ def test_modules_of_up_to_four_million_characters_are_remembered(length: int, ti
         module: Any = SimpleNamespace(
             span=span, line=line, error=None, stands_alone=True, pass_name=None
         )
-        known.once(module, "question", lambda: asked.append(1))
+        known.once(module, "question", lambda: asked.append(1), has_lines=False)
     assert len(asked) == times
 
 

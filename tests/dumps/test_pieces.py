@@ -191,8 +191,9 @@ def test_what_cannot_be_read_has_no_pieces() -> None:
         "".join(compiled(f"f{n}") for n in range(13)),
         "".join(compiled("f" if n % 3 else f"f{n}") for n in range(13)),
         "".join(KERNEL.replace("@matmul(", f"@f{n}(") for n in range(5)),
+        f"// -----\n{KERNEL}" * 15,
     ],
-    ids=["modules", "compilations", "compilations in pieces", "few modules"],
+    ids=["modules", "compilations", "compilations in pieces", "few modules", "one kernel"],
 )
 def test_a_dump_in_pieces_is_reported_as_a_whole(
     run: Run, monkeypatch: pytest.MonkeyPatch, processors: int, text: str

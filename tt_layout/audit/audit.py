@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
+from typing import NamedTuple
 
 from tt_layout.audit.allocation import module_memory
-from tt_layout.audit.conclusions import Conclusions, MovementRow
+from tt_layout.audit.conclusions import Conclusions, MovementRow, cycles_by_kernel
 from tt_layout.audit.findings import Finding, Found, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
@@ -190,10 +191,22 @@ def explained(audit: Audit) -> Audit:
     return audit_module(audit.module, SharedWork(), audited.given, audit.known)
 
 
-def module_movements(
+class MovementTotal(NamedTuple):
+    """Data movements of a module together.
+
+    Attributes:
+        number: of the data movements.
+        cycles: of those whose cost is known, in one program.
+    """
+
+    number: int
+    cycles: float
+
+
+def movement_total(
     module: Module, shared: SharedWork, given: GivenValues | None = None
-) -> tuple[MovementRow, ...]:
-    """Return the data movements of a module with their costs, as its audit has them.
+) -> MovementTotal:
+    """Return what the data movements of a module cost together, as its audit has them.
 
     Args:
         module: the module.
@@ -202,11 +215,16 @@ def module_movements(
     """
     audited = AuditedModule(module, shared, given)
     shared.modules.give(audited.given)
-    return _rows(audited)
+
+    def total() -> MovementTotal:
+        rows = _rows(audited)
+        return MovementTotal(len(rows), sum(cycles_by_kernel(rows).values()))
+
+    return shared.modules.once(module, "total", total, has_lines=False)
 
 
 def _rows(audited: AuditedModule) -> tuple[MovementRow, ...]:
-    """Return the data movements of a module; those of a text that was met before are known."""
+    """Return the data movements of a module, found once for its audit and its history."""
 
     def find() -> tuple[MovementRow, ...]:
         return tuple(_movement_row(operation, audited) for operation in movements_of(audited))

@@ -278,20 +278,21 @@ class FindingLine(NamedTuple):
     Attributes:
         kinds: of `tt_layout.audit.rules.kinds`.
         weight: cycles wasted in one program.
-        line: of the dump.
+        below: lines from the first of its module to its own.
         message: what is wrong.
         location: the file and the line of the program; None where the dump has none.
     """
 
     kinds: tuple[str, ...]
     weight: float
-    line: int
+    below: int
     message: str
     location: tuple[str, int, int] | None
 
     @staticmethod
-    def of(finding: Finding) -> FindingLine:
-        """Shorten a finding."""
+    def of(finding: Finding, first_line: int) -> FindingLine:
+        """Shorten a finding of the module that begins on a line."""
         place = finding.location
         location = (place.file, place.line, place.column) if place is not None else None
-        return FindingLine(finding.kinds, finding.weight, finding.line, finding.message, location)
+        below = finding.line - first_line
+        return FindingLine(finding.kinds, finding.weight, below, finding.message, location)

@@ -410,7 +410,7 @@ class Kernel:
     @lazy
     def finding_lines(self) -> tuple[FindingLine, ...]:
         """Its findings as plain values, the most urgent first."""
-        return tuple(map(FindingLine.of, self.findings))
+        return tuple([FindingLine.of(finding, self.line) for finding in self.findings])
 
     @lazy
     def text(self) -> str:

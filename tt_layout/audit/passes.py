@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import inf
 from typing import NamedTuple
 
-from tt_layout.audit.audit import module_movements
-from tt_layout.audit.conclusions import cycles_by_kernel
+from tt_layout.audit.audit import movement_total
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.module import Module
@@ -109,8 +108,7 @@ def _cost(module: Module, number: int, shared: SharedWork, given: GivenValues | 
         return PassCost(number, module.line, header, 0, None)
     if stage is Stage.NO_LAYOUTS or has_lost_loops(module):
         return PassCost(number, module.line, header, len(module.operations), None)
-    rows = module_movements(module, shared, given)
-    return PassCost(number, module.line, header, len(rows), sum(cycles_by_kernel(rows).values()))
+    return PassCost(number, module.line, header, *movement_total(module, shared, given))
 
 
 class Compilations:

@@ -105,7 +105,7 @@ def tell_failures(watcher: Watcher) -> int:
 
     failures = watcher.failures
     for failure in failures[:MAX_NAMED]:
-        where = f"{safe(failure.file)}:{failure.finding.line}"
+        where = f"{safe(failure.file)}:{failure.line}"
         click.echo(
             f"failed on {failure.finding.kinds[0]}: {where}: {safe(failure.finding.message)}",
             err=True,

@@ -107,22 +107,51 @@ class Auditor:
             LayoutError: it cannot be read, or a given value does not fit its argument.
         """
         for module in modules or dump.meant(self._reading, self.interner):
-            explains = self._explained is None or self._audited < self._explained
-            if self._characters > MAX_KNOWN or self._shared.explains != explains:
-                self._forget(explains=explains)
-            self._characters += module.span.end - module.span.start
-            self._audited += 1
-            audit = audit_with(
-                module,
-                self._shared,
-                dump.launch,
-                self._reading.given,
-                dump.known,
-                is_judged=self._is_judged,
-            ).audit
-            self._arguments.update(dict.fromkeys(audit.arguments))
-            self._chips[audit.chip] = None
-            yield audit
+            yield self._audit(dump, module, self._shared_for(module))
+
+    def once(
+        self, dump: Dump, modules: Modules, conclude: Callable[[Audit], T]
+    ) -> Iterator[tuple[Module, T]]:
+        """Yield modules with what is concluded from their audits, one audit for those of a text.
+
+        Args:
+            dump: as it was opened, of no known launch.
+            modules: those that are audited.
+            conclude: finds what holds wherever the text stands; always the same function.
+
+        Raises:
+            LayoutError: as for `audits`.
+        """
+        for module in modules:
+            shared = self._shared_for(module)
+            shared.modules.give(self._reading.given or GivenValues())
+
+            def answer(module: Module = module, shared: SharedWork = shared) -> T:
+                return conclude(self._audit(dump, module, shared))
+
+            yield module, shared.modules.once(module, conclude, answer, has_lines=False)
+
+    def _shared_for(self, module: Module) -> SharedWork:
+        """Return what is known of earlier modules where the next one is audited."""
+        explains = self._explained is None or self._audited < self._explained
+        if self._characters > MAX_KNOWN or self._shared.explains != explains:
+            self._forget(explains=explains)
+        self._characters += module.span.end - module.span.start
+        self._audited += 1
+        return self._shared
+
+    def _audit(self, dump: Dump, module: Module, shared: SharedWork) -> Audit:
+        audit = audit_with(
+            module,
+            shared,
+            dump.launch,
+            self._reading.given,
+            dump.known,
+            is_judged=self._is_judged,
+        ).audit
+        self._arguments.update(dict.fromkeys(audit.arguments))
+        self._chips[audit.chip] = None
+        return audit
 
     def check_given(self) -> None:
         """Check that what was given is of a module that was audited.

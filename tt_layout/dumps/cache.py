@@ -24,7 +24,7 @@ from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.kernels.metadata import files_beside
 from tt_layout.version import __version__
 
-FORMAT = 3
+FORMAT = 4
 """Changes when what is kept changes."""
 
 MAX_BYTES = 256 << 20

@@ -14,6 +14,7 @@ from itertools import accumulate, count
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.findings import FindingLine
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.values.given import check_names
 from tt_layout.dumps.audits import Auditor
@@ -155,6 +156,9 @@ def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], 
     """Return what audits pieces one by one, with what it knows of earlier ones."""
     auditor = Auditor(reading, explained=0, keeps_text=False)
 
+    def conclude(audit: Audit) -> tuple[list[Kernel], tuple[str, ...]]:
+        return _brief_kernels("", audit), audit.arguments
+
     def read(piece: Piece) -> PieceKernels:
         dump, numbers = _dump_of(piece, known), count()
         modules = dump.modules_of_part(reading, auditor.interner)
@@ -162,9 +166,9 @@ def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], 
         kernels: list[Kernel] = []
         arguments: dict[str, None] = {}
         audited = 0
-        for audit in auditor.audits(dump, chosen_modules(counted)):
-            arguments.update(dict.fromkeys(audit.arguments))
-            kernels += _brief_kernels(piece.file, audit)
+        for module, (brief, names) in auditor.once(dump, chosen_modules(counted), conclude):
+            arguments.update(dict.fromkeys(names))
+            kernels += [kernel.with_values(file=piece.file, line=module.line) for kernel in brief]
             audited += 1
         return PieceKernels(tuple(kernels), audited, next(numbers), tuple(arguments))
 
@@ -175,9 +179,14 @@ def _brief_kernels(file: str, audit: Audit) -> list[Kernel]:
     """Return the table lines of a module's kernels, each with the place of its worst finding."""
     settled = (kernel.settled(has_bounds=False) for kernel in kernels_of(audit, file=file))
     return [
-        kernel.with_values(text="", signature="", finding_lines=kernel.finding_lines[:1])
+        kernel.with_values(text="", signature="", finding_lines=_worst(kernel))
         for kernel in settled
     ]
+
+
+def _worst(kernel: Kernel) -> tuple[FindingLine, ...]:
+    """Return the worst finding of a kernel without its sentence, which may name a line."""
+    return tuple([finding._replace(message="") for finding in kernel.finding_lines[:1]])
 
 
 def _worst_first(kernels: Iterable[Kernel]) -> list[Kernel]:

@@ -18,7 +18,6 @@ from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation, SharedWork
-from tt_layout.audit.modules.known_modules import mover
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.enums import TextEnum
@@ -205,11 +204,11 @@ class Piece:
     # -- what is wrong ----------------------------------------------------------------------
 
     @cached_property
-    def _diagnoses(self) -> tuple[tuple[Diagnosis, Finding | None], ...]:
+    def _diagnoses(self) -> tuple[Diagnosis, ...]:
         try:
             audits = self.audits
         except LayoutError as error:
-            return ((Diagnosis(1, "", error.message, "text", Severity.ERROR), None),)
+            return (Diagnosis(1, "", error.message, "text", Severity.ERROR),)
         return tuple(diagnosis for audit in audits for diagnosis in _of_audit(audit))
 
     @property
@@ -224,41 +223,28 @@ class Piece:
         return self._placed[1]
 
     def _moved(self, down: int) -> tuple[Diagnosis, ...]:
-        moved = [diagnosis._replace(line=diagnosis.line + down) for diagnosis, _ in self._diagnoses]
-        for at, (diagnosis, finding) in enumerate(self._diagnoses):
-            if down and _SENTENCE.search(diagnosis.message):
-                message = _message_below(finding, down) if finding is not None else None
-                if message is None:  # a sentence that was made with the line in it
-                    shifted = Piece("\n" * down + self.text, self._knowledge)
-                    return shifted.diagnoses(0)
-                moved[at] = moved[at]._replace(message=message)
+        if down and any(_SENTENCE.search(diagnosis.message) for diagnosis in self._diagnoses):
+            # A sentence names a line: it is made again where the piece stands.
+            return Piece("\n" * down + self.text, self._knowledge).diagnoses(0)
+        moved = [diagnosis._replace(line=diagnosis.line + down) for diagnosis in self._diagnoses]
         return tuple(moved)
 
 
-def _message_below(finding: Finding, down: int) -> str | None:
-    """Return the message of a finding with its lines moved down; None if it is fixed text."""
-    if _SENTENCE.search(repr(finding)):
-        return None
-    move = mover(finding)
-    moved: Finding = move(down) if move is not None else finding
-    return moved.message
-
-
-def _of_audit(audit: Audit) -> Iterator[tuple[Diagnosis, Finding | None]]:
+def _of_audit(audit: Audit) -> Iterator[Diagnosis]:
     error = audit.module.error
     if error is not None:
         line = getattr(error.location, "line", None) or audit.module.line
-        yield Diagnosis(line, "", error.message, "text", Severity.ERROR), None
+        yield Diagnosis(line, "", error.message, "text", Severity.ERROR)
     shares = Shares(audit)
     for number, group in enumerate(grouped(audit.findings), 1):
         for finding in group:
             severity = _severity(finding, shares)
             what = finding.line, finding.name, finding.message, finding.kind
-            yield Diagnosis(*what, severity, number), finding
+            yield Diagnosis(*what, severity, number)
     adviser = Adviser(audit, shares)
     for note in audit.notes:
         finding, message = note.finding, note_message(adviser, note)
-        yield Diagnosis(finding.line, finding.name, message, finding.kind, Severity.NOTE), None
+        yield Diagnosis(finding.line, finding.name, message, finding.kind, Severity.NOTE)
 
 
 def _severity(finding: Finding, shares: Shares) -> Severity:

@@ -323,7 +323,9 @@ class Comparing:
     def _watch(self, file: str, before: Audit, after: Audit) -> None:
         """Keep the findings that an audit has and the one before has not."""
         if self._watcher is not None:
-            self._watcher.found += [NamedFinding(file, finding) for finding in fresh(before, after)]
+            place = file, after.module.line
+            findings = fresh(before, after)
+            self._watcher.found += [NamedFinding(*place, finding) for finding in findings]
 
     def _audits(self, *modules: Module) -> tuple[Audit, Audit]:
         before, after = (audit_module(module, self._shared, self._given) for module in modules)

@@ -231,8 +231,8 @@ def _cells(kernel: Kernel, name: str) -> list[str]:
     shared = size(kernel.shared_bytes) if kernel.shared_bytes is not None else "-"
     registers = kernel.facts.registers
     findings = kernel.finding_lines
-    worst = findings[0].line if findings else kernel.line
-    where = f"{kernel.file}:{worst}"
+    below = findings[0].below if findings else 0
+    where = f"{kernel.file}:{kernel.line + below}"
     programs = str(kernel.programs) if kernel.programs is not None else "-"
     time, gain, cure = (_settled(kernel, key) or "-" for key in _WATCHED.values())
     start = time, gain, f"{kernel.weight:.0f}", programs, name, kernel.target or "-"
@@ -256,7 +256,7 @@ def kernel_data(kernel: Kernel) -> dict[str, Any]:
         {
             "kind": finding.kinds[0],
             "kinds": list(finding.kinds),
-            "line": finding.line,
+            "line": kernel.line + finding.below,
             "message": finding.message,
             "cost_in_all": finding.weight,
             "location": dict(zip(("file", "line", "column"), finding.location))

@@ -22,10 +22,22 @@ Limits = Mapping[str, float]
 
 
 class NamedFinding(NamedTuple):
-    """A finding, and the dump that it is in."""
+    """A finding with its place.
+
+    Attributes:
+        file: the dump.
+        first_line: that its module begins with.
+        finding: the finding.
+    """
 
     file: str
+    first_line: int
     finding: FindingLine
+
+    @property
+    def line(self) -> int:
+        """The line of the dump."""
+        return self.first_line + self.finding.below
 
 
 def read_limits(texts: Sequence[str]) -> dict[str, float]:
@@ -66,7 +78,7 @@ def fresh(before: Audit, after: Audit) -> list[FindingLine]:
     for finding in after.findings:
         left[key(finding)] -= 1
         if left[key(finding)] < 0:
-            findings.append(FindingLine.of(finding))
+            findings.append(FindingLine.of(finding, after.module.line))
     return findings
 
 
@@ -88,8 +100,10 @@ class Watcher:
     def pass_on(self, file: str, audits: Iterable[Audit]) -> Iterator[Audit]:
         """Yield audits, and keep their findings."""
         for audit in audits:
+            first = audit.module.line
             self.found += [
-                NamedFinding(file, FindingLine.of(finding)) for finding in audit.findings
+                NamedFinding(file, first, FindingLine.of(finding, first))
+                for finding in audit.findings
             ]
             yield audit
 
@@ -115,7 +129,7 @@ class Watcher:
         """Return the file and line to annotate: of the program if it is there, else of the dump."""
         location = named.finding.location
         if location is None:
-            return named.file, named.finding.line
+            return named.file, named.line
         path = self.program.path(location[0]) or location[0]
         relative = os.path.relpath(path) if os.path.isabs(path) else path
         return path if relative.startswith("..") else relative, location[1]

@@ -236,7 +236,7 @@ class WatchReport(Printed):
         """Return a line for each finding that is a failure, the most expensive first."""
         watcher = Watcher(limits)
         watcher.found += [
-            NamedFinding(kernel.audit.file, finding)
+            NamedFinding(kernel.audit.file, kernel.audit.line, finding)
             for kernel in self.kernels
             if kernel.audit is not None
             for finding in kernel.audit.finding_lines

@@ -215,6 +215,7 @@ class ProgramFootprints:
             module,
             ("reach", None if self._is_one else self._grid, place, at),
             lambda: self.whole(full, access, evaluator),
+            has_lines=False,
         )
 
     def whole(

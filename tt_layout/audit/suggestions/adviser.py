@@ -212,12 +212,12 @@ class Adviser:
         return found
 
     def _once(self, what: str, finding: Finding, answer: Callable[[Finding], T]) -> T:
-        """Return an answer, which is the same for modules of one text but for the lines."""
+        """Return an answer, which is the same for modules of one text on the same line."""
         audited, movement = self.audit.audited, finding.movement
         if audited is None or movement is None:
             return answer(finding)
         line, column = movement.operation.line, movement.operation.column
-        question = what, line - audited.module.line, column, finding.kinds
+        question = what, line, column, finding.kinds
         return audited.shared.modules.once(audited.module, question, lambda: answer(finding))
 
     def _reason(self, finding: Finding) -> Reason | None:

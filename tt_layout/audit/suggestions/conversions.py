@@ -38,7 +38,7 @@ def tried_sides(advice: Advice, full: FullOperation) -> tuple[Suggestion, ...]:
             sorted(present, key=lambda suggestion: (-suggestion.saved, suggestion.asked_more))
         )
 
-    question = "sides", operation.line - module.line, operation.column
+    question = "sides", operation.line, operation.column
     return audited.shared.modules.once(module, question, tried)
 
 

@@ -407,7 +407,8 @@ def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> 
     screen = terminal_size(sys.stdout) if chosen.top is None and output_format == "text" else None
     overview = KernelOverview(*listed, chosen.top, screen.lines if screen is not None else None)
     for kernel in listed.kernels:
-        watcher.found += [NamedFinding(kernel.file, finding) for finding in kernel.finding_lines]
+        place = kernel.file, kernel.line
+        watcher.found += [NamedFinding(*place, finding) for finding in kernel.finding_lines]
     emit(watcher if _annotates(output_format) else overview, output_format)
     return tell_failures(watcher)
 
