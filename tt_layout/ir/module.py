@@ -214,6 +214,10 @@ class Meanings(Protocol):
     def release(self) -> Release | None:
         """The release whose rules hold; None for those that fit."""
 
+    @property
+    def has_type_aliases(self) -> bool:
+        """Whether types have aliases."""
+
     def type_of_text(self, text: str) -> IRType | None:
         """Return a type; None for a scalar and for what is not a type."""
 

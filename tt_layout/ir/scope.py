@@ -317,6 +317,11 @@ class Scope:
             return None
         return self._parse_type(head.group(1), self.source, span[0])
 
+    @property
+    def has_type_aliases(self) -> bool:
+        """Whether types have aliases."""
+        return bool(self.type_definitions)
+
     def expand_type(self, text: str) -> str:
         """Return a type with what it is an alias of in its place."""
         span = self._type_span(text)

@@ -258,6 +258,18 @@ class SsaOperation:
         return int(value) if isinstance(value, int) else None
 
 
+class Alike:
+    """What functions share whose texts differ in the names of values alone."""
+
+    _skeleton: Hashable = None
+
+    def skeleton(self, function: SsaFunction) -> Hashable:
+        """Return the skeleton of one of them, and thereby of all."""
+        if self._skeleton is None:
+            self._skeleton = skeleton(function)
+        return self._skeleton
+
+
 @dataclass(frozen=True, eq=False)
 class SsaFunction:
     """A function of a module.
@@ -270,6 +282,7 @@ class SsaFunction:
         line, column: where it begins, from 1.
         resolve_type: from the text of a type to the type; None where it is unknown.
         resolve_location: from what stands within ``loc(...)`` to the location in the program.
+        alike: what it shares with others; None where that is not known.
     """
 
     name: str
@@ -280,6 +293,7 @@ class SsaFunction:
     column: int
     resolve_type: Callable[[str], IRType | None]
     resolve_location: Callable[[str], Location | None]
+    alike: Alike | None = None
 
     def walk(self) -> Iterator[SsaOperation]:
         """Yield every operation, in the order of the text; what contains others first."""
@@ -295,7 +309,7 @@ class SsaFunction:
     @cached_property
     def skeleton(self) -> Hashable:
         """All that it shares with functions that differ in names, layouts and places alone."""
-        return skeleton(self)
+        return self.alike.skeleton(self) if self.alike is not None else skeleton(self)
 
     @cached_property
     def values(self) -> Mapping[str, Value]:

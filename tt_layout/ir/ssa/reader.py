@@ -26,6 +26,7 @@ from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template, WrittenSuccessor
+from tt_layout.ir.ssa.known_functions import KnownFunctions, named_text
 from tt_layout.ir.ssa.model import (
     NO_BLOCKS,
     Block,
@@ -267,6 +268,7 @@ class SsaReader:
 
     def __init__(self) -> None:
         self._lines = KnownLines()
+        self._functions = KnownFunctions()
 
     def functions(self, module: Module) -> list[SsaFunction]:
         """Return the functions of a module."""
@@ -277,7 +279,18 @@ class SsaReader:
 
         What the reader does not understand it steps over: reading never fails.
         """
-        return _FunctionReader(module, self._lines).read(function)
+        offset = module.source.offset(function.line, function.column)
+        named = None
+        if not module.meanings.has_type_aliases:  # which stand for other types elsewhere
+            named = named_text(module.source.text, function, offset)
+        draft = self._functions.find(named) if named is not None else None
+        if draft is not None and named is not None:
+            return draft.placed(module, function, named)
+        reader = _FunctionReader(module, self._lines)
+        read = reader.read(function, offset)
+        if named is not None and reader.cursor.last_end == offset + len(named.text):
+            self._functions.add(read, named)
+        return read
 
 
 class _FunctionReader:
@@ -293,8 +306,7 @@ class _FunctionReader:
         self.nesting = 0
         self._last = 0, 0  # a line, and where it begins
 
-    def read(self, function: Function) -> SsaFunction:
-        offset = self.source.offset(function.line, function.column)
+    def read(self, function: Function, offset: int) -> SsaFunction:
         self.cursor = Cursor(self.text, offset)
         self.operations = OperationReader(self.cursor, self._region)
         if self.cursor.kind == "string":

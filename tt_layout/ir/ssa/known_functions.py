@@ -1,0 +1,361 @@
+"""Functions that were read, found again where their texts differ in names and constants alone.
+
+A kernel that is compiled for other layouts, warps or arguments has functions of the same text, but
+for integers and for the names that MLIR gives to values.  Such a function is not read again: a
+draft of the first has its operations, with numbers for values and places relative to its own.
+
+    %c = arith.constant 8 : i32     as it was read
+    %0 = tt.splat %c : i32 -> tensor<64xi32, #blocked>
+    %5 = arith.constant 16 : i32    of a function that is placed, not read
+    %7 = tt.splat %5 : i32 -> tensor<64xi32, #blocked>
+
+The text itself is not kept, a digest of it is.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from hashlib import blake2b
+from typing import NamedTuple
+
+from tt_layout.ir.module import Function, Module
+from tt_layout.ir.ssa.attributes import Attribute
+from tt_layout.ir.ssa.model import (
+    Alike,
+    Block,
+    Region,
+    SsaFunction,
+    SsaOperation,
+    Successor,
+    Value,
+    connect,
+)
+
+MAX_LENGTH = 1 << 16
+"""Characters of a function that is kept; longer ones are seldom alike."""
+
+MAX_KEPT = 1 << 22
+"""Characters of all functions that are kept, each of which takes about five bytes."""
+
+MAX_ALIKE = 64
+"""Sets of constants for which what functions share is kept."""
+
+_CONSTANT = "arith.constant"
+_DENSE = "dense<"
+_NAMES = re.compile(
+    rf"(%[\w$.-]+|(?<={re.escape(_CONSTANT)} )(?:{_DENSE})?-?\d{{1,40}}(?=>? : ))", re.ASCII
+)
+"""Names, and constants that are integers."""
+
+_NO_NAME = -1
+
+
+class NamedText(NamedTuple):
+    """The text of a function, with the names of values and the constants in it.
+
+    Attributes:
+        text: up to the closing brace.
+        key: a digest of all but the names and constants.
+        names: each time that they are written, constants among them.
+        distinct: the names, each once.
+    """
+
+    text: str
+    key: Hashable
+    names: Sequence[str]
+    distinct: Sequence[str]
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The constants, in the order of the text."""
+        return tuple([name for name in self.names if name[0] != "%"])
+
+
+def named_text(text: str, function: Function, offset: int) -> NamedText | None:
+    """Return the text of a function up to its closing brace; None if that is not found.
+
+    The brace is the first that is indented as the function is.
+
+    Args:
+        text: of the dump.
+        function: its place.
+        offset: where that is in the text.
+    """
+    closing = "\n" + " " * (function.column - 1) + "}"
+    end = text.find(closing, offset, offset + MAX_LENGTH)
+    own = text[offset : end + len(closing)] if end >= 0 else ""
+    if not own or "\0" in own:
+        return None
+    parts = _NAMES.split(own)
+    names = parts[1::2]
+    numbers: dict[str, int] = {}
+    written = [
+        numbers.setdefault(name, len(numbers)) if name[0] == "%" else _NO_NAME for name in names
+    ]
+    digest = blake2b("\0".join(parts[::2]).encode(errors="surrogatepass"))
+    digest.update(array("i", written))
+    return NamedText(own, (function.column, digest.digest()), names, [*numbers])
+
+
+# -- drafts ----------------------------------------------------------------------------------------
+
+
+class _Value(NamedTuple):
+    """A value without its name.
+
+    Attributes:
+        number: of the name as written.
+        line: in the name of a second value that is so named; None of any other.
+        rest: what follows in the name.
+        text: the type as written.
+    """
+
+    number: int
+    line: int | None
+    rest: str
+    text: str
+
+
+class _Operation(NamedTuple):
+    """An operation with numbers in place of values.
+
+    Attributes:
+        named: the attributes that are the name of a value.
+        constant: which of all names of the text is its value; None of anything else.
+        line: counted from the line of the function.
+        column: less the characters of the names before it on its line.
+        before: which these are, among all names of the text.
+    """
+
+    name: str
+    operands: Sequence[int]
+    results: Sequence[int]
+    attributes: Mapping[str, Attribute]
+    named: Sequence[tuple[str, int]]
+    constant: int | None
+    regions: Sequence[Sequence[_Block]]
+    successors: Sequence[tuple[str, Sequence[int]]]
+    line: int
+    column: int
+    before: tuple[int, int]
+    location: str
+
+
+class _Block(NamedTuple):
+    """A block with numbers in place of values."""
+
+    label: str
+    arguments: Sequence[int]
+    operations: Sequence[_Operation]
+
+
+class FunctionDraft(NamedTuple):
+    """A function without names and places."""
+
+    values: Sequence[_Value]
+    arguments: Sequence[int]
+    argument_attributes: tuple[Mapping[str, Attribute], ...]
+    body: Sequence[_Block]
+    alike: dict[tuple[str, ...], Alike]
+
+    def placed(self, module: Module, function: Function, text: NamedText) -> SsaFunction:
+        """Return the function of a text whose draft this is, at its place."""
+        first, names, distinct = function.line, text.names, text.distinct
+        values = [
+            Value(
+                f"{distinct[number]}{rest}"
+                if line is None
+                else f"{distinct[number]}@{line + first}{rest}",
+                type_text,
+            )
+            for number, line, rest, type_text in self.values
+        ]
+
+        def region(blocks: Sequence[_Block]) -> Region:
+            return Region(
+                [
+                    Block(
+                        label,
+                        tuple([values[argument] for argument in arguments]),
+                        tuple([placed(operation) for operation in operations]),
+                    )
+                    for label, arguments, operations in blocks
+                ]
+            )
+
+        def placed(operation: _Operation) -> SsaOperation:
+            attributes = operation.attributes
+            if operation.named:
+                own = {key: values[value].name for key, value in operation.named}
+                attributes = {**attributes, **own}
+            if operation.constant is not None:
+                attributes = {**attributes, "value": _value(names[operation.constant])}
+            begin, end = operation.before
+            return SsaOperation(
+                operation.name,
+                tuple([values[operand] for operand in operation.operands]),
+                tuple([values[result] for result in operation.results]),
+                attributes,
+                tuple([region(blocks) for blocks in operation.regions]),
+                tuple(
+                    [
+                        Successor(label, tuple([values[number] for number in handed]))
+                        for label, handed in operation.successors
+                    ]
+                ),
+                first + operation.line,
+                operation.column + sum(map(len, names[begin:end])),
+                operation.location,
+            )
+
+        body = region(self.body)
+        connect(body)
+        return SsaFunction(
+            name=function.name,
+            arguments=tuple([values[argument] for argument in self.arguments]),
+            argument_attributes=self.argument_attributes,
+            body=body,
+            line=first,
+            column=function.column,
+            resolve_type=module.meanings.type_of_text,
+            resolve_location=module.meanings.location,
+            alike=self._alike(text.constants),
+        )
+
+    def _alike(self, constants: tuple[str, ...]) -> Alike:
+        """Return what the functions share that have the same constants, too."""
+        alike = self.alike.get(constants)
+        if alike is None:
+            if len(self.alike) >= MAX_ALIKE:
+                self.alike.clear()
+            alike = self.alike[constants] = Alike()
+        return alike
+
+
+def _value(constant: str) -> Attribute:
+    """Return the value of a constant, as it is written without its type."""
+    return f"{constant}>" if constant.startswith(_DENSE) else int(constant)
+
+
+class _NoDraftError(ValueError):
+    """Something has a name in it, or a constant, of which the draft does not know."""
+
+
+class _Drafting:
+    """The draft of a function while it is made."""
+
+    def __init__(self, function: SsaFunction, named: NamedText) -> None:
+        self._function, self._named = function, named
+        self._lines = [1 - function.column, *(at.end() for at in re.finditer("\n", named.text))]
+        self._places = [at.start() for at in _NAMES.finditer(named.text)]
+        self._constants = 0
+        self._of_names = {name: number for number, name in enumerate(named.distinct)}
+        self._numbers: dict[Value, int] = {}
+        self._values: list[_Value] = []
+
+    def draft(self) -> FunctionDraft:
+        """Return the draft.
+
+        Raises:
+            _NoDraftError: there is none.
+        """
+        function = self._function
+        if any("%" in str(attributes) for attributes in function.argument_attributes):
+            raise _NoDraftError
+        arguments = self._all(function.arguments)
+        body = self._blocks(function.body)
+        if self._constants != len(self._named.constants):
+            raise _NoDraftError
+        return FunctionDraft(self._values, arguments, function.argument_attributes, body, {})
+
+    def _all(self, values: Sequence[Value]) -> Sequence[int]:
+        return tuple([self._number(value) for value in values])
+
+    def _number(self, value: Value) -> int:
+        number = self._numbers.get(value)
+        if number is None:
+            head, second, line = value.name.partition("@")
+            digits = len(line) - len(line.lstrip("0123456789"))
+            rest = line[digits:]
+            if not second:
+                head, pack, rest = head.partition("#")
+                rest = pack + rest
+            if head not in self._of_names or "%" in value.text:
+                raise _NoDraftError
+            number = self._numbers[value] = len(self._values)
+            place = int(line[:digits]) - self._function.line if second else None
+            self._values.append(_Value(self._of_names[head], place, rest, value.text))
+        return number
+
+    def _blocks(self, blocks: Iterable[Block]) -> Sequence[_Block]:
+        return tuple(
+            [
+                _Block(
+                    block.label,
+                    self._all(block.arguments),
+                    tuple([self._operation(operation) for operation in block.operations]),
+                )
+                for block in blocks
+            ]
+        )
+
+    def _operation(self, operation: SsaOperation) -> _Operation:
+        line = operation.line - self._function.line
+        begin = self._lines[line]
+        places, start = self._places, begin + operation.column - 1
+        before = bisect_left(places, begin), bisect_left(places, start)
+        column = operation.column - sum(map(len, self._named.names[slice(*before)]))
+        if "%" in operation.location_text:
+            raise _NoDraftError
+        named = []
+        for key, attribute in operation.attributes.items():
+            if isinstance(attribute, str) and "%" in attribute:
+                value = self._function.values.get(attribute)
+                if value is None:
+                    raise _NoDraftError
+                named.append((key, self._number(value)))
+        constant = None
+        if operation.name == _CONSTANT and start + len(_CONSTANT) + 1 in places[before[1] :][:1]:
+            constant = before[1]
+            self._constants += 1
+            if operation.attributes.get("value") != _value(self._named.names[constant]):
+                raise _NoDraftError
+        return _Operation(
+            operation.name,
+            self._all(operation.operands),
+            self._all(operation.results),
+            operation.attributes,
+            tuple(named),
+            constant,
+            tuple([self._blocks(region) for region in operation.regions]),
+            tuple([(label, self._all(handed)) for label, handed in operation.successors]),
+            line,
+            column,
+            before,
+            operation.location_text,
+        )
+
+
+class KnownFunctions:
+    """Drafts of functions, by their texts without names."""
+
+    def __init__(self) -> None:
+        self._drafts: dict[Hashable, FunctionDraft] = {}
+        self._kept = 0
+
+    def find(self, text: NamedText) -> FunctionDraft | None:
+        """Return the draft of a text; None where none was read that differs in names alone."""
+        return self._drafts.get(text.key)
+
+    def add(self, function: SsaFunction, named: NamedText) -> None:
+        """Keep a function that was read, if it has a draft."""
+        if self._kept + len(named.text) > MAX_KEPT:
+            self._drafts.clear()
+            self._kept = 0
+        self._kept += len(named.text)
+        with suppress(_NoDraftError):
+            self._drafts[named.key] = _Drafting(function, named).draft()
