@@ -186,7 +186,7 @@ class LongKernel(Occurrence):
     lines: int
 
     @classmethod
-    def find(cls, found, audited):
+    def find(cls, rows, found, audited):
         for function in audited.functions:
             yield Finding(function.line, f"@{function.name}", function.name, (cls(7),))
 

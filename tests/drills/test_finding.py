@@ -26,11 +26,11 @@ When it does not pay: always.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.ir.data_movements import MovementKind
@@ -50,9 +50,11 @@ class LargeLoad(Occurrence):
     bytes: int
 
     @classmethod
-    def find(cls, found: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], found: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the large loads of a module."""
-        for row in found.movements:
+        for row in rows:
             loaded = row.operation.bytes or 0
             if row.operation.group is MovementKind.GLOBAL_LOAD and loaded > MOST:
                 yield Finding.of_movement(row, cls(loaded))

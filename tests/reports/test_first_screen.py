@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -249,7 +249,7 @@ def random_audit(random: Random) -> Audit:
     found += random.sample(audit.findings, random.randrange(len(audit.findings) + 1))
     found += spills
     found.sort(key=lambda one: (one.urgency, -one.weight))
-    return replace(audit, findings=tuple(found), registers=registers)
+    return audit.with_facts(findings=tuple(found), registers=registers)
 
 
 @pytest.mark.slow

@@ -2,72 +2,201 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tt_layout.audit.allocation import module_memory
+from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.conclusions import Conclusions, MovementRow, cycles_by_kernel
 from tt_layout.audit.findings import Finding, Found, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.modules.layouts import layout_rows
+from tt_layout.audit.modules.layouts import LayoutRow, layout_rows
 from tt_layout.audit.operations.atomics import scalar_operations
 from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.operations.costs import cost_of
 from tt_layout.audit.operations.exchanges import exchange_operations
-from tt_layout.audit.operations.multiplications import multiplications
-from tt_layout.audit.registers import compiled_metadata, compiled_registers, module_registers
-from tt_layout.audit.rules import find
+from tt_layout.audit.operations.multiplications import Multiplication, multiplications
+from tt_layout.audit.registers import (
+    RegisterPressure,
+    compiled_metadata,
+    compiled_registers,
+    module_registers,
+)
+from tt_layout.audit.rules import find, judged
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
+from tt_layout.lazy import lazy
 from tt_layout.safe_text import shortened
 from tt_layout.surface import argument
+
+if TYPE_CHECKING:
+    from tt_layout.audit.suggestions.advice import Advice
 
 SORTS = ("line", "cost", "bytes")
 """Orders that data movements can be shown in."""
 
 
-@dataclass(frozen=True, kw_only=True)
+FACTS = ("layouts", "movements", "multiplications", "shared_memory", "registers")
+"""What an audit concludes of a module, apart from its findings."""
+
+_UNSENT = frozenset({"advice", "_operations"})
+
+
 class Audit(Conclusions):
-    """Audit of a module.
+    """Audit of a module; what it says is found when it is first asked for.
+
+    Args:
+        audited: the module.
+        known: what is known of the compiled kernel.
+        is_judged: whether findings are looked for.
 
     Attributes:
+        audited: the module with all that was looked up, to find better layouts.
         module: the module.
-        findings: what the reader should look at, errors first, then the most expensive.
-        notes: what would be findings, were not every other way more expensive.
         arguments: names of the kernels' arguments, where values were given for some.
         known: what is known of the compiled kernel.
-        audited: the module with all that was looked up, to find better layouts.
     """
 
-    module: Module
-    findings: tuple[Finding, ...]
-    notes: tuple[Note, ...] = ()
-    arguments: tuple[str, ...] = ()
-    known: KernelMetadata = NO_METADATA
-    audited: AuditedModule | None = field(default=None, repr=False, compare=False)
+    def __init__(
+        self,
+        audited: AuditedModule,
+        known: KernelMetadata = NO_METADATA,
+        arguments: tuple[str, ...] = (),
+        *,
+        is_judged: bool = True,
+    ) -> None:
+        self.audited, self.module = audited, audited.module
+        self.arguments, self.known = arguments, known
+        self._is_judged = is_judged
+        self._rows: dict[int, MovementRow] = {}
+
+    def __repr__(self) -> str:
+        """Return where the module begins, and its functions."""
+        names = ", ".join(f"@{function.name}" for function in self.module.functions)
+        return f"<Audit: line {self.module.line}: {names or 'no function'}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Cross processes with what is found, without what it was found with."""
+        return {name: value for name, value in vars(self).items() if name not in _UNSENT}
+
+    @lazy
+    def layouts(self) -> tuple[LayoutRow, ...]:
+        """A row for each layout and type."""
+        found = partial(layout_rows, self.module, self.audited.layouts)
+        return self.audited.once("layouts", lambda: tuple(found()))
+
+    @lazy
+    def movements(self) -> tuple[MovementRow, ...]:
+        """The operations that move data, in the order of the text."""
+        numbers = range(len(self._operations))
+        return self.audited.once("movements", lambda: tuple(map(self._row, numbers)))
+
+    @lazy
+    def multiplications(self) -> tuple[Multiplication, ...]:
+        """The operations that multiply matrices, in the order of the text."""
+        return self.audited.once("products", lambda: tuple(multiplications(self.audited)))
+
+    @lazy
+    def shared_memory(self) -> tuple[SharedMemory, ...]:
+        """The shared memory of the functions that have any."""
+        return self.audited.once("memory", lambda: tuple(module_memory(self.audited)))
+
+    @lazy
+    def registers(self) -> tuple[RegisterPressure, ...]:
+        """The registers of the functions, and of the partitions of their warps."""
+        return compiled_registers(self._estimated_registers, self.audited, self.known)
+
+    @lazy
+    def findings(self) -> tuple[Finding, ...]:
+        """What the reader should look at, errors first, then the most expensive."""
+        return self._found.findings
+
+    @lazy
+    def notes(self) -> tuple[Note, ...]:
+        """What would be findings, were not every other way more expensive."""
+        return self._found.notes
+
+    @lazy
+    def advice(self) -> Advice:
+        """What the suggestions for its findings have in common."""
+        from tt_layout.audit.suggestions.advice import Advice
+
+        return Advice(self, self.audited)
+
+    @lazy
+    def _estimated_registers(self) -> tuple[RegisterPressure, ...]:
+        return self.audited.once("registers", lambda: tuple(module_registers(self.audited)))
+
+    @lazy
+    def _found(self) -> Found:
+        if not self._is_judged:
+            return Found((), ())
+
+        def found() -> Found:
+            return judged(find(self.movements, self, self.audited), self.advice)
+
+        is_compiled = self.registers != self._estimated_registers
+        return found() if is_compiled else self.audited.once("findings", found)
+
+    @lazy
+    def _operations(self) -> Sequence[Operation]:
+        return movements_of(self.audited)
+
+    def _row(self, number: int) -> MovementRow:
+        """Return a data movement with its cost, found once."""
+        if number not in self._rows:
+            self._rows[number] = _movement_row(self._operations[number], self.audited)
+        return self._rows[number]
+
+    def rows_on(self, line: int) -> Sequence[MovementRow]:
+        """Return the data movements of a line, for which the cost of no other is found."""
+        operations = enumerate(self._operations)
+        return [self._row(number) for number, operation in operations if operation.line == line]
+
+    def found_on(self, line: int) -> Found:
+        """Return what the rules conclude about a line, for which nothing else is judged."""
+        if "_found" not in vars(self):
+            found = find(self.rows_on(line), self, self.audited)
+            return judged([finding for finding in found if finding.line == line], self.advice)
+        return Found(
+            tuple(finding for finding in self.findings if finding.line == line),
+            tuple(note for note in self.notes if note.finding.line == line),
+        )
+
+    def concluded(self) -> Audit:
+        """Return the audit with all that it says found."""
+        for name in (*FACTS, "findings", "notes"):
+            getattr(self, name)
+        return self
+
+    def with_facts(self, **facts: object) -> Audit:
+        """Return an audit of which some of `FACTS`, findings or notes are others."""
+        changed = Audit(self.audited, self.known, self.arguments, is_judged=self._is_judged)
+        own = {name: getattr(self, name) for name in (*FACTS, "findings", "notes")}
+        vars(changed).update(own, **facts)
+        return changed
 
     @property
     def costed_for(self) -> str | None:
         """The GPU that data movements are costed for; None where none has a cost."""
         has_costs = any(row.cost is not None for row in self.movements)
-        return self.audited.shared_gpu if self.audited is not None and has_costs else None
+        return self.audited.shared_gpu if has_costs else None
 
     @property
     def chip(self) -> Target | None:
         """The row of the GPU that it is costed for; None where that is not known."""
-        return self.audited.target if self.audited is not None else None
+        return self.audited.target
 
     @property
     def load_chains(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The lines of loads of single numbers each of which waits for the last, by kernel."""
-        for function in self.audited.functions if self.audited is not None else ():
+        for function in self.audited.functions:
             for loads in load_chains(function):
                 yield function.name, tuple(load.line for load in loads)
 
@@ -139,7 +268,7 @@ def audit_module(
         '#a on tensor<256x!tt.ptr<f16>> is for 4 warps, but the module has 8'
     """
     audited = AuditedModule(module, shared or SharedWork(), given)
-    return audit_of(audited, given, known, is_judged=is_judged)
+    return audit_of(audited, given, known, is_judged=is_judged).concluded()
 
 
 def audit_of(
@@ -149,7 +278,7 @@ def audit_of(
     *,
     is_judged: bool = True,
 ) -> Audit:
-    """Return the audit of a module of which something was looked up before.
+    """Return the audit of a module of which something was looked up before, nothing found yet.
 
     Args:
         audited: the module.
@@ -158,35 +287,15 @@ def audit_of(
     Raises:
         LayoutError: a given value does not fit its argument.
     """
-    module, shared = audited.module, audited.shared
-    shared.modules.give(audited.given)
     arguments = tuple(checked_arguments(given, audited.functions)) if given is not None else ()
-    conclusions = shared.modules.once(module, "conclusions", lambda: _conclusions(audited))
     known = compiled_metadata(audited, known)
-    registers = compiled_registers(conclusions.registers, audited, known)
-    if not is_judged:
-        conclusions = replace(conclusions, registers=registers)
-        judged = Found((), ())
-    elif registers != conclusions.registers:
-        conclusions = replace(conclusions, registers=registers)
-        judged = find(conclusions, audited)
-    else:
-        judged = shared.modules.once(module, "findings", lambda: find(conclusions, audited))
-    return Audit(
-        **{field.name: getattr(conclusions, field.name) for field in fields(conclusions)},
-        module=module,
-        findings=judged.findings,
-        notes=judged.notes,
-        arguments=arguments,
-        known=known,
-        audited=audited,
-    )
+    return Audit(audited, known, arguments, is_judged=is_judged)
 
 
 def explained(audit: Audit) -> Audit:
     """Return an audit with what would make accesses wider, if that was not looked for."""
     audited = audit.audited
-    if audited is None or audited.shared.explains:
+    if audited.shared.explains:
         return audit
     return audit_module(audit.module, SharedWork(), audited.given, audit.known)
 
@@ -213,23 +322,13 @@ def movement_total(
         shared: what is known of other modules of the dump.
         given: what the arguments of its kernels are.
     """
-    audited = AuditedModule(module, shared, given)
-    shared.modules.give(audited.given)
+    audit = Audit(AuditedModule(module, shared, given))
 
     def total() -> MovementTotal:
-        rows = _rows(audited)
+        rows = audit.movements
         return MovementTotal(len(rows), sum(cycles_by_kernel(rows).values()))
 
-    return shared.modules.once(module, "total", total, has_lines=False)
-
-
-def _rows(audited: AuditedModule) -> tuple[MovementRow, ...]:
-    """Return the data movements of a module, found once for its audit and its history."""
-
-    def find() -> tuple[MovementRow, ...]:
-        return tuple(_movement_row(operation, audited) for operation in movements_of(audited))
-
-    return audited.shared.modules.once(audited.module, "movements", find)
+    return audit.audited.once("total", total, has_lines=False)
 
 
 def movements_of(audited: AuditedModule) -> list[Operation]:
@@ -237,19 +336,6 @@ def movements_of(audited: AuditedModule) -> list[Operation]:
     unwritten = exchange_operations(audited), scalar_operations(audited)
     operations = chain(audited.module.operations, *unwritten)
     return sorted(operations, key=lambda operation: (operation.line, operation.column))
-
-
-def _conclusions(audited: AuditedModule) -> Conclusions:
-    """Return the conclusions about a module that is new in the dump."""
-    module = audited.module
-    rows = tuple(layout_rows(module, audited.layouts))
-    return Conclusions(
-        layouts=rows,
-        movements=_rows(audited),
-        multiplications=tuple(multiplications(audited)),
-        shared_memory=tuple(module_memory(audited)),
-        registers=tuple(module_registers(audited)),
-    )
 
 
 def _movement_row(operation: Operation, audited: AuditedModule) -> MovementRow:
@@ -271,4 +357,4 @@ def sort_movements(audit: Audit, by: str) -> Audit:
         size = row.operation.bytes or 0
         return (-size if by == "bytes" else -row.cost.cycles if row.cost else 1), -size
 
-    return replace(audit, movements=tuple(sorted(audit.movements, key=key)))
+    return audit.with_facts(movements=tuple(sorted(audit.movements, key=key)))

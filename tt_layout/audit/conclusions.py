@@ -89,23 +89,33 @@ class MovementRow(NamedTuple):
         return self.cost is None and moves and self.refusal is None
 
 
-@dataclass(frozen=True, kw_only=True)
 class Conclusions:
-    """Content of a module, with costs.
+    """Content of a module, with costs."""
 
-    Attributes:
-        layouts: a row for each layout and type.
-        movements: the operations that move data, in the order of the text.
-        multiplications: the operations that multiply matrices, in the order of the text.
-        shared_memory: of the functions that have any.
-        registers: of the functions, and of the partitions of their warps.
-    """
+    @property
+    def layouts(self) -> tuple[LayoutRow, ...]:
+        """A row for each layout and type."""
+        raise NotImplementedError
 
-    layouts: tuple[LayoutRow, ...]
-    movements: tuple[MovementRow, ...]
-    multiplications: tuple[Multiplication, ...]
-    shared_memory: tuple[SharedMemory, ...]
-    registers: tuple[RegisterPressure, ...] = ()
+    @property
+    def movements(self) -> tuple[MovementRow, ...]:
+        """The operations that move data, in the order of the text."""
+        raise NotImplementedError
+
+    @property
+    def multiplications(self) -> tuple[Multiplication, ...]:
+        """The operations that multiply matrices, in the order of the text."""
+        raise NotImplementedError
+
+    @property
+    def shared_memory(self) -> tuple[SharedMemory, ...]:
+        """The shared memory of the functions that have any."""
+        raise NotImplementedError
+
+    @property
+    def registers(self) -> tuple[RegisterPressure, ...]:
+        """The registers of the functions, and of the partitions of their warps."""
+        raise NotImplementedError
 
     @lazy
     def totals(self) -> tuple[Total, ...]:
@@ -130,6 +140,10 @@ class Conclusions:
     def products_of(self, function: str | None) -> Sequence[Multiplication]:
         """Return the multiplications of a function, in the order of the text."""
         return self._products.get(function, ())
+
+    def cycles_of(self, function: str | None) -> float:
+        """Return the cycles of a function's data movements in one program, as far as known."""
+        return self._cycles.get(function, 0.0)
 
     def memory_of(self, function: str | None) -> SharedMemory | None:
         """Return the shared memory of a function; None where it has none."""
@@ -158,6 +172,10 @@ class Conclusions:
     @cached_property
     def _by_function(self) -> Mapping[str | None, Sequence[MovementRow]]:
         return by_function(self.movements, lambda row: row.operation.function)
+
+    @cached_property
+    def _cycles(self) -> Mapping[str | None, float]:
+        return cycles_by_kernel(self.movements)
 
     @cached_property
     def _products(self) -> Mapping[str | None, Sequence[Multiplication]]:

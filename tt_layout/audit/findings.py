@@ -98,8 +98,16 @@ class Occurrence:
     no_way_out: ClassVar[str] = ""
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
-        """Yield a finding, with one occurrence, for each place in a module."""
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
+        """Yield a finding, with one occurrence, for each place in a module.
+
+        Args:
+            rows: the data movements that are judged: all of the module, or those of a line.
+            conclusions: what is known of the module.
+            audited: the module.
+        """
         raise NotImplementedError
 
     @property

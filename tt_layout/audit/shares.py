@@ -24,7 +24,6 @@ from typing import NamedTuple
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bounds, kernel_bounds
 from tt_layout.audit.bounds.bounds import Grid
-from tt_layout.audit.conclusions import cycles_by_kernel
 from tt_layout.audit.findings import MAY_PAY
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.given import PROGRAM_COUNTS
@@ -207,7 +206,6 @@ class Shares:
         self._audit, self._launches = audit, launches or {}
         self._grid = grid if grid is not None else grid_of(audit)
         self._bounds: dict[str | None, Bounds | None] = {}
-        self._cycles = cycles_by_kernel(audit.movements)
 
     def bounds(self, function: str | None) -> Bounds | None:
         """Return the lower bounds of a kernel's launch; None if no rates are known."""
@@ -220,8 +218,7 @@ class Shares:
         if audited is None:
             return None
         grid = self.grid(function)
-        return audited.shared.modules.once(
-            audited.module,
+        return audited.once(
             ("bounds", function, grid),
             lambda: kernel_bounds(self._audit, function, grid),
         )
@@ -238,7 +235,7 @@ class Shares:
 
     def cycles(self, function: str | None) -> float:
         """Return the cycles of the data movements of a kernel, as far as they are known."""
-        return self._cycles.get(function, 0.0)
+        return self._audit.cycles_of(function)
 
     def of(self, function: str | None, saved: float) -> Share:
         """Return the share of cycles saved in one program of a kernel."""

@@ -182,7 +182,7 @@ def _value(piece: Piece, audited: AuditedModule, line: int, name: str) -> Iterat
 
 def _kernels(piece: Piece, line: int) -> Iterator[Section]:
     """Yield the kernels whose function is on a line: verdict, counts, registers and occupancy."""
-    for kernel in piece.kernels.get(line, ()):
+    for kernel in piece.kernels_on(line):
         facts = (*head_texts(kernel), *bound_texts(kernel))
         yield Section(f"`{kernel.who}`", facts=facts)
 

@@ -8,7 +8,7 @@ first of the piece.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
@@ -137,7 +137,7 @@ class Piece:
 
     @cached_property
     def audits(self) -> tuple[Audit, ...]:
-        """The audit of each module, which takes several times as long as reading it.
+        """The audit of each module, of which everything is found when it is asked for.
 
         Raises:
             LayoutError: it is nested too deeply.
@@ -176,12 +176,17 @@ class Piece:
         """The kernels of all modules by the line of their function."""
         by_line: dict[int, list[Kernel]] = {}
         for audit in self.audits if self.is_read else ():
-            functions = audit.audited.functions if audit.audited is not None else ()
-            lines = {function.name: function.line for function in functions}
+            lines = {function.name: function.line for function in audit.audited.functions}
             for kernel in kernels_of(audit):
                 if kernel.symbol in lines:
                     by_line.setdefault(lines[kernel.symbol], []).append(kernel)
         return by_line
+
+    def kernels_on(self, line: int) -> Sequence[Kernel]:
+        """Return the kernels of a line; all is audited where it has a function alone."""
+        functions = (each for audited in self.modules for each in audited.functions)
+        is_one = any(function.line == line for function in functions)
+        return self.kernels.get(line, ()) if is_one else ()
 
     def explainer(self, audit: Audit) -> Explainer:
         """Return what explains the operations of one of its modules, made once."""
@@ -197,7 +202,7 @@ class Piece:
         """The operations of all functions by their lines."""
         by_line: dict[int, list[FullOperation]] = {}
         for audit in self.audits if self.is_read else ():
-            for full in audit.audited.operations if audit.audited is not None else ():
+            for full in audit.audited.operations:
                 by_line.setdefault(full.operation.line, []).append(full)
         return by_line
 

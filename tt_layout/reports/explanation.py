@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.findings import Finding, Note
+from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.operations.multiplications import Multiplication
@@ -130,8 +130,9 @@ class Explainer:
     def explanation(self, full: FullOperation) -> tuple[str, ...]:
         """Return an operation in words, a line each."""
         line = full.operation.line
-        rows = self._rows.get((line, full.operation.column), [])
-        findings = self._findings.get(line, [])
+        column = full.operation.column
+        rows = [row for row in self._audit.rows_on(line) if row.operation.column == column]
+        findings, notes = self._audit.found_on(line)
         products = self._products.get(line, [])
         texts = [*_does(rows, full.operation.traits, has_product=bool(products))]
         texts += _ends(self._audit, full)
@@ -144,27 +145,12 @@ class Explainer:
             texts.append(f"{name}, {product.flops:g} flops")
         for finding in findings:
             texts += [f"finding: {finding.message}", *_ways(self._adviser, finding)]
-        texts += [
-            f"note: {note_message(self._adviser, note)}" for note in self._notes.get(line, [])
-        ]
+        texts += [f"note: {note_message(self._adviser, note)}" for note in notes]
         if not findings:
             texts += _knobs(self._audit, full)
         if (live := self._live.get(line)) is not None:
             texts.append(f"{count(live, 'live register')} per thread behind it")
         return tuple(dict.fromkeys(filter(None, texts)))
-
-    @cached_property
-    def _rows(self) -> Mapping[tuple[int, int], list[MovementRow]]:
-        rows = self._audit.movements
-        return _by(rows, lambda row: (row.operation.line, row.operation.column))
-
-    @cached_property
-    def _findings(self) -> Mapping[int, list[Finding]]:
-        return _by(self._audit.findings, lambda finding: finding.line)
-
-    @cached_property
-    def _notes(self) -> Mapping[int, list[Note]]:
-        return _by(self._audit.notes, lambda note: note.finding.line)
 
     @cached_property
     def _products(self) -> Mapping[int, list[Multiplication]]:

@@ -40,9 +40,7 @@ def module_memory(
     stated = module.number("shared")
     rules = UPSTREAM
     if stated is not None:
-        rules = audited.shared.modules.once(
-            module, "allocation", lambda: _rules(audited, target), has_lines=False
-        )
+        rules = audited.once("allocation", lambda: _rules(audited, target), has_lines=False)
     chosen = audited.functions if functions is None else functions
     memories = _allocated(chosen, audited, target, rules, added)
     gpu, most = gpu_of(module.target), _whole(memories)

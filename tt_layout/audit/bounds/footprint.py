@@ -211,8 +211,7 @@ class ProgramFootprints:
         # Bounds and estimates ask for the same programs; only where loops are sampled they differ.
         module, operation = self._audited.module, full.operation
         place = operation.line - module.line, operation.column
-        return self._audited.shared.modules.once(
-            module,
+        return self._audited.once(
             ("reach", None if self._is_one else self._grid, place, at),
             lambda: self.whole(full, access, evaluator),
             has_lines=False,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tt_layout.audit.modules.known_modules import KnownModules
 from tt_layout.audit.modules.layouts import PlacedLayouts
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from tt_layout.audit.values.executions import Executions
     from tt_layout.hardware import Target
     from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, SsaReader, Value
+
+T = TypeVar("T")
 
 
 class FullOperation(NamedTuple):
@@ -97,6 +99,16 @@ class AuditedModule:
         """Cross processes without what was looked up: it is found again, however deep it is."""
         given = GivenValues(dict(self.given.values), self.given.product)
         return AuditedModule, (self.module, self.shared, given)
+
+    def once(self, question: Hashable, conclude: Callable[[], T], *, has_lines: bool = True) -> T:
+        """Return a conclusion, computed once for all modules of one text and the same values.
+
+        Args:
+            question, conclude, has_lines: as of `KnownModules.once`.
+        """
+        modules = self.shared.modules
+        modules.give(self.given)
+        return modules.once(self.module, question, conclude, has_lines=has_lines)
 
     @cached_property
     def gpu(self) -> str | None:

@@ -8,14 +8,14 @@ annotations, ``--fail-on`` and the order of findings follow from the class.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Finding, Found, Note, Occurrence
 
 if TYPE_CHECKING:
@@ -54,29 +54,34 @@ def kinds() -> tuple[str, ...]:
     return tuple(rule.kind for rule in rules())
 
 
-def find(conclusions: Conclusions, audited: AuditedModule) -> Found:
-    """Return the findings of a module, apart from what every other way makes more expensive."""
-    from tt_layout.audit.suggestions.advice import Advice
+def find(
+    rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+) -> list[Finding]:
+    """Return what all rules find, one finding per data movement, in the order of the report.
 
-    advice = Advice(conclusions, audited)
-    judged = [(finding, _note(finding, advice)) for finding in _found(conclusions, audited)]
-    return Found(
-        tuple(finding for finding, note in judged if note is None),
-        tuple(note for _, note in judged if note is not None),
-    )
-
-
-def _found(conclusions: Conclusions, audited: AuditedModule) -> list[Finding]:
-    """Return the findings of all rules, one per data movement, in the order of the report."""
+    Args:
+        rows: the data movements that are judged: all of the module, or those of a line.
+        conclusions: what is known of the module.
+        audited: the module.
+    """
     merged: dict[object, Finding] = {}
     for rule in rules():
-        for number, finding in enumerate(rule.find(conclusions, audited)):
+        for number, finding in enumerate(rule.find(rows, conclusions, audited)):
             key = _movement(finding) or (rule.kind, number)
             if key in merged:
                 occurrences = merged[key].occurrences + finding.occurrences
                 finding = replace(merged[key], occurrences=occurrences)
             merged[key] = finding
     return sorted(merged.values(), key=_rank)
+
+
+def judged(findings: Iterable[Finding], advice: Advice) -> Found:
+    """Return findings, apart from what every other way makes more expensive."""
+    pairs = [(finding, _note(finding, advice)) for finding in findings]
+    return Found(
+        tuple(finding for finding, note in pairs if note is None),
+        tuple(note for _, note in pairs if note is not None),
+    )
 
 
 def _note(finding: Finding, advice: Advice) -> Note | None:

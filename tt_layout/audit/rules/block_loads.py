@@ -23,7 +23,7 @@ from typing import ClassVar
 
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.axis.info import AxisInfo
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.encodings import Encoding
@@ -59,7 +59,9 @@ class GatheredOperand(Occurrence):
     why: str
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the loads of operands of ``dpas`` that are not marked as 2D block loads."""
         if not audited.module.is_intel:
             return
@@ -72,7 +74,7 @@ class GatheredOperand(Occurrence):
                 distances_by_size[where] = Distances(function, info)
             return distances_by_size[where]
 
-        for row in conclusions.movements:
+        for row in rows:
             if row.operation.name == "tt.load" and _is_operand(row.operation):
                 why = _why_gathered(row.operation, audited, distances_of)
                 if why is not None:

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
@@ -57,9 +57,11 @@ class Conflict(Occurrence):
     cycles: float
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the accesses of a module with bank conflicts."""
-        for row in conclusions.movements:
+        for row in rows:
             cost, operation = row.cost, row.operation
             if cost is not None and _has_conflicts(cost):
                 facts = row.access, layout_of(operation.memory), cost.text, cost.extra

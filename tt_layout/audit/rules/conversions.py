@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tt_layout.analyses.conversion.conversion import ConversionKind
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.details import ConversionDetails
@@ -61,9 +61,11 @@ class Conversion(Occurrence):
     cycles: float
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the conversions of a module that move data between threads."""
-        for row in conclusions.movements:
+        for row in rows:
             cost = row.cost
             if cost is None or not isinstance(cost.details, ConversionDetails):
                 continue

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
@@ -103,9 +103,11 @@ class NarrowAccess(Occurrence):
     cycles: float
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the narrow accesses of a module."""
-        for row in conclusions.movements:
+        for row in rows:
             cost = row.cost
             if cost is None or cost.finding is None:
                 continue

@@ -30,7 +30,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions, MovementRow, cycles_by_kernel
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import MAY_PAY, Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import SharedDetails
@@ -73,18 +73,19 @@ class NarrowShared(Occurrence):
     summed: int | None = None
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the narrow accesses of a module that a usual swizzle makes cheaper."""
         from tt_layout.audit.suggestions.buffers import usual_buffer
 
         suggestions: dict[object, Suggestion | None] = {}
-        cycles = cycles_by_kernel(conclusions.movements)
-        for row in conclusions.movements:
+        for row in rows:
             cost, operation = row.cost, row.operation
             if cost is None or not isinstance(cost.details, SharedDetails) or cost.extra:
                 continue
             is_narrow = cost.details.width_bytes < BANK_BYTES and cost.details.instructions > 1
-            if is_narrow and _may_pay(row, cycles[operation.function], audited):
+            if is_narrow and _may_pay(row, conclusions.cycles_of(operation.function), audited):
                 key = operation.group, operation.source, operation.target
                 if key not in suggestions:
                     suggestions[key] = usual_buffer(conclusions, audited, operation)

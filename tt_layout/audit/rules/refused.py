@@ -16,12 +16,12 @@ When it does not pay: a dump between two passes may break a rule that the next p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.modules.layouts import LayoutRow, mismatches
@@ -52,13 +52,15 @@ class Refused(Occurrence):
     is_predicate: bool = False
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the errors of launches, layouts, data movements, memory and multiplications."""
         yield from _of_launch(audited)
         yield from _unused_aliases(audited, {row.layout for row in conclusions.layouts})
         for row in conclusions.layouts:
             yield from _of_layout(row, audited)
-        for movement in conclusions.movements:
+        for movement in rows:
             if movement.refusal is not None:
                 yield Finding.of_movement(movement, cls(movement.refusal))
         for memory in conclusions.shared_memory:

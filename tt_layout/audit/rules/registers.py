@@ -22,11 +22,11 @@ When it does not pay: the number is an estimate from the dump (docs/registers.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers import RegisterPressure
@@ -56,7 +56,9 @@ class Spills(Occurrence):
     pressure: RegisterPressure
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the kernels of a module that are likely to spill."""
         for pressure in conclusions.registers:
             if pressure.spills:

@@ -16,11 +16,11 @@ When it does not pay: a product that is small beside what the kernel loads; wher
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.hardware import Target
@@ -48,7 +48,9 @@ class IdleTensorCores(Occurrence):
     unknown: str | None = None
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the multiplications of a module that tensor cores take no part in."""
         target = audited.target if audited.module.gpu is not None else None
         for product in conclusions.multiplications:

@@ -16,11 +16,11 @@ When it does not pay: the rest of a sector may be used by the next access before
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tt_layout.audit.conclusions import Conclusions
+from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import GlobalDetails
@@ -53,9 +53,11 @@ class Uncoalesced(Occurrence):
     cycles: float
 
     @classmethod
-    def find(cls, conclusions: Conclusions, audited: AuditedModule) -> Iterator[Finding]:
+    def find(
+        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
+    ) -> Iterator[Finding]:
         """Yield the accesses of a module that touch too many sectors."""
-        for row in conclusions.movements:
+        for row in rows:
             details = row.cost.details if row.cost is not None else None
             if row.cost is None or not isinstance(details, GlobalDetails):
                 continue

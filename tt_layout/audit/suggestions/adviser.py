@@ -12,7 +12,7 @@ from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.registers import worst
 from tt_layout.audit.shares import Share, Shares, TimeChange
-from tt_layout.audit.suggestions.advice import Advice, Reason
+from tt_layout.audit.suggestions.advice import Reason
 from tt_layout.audit.suggestions.carried_out import carried_out
 from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
@@ -58,7 +58,7 @@ class Adviser:
         self.shares = shares or Shares(audit)
         self._needs: dict[tuple[Finding, Suggestion], tuple[Needs, Needs]] = {}
         self._changes: dict[tuple[Finding, Suggestion], TimeChange | None] = {}
-        self._advice = Advice(audit, audit.audited) if audit.audited else None
+        self._advice = audit.advice
         self._answers: dict[Callable[[Adviser], Any], Any] = {}
 
     @property
@@ -218,7 +218,7 @@ class Adviser:
             return answer(finding)
         line, column = movement.operation.line, movement.operation.column
         question = what, line, column, finding.kinds
-        return audited.shared.modules.once(audited.module, question, lambda: answer(finding))
+        return audited.once(question, lambda: answer(finding))
 
     def _reason(self, finding: Finding) -> Reason | None:
         if self._advice is None:

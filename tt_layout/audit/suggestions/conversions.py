@@ -29,7 +29,6 @@ def tried_sides(advice: Advice, full: FullOperation) -> tuple[Suggestion, ...]:
         full: the conversion.
     """
     audited, operation = advice.audited, full.operation
-    module = audited.module
 
     def tried() -> tuple[Suggestion, ...]:
         sides = (_try_side(advice, full, side) for side in (FORWARD, BACKWARD))
@@ -39,7 +38,7 @@ def tried_sides(advice: Advice, full: FullOperation) -> tuple[Suggestion, ...]:
         )
 
     question = "sides", operation.line, operation.column
-    return audited.shared.modules.once(module, question, tried)
+    return audited.once(question, tried)
 
 
 def has_closed_side(advice: Advice, full: FullOperation) -> bool:
