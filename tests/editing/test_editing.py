@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from random import Random
 
@@ -379,3 +380,73 @@ def test_layouts_and_values_are_told_without_an_audit() -> None:
     assert "audits" not in vars(piece)
     assert hover(piece, line, lines[line - 1].index("convert_layout")) is not None
     assert "audits" in vars(piece)
+
+
+# -- a line alone ---------------------------------------------------------------------------------
+
+STEP = """\
+    %l{0} = tt.load %p : tensor<64x64x!tt.ptr<f16>, #a>
+    %v{0} = ttg.convert_layout %l{0} : tensor<64x64xf16, #a> -> tensor<64x64xf16, #b>
+    %w{0} = ttg.convert_layout %v{0} : tensor<64x64xf16, #b> -> tensor<64x64xf16, #a>
+    tt.store %p, %w{0} : tensor<64x64x!tt.ptr<f16>, #a>
+"""
+STEPS = f"""\
+#a = #ttg.blocked<{{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [4, 1], \
+order = [0, 1]}}>
+#b = #ttg.blocked<{{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], \
+order = [1, 0]}}>
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+  tt.func @f(%p: tensor<64x64x!tt.ptr<f16>, #a>) {{
+    %c = arith.constant dense<0> : tensor<64x64xi32, #a>
+    %q = tt.addptr %p, %c : tensor<64x64x!tt.ptr<f16>, #a>, tensor<64x64xi32, #a>
+{"".join(map(STEP.format, range(5)))}\
+    tt.return
+  }}
+}}
+"""
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, name: str, place: int) -> list[object]:
+    """Return a list that takes one of the arguments of each call of a function."""
+    module, _, function = name.rpartition(".")
+    original, calls = getattr(import_module(module), function), list[object]()
+
+    def noted(*arguments: object) -> object:
+        calls.append(arguments[place])
+        return original(*arguments)
+
+    monkeypatch.setattr(name, noted)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("word", "costed", "priced"), [("tt.addptr", 0, 0), ("tt.load", 20, 0), ("ttg.convert", 20, 1)]
+)
+def test_a_hover_asks_for_the_price_of_its_own_operation(
+    word: str, costed: int, priced: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What share of its kernel a finding is takes the cost of all of it, a price its own alone."""
+    costs = counted(monkeypatch, "tt_layout.audit.audit.cost_of", 0)
+    prices = counted(monkeypatch, "tt_layout.audit.suggestions.conversions.tried_sides", 1)
+    dump = Dump(STEPS)
+    assert hover(dump.placed[0].piece, *at(STEPS, word, 1 if costed else 0)) is not None
+    newer = STEPS.replace("    %c =", "\n    %c =")
+    costs.clear()
+    prices.clear()
+    assert hover(dump.edited(newer).placed[0].piece, *at(newer, word, 1 if costed else 0))
+    assert len(costs) == costed
+    assert len(set(prices)) == priced
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [DUMPS[0], *map(slow, DUMPS[1:])], ids=str)
+def test_a_line_alone_is_told_as_after_the_whole_audit(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    whole = piece_of(text)
+    for audit in whole.audits:
+        audit.concluded()
+    for number, line in enumerate(text.split("\n"), 1):
+        if number % 7 == 3 or "convert_layout" in line:
+            column = line.find("= ") + 4
+            alone = piece_of(text)
+            assert hover(alone, number, column) == hover(whole, number, column), number
