@@ -28,14 +28,15 @@ Source:
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from math import prod
+from typing import NamedTuple, TypeVar
 
 from tt_layout.hardware.compiler import CompilerModel, RegisterDemand, RegisterLine
-from tt_layout.ir.ssa import Region, SsaOperation, Value
+from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.ssa.dataflow import reach
 
@@ -56,6 +57,9 @@ SCALINGS = ("arith.muli", "arith.shli")
 OFFSETS = ("arith.subi", "arith.ori", "arith.xori")
 
 
+Key = TypeVar("Key", bound=Hashable)
+
+
 class LiveRange(NamedTuple):
     """A value that takes registers.
 
@@ -69,6 +73,16 @@ class LiveRange(NamedTuple):
     """
 
     value: Value
+    begin: int
+    end: int
+    words: int
+    part: float
+
+
+class _Range(NamedTuple):
+    """A live range of a value that is a number."""
+
+    value: int
     begin: int
     end: int
     words: int
@@ -129,6 +143,7 @@ class LiveRanges(NamedTuple):
 
 
 def live_ranges(
+    function: SsaFunction,
     body: Region,
     words_of: Callable[[Value], int],
     model: CompilerModel,
@@ -141,7 +156,8 @@ def live_ranges(
     """Return the live ranges that take registers in a body.
 
     Args:
-        body: the blocks of a function or of a partition.
+        function: that it is of.
+        body: the blocks of the function or of a partition.
         words_of: the registers of a value, if it takes any.
         model: what the compiler moves.
         by_row: whether scans of several rows go through them one by one.
@@ -149,106 +165,213 @@ def live_ranges(
         elements_of: the elements of a thread; negative of a mask, 0 of what is no tensor.
         is_address: whether a value is a tensor of pointers.
     """
-    walk = _Walk(model, by_row)
-    walk.enter(body)
-    ranges, indices = walk.ranges(words_of, slices_of, elements_of)
-    sums = walk.accumulators
-    separate = separate_addresses(walk.operations, elements_of)
+    walk, operations, values = _walked(function, body, model, by_row=by_row)
+    ranges, indices = walk.ranges(
+        lambda number: words_of(values[number]),
+        lambda number: slices_of(values[number]),
+        lambda number: elements_of(values[number]),
+    )
+    sums, of_addresses = walk.accumulators, [x for x in indices if is_address(values[x.value])]
+    separate = walk.derivations.separate(
+        [one.value for one in of_addresses], lambda number: elements_of(values[number])
+    )
+
+    def named(chosen: Iterable[_Range]) -> tuple[LiveRange, ...]:
+        return tuple(
+            [
+                LiveRange(values[number], begin, end, words, part)
+                for number, begin, end, words, part in chosen
+            ]
+        )
+
     return LiveRanges(
-        ranges=tuple(ranges),
-        lines=tuple(walk.lines),
-        partitions=tuple(walk.partitions),
+        ranges=named(ranges),
+        lines=(0, *[operations[number].line for number in walk.counted]),
+        partitions=tuple([operations[number] for number in walk.partitions]),
         has_rows=walk.has_rows,
         line=walk.line,
-        indices=tuple(indices),
-        accumulators=tuple(one for one in ranges if one.value in sums),
-        addresses=tuple(
+        indices=named(indices),
+        accumulators=named(one for one in ranges if one.value in sums),
+        addresses=named(
             one._replace(words=ADDRESS_WORDS * separate.get(one.value, one.words), part=1.0)
-            for one in indices
-            if is_address(one.value)
+            for one in of_addresses
         ),
-        carried=tuple(
+        carried=named(
             one
             for one in ranges
-            if one.value in walk.carried - sums and one.words < elements_of(one.value)
+            if one.value in walk.carried
+            and one.value not in sums
+            and one.words < elements_of(values[one.value])
         ),
     )
 
 
-def separate_addresses(
-    operations: Sequence[SsaOperation], elements_of: Callable[[Value], int]
-) -> dict[Value, int]:
-    """Return of how many elements of a thread the others are found by adding constants.
+class Numbers(dict[Key, int]):
+    """The number of each thing, in the order in which they were asked for first."""
 
-    Args:
-        operations: in the order of the text, loops before what is in them.
-        elements_of: the elements of a thread, of any sign; 0 of what is no tensor.
+    def __init__(self, first: Iterable[Key] = ()) -> None:
+        super().__init__((thing, number) for number, thing in enumerate(first))
 
-    Returns:
-        Index or address -> number, for what is defined in these operations.
+    def __missing__(self, thing: Key) -> int:
+        number = self[thing] = len(self)
+        return number
+
+
+def _walked(
+    function: SsaFunction, body: Region, model: CompilerModel, *, by_row: bool
+) -> tuple[_Walk, Sequence[SsaOperation], Sequence[Value]]:
+    """Return the walk through a body, and the operations and values that it has numbers of.
+
+    It is one for all functions that differ in names and constants alone.
     """
-    separate, constants = dict[Value, int](), set[Value]()
+    alike = function.alike
+    if alike is None:
+        values, operations = Numbers[Value](), Numbers[SsaOperation]()
+        walk = _Walk(model, values, operations, by_row=by_row)
+        walk.enter(body)
+        return walk, [*operations], [*values]
+    key = "live ranges", body.begin, model, by_row
+    own = [*function.values.values()]
+    known: _Walk | None = alike.structure.get(key)
+    if known is None:
+        values, operations = Numbers(own), Numbers(function.operations)
+        walk = alike.structure[key] = _Walk(model, values, operations, by_row=by_row)
+        walk.enter(body)
+        walk.forget()
+        known = walk
+    return known, function.operations, own
 
-    def elements(value: Value) -> int:
-        return max(1, abs(elements_of(value)))
 
-    for operation in operations:
-        for way in ways(operation):
-            for passed, received in zip(way.passed, way.received):
-                if passed in separate:  # what a loop begins with
-                    separate.setdefault(received, separate[passed])
-        traits, used = operation.traits, operation.operands
+class Derivations:
+    """How indices and addresses are computed from one another; values are numbers."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, _Derivation] = {}
+        self._constants: set[int] = set()
+
+    def add(
+        self,
+        operation: SsaOperation,
+        used: Sequence[int],
+        results: Sequence[int],
+        handed: Iterable[tuple[int, int]] = (),
+    ) -> None:
+        """Add an operation, with its values and what it hands on; loops before what is in them."""
+        of, constants = self._of, self._constants
+        for passed, received in handed:
+            if passed in of:  # what a loop begins with
+                of.setdefault(received, _Derivation((passed,), is_bounded=False))
+        traits = operation.traits
         if traits.constant or (traits.shape and constants.issuperset(used)):
-            constants.update(operation.results)
+            constants.update(results)
         is_scaled = operation.name in SCALINGS and not constants.isdisjoint(used)
         is_moved = traits.shape or traits.integer_cast or traits.same_elements
         is_sum = traits.integer_sum or traits.pointer_sum or operation.name in OFFSETS
-        for result in operation.results:
+        for result in results:
             if traits.source:
-                separate[result] = 1
+                of[result] = _Derivation((), is_bounded=False)
             elif (is_scaled or is_moved or is_sum) and used:
-                parts = (separate.get(value) or elements(value) for value in used)
-                separate[result] = min(elements(result), math.prod(parts))
+                of[result] = _Derivation(tuple(used))
             else:
-                separate.setdefault(result, elements(result))
-    return separate
+                of.setdefault(result, _Derivation(None))
+
+    def separate(self, values: Iterable[int], elements_of: Callable[[int], int]) -> dict[int, int]:
+        """Return of how many elements of a thread the others are found by adding constants.
+
+        Args:
+            values: indices or addresses.
+            elements_of: the elements of a thread, of any sign; 0 of what is no tensor.
+
+        Returns:
+            Value -> number, of these and of those that they are computed from.
+        """
+
+        def parts(value: int) -> Sequence[int]:
+            derivation = self._of.get(value)
+            return (derivation.parts or ()) if derivation is not None else ()
+
+        needed, separate = set(reach(values, parts)), dict[int, int]()
+
+        def elements(value: int) -> int:
+            return max(1, abs(elements_of(value)))
+
+        for value, derivation in self._of.items():
+            if value not in needed:
+                continue
+            if derivation.parts is None:
+                separate[value] = elements(value)
+                continue
+            number = prod([separate.get(part) or elements(part) for part in derivation.parts])
+            is_bounded = derivation.is_bounded
+            separate[value] = min(elements(value), number) if is_bounded else number
+        return separate
+
+
+class _Derivation(NamedTuple):
+    """How many elements of a value in a thread no constants lead to from one another.
+
+    Attributes:
+        parts: the values whose numbers are multiplied; None where it is all elements.
+        is_bounded: whether it is all elements at most.
+    """
+
+    parts: Sequence[int] | None
+    is_bounded: bool = True
 
 
 class _Walk:
-    """The operations of a body, counted."""
+    """The operations of a body, counted; values and operations are numbers.
 
-    def __init__(self, model: CompilerModel, by_row: bool) -> None:
-        self.lines: list[int] = [0]
-        self.partitions: list[SsaOperation] = []
+    Args:
+        model: what the compiler moves.
+        values, operations: the number of each.
+        by_row: whether scans of several rows go through them one by one.
+    """
+
+    def __init__(
+        self,
+        model: CompilerModel,
+        values: Numbers[Value],
+        operations: Numbers[SsaOperation],
+        *,
+        by_row: bool,
+    ) -> None:
+        self._values, self._operations = values, operations
+        self.counted: list[int] = []
+        self.partitions: list[int] = []
         self.has_rows = False
-        self.operations: list[SsaOperation] = []
-        self.carried: set[Value] = set()
-        self._sums: list[Value] = []
-        self._handed: dict[Value, list[Value]] = {}
+        self.carried: set[int] = set()
+        self.derivations = Derivations()
+        self._sums: list[int] = []
+        self._handed: dict[int, list[int]] = {}
         self._is_asynchronous = self._is_in_tensor_memory = False
         self._model = model
         self._by_row = by_row
-        self._begins: dict[Value, int] = {}
-        self._homes: dict[Value, tuple[SsaOperation, ...]] = {}
-        self._makers: dict[Value, tuple[bool, int]] = {}
-        self._uses: list[tuple[Value, int, tuple[SsaOperation, ...]]] = []
-        self._renamed: dict[Value, Value] = {}
-        self._loops: tuple[SsaOperation, ...] = ()
-        self._loop_ends: dict[SsaOperation, int] = {}
+        self._begins: dict[int, int] = {}
+        self._homes: dict[int, tuple[int, ...]] = {}
+        self._makers: dict[int, tuple[bool, int]] = {}
+        self._uses: list[tuple[int, int, tuple[int, ...]]] = []
+        self._renamed: dict[int, int] = {}
+        self._loops: tuple[int, ...] = ()
+        self._loop_ends: dict[int, int] = {}
         self._stretch = 0
         self._stretches: dict[int, int] = {}
-        self._edges: dict[Value, list[Value]] = {}
-        self._kept: list[Value] = []
-        self._sinkable: list[tuple[SsaOperation, int]] = []
+        self._edges: dict[int, list[int]] = {}
+        self._kept: list[int] = []
+        self._sinkable: list[tuple[int, int, Sequence[int], bool]] = []
         self._scans: set[int] = set()
         self._dots: list[int] = [0]
-        self._products: list[SsaOperation] = []
+        self._products: list[tuple[int, Sequence[int]]] = []
         self._has_products = self._has_accesses_in_loops = False
-        self._streamed: set[Value] = set()
-        self._from_shared: set[Value] = set()
+        self._streamed: set[int] = set()
+        self._from_shared: set[int] = set()
         self._stores = 0
-        self._first_loads: dict[tuple[tuple[SsaOperation, ...], int, int], int] = {}
-        self._gathered: dict[Value, tuple[int, tuple[Value, ...]]] = {}
+        self._first_loads: dict[tuple[tuple[int, ...], int, int], int] = {}
+        self._gathered: dict[int, tuple[int, Sequence[int]]] = {}
+
+    def forget(self) -> None:
+        """Forget whose numbers they are, which are those of other functions from now on."""
+        self._values, self._operations = Numbers(), Numbers()
 
     def enter(self, region: Region) -> None:
         for block in region:
@@ -256,33 +379,43 @@ class _Walk:
                 self._visit(operation)
 
     def _visit(self, operation: SsaOperation) -> None:
-        name, traits = operation.name, operation.traits
-        self.operations.append(operation)
+        name, traits, values = operation.name, operation.traits, self._values
+        operands = [values[value] for value in operation.operands]
+        results = [values[value] for value in operation.results]
+        handed = [
+            (values[passed], values[received])
+            for way in ways(operation)
+            for passed, received in zip(way.passed, way.received)
+        ]
+        self.derivations.add(operation, operands, results, handed)
         goes_by_row = name == SCAN and self._scans_rows(operation)
         is_elementwise = goes_by_row or traits.by_thread
         is_barrier = not is_elementwise and not traits.streams
         self._stretch += is_barrier
-        number = self._count(operation.line)
+        number = self._count(operation)
         self._stretches[number] = self._stretch
-        used = operation.operands if not self._renames(operation) else operation.operands[1:]
+        renames = self._renames(operation, operands)
+        used = operands[1:] if renames else operands
         self._uses += [(value, number, self._loops) for value in used]
         if name == SCAN and not goes_by_row:
             self._scans.add(number)
         elif name == DOT:
             self._dots.append(number)
-            self._products.append(operation)
+            self._products += [(result, operands[:ADDEND]) for result in results[:1]]
         self._has_products |= traits.multiplies or name in TENSOR_PRODUCTS
         self._is_asynchronous |= name == ASYNCHRONOUS_PRODUCT
         self._is_in_tensor_memory |= name in TENSOR_PRODUCTS
         if traits.multiplies:
-            self._sums += (*operation.results, *operation.operands[ADDEND : ADDEND + 1])
+            self._sums += (*results, *operands[ADDEND : ADDEND + 1])
         if self._loops and (traits.is_global_load or traits.is_global_store):
             self._has_accesses_in_loops = True
         if traits.partitions:
-            self.partitions.append(operation)
+            self.partitions.append(self._operations[operation])
         if operation.regions and traits.is_structured:
-            self._enter_regions(operation)
-        self._define_results(operation, number, is_elementwise)
+            self._enter_regions(operation, handed)
+        if renames:
+            self._renamed[results[0]] = self._root(operands[0])
+        self._define_results(operation, operands, results, number, is_elementwise)
         self._stretch += is_barrier
 
     def _scans_rows(self, operation: SsaOperation) -> bool:
@@ -291,34 +424,39 @@ class _Walk:
         self.has_rows |= has_rows
         return has_rows and self._by_row
 
-    def _renames(self, operation: SsaOperation) -> bool:
+    def _renames(self, operation: SsaOperation, operands: Sequence[int]) -> bool:
         """Tell whether an operation needs nothing: its users need its operand."""
-        is_renaming = operation.traits.renames and operation.results and operation.operands
+        is_renaming = operation.traits.renames and operation.results and operands
         # What is defined before: names form no circle.
-        return bool(is_renaming) and operation.operands[0] in self._begins
+        return bool(is_renaming) and operands[0] in self._begins
 
-    def _define_results(self, operation: SsaOperation, number: int, is_elementwise: bool) -> None:
+    def _define_results(
+        self,
+        operation: SsaOperation,
+        operands: Sequence[int],
+        results: Sequence[int],
+        number: int,
+        is_elementwise: bool,
+    ) -> None:
         name, traits = operation.name, operation.traits
-        if self._renames(operation):
-            self._renamed[operation.results[0]] = self._root(operation.operands[0])
         self._stores += traits.is_global_store
-        for value in operation.results:
+        for value in results:
             self._define(value, is_elementwise)
-        if traits.is_global_load and operation.results:
+        if traits.is_global_load and results:
             place = self._loops, self._stretch, self._stores
             first = self._first_loads.setdefault(place, number)
-            self._gathered[operation.results[0]] = first, operation.operands
+            self._gathered[results[0]] = first, operands
             if self._loops:
-                self._streamed.add(operation.results[0])
+                self._streamed.add(results[0])
         if _reads_shared(operation):
-            self._from_shared.update(operation.results)
+            self._from_shared.update(results)
         if traits.by_thread and not traits.integer_to_float:
             if name != "tt.splat":
-                self._relate(operation.operands, operation.results)
+                self._relate(operands, results)
         elif not traits.is_structured:
-            self._kept += operation.results
-        if operation.results and self._sinks(operation, is_elementwise):
-            self._sinkable.append((operation, number))
+            self._kept += results
+        if results and self._sinks(operation, is_elementwise):
+            self._sinkable.append((results[0], number, operands, _reads_shared(operation)))
 
     def _sinks(self, operation: SsaOperation, is_elementwise: bool) -> bool:
         """Tell whether the compiler moves an operation down; a scan only if it goes row by row."""
@@ -326,38 +464,37 @@ class _Walk:
             return is_elementwise and self._model.sinks_scans
         return is_elementwise or (self._model.sinks_shared_loads and _reads_shared(operation))
 
-    def _enter_regions(self, operation: SsaOperation) -> None:
-        outer = self._loops
+    def _enter_regions(self, operation: SsaOperation, handed: Iterable[tuple[int, int]]) -> None:
+        outer, at = self._loops, self._operations[operation]
         if operation.traits.loop:
-            self._loops = (*outer, operation)
+            self._loops = (*outer, at)
         regions = operation.regions[:1] if operation.traits.partitions else operation.regions
         for region in regions:
             for block in region:
-                for argument in block.arguments:
+                arguments = [self._values[argument] for argument in block.arguments]
+                for argument in arguments:
                     self._define(argument, is_elementwise=False)
                 if operation.traits.loop:
-                    self.carried.update(block.arguments)
+                    self.carried.update(arguments)
             self.enter(region)
-        end = self._count(operation.line)
-        self._loop_ends[operation] = end
+        self._loop_ends[at] = self._count(operation)
         self._loops = outer
         self._stretch += 1
-        for way in ways(operation):
-            for passed, received in zip(way.passed, way.received):
-                self._relate((passed,), (received,))
-                self._handed.setdefault(passed, []).append(received)
-                self._handed.setdefault(received, []).append(passed)
+        for passed, received in handed:
+            self._relate((passed,), (received,))
+            self._handed.setdefault(passed, []).append(received)
+            self._handed.setdefault(received, []).append(passed)
 
-    def _count(self, line: int) -> int:
-        self.lines.append(line)
-        return len(self.lines) - 1
+    def _count(self, operation: SsaOperation) -> int:
+        self.counted.append(self._operations[operation])
+        return len(self.counted)
 
-    def _define(self, value: Value, is_elementwise: bool) -> None:
-        self._begins[value] = len(self.lines) - 1
+    def _define(self, value: int, is_elementwise: bool) -> None:
+        self._begins[value] = len(self.counted)
         self._homes[value] = self._loops
         self._makers[value] = is_elementwise, self._stretch
 
-    def _relate(self, passed: Sequence[Value], received: Sequence[Value]) -> None:
+    def _relate(self, passed: Sequence[int], received: Sequence[int]) -> None:
         """Note that values are as much data as what they are computed from."""
         for value in passed:
             self._edges.setdefault(value, []).extend(received)
@@ -374,23 +511,23 @@ class _Walk:
             return model.products
         return model.loops if self._has_accesses_in_loops else model.straight
 
-    @property
-    def accumulators(self) -> Set[Value]:
+    @cached_property
+    def accumulators(self) -> Set[int]:
         """The sums of products, with what loops hand on of them."""
         seeds = [self._root(value) for value in self._sums]
         return {*reach(seeds, lambda value: self._handed.get(value, ()))}
 
     def ranges(
         self,
-        words_of: Callable[[Value], int],
-        slices_of: Callable[[Value], float],
-        elements_of: Callable[[Value], int],
-    ) -> tuple[list[LiveRange], list[LiveRange]]:
+        words_of: Callable[[int], int],
+        slices_of: Callable[[int], float],
+        elements_of: Callable[[int], int],
+    ) -> tuple[list[_Range], list[_Range]]:
         """Return the live ranges of the values that take registers, and those of indices."""
-        ends, data = self._ends(), self._data()
+        ends, data = dict(self._ends), self._data
         begins = self._sunk(ends, data, words_of)
-        for_products = self._for_products() - self._loaded_whole(words_of, slices_of)
-        line, ranges, indices = self.line, list[LiveRange](), list[LiveRange]()
+        for_products = self._for_products - self._loaded_whole(words_of, slices_of)
+        line, ranges, indices = self.line, list[_Range](), list[_Range]()
         for value in self._begins:
             begin, end = begins[value], ends.get(value, 0)
             if end <= begin or value in self._renamed:
@@ -399,23 +536,25 @@ class _Walk:
             if words:
                 slices = slices_of(value) if value in for_products else 0
                 part = self._part(value, end, slices)
-                ranges.append(LiveRange(value, begin, end, words, part))
+                ranges.append(_Range(value, begin, end, words, part))
                 first = self._first_load(value, data) if line.together else None
                 if first is not None and first < begin and value not in self._streamed:
                     early = round(words * line.together)
-                    ranges.append(LiveRange(value, first, begin, early, part))
+                    ranges.append(_Range(value, first, begin, early, part))
             elif line.most_indices and (elements := elements_of(value)):
                 part = line.indices if elements > 0 else line.masks
-                indices.append(LiveRange(value, begin, end, abs(elements), part))
+                indices.append(_Range(value, begin, end, abs(elements), part))
         return ranges, indices
 
-    def _data(self) -> set[Value]:
+    @cached_property
+    def _data(self) -> frozenset[int]:
         """Return the values that depend on more than indices."""
-        return {*reach(self._kept, lambda value: self._edges.get(value, ()))}
+        return frozenset(reach(self._kept, lambda value: self._edges.get(value, ())))
 
-    def _ends(self) -> dict[Value, int]:
+    @cached_property
+    def _ends(self) -> Mapping[int, int]:
         """Return the number of the last operation that needs each value."""
-        ends: dict[Value, int] = {}
+        ends: dict[int, int] = {}
         for used, number, loops in self._uses:
             value = self._root(used)
             home = self._homes.get(value, ())
@@ -427,23 +566,21 @@ class _Walk:
         return ends
 
     def _sunk(
-        self, ends: dict[Value, int], data: set[Value], words_of: Callable[[Value], int]
-    ) -> dict[Value, int]:
+        self, ends: dict[int, int], data: frozenset[int], words_of: Callable[[int], int]
+    ) -> dict[int, int]:
         """Return the begin of each value, sunk to its first use if that saves registers.
 
         It does where one operand at most has to live longer for it, and takes no more registers.
         """
         begins = dict(self._begins)
-        first = self._first_uses()
-        for operation, number in reversed(self._sinkable):
-            result = operation.results[0]
+        first = dict(self._first_uses)
+        for result, number, taken, reads_memory in reversed(self._sinkable):
             use = first.get(result)
             if use is None or use <= number or result in self._renamed:
                 continue
-            reads_memory = _reads_shared(operation)
-            operands = {self._root(used) for used in operation.operands} & data
+            operands = data.intersection([self._root(used) for used in taken])
             if reads_memory:
-                operands = set()  # they are in memory by then
+                operands = frozenset()  # they are in memory by then
             if len(operands) > 1 or not words_of(result):
                 continue
             for used in operands:
@@ -464,14 +601,15 @@ class _Walk:
             return max(number, self._dots[at - 1] - 1)
         return use - 1
 
-    def _first_load(self, value: Value, data: set[Value]) -> int | None:
+    def _first_load(self, value: int, data: Set[int]) -> int | None:
         """Return the first load that a load can be issued together with; None of no such load."""
         first, used = self._gathered.get(value, (None, ()))
         return None if data & set(map(self._root, used)) else first
 
-    def _first_uses(self) -> dict[Value, int]:
+    @cached_property
+    def _first_uses(self) -> Mapping[int, int]:
         """Return the number of the first operation that needs each value, in its own loop."""
-        first: dict[Value, int] = {}
+        first: dict[int, int] = {}
         for used, number, loops in self._uses:
             value = self._root(used)
             if loops != self._homes.get(value):
@@ -479,10 +617,10 @@ class _Walk:
             first[value] = min(first.get(value, number), number)
         return first
 
-    def _root(self, value: Value) -> Value:
+    def _root(self, value: int) -> int:
         return self._renamed.get(value, value)
 
-    def _part(self, value: Value, end: int, slices: float) -> float:
+    def _part(self, value: int, end: int, slices: float) -> float:
         """Return the share of a value that is live at once.
 
         Args:
@@ -499,7 +637,8 @@ class _Walk:
         is_passing = is_elementwise and last is not None and last - stretch in (0, 1)
         return self.line.passing if is_passing else 1.0
 
-    def _for_products(self) -> set[Value]:
+    @cached_property
+    def _for_products(self) -> Set[int]:
         """Return the values that are loaded from shared memory for products alone."""
         if not (self._model.slices and len(self._dots) > 1):
             return set()
@@ -508,16 +647,16 @@ class _Walk:
         return self._from_shared - others
 
     def _loaded_whole(
-        self, words_of: Callable[[Value], int], slices_of: Callable[[Value], float]
-    ) -> set[Value]:
+        self, words_of: Callable[[int], int], slices_of: Callable[[int], float]
+    ) -> Set[int]:
         """Return the operands of products of single elements that are loaded whole."""
         if not self._model.whole_operands:
             return set()
         return {
             self._root(operand)
-            for product in self._products
-            if product.results and words_of(product.results[0]) >= WHOLE_SUMS
-            for operand in product.operands[:ADDEND]
+            for result, operands in self._products
+            if words_of(result) >= WHOLE_SUMS
+            for operand in operands
             if slices_of(operand) >= WHOLE_SLICES
         }
 

@@ -290,6 +290,7 @@ def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges
 
     def found(*, by_row: bool) -> LiveRanges:
         return live_ranges(
+            function,
             body,
             lambda value: sizes.words(function, value),
             model,

@@ -106,7 +106,8 @@ def needs_with(
     new = exchanged(function, exchange, changed)
     with_body = new
     if rewired is not None:
-        with_body = replace(exchanged(function, exchange, rewired.values), body=rewired.body)
+        in_new = exchanged(function, exchange, rewired.values)
+        with_body = replace(in_new, body=rewired.body, alike=None)
     pressures = module_registers(audited, [with_body])
     changed_functions: list[SsaFunction] = [
         new if candidate is function else candidate for candidate in audited.functions

@@ -18,9 +18,9 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import replace
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute
@@ -154,13 +154,19 @@ class _Block(NamedTuple):
 
 
 class FunctionDraft(NamedTuple):
-    """A function without names and places."""
+    """A function without names and places.
+
+    Attributes:
+        alike: what the functions share that have the same constants, by these.
+        structure: what all of them share.
+    """
 
     values: Sequence[_Value]
     arguments: Sequence[int]
     argument_attributes: tuple[Mapping[str, Attribute], ...]
     body: Sequence[_Block]
     alike: dict[tuple[str, ...], Alike]
+    structure: dict[Hashable, Any]
 
     def placed(self, module: Module, function: Function, text: NamedText) -> SsaFunction:
         """Return the function of a text whose draft this is, at its place."""
@@ -223,16 +229,16 @@ class FunctionDraft(NamedTuple):
             column=function.column,
             resolve_type=module.meanings.type_of_text,
             resolve_location=module.meanings.location,
-            alike=self._alike(text.constants),
+            alike=self.alike_of(text.constants),
         )
 
-    def _alike(self, constants: tuple[str, ...]) -> Alike:
+    def alike_of(self, constants: tuple[str, ...]) -> Alike:
         """Return what the functions share that have the same constants, too."""
         alike = self.alike.get(constants)
         if alike is None:
             if len(self.alike) >= MAX_ALIKE:
                 self.alike.clear()
-            alike = self.alike[constants] = Alike()
+            alike = self.alike[constants] = Alike(self.structure)
         return alike
 
 
@@ -270,7 +276,7 @@ class _Drafting:
         body = self._blocks(function.body)
         if self._constants != len(self._named.constants):
             raise _NoDraftError
-        return FunctionDraft(self._values, arguments, function.argument_attributes, body, {})
+        return FunctionDraft(self._values, arguments, function.argument_attributes, body, {}, {})
 
     def _all(self, values: Sequence[Value]) -> Sequence[int]:
         return tuple([self._number(value) for value in values])
@@ -351,11 +357,14 @@ class KnownFunctions:
         """Return the draft of a text; None where none was read that differs in names alone."""
         return self._drafts.get(text.key)
 
-    def add(self, function: SsaFunction, named: NamedText) -> None:
-        """Keep a function that was read, if it has a draft."""
+    def add(self, function: SsaFunction, named: NamedText) -> SsaFunction:
+        """Keep a function that was read, if it has a draft; return it as one of those."""
         if self._kept + len(named.text) > MAX_KEPT:
             self._drafts.clear()
             self._kept = 0
         self._kept += len(named.text)
-        with suppress(_NoDraftError):
-            self._drafts[named.key] = _Drafting(function, named).draft()
+        try:
+            draft = self._drafts[named.key] = _Drafting(function, named).draft()
+        except _NoDraftError:
+            return function
+        return replace(function, alike=draft.alike_of(named.constants))

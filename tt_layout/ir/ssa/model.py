@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 from tt_layout.ir.data_movements import OPERATIONS, DataMovement
 from tt_layout.ir.operations import Location
@@ -259,9 +259,16 @@ class SsaOperation:
 
 
 class Alike:
-    """What functions share whose texts differ in the names of values alone."""
+    """What functions share whose texts differ in the names of values alone.
 
-    _skeleton: Hashable = None
+    Attributes:
+        structure: what those share, by what it is, whose texts differ in constants, too; it names
+            no value or operation of one of them.
+    """
+
+    def __init__(self, structure: dict[Hashable, Any]) -> None:
+        self.structure = structure
+        self._skeleton: Hashable = None
 
     def skeleton(self, function: SsaFunction) -> Hashable:
         """Return the skeleton of one of them, and thereby of all."""

@@ -289,7 +289,7 @@ class SsaReader:
         reader = _FunctionReader(module, self._lines)
         read = reader.read(function, offset)
         if named is not None and reader.cursor.last_end == offset + len(named.text):
-            self._functions.add(read, named)
+            return self._functions.add(read, named)
         return read
 
 
