@@ -14,7 +14,7 @@ from tt_layout.audit.global_memory import limits
 from tt_layout.audit.global_memory.limits import Access, cured
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.dumps import large
-from tt_layout.dumps.large import FEW
+from tt_layout.dumps.large import FEW, WORST
 from tt_layout.ir.passes import PassRun
 
 LAYOUT = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], {}}}>"
@@ -131,7 +131,7 @@ def test_only_what_is_shown_is_explained(run: Run, explained: list[object]) -> N
     assert not rest
     explained.clear()
     out = run("audit", str(path)).out
-    assert len(explained) == of_each * (FEW + 1)
+    assert len(explained) == of_each * WORST
     assert len([row for row in rows(out) if row[4] == "1"]) == FEW + more
 
 

@@ -68,7 +68,7 @@ class Auditor:
 
     Args:
         reading: how they are read.
-        explained: modules whose findings say what would make accesses wider; None for all.
+        explains: whether findings say what would make accesses wider.
         is_judged: whether findings are looked for.
         keeps_text: whether texts of types are kept, as of dumps that share many.
 
@@ -80,20 +80,19 @@ class Auditor:
         self,
         reading: Reading,
         *,
-        explained: int | None = None,
+        explains: bool = True,
         is_judged: bool = True,
         keeps_text: bool = True,
     ) -> None:
-        self._reading, self._explained = reading, explained
+        self._reading, self._explains = reading, explains
         self._is_judged, self._keeps_text = is_judged, keeps_text
         self._arguments: dict[str, None] = {}
         self._chips: dict[Target | None, None] = {}
-        self._audited = 0
-        self._forget(explains=explained != 0)
+        self._forget()
 
-    def _forget(self, *, explains: bool) -> None:
+    def _forget(self) -> None:
         """Begin with nothing known of earlier modules."""
-        self._shared, self._characters = SharedWork(explains=explains), 0
+        self._shared, self._characters = SharedWork(explains=self._explains), 0
         self.interner = Interner(self._reading.release, keeps_text=self._keeps_text)
 
     def audits(self, dump: Dump, modules: Modules | None = None) -> Iterator[Audit]:
@@ -133,11 +132,9 @@ class Auditor:
 
     def _shared_for(self, module: Module) -> SharedWork:
         """Return what is known of earlier modules where the next one is audited."""
-        explains = self._explained is None or self._audited < self._explained
-        if self._characters > MAX_KNOWN or self._shared.explains != explains:
-            self._forget(explains=explains)
+        if self._characters > MAX_KNOWN:
+            self._forget()
         self._characters += module.span.end - module.span.start
-        self._audited += 1
         return self._shared
 
     def _audit(self, dump: Dump, module: Module, shared: SharedWork) -> Audit:
@@ -206,8 +203,7 @@ class KernelReader:
     def __init__(
         self, reading: Reading, *, explains: bool = True, has_bounds: bool = False
     ) -> None:
-        explained = None if explains else 0
-        self._auditor = Auditor(reading._replace(progress=silent), explained=explained)
+        self._auditor = Auditor(reading._replace(progress=silent), explains=explains)
         self._has_bounds = has_bounds
 
     def read(self, name: str) -> FileKernels | PassedOver:

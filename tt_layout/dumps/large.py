@@ -11,16 +11,17 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import accumulate, count
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import FindingLine
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.values.given import check_names
 from tt_layout.dumps.audits import Auditor
-from tt_layout.dumps.dump import Dump, Reading, silent
+from tt_layout.dumps.dump import Dump, Modules, Reading, silent
 from tt_layout.dumps.pieces import Piece
 from tt_layout.dumps.processes import results_of
+from tt_layout.ir.module import Module
 from tt_layout.ir.passes import chosen_modules
 from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.worker import processors
@@ -33,6 +34,9 @@ FEW = 12
 
 WORST = 3
 """Modules that are shown in full, of those with the worst kernels."""
+
+
+T = TypeVar("T")
 
 
 class ManyModules(NamedTuple):
@@ -63,25 +67,51 @@ class PieceKernels(NamedTuple):
     arguments: tuple[str, ...]
 
 
-def in_brief(file: str, audits: Iterable[Audit]) -> ManyModules:
-    """Return the modules of a dump in brief, each let go once it was looked at.
+def audits_in_brief(file: str, audits: Iterable[Audit]) -> ManyModules:
+    """Return audited modules in brief, each let go once it was looked at.
 
     Args:
         file: the name of the dump.
         audits: of its modules.
     """
+    kernels, worst = _ranked((audit, _brief_kernels(file, audit)) for audit in audits)
+    return ManyModules(kernels, tuple(worst))
+
+
+def in_brief(dump: Dump, modules: Modules, reading: Reading) -> ManyModules:
+    """Return the modules of a dump in brief; those of one text are audited once.
+
+    Args:
+        dump: as it was opened.
+        modules: those that are meant.
+        reading: how it is read and audited.
+
+    Raises:
+        LayoutError: it cannot be audited, or a value is given for an argument that no module has.
+    """
+    auditor = Auditor(reading, explains=False)
+    brief = auditor.once(dump, modules, _brief_audit)
+    name = dump.source.name
+    kernels, worst = _ranked(
+        (module, _placed(kernels, name, module)) for module, (kernels, _) in brief
+    )
+    auditor.check_given()
+    return ManyModules(kernels, tuple(Auditor(reading).audits(dump, iter(worst))))
+
+
+def _ranked(entries: Iterable[tuple[T, Sequence[Kernel]]]) -> tuple[list[Kernel], list[T]]:
+    """Return all kernels and what the worst of them are of, the worst first."""
     kernels: list[Kernel] = []
     numbers = count()
 
-    def ranked() -> Iterator[tuple[tuple[object, ...], int, Audit]]:
-        for audit in audits:
-            lines = _brief_kernels(file, audit)
+    def ranked() -> Iterator[tuple[tuple[object, ...], int, T]]:
+        for entry, lines in entries:
             kernels.extend(lines)
             if lines:
-                yield min(line.rank for line in lines), next(numbers), audit
+                yield min(line.rank for line in lines), next(numbers), entry
 
-    worst = tuple(audit for _, _, audit in nsmallest(WORST, ranked()))
-    return ManyModules(_worst_first(kernels), worst)
+    worst = [entry for _, _, entry in nsmallest(WORST, ranked())]
+    return _worst_first(kernels), worst
 
 
 def large_in_brief(dump: Dump, reading: Reading) -> ManyModules | None:
@@ -154,10 +184,7 @@ def _dump_of(piece: Piece, known: KernelMetadata) -> Dump:
 
 def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], PieceKernels]:
     """Return what audits pieces one by one, with what it knows of earlier ones."""
-    auditor = Auditor(reading, explained=0, keeps_text=False)
-
-    def conclude(audit: Audit) -> tuple[list[Kernel], tuple[str, ...]]:
-        return _brief_kernels("", audit), audit.arguments
+    auditor = Auditor(reading, explains=False, keeps_text=False)
 
     def read(piece: Piece) -> PieceKernels:
         dump, numbers = _dump_of(piece, known), count()
@@ -166,9 +193,9 @@ def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], 
         kernels: list[Kernel] = []
         arguments: dict[str, None] = {}
         audited = 0
-        for module, (brief, names) in auditor.once(dump, chosen_modules(counted), conclude):
+        for module, (brief, names) in auditor.once(dump, chosen_modules(counted), _brief_audit):
             arguments.update(dict.fromkeys(names))
-            kernels += [kernel.with_values(file=piece.file, line=module.line) for kernel in brief]
+            kernels += _placed(brief, piece.file, module)
             audited += 1
         return PieceKernels(tuple(kernels), audited, next(numbers), tuple(arguments))
 
@@ -182,6 +209,16 @@ def _brief_kernels(file: str, audit: Audit) -> list[Kernel]:
         kernel.with_values(text="", signature="", finding_lines=_worst(kernel))
         for kernel in settled
     ]
+
+
+def _brief_audit(audit: Audit) -> tuple[list[Kernel], tuple[str, ...]]:
+    """Return the table lines of a module's kernels, and the arguments that values are given for."""
+    return _brief_kernels("", audit), audit.arguments
+
+
+def _placed(kernels: Iterable[Kernel], file: str, module: Module) -> list[Kernel]:
+    """Return the kernels of a text where it stands."""
+    return [kernel.with_values(file=file, line=module.line) for kernel in kernels]
 
 
 def _worst(kernel: Kernel) -> tuple[FindingLine, ...]:

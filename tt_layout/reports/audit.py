@@ -22,7 +22,7 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.executions import UNPLACED, Executions
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.structure import Part
-from tt_layout.dumps.large import FEW, ManyModules, in_brief
+from tt_layout.dumps.large import FEW, ManyModules, audits_in_brief
 from tt_layout.enums import MemorySpace
 from tt_layout.folding import fold
 from tt_layout.ir.data_movements import MovementKind
@@ -141,7 +141,7 @@ class AuditReport(Printed, Generic[Audits]):
         first = deque(islice(audits, FEW + 1))
         rest = chain((first.popleft() for _ in range(len(first))), audits)
         if len(first) > FEW and not self._shows_each:
-            yield from self._in_brief(in_brief(self.file, rest))
+            yield from self._in_brief(audits_in_brief(self.file, rest))
         else:
             yield from self._each(rest)
             for history in self.histories:

@@ -75,7 +75,7 @@ def audits_of(
     is_path = isinstance(source, (str, os.PathLike)) and dump.source.name != TEXT
     name = str(source) if is_path else dump.source.name
     reading = Reading(is_partial=not is_path, given=given_values(values, gpu))
-    auditor = Auditor(reading, explained=None if is_judged else 0, is_judged=is_judged)
+    auditor = Auditor(reading, explains=is_judged, is_judged=is_judged)
     audits = tuple(auditor.audits(dump, iter(modules) if modules is not None else None))
     if not audits:
         raise LayoutError(f"found no MLIR in {name}")

@@ -73,7 +73,7 @@ def configurations_by(
     Args:
         reading: how dumps are read.
     """
-    auditor = Auditor(reading, explained=0, is_judged=False)
+    auditor = Auditor(reading, explains=False, is_judged=False)
 
     def read(file: str) -> list[Configuration] | PassedOver:
         return or_passed_over(file, lambda: [Configuration.of(kernel) for kernel in kernels(file)])

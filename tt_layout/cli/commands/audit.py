@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -26,7 +27,7 @@ from tt_layout.cli.values import (
 )
 from tt_layout.dumps.audits import Auditor
 from tt_layout.dumps.dump import Dump, Modules, Reading, is_log, open_dump
-from tt_layout.dumps.large import FEW, large_in_brief
+from tt_layout.dumps.large import FEW, ManyModules, in_brief, large_in_brief
 from tt_layout.dumps.many import ManyKernels, many_kernels
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.files import user_cache
@@ -332,7 +333,10 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     modules = None
     if has_histories and dump.number is None:
         modules = passes.chosen(dump.modules(reading))
-    audits = _checked_audits(dump, reading, modules, explained=FEW + 1 if is_brief else None)
+    brief = None
+    if is_brief:
+        brief, modules = _in_brief(dump, modules or dump.meant(reading), reading)
+    audits = _checked_audits(dump, reading, modules)
     if chosen.fail_on or annotates:
         audits = watcher.pass_on(file, audits)
     audits = measured.watched(audits) if measured is not None else audits
@@ -352,22 +356,35 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         lists_passes=chosen.is_passes,
         hint=page_command(file) if sys.stdout.isatty() else None,
         top=chosen.top,
-        brief=large_in_brief(dump, reading),
+        brief=brief,
         argument=DumpArgument(file, chosen.words) if file != "-" else None,
     )
     emit(report, output_format)
     return tell_failures(watcher)
 
 
-def _checked_audits(
-    dump: Dump, reading: Reading, modules: Modules | None, *, explained: int | None
-) -> Iterator[Audit]:
+def _in_brief(dump: Dump, modules: Modules, reading: Reading) -> tuple[ManyModules | None, Modules]:
+    """Return the modules of a dump in brief where there are many, and those that are not read.
+
+    Raises:
+        LayoutError: it cannot be audited, or a value is given for an argument that no module has.
+    """
+    brief = large_in_brief(dump, reading)
+    if brief is not None:
+        return brief, modules
+    first = deque(islice(modules, FEW + 1))
+    are_many = len(first) > FEW
+    modules = chain((first.popleft() for _ in range(len(first))), modules)
+    return in_brief(dump, modules, reading) if are_many else None, modules
+
+
+def _checked_audits(dump: Dump, reading: Reading, modules: Modules | None) -> Iterator[Audit]:
     """Yield the audits of a dump.
 
     Raises:
         LayoutError: at the end, if a value is given for an argument that no module has.
     """
-    auditor = Auditor(reading, explained=explained, keeps_text=not dump.pieces)
+    auditor = Auditor(reading, keeps_text=not dump.pieces)
     yield from auditor.audits(dump, modules)
     auditor.check_given()
 
