@@ -2,7 +2,8 @@
 //
 // nvcc -gencode=arch=compute_90a,code=sm_90a -o latencies latencies.cu && ./latencies > latencies.jsonl
 //
-// A line for each: `what`, `cycles` (of an iteration, or of a warp's instruction on its scheduler),
+// A line for each: `what`, `cycles` (of an iteration, of a warp's instruction on its scheduler, or of
+// one of all warps on a multiprocessor: stores),
 // `rate` (bytes a cycle and multiprocessor, or TB/s).
 #include <algorithm>
 #include <cstdio>
@@ -140,6 +141,20 @@ __global__ void segments(const uint4 *in, uint4 *out, int vectors, int pitch, in
   if (sum.x == 12345u) out[threadIdx.x] = sum;
 }
 
+// Stores of words: the lanes of a warp in rows of a tile, which later stores fill to their ends.
+__global__ void scattered(long long *cycles, unsigned *tiles, int lanes, int iterations) {
+  const int pitch = 128;  // words
+  int warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+  unsigned *row = tiles + (size_t)warp * 32 * pitch + lane / lanes * pitch + lane % lanes;
+  __syncthreads();
+  long long begin = clock64();
+  for (int i = 0; i < iterations; ++i)
+#pragma unroll 8
+    for (int word = 0; word < pitch; word += lanes) row[word] = i;
+  __syncthreads();
+  if (!threadIdx.x) cycles[blockIdx.x] = clock64() - begin;
+}
+
 static long long *cycles;
 static float *out;
 
@@ -206,6 +221,20 @@ static int rows_of(int vectors, int rows) {
   return 0;
 }
 
+static int stored(int lanes, int threads) {
+  const int iterations = 64 * lanes, blocks = 132;
+  unsigned *tiles;
+  CHECK(cudaMalloc(&tiles, (size_t)blocks * threads * 128 * 4));
+  for (int run = 0; run < 2; ++run)
+    scattered<<<blocks, threads>>>(cycles, tiles, lanes, iterations);
+  CHECK(cudaDeviceSynchronize());
+  double took = middle(blocks), instructions = 128.0 / lanes * iterations * threads / 32;
+  printf("{\"what\": \"stores of words, %d in a row, %d threads\", \"cycles\": %.2f}\n", lanes, threads,
+         took / instructions);
+  CHECK(cudaFree(tiles));
+  return 0;
+}
+
 int main() {
   cudaDeviceProp card;
   CHECK(cudaGetDeviceProperties(&card, 0));
@@ -245,5 +274,7 @@ int main() {
   bad |= issued("cvt.f32.bf16", bf16_f32);
   for (int vectors : {2, 4, 8, 16, 64})
     for (int rows : {32, 128}) bad |= rows_of(vectors, rows);
+  for (int lanes : {1, 2, 4, 8, 32})
+    for (int threads : {128, 512}) bad |= stored(lanes, threads);
   return bad;
 }
