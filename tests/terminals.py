@@ -18,7 +18,11 @@ ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
 
 
 def on_terminal(
-    *arguments: str, columns: int = 200, shows_errors: bool = False, **variables: str
+    *arguments: str,
+    columns: int = 200,
+    rows: int = 24,
+    shows_errors: bool = False,
+    **variables: str,
 ) -> tuple[int, bytes, str]:
     """Run the command on a terminal; return status, what it shows, and standard error.
 
@@ -29,7 +33,7 @@ def on_terminal(
     import termios
 
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     with tempfile.TemporaryFile() as errors, open(os.devnull, "rb") as nothing:
         streams = (
             theirs if "PAGER" in variables else nothing.fileno(),

@@ -195,6 +195,26 @@ def test_a_pull_request_of_a_fork_gets_a_comment_on_what_became_slower(
     assert (tmp_path / "said").read_text().count("pr comment") == 1
 
 
+@pytest.mark.parametrize("status", [0, 1, 2, 137])
+def test_a_comparison_that_fails_ends_the_action(status: int, tmp_path: Path) -> None:
+    """A kernel that became slower is commented on; one that cannot be compared is no good news."""
+    action = yaml.safe_load((CI / ".github/actions/before-and-after/action.yml").read_text())
+    [step] = [one for one in action["runs"]["steps"] if one.get("name") == "Compare the kernels"]
+    (tmp_path / "kernels").mkdir()
+    command = tmp_path / "tt-layout"
+    command.write_text(f"#!/bin/sh\necho said\nexit {status}\n")
+    command.chmod(0o755)
+    own = {"NUMBER": "7", "TOLERANCE": "10", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    result = subprocess.run(
+        ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env={**os.environ, **own, "PATH": path}
+    )
+    assert (result.returncode == 0) is (status <= 1)
+    assert (tmp_path / "kernels" / "number").exists() is (status <= 1)
+    if status <= 1:
+        assert (tmp_path / "summary").read_text() == "said\n"
+
+
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"kernels": 1}', '{"kernels": [{"audit": {}}]}', "[" * 100_000]
 )
