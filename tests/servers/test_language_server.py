@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcException
 
 from servers.editor import DOCUMENT, MODERN, URI, Editor, change, in_editor, range_of
 from tt_layout.editing.dump import MAX_TEXT, Dump
-from tt_layout.servers.language_server import LayoutServer
+from tt_layout.servers.language_server import LayoutServer, make_server
 
 pytestmark = pytest.mark.slow
 
@@ -303,3 +303,29 @@ def test_words_are_answered_while_a_dump_is_audited() -> None:
         return answer
 
     assert asyncio.run(scene()) == "WORD"
+
+
+def test_a_layout_is_hovered_while_a_dump_is_audited() -> None:
+    """So is where a value is defined: neither waits for the thread that audits."""
+
+    async def scene() -> tuple[types.Hover, types.Location]:
+        server, is_answered = make_server(), Event()
+        protocol = server.protocol
+        next(protocol.lsp_initialize(types.InitializeParams(capabilities=MODERN)))
+        server.dumps[URI] = Dump(MATMUL)
+        audit = asyncio.ensure_future(server.read(is_answered.wait, 60))
+        hovered = protocol.fm.features[types.TEXT_DOCUMENT_HOVER]
+        defined = protocol.fm.features[types.TEXT_DOCUMENT_DEFINITION]
+        try:
+            at = types.Position(*place("#mma>"))
+            hover = await asyncio.wait_for(hovered(types.HoverParams(DOCUMENT, at)), 30)
+            found = await asyncio.wait_for(defined(types.DefinitionParams(DOCUMENT, at)), 30)
+            assert not audit.done()
+        finally:
+            is_answered.set()
+            await audit
+        return hover, found
+
+    hover, found = asyncio.run(scene())
+    assert "nvidia_mma, in registers" in str(hover)
+    assert LINES[found.range.start.line].startswith("#mma = ")
