@@ -263,9 +263,11 @@ def test_conversions_are_what_threads_lack(seeds: range) -> None:
 def compare_conversion(rng: random.Random) -> None:
     shape = (rng.choice((3, 6, 12, 24, 48)), rng.choice((5, 8, 10)))
     ctas = rng.choice((0, 0, 1)) if not shape[0] % 2 else 0
+    even = [axis for axis in range(2) if not shape[axis] % 2]
 
     def blocked() -> Encoding:
-        cga = f", CGALayout = {[[int(d == 0) for d in range(2)]]}" if ctas else ""
+        split = rng.choice(even) if ctas else 0
+        cga = f", CGALayout = {[[int(axis == split) for axis in range(2)]]}" if ctas else ""
         return parse_layout(
             f"#ttg.blocked<{{sizePerThread = {powers(1, 2, rng)}, "
             f"threadsPerWarp = {powers(2, 2, rng)}, warpsPerCTA = {powers(1, 2, rng)}, "
@@ -275,6 +277,21 @@ def compare_conversion(rng: random.Random) -> None:
     with npot():
         before, after = (blocked().to_linear_layout(shape) for _ in range(2))
     assert classify_modular(before, after) is kind_by_loops(before, after)
+
+
+def test_a_conversion_may_cross_ctas() -> None:
+    rows, columns = (
+        parse_layout(
+            "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], "
+            f"order = [1, 0], CGALayout = [{split}]}}>"
+        )
+        for split in ([1, 0], [0, 1])
+    )
+    with npot():
+        before, after = (layout.to_linear_layout((6, 10)) for layout in (rows, columns))
+    assert kind_by_loops(before, after) is ConversionKind.ACROSS_CTAS
+    assert classify_modular(before, after) is ConversionKind.ACROSS_CTAS
+    assert classify_modular(before, before) is ConversionKind.NOTHING
 
 
 # -- refusals, commands and dumps --------------------------------------------------------------

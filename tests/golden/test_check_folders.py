@@ -170,6 +170,14 @@ def test_goldens_and_manifests_that_changed_count(repository: Path, run: Run) ->
 
 
 @pytest.mark.slow
+def test_a_manifest_that_changed_alone_has_its_cases_run(repository: Path, run: Run) -> None:
+    path = Path("all/b/rows.layouts.yaml")
+    path.write_text(f"{path.read_text()}# nothing new\n")
+    listed = run("check", "all", "--changed", "--list").out
+    assert [line.partition("  ")[0] for line in listed.splitlines()] == ["b/tile.tensor"]
+
+
+@pytest.mark.slow
 def test_what_changed_on_the_other_branch_does_not_count(repository: Path, run: Run) -> None:
     git("checkout", "-q", "-b", "mine")
     spoil("all/b/kernel.mlir")
