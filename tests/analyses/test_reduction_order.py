@@ -114,6 +114,18 @@ def test_trees_of_random_layouts(seed: int, count: int) -> None:
         assert nodes_of(old) == definition(layout, axis, False, target.adds_rows, False)
 
 
+@pytest.mark.parametrize(("warps", "by_rows"), [(4, False), (5, True)])
+def test_a_warp_that_adds_what_as_many_warps_hold_adds_by_rows(warps: int, by_rows: bool) -> None:
+    """The sums of 32 warps are one in each lane, and are added as 32 lanes of a warp are."""
+    bits = [[1 << bit] for bit in range(5 + warps)]
+    layout = LinearLayout.from_bases([("lane", bits[:5]), ("warp", bits[5:])], ["dim0"])
+    tree = reduction_tree(layout, 0, "f32", find_target("gfx1100"), Release.V3_6)
+    names = [step.instruction for step in tree.steps]
+    rows = [*(f"row_shr:{lanes}" for lanes in (8, 4, 2, 1)), "v_permlanex16"]
+    assert names[:5] == rows
+    assert names[5:] == (rows if by_rows else [f"shuffle xor {1 << bit}" for bit in (3, 2, 1, 0)])
+
+
 def test_sum_is_that_of_the_brackets(seed: int) -> None:
     report = tt_layout.reduce(ROWS, "4x64xf32", 1)
     values = np.random.default_rng(seed).standard_normal((4, 64)).astype(np.float32)
