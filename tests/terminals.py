@@ -18,22 +18,19 @@ ESCAPE = re.compile(rb"\x1b\[[0-9;]*m")
 
 
 def on_terminal(
-    *arguments: str,
-    columns: int = 200,
-    rows: int = 24,
-    shows_errors: bool = False,
-    **variables: str,
+    *arguments: str, columns: int = 200, shows_errors: bool = False, **variables: str
 ) -> tuple[int, bytes, str]:
     """Run the command on a terminal; return status, what it shows, and standard error.
 
-    With ``shows_errors`` the terminal shows standard error as well.  It runs in a child of this
-    process, which has imported all already.
+    It has ``LINES`` lines, or 24.  With ``shows_errors`` it shows standard error as well.  The
+    command runs in a child of this process, which has imported all already.
     """
     import fcntl
     import termios
 
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    size = struct.pack("HHHH", int(variables.get("LINES", 24)), columns, 0, 0)
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
     with tempfile.TemporaryFile() as errors, open(os.devnull, "rb") as nothing:
         streams = (
             theirs if "PAGER" in variables else nothing.fileno(),

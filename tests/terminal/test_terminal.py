@@ -236,7 +236,7 @@ def test_more_than_three_screens_go_through_a_pager(
 ) -> None:
     """67 lines are more than three screens of 22 lines, and less than three of 23."""
     arguments = "-l", SEED, "-t", "tensor<64x4xf16>", *more
-    status, shown, _ = on_terminal(*arguments, rows=rows, PAGER="sed s/^/paged:/")
+    status, shown, _ = on_terminal(*arguments, LINES=str(rows), PAGER="sed s/^/paged:/")
     lines = shown.decode().splitlines()
     assert (status, len(lines)) == (0, 67)
     assert {line.startswith("paged:") for line in lines} == {is_paged}
