@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from tt_layout import parse_ir, parse_layout
 from tt_layout.analyses.shared_memory.access import AccessMap, choose_instruction
 from tt_layout.analyses.shared_memory.addresses import first_instruction
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
+from tt_layout.audit.allocation.module_memory import module_memory
 from tt_layout.audit.allocation.shared_memory import Allocation, AllocationKind, SharedMemory
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.fits import peak_allocations
 from tt_layout.audit.measured.comparison import local_accesses
+from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.details import SharedDetails
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
@@ -190,3 +193,18 @@ def test_the_shared_memory_of_what_is_called_is_its_callers(run: Run, tmp_path: 
     assert (
         run("audit", str(path), "--all").out.count("8192 bytes, which its callers set aside") == 1
     )
+
+
+def test_when_buffers_are_live_is_found_once_for_functions_that_differ_in_names() -> None:
+    path = Path(__file__).parents[2] / "examples" / "kernels" / "attention-sm90.ttgir"
+    shared, text = SharedWork(), path.read_text()
+    [first] = parse_ir(text)
+    [second] = parse_ir("\n" + re.sub(r"%([\w-]+)", r"%other_\g<1>", text))
+    known, audited = AuditedModule(first, shared), AuditedModule(second, shared)
+    alone = [replace(function, alike=None) for function in audited.functions]
+    found = module_memory(known), module_memory(audited)
+    assert found[1] == module_memory(audited, alone)
+    assert [x.live for x in found[0][0].allocations] == [x.live for x in found[1][0].allocations]
+    assert found[0][0].allocations[0].first_line + 1 == found[1][0].allocations[0].first_line
+    again, anew = (lambda: module_memory(audited)), (lambda: module_memory(audited, alone))
+    assert calls_of(again) < 0.8 * calls_of(anew)

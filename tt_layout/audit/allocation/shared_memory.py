@@ -9,7 +9,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -320,7 +320,7 @@ class _Allocator:
         regions: dict[Region, int] = {}
         yield from self._warp_indices(numbering, lines)
         allocating = [o for o in numbering.operations if o.traits.allocates and o.results]
-        live = _lives(numbering, allocating, self._rules)
+        live = _known_lives(numbering, allocating, self._rules)
         around = Surroundings(function, self._layouts, self._target, self._warps)
         for operation in numbering.operations:
             if not _is_relevant(operation):
@@ -443,6 +443,22 @@ class Lines:
     def are_all(self, live: Interval) -> bool:
         """Tell whether an interval has all operations."""
         return live == (0, len(self._lines))
+
+
+def _known_lives(
+    numbering: Numbering, allocating: Sequence[SsaOperation], rules: Rules
+) -> Mapping[Value, Interval]:
+    """Return when buffers are live, found once for functions that differ in names and constants."""
+    alike = numbering.function.alike
+    if alike is None:
+        return _lives(numbering, allocating, rules)
+    key, values = ("lives of buffers", rules), [*numbering.function.values.values()]
+    numbered: Sequence[tuple[int, Interval]] | None = alike.structure.get(key)
+    if numbered is None:
+        numbers = {value: number for number, value in enumerate(values)}
+        lives = _lives(numbering, allocating, rules)
+        numbered = alike.structure[key] = [(numbers[value], live) for value, live in lives.items()]
+    return {values[number]: live for number, live in numbered}
 
 
 def _lives(

@@ -76,16 +76,18 @@ def operands(operation: SsaOperation) -> dict[str, Value]:
         >>> {role: value.name for role, value in operands(load).items()}
         {'pointer': '%p', 'mask': '%m'}
     """
-    form = FORMS[operation.name]
-    sizes = integers(operation.attributes.get("operandSegmentSizes"))
+    form, attributes = FORMS[operation.name], operation.attributes
+    sizes = integers(attributes.get("operandSegmentSizes"))
     if sizes:
         names = [name for name, size in zip(form.generic, sizes) if size]
         return dict(zip(names, operation.operands))
+    if attributes.keys().isdisjoint(_NAMED):
+        return dict(zip(form.custom, operation.operands))
     by_name = {value.name: value for value in operation.operands}
     named = {
-        role: by_name[str(operation.attributes[word])]
+        role: by_name[str(attributes[word])]
         for word, role in _NAMED.items()
-        if operation.attributes.get(word) in by_name
+        if attributes.get(word) in by_name
     }
     rest = [value for value in operation.operands if value not in named.values()]
     return {**dict(zip(form.custom, rest)), **named}

@@ -196,6 +196,9 @@ class Evaluator:
         Raises:
             SplitError: the programs do not agree on what it depends on.
         """
+        answer = self._home(scope, value).found(value)
+        if answer is not None:
+            return answer
         stack: list[tuple[Scope, Value, Steps]] = []
         try:
             with np.errstate(all="ignore"):
@@ -207,11 +210,8 @@ class Evaluator:
 
     def _run(self, scope: Scope, value: Value, stack: list[tuple[Scope, Value, Steps]]) -> Found:
         """Evaluate a value on a trampoline instead of by recursion: chains can be very long."""
-        home = self._home(scope, value)
-        answer = home.found(value)
-        if answer is not None:
-            return answer
-        stack.append(self._begin(home, value))
+        answer: Found | None = None
+        stack.append(self._begin(self._home(scope, value), value))
         while stack:
             scope, value, steps = stack[-1]
             try:

@@ -181,41 +181,39 @@ class FunctionDraft(NamedTuple):
             for number, line, rest, type_text in self.values
         ]
 
+        value = values.__getitem__
+
         def region(blocks: Sequence[_Block]) -> Region:
             return Region(
                 [
-                    Block(
-                        label,
-                        tuple([values[argument] for argument in arguments]),
-                        tuple([placed(operation) for operation in operations]),
-                    )
+                    Block(label, tuple(map(value, arguments)), tuple(map(placed, operations)))
                     for label, arguments, operations in blocks
                 ]
             )
 
         def placed(operation: _Operation) -> SsaOperation:
-            attributes = operation.attributes
-            if operation.named:
-                own = {key: values[value].name for key, value in operation.named}
-                attributes = {**attributes, **own}
-            if operation.constant is not None:
-                attributes = {**attributes, "value": _value(names[operation.constant])}
-            begin, end = operation.before
+            (
+                name, operands, results, attributes, words, constant,
+                regions, successors, line, column, (begin, end), location,
+            ) = operation  # fmt: skip
+            if words:
+                attributes = {**attributes, **{key: value(number).name for key, number in words}}
+            if constant is not None:
+                attributes = {**attributes, "value": _value(names[constant])}
+            if begin < end:
+                column += sum(map(len, names[begin:end]))
             return SsaOperation(
-                operation.name,
-                tuple([values[operand] for operand in operation.operands]),
-                tuple([values[result] for result in operation.results]),
+                name,
+                tuple(map(value, operands)),
+                tuple(map(value, results)),
                 attributes,
-                tuple([region(blocks) for blocks in operation.regions]),
+                tuple(map(region, regions)),
                 tuple(
-                    [
-                        Successor(label, tuple([values[number] for number in handed]))
-                        for label, handed in operation.successors
-                    ]
+                    [Successor(label, tuple(map(value, handed))) for label, handed in successors]
                 ),
-                first + operation.line,
-                operation.column + sum(map(len, names[begin:end])),
-                operation.location,
+                first + line,
+                column,
+                location,
             )
 
         body = region(self.body)
