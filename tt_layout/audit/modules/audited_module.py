@@ -20,6 +20,7 @@ from tt_layout.safe_text import shortened
 if TYPE_CHECKING:
     from tt_layout.audit.axis import AxisInfo
     from tt_layout.audit.global_memory.width import AccessAnalysis
+    from tt_layout.audit.registers.live_ranges import LiveRanges
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
     from tt_layout.hardware import Target
@@ -81,6 +82,7 @@ class AuditedModule:
         layouts: its layouts over types.
         given: what the arguments of its functions are.
         shared: what it shares with the other modules of the dump.
+        live_ranges: those of its functions and their partitions, as far as they were asked for.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class AuditedModule:
         self.layouts = shared.layouts
         self.shared = shared
         self.given = given or GivenValues()
+        self.live_ranges: dict[tuple[SsaFunction, Region], LiveRanges] = {}
         self._evaluators: dict[SsaFunction, Evaluator] = {}
         self._kernels: dict[SsaFunction, AccessAnalysis] = {}
         self._executions: dict[tuple[int, int], Executions] = {}

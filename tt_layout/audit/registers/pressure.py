@@ -214,6 +214,8 @@ def module_registers(
     sizes = _sizes(audited)
     if sizes is None:
         return []
+    if functions is not None:
+        sizes.known_ranges = {}  # those of other types
     chosen = audited.functions if functions is None else functions
     return [pressure for function in chosen for pressure in _of_function(function, sizes)]
 
@@ -281,6 +283,14 @@ def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
 
 
 def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges:
+    """Return the live ranges of a body, found once for registers and for what is live by line."""
+    key = function, body
+    if key not in sizes.known_ranges:
+        sizes.known_ranges[key] = _find_ranges(function, body, sizes)
+    return sizes.known_ranges[key]
+
+
+def _find_ranges(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges:
     """Return the live ranges of a body.
 
     Within a warp nothing waits between the rows of a scan: where the registers do not suffice for
@@ -317,6 +327,7 @@ class _Sizes:
         self._file = file
         self.usual_limit = file.usual
         self.most = module.number("maxnreg")
+        self.known_ranges = audited.live_ranges
         self._layouts = audited.layouts
         self._known: dict[tuple[str, str | None], int] = {}
 
