@@ -69,22 +69,24 @@ class Knowledge:
 
     Attributes:
         read: how many pieces were read and audited.
+        reading: held while a piece is read: lines that are known from others are shared.
     """
 
     def __init__(self) -> None:
         self.read = 0
+        self.reading = Lock()
         self._renew()
 
     def _renew(self) -> None:
         self._work, self.interner = SharedWork(), Interner(None)
 
     def work(self) -> SharedWork:
-        """Return the shared work of the next piece: layouts, but no conclusions."""
+        """Return the shared work of the next piece: layouts and lines, but no conclusions."""
         self.read += 1
         if self.read % MAX_KNOWN == 0:
             self._renew()
         work = SharedWork()
-        work.layouts = self._work.layouts
+        work.layouts, work.reader = self._work.layouts, self._work.reader
         return work
 
 
@@ -101,7 +103,6 @@ class Piece:
         self._knowledge = knowledge
         self._placed: tuple[int, tuple[Diagnosis, ...]] | None = None
         self._explainers: dict[int, Explainer] = {}
-        self._reading = Lock()
 
     @cached_property
     def lines(self) -> list[str]:
@@ -119,7 +120,7 @@ class Piece:
         Raises:
             LayoutError: it is nested too deeply.
         """
-        with self._reading:
+        with self._knowledge.reading:
             return self._modules
 
     @cached_property
