@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from tt_layout.audit.occupancy import Occupancy, occupancy
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.hardware import PRODUCTS, ROWS, find_target
 from tt_layout.ir import parse_ir
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 COPY = """
 #a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
@@ -105,6 +108,15 @@ def test_narrow_accesses_that_are_far_apart_touch_a_sector_each() -> None:
     %pa ="""
     text = COPY.replace("%pa =", far, 1).replace("READ", "%k")
     assert touched(text) == 1320 * (512 * 32 + 2048)
+
+
+def test_under_an_unknown_mask_memory_moves_what_lanes_ask_for() -> None:
+    """Eight instructions touch the same sectors, two bytes of each lane at a time."""
+    text = (EXAMPLES / "narrow" / "vector_add.ttgir").read_text(encoding="utf-8")
+    [module] = parse_ir(text)
+    found = kernel_bounds(audit_module(module, None, GivenValues()), "vector_add", (4096,))
+    assert found is not None
+    assert found.memory.bytes == 4096 * 3 * 2048
 
 
 def test_the_busiest_multiprocessor_counts() -> None:

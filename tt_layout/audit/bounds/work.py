@@ -105,6 +105,11 @@ class Counts:
             total = getattr(row.cost.details, f"total_{unit}", None)
         return total
 
+    def is_masked(self, row: MovementRow) -> bool:
+        """Tell whether the traffic of an access in a grid is that of a mask taken to be true."""
+        amounts = self._traffic.get((row.operation.line, row.operation.column))
+        return amounts is not None and amounts["sectors"].is_bound
+
     def _mean(self, amount: Amount) -> float | None:
         assert self.programs is not None
         number = self.programs.number
@@ -167,11 +172,13 @@ def l2_bytes(row: MovementRow, counts: Counts) -> float:
     cost = row.cost
     if cost is None or row.operation.group not in GLOBAL_KINDS:
         return 0
+    asked = (row.operation.bytes or 0) * counts.runs(row).number
     if isinstance(cost.details, GlobalDetails):
         sectors = counts.traffic(row, "sectors")
-        if sectors is not None:
+        # Under a mask that is not known, instructions may share sectors or touch none.
+        if sectors is not None and not counts.is_masked(row):
             return sectors * float(cost.details.sector_bytes)
-    return (row.operation.bytes or 0) * counts.runs(row).number
+    return asked
 
 
 def _tensor_cycles(

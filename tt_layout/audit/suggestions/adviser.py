@@ -143,9 +143,7 @@ class Adviser:
 
         A data movement that several of them change counts once.
         """
-        saved = sum(
-            recost.saved * assumed_runs(recost.executions) for recost in self._recosts(findings)
-        )
+        saved = sum(map(_saved_by_all_runs, self._recosts(findings)))
         without_fix = dict.fromkeys(finding for finding in findings if self.best(finding) is None)
         return saved + sum(finding.weight for finding in without_fix if _is_avoidable(finding))
 
@@ -157,11 +155,12 @@ class Adviser:
             if before.saved < best.saved:
                 cures[cure_of(best)] = best
         seen = set[object]()
-        for suggestion in cures.values():
-            for recost in suggestion.recosts:
-                if _place_of(recost) not in seen:
-                    seen.add(_place_of(recost))
-                    yield recost
+        for suggestion in sorted(cures.values(), key=lambda cure: -cure.saved):
+            further = [recost for recost in suggestion.recosts if _place_of(recost) not in seen]
+            # The changes before have ended what a suggestion is for that only costs beside them.
+            if not seen or sum(map(_saved_by_all_runs, further)) > 0:
+                seen.update(map(_place_of, further))
+                yield from further
 
     def gain(self, group: Sequence[Finding]) -> Gain:
         """Return the cycles that what is said of findings alike removes; without that, their own.
@@ -254,6 +253,11 @@ def cure_of(suggestion: Suggestion) -> tuple[object, ...]:
     """Return the key shared by suggestions that exclude one another."""
     places = map(_place_of, suggestion.recosts) if suggestion.where != EVERYWHERE else ()
     return suggestion.where, suggestion.old, frozenset(places)
+
+
+def _saved_by_all_runs(recost: Recost) -> float:
+    """Return the cycles of one program that a changed data movement saves."""
+    return recost.saved * assumed_runs(recost.executions)
 
 
 def _place_of(recost: Recost) -> tuple[object, ...]:
