@@ -3,7 +3,7 @@
 usage: judge_waves.py [--launches FOLDER] [--sweep FILE ..] [--of-each N]
 
 Without a grid an audit assumes a full wave, or says that it depends on the grid.  The launch is
-audited with its grid and arguments.  Judged are the kernels of ``examples/kernels`` with usual
+audited with its grid and arguments.  Judged are the kernels of ``examples`` with usual
 sizes; FOLDER, which has ``launches.jsonl`` with ``name``, ``dump`` (the TTGIR beside it),
 ``grid`` and ``values``; and FILEs, compressed by xz, with lines of ``name``, ``grid``,
 ``values`` and ``ttgir``, N of each name.  Prints ``=`` where both agree, ``#`` where not, ``?``
@@ -26,12 +26,25 @@ from tt_layout.audit.bounds import Bounds, kernel_bounds
 from tt_layout.audit.values.given import PROGRAM_COUNTS, GivenValues
 from tt_layout.ir import parse_ir
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "kernels"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FOLDERS = ("kernels", "workloads", "narrow")
+
+_ROWS = {f"{name}_{matrix}": 4096 for name in ("stride", "row") for matrix in "abc"}
+_PRODUCT = {**_ROWS, "K": 4096, "inner_a": 1, "m": 4096, "n": 4096}
 
 USUAL: Mapping[str, tuple[Sequence[int], Mapping[str, int]]] = {
-    "matmul": ((32, 64), {"K": 4096, "stride_a": 4096, "stride_b": 4096, "stride_c": 4096}),
-    "attention": ((64,), {"length": 4096}),
+    "matmul": ((32, 64), _PRODUCT),
+    "grouped_matmul": ((64, 64), _PRODUCT),
+    "workloads/grouped_matmul": ((224,), {"K": 4096, "N_WHOLE": 14336, "count": 8}),
+    "int8_matmul": ((64, 64), _PRODUCT),
+    "split_k": ((64, 64, 4), _PRODUCT),
+    "attention": ((64,), {"length": 4096, "start": 0}),
+    "attention_backward": ((64,), {"length": 4096}),
     "softmax": ((4096,), {"stride": 1024, "width": 1024}),
+    "layer_norm": ((4096,), {"stride": 1024, "width": 1024, "n": 1024}),
+    "scan": ((1024,), {"stride": 64}),
+    "vector_add": ((4096,), {"n": 4096 * 1024}),
+    "column_major": ((1024,), {"stride": 1024}),
     "convolution": ((1568,), {"HEIGHT": 224, "WIDTH": 224}),
 }
 """Kernel of the examples -> a usual grid, and arguments."""
@@ -48,8 +61,12 @@ class Case(NamedTuple):
 
 def examples() -> Iterator[Case]:
     """Yield the kernels of the examples."""
-    for path in sorted(EXAMPLES.glob("*.ttgir")):
-        yield Case(path.stem, path.read_text(), *USUAL[path.stem.partition("-")[0]])
+    for folder in FOLDERS:
+        for path in sorted((EXAMPLES / folder).glob("*.ttgir")):
+            name = f"{folder}/{path.stem}"
+            kernel = name.partition("-")[0]
+            usual = USUAL.get(kernel) or USUAL[kernel.partition("/")[2]]
+            yield Case(name, path.read_text(), *usual)
 
 
 def launches(folder: Path) -> Iterator[Case]:

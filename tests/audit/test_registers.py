@@ -399,11 +399,11 @@ TRUTH = Path(__file__).parents[1] / "data" / "registers.jsonl.xz"
 
 
 def test_near_the_limit_a_kernel_without_loops_spills() -> None:
-    """Nearly all that pass 0.83 of the limit may, and all of 0.935 did, as ptxas compiled them."""
+    """From 0.68 of the limit on some do, from 0.935 on all did, as ptxas compiled them."""
     line = find_target("sm90").compiler
     assert line is not None
-    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (240, 256, 282))
-    assert calm.needed < 0.83 * 255 <= may.needed < 0.935 * 255 <= spills.needed
+    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (196, 200, 282))
+    assert calm.needed < 0.68 * 255 <= may.needed < 0.935 * 255 <= spills.needed
     assert calm.high == 255
     assert may.low <= 255 < may.high
     assert spills.low > 255
@@ -419,6 +419,68 @@ def test_products_of_wgmma_keep_the_addresses_that_a_loop_steps() -> None:
     assert many.needed > few.needed
     few_addresses, many_addresses = (RegisterDemand(64, 64, count) for count in (8, 40))
     assert model.products.range(few_addresses) == model.products.range(many_addresses)
+
+
+PRODUCT = """
+#mma = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1],
+                        instrShape = [16, 8]}>
+#left = #ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>
+#right = #ttg.dot_op<{opIdx = 1, parent = #mma, kWidth = 2}>
+#row = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1],
+                     order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:80"} {
+  tt.func @f(%n: i32, %p: tensor<64x32x!tt.ptr<f16>, #row>, %o: tensor<64x32xIX, #row>,
+             %l: tensor<64x16xf16, #left>, %r: tensor<16x64xf16, #right>,
+             %s: tensor<64x64xf32, #mma>) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %t:2 = scf.for %i = %zero to %n step %one iter_args(%sum = %s, %k = %o)
+        -> (tensor<64x64xf32, #mma>, tensor<64x32xIX, #row>) : i32 {
+      %d = tt.dot %l, %r, %sum : tensor<64x16xf16, #left> * tensor<16x64xf16, #right>
+        -> tensor<64x64xf32, #mma>
+      %next = arith.addi %OF, %o : tensor<64x32xIX, #row>
+      %m = arith.cmpi slt, %OF, %next : tensor<64x32xIX, #row>
+      %q = tt.addptr %p, %next : tensor<64x32x!tt.ptr<f16>, #row>, tensor<64x32xIX, #row>
+      %x = tt.load %q, %m : tensor<64x32x!tt.ptr<f16>, #row>
+      scf.yield %d, %HANDED : tensor<64x64xf32, #mma>, tensor<64x32xIX, #row>
+    }
+    tt.return
+  }
+}"""
+UNCOMPARED = "".join(
+    line.replace(", %m :", " :")
+    for line in PRODUCT.splitlines(keepends=True)
+    if "arith.cmpi" not in line
+)
+HANDED_ON = UNCOMPARED.replace("%OF", "%k").replace("%HANDED", "%next")
+ANEW = {"%OF": "%o", "%HANDED": "%o", ", %k = %o": "", "%t:2": "%t"}
+
+
+def wider(text: str) -> int:
+    """Return how many more registers a product needs with indices of 64 bits than of 32."""
+    needed = []
+    for width in ("i32", "i64"):
+        [module] = parse_ir(text.replace("IX", width))
+        [found] = module_registers(AuditedModule(module, SharedWork()))
+        needed.append(found.needed)
+    return needed[1] - needed[0]
+
+
+def in_each_iteration(text: str) -> str:
+    """Return a product whose loop hands no index on."""
+    for before, after in ANEW.items():
+        text = text.replace(before, after)
+    return text.replace("#mma>, tensor<64x32xIX, #row>)", "#mma>)").replace(
+        "scf.yield %d, %o : tensor<64x64xf32, #mma>, tensor<64x32xIX, #row>",
+        "scf.yield %d : tensor<64x64xf32, #mma>",
+    )
+
+
+def test_indices_of_64_bits_take_two_registers_where_they_are_compared_or_handed_on() -> None:
+    """A mask of rows and columns: ptxas takes 241 registers of a kernel that has such a one."""
+    assert wider(in_each_iteration(UNCOMPARED)) == 0
+    assert wider(HANDED_ON) >= 0.24 * 2 * 16 - 1
+    assert wider(in_each_iteration(PRODUCT)) >= 0.24 * 2 * 2 * 16 - 1
 
 
 def test_addresses_are_separate_where_no_constant_leads_to_them() -> None:
@@ -463,8 +525,8 @@ def test_the_range_holds_what_the_compilers_took() -> None:
     judge = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/registers/judge.py"))
     found = judge["figures"](list(judge["rows_of"](TRUTH, 8)))
     assert found.kernels >= 70
-    assert found.held >= 0.9
-    assert found.width <= 0.8
+    assert found.held >= 0.95
+    assert found.width <= 0.9
     assert found.right == found.said >= 1
     assert found.right + found.too >= 0.5 * found.spill
     assert found.may - found.too <= 0.1 * (found.kernels - found.spill)

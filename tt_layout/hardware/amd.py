@@ -87,9 +87,9 @@ _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
 
 
 _CDNA_OTHERS = RegisterLine(
-    Weights(1.09, 5.3),
-    Weights(0.84, 0.6),
-    Weights(2.2, 17),
+    Weights(1.07, 5.6),
+    Weights(0.45, 1),
+    Weights(2.3, 20),
     indices=0.3,
     masks=0.3,
     most_indices=100,
@@ -99,8 +99,8 @@ _CDNA_OTHERS = RegisterLine(
 _CDNA_COMPILER = CompilerModel(
     products=RegisterLine(
         Weights(0.93, 19.7),
-        Weights(0.54, 24),
-        Weights(1, 66),
+        Weights(0.54, 20),
+        Weights(1.04, 67),
         indices=0.2,
         masks=0.2,
         most_indices=40,
@@ -115,8 +115,8 @@ _CDNA_COMPILER = CompilerModel(
 )
 _RDNA_OTHERS = RegisterLine(
     Weights(1.29, 1.4),
-    Weights(0.62, 0.3),
-    Weights(2.6, 26),
+    Weights(0.57, 0.3),
+    Weights(2.6, 28),
     indices=0.1,
     masks=0.2,
     most_indices=40,
@@ -126,8 +126,8 @@ _RDNA_OTHERS = RegisterLine(
 _RDNA_COMPILER = CompilerModel(
     products=RegisterLine(
         Weights(0.77, 26.9),
-        Weights(0.52, 28),
-        Weights(0.9, 95),
+        Weights(0.48, 26),
+        Weights(0.9, 105),
         indices=0.2,
         masks=0.2,
         most_indices=40,
@@ -142,8 +142,8 @@ _RDNA_COMPILER = CompilerModel(
 )
 _GFX1250_OTHERS = RegisterLine(
     Weights(1.15, 0),
-    Weights(0.75, 0.3),
-    Weights(2.4, 4),
+    Weights(0.6, 0.3),
+    Weights(2.4, 14),
     passing=1,
     together=0.3,
     indices=0.3,
@@ -155,8 +155,8 @@ _GFX1250_OTHERS = RegisterLine(
 _GFX1250_COMPILER = CompilerModel(
     products=RegisterLine(
         Weights(0.79, 31.4),
-        Weights(0.55, 28),
-        Weights(1.3, 48),
+        Weights(0.52, 24),
+        Weights(1.3, 52),
         together=0.3,
         indices=0.3,
         masks=0.3,

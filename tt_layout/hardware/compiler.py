@@ -25,6 +25,10 @@ A program in Gluon names its layouts, one in Triton does not.
 """
 
 
+MOST_COMPARED = 250
+"""Registers of 64-bit indices for comparisons: beyond, compilers compute them anew."""
+
+
 class RegisterRange(NamedTuple):
     """Registers that a kernel is expected to need, and between which numbers they are.
 
@@ -49,12 +53,15 @@ class RegisterDemand(NamedTuple):
             live.
         carried: of elements narrower than a register that a loop hands to its next iteration,
             as operands that are loaded ahead.
+        compared: of 64-bit indices that comparisons rest on, or that a loop hands on, where most
+            are live, up to `MOST_COMPARED`.
     """
 
     live: float
     accumulators: int = 0
     addresses: int = 0
     carried: int = 0
+    compared: int = 0
 
 
 class Weights(NamedTuple):
@@ -63,7 +70,8 @@ class Weights(NamedTuple):
     Attributes:
         live: for each live one.
         base: for counters and what the schedule keeps in flight.
-        accumulators, addresses, carried: for each of these, beside what they are of the live ones.
+        accumulators, addresses, carried, compared: for each of these, beside what they are of the
+            live ones.
     """
 
     live: float
@@ -71,6 +79,7 @@ class Weights(NamedTuple):
     accumulators: float = 0
     addresses: float = 0
     carried: float = 0
+    compared: float = 0
 
     def registers(self, demand: RegisterDemand) -> int:
         """Return the registers for what values take.
@@ -87,6 +96,7 @@ class Weights(NamedTuple):
             (self.accumulators, demand.accumulators),
             (self.addresses, demand.addresses),
             (self.carried, demand.carried),
+            (self.compared, demand.compared),
         )
         return round(self.base + sum(weight * words for weight, words in terms))
 

@@ -13,9 +13,10 @@ No registers are counted for
 - masks (``i1``), which are in predicates or scalar registers;
 - what only renames registers: broadcasts, transpositions, reshapes.
 
-Beside the live ranges three kinds of values are told apart: accumulators of products, the addresses
-of a tensor of pointers that no constant leads to from one another, and narrow elements that a loop
-hands to its next iteration.
+Beside the live ranges four kinds of values are told apart: accumulators of products, the addresses
+of a tensor of pointers that no constant leads to from one another, narrow elements that a loop
+hands to its next iteration, and 64-bit indices that comparisons rest on, or that a loop hands on:
+a base and a constant offset do not replace them.
 
 An operation that needs its operands whole has them all before it begins: what was moved down to a
 scan is live there.  A scan within a warp may go row by row instead, its elements through it as
@@ -35,7 +36,12 @@ from itertools import accumulate
 from math import prod
 from typing import NamedTuple, TypeVar
 
-from tt_layout.hardware.compiler import CompilerModel, RegisterDemand, RegisterLine
+from tt_layout.hardware.compiler import (
+    MOST_COMPARED,
+    CompilerModel,
+    RegisterDemand,
+    RegisterLine,
+)
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.ssa.dataflow import reach
@@ -50,9 +56,10 @@ ADDEND = 2
 WHOLE_SUMS, WHOLE_SLICES = 16, 32
 """Of a product of single elements whose operands a compiler may load whole."""
 
-ADDRESS_WORDS = 2
-"""Registers of an address of global memory."""
+WIDE_WORDS = 2
+"""Registers of an address of global memory, and of an index of 64 bits."""
 
+COMPARISONS = ("arith.cmpi", "arith.minsi", "arith.maxsi", "arith.select")
 SCALINGS = ("arith.muli", "arith.shli")
 OFFSETS = ("arith.subi", "arith.ori", "arith.xori")
 
@@ -102,6 +109,7 @@ class LiveRanges(NamedTuple):
         accumulators: of the sums of products.
         addresses: of the addresses that no constant leads to from one another.
         carried: of narrow elements that loops hand on, but for accumulators.
+        compared: of 64-bit indices that comparisons rest on, or that loops hand on.
     """
 
     ranges: tuple[LiveRange, ...]
@@ -113,13 +121,15 @@ class LiveRanges(NamedTuple):
     accumulators: tuple[LiveRange, ...] = ()
     addresses: tuple[LiveRange, ...] = ()
     carried: tuple[LiveRange, ...] = ()
+    compared: tuple[LiveRange, ...] = ()
 
     @property
     def demand(self) -> RegisterDemand:
         """The registers that the values take where most are live."""
         groups = (self.accumulators, self.addresses, self.carried)
         sums = (round(max(self._sums(group))) for group in groups)
-        return RegisterDemand(max(self.needed), *sums)
+        compared = min(MOST_COMPARED, round(max(self._sums(self.compared))))
+        return RegisterDemand(max(self.needed), *sums)._replace(compared=compared)
 
     @property
     def needed(self) -> list[int]:
@@ -152,6 +162,7 @@ def live_ranges(
     slices_of: Callable[[Value], float] = lambda value: 0.0,
     elements_of: Callable[[Value], int] = lambda value: 0,
     is_address: Callable[[Value], bool] = lambda value: False,
+    is_wide: Callable[[Value], bool] = lambda value: False,
 ) -> LiveRanges:
     """Return the live ranges that take registers in a body.
 
@@ -164,6 +175,7 @@ def live_ranges(
         slices_of: the slices along K of an operand of a product; 0 of any other value.
         elements_of: the elements of a thread; negative of a mask, 0 of what is no tensor.
         is_address: whether a value is a tensor of pointers.
+        is_wide: whether it is one of 64-bit integers.
     """
     walk, operations, values = _walked(function, body, model, by_row=by_row)
     ranges, indices = walk.ranges(
@@ -193,7 +205,7 @@ def live_ranges(
         indices=named(indices),
         accumulators=named(one for one in ranges if one.value in sums),
         addresses=named(
-            one._replace(words=ADDRESS_WORDS * separate.get(one.value, one.words), part=1.0)
+            one._replace(words=WIDE_WORDS * separate.get(one.value, one.words), part=1.0)
             for one in of_addresses
         ),
         carried=named(
@@ -202,6 +214,11 @@ def live_ranges(
             if one.value in walk.carried
             and one.value not in sums
             and one.words < elements_of(values[one.value])
+        ),
+        compared=named(
+            one._replace(words=WIDE_WORDS * one.words, part=1.0)
+            for one in indices
+            if one.value in walk.compared and is_wide(values[one.value])
         ),
     )
 
@@ -343,6 +360,8 @@ class _Walk:
         self.carried: set[int] = set()
         self.derivations = Derivations()
         self._sums: list[int] = []
+        self._compared: list[int] = []
+        self._sources: dict[int, Sequence[int]] = {}
         self._handed: dict[int, list[int]] = {}
         self._is_asynchronous = self._is_in_tensor_memory = False
         self._model = model
@@ -388,6 +407,10 @@ class _Walk:
             for passed, received in zip(way.passed, way.received)
         ]
         self.derivations.add(operation, operands, results, handed)
+        if name in COMPARISONS:
+            self._compared += operands
+        if not (traits.pointer_sum or traits.is_global_load):
+            self._sources.update(dict.fromkeys(results, operands))
         goes_by_row = name == SCAN and self._scans_rows(operation)
         is_elementwise = goes_by_row or traits.by_thread
         is_barrier = not is_elementwise and not traits.streams
@@ -516,6 +539,11 @@ class _Walk:
         """The sums of products, with what loops hand on of them."""
         seeds = [self._root(value) for value in self._sums]
         return {*reach(seeds, lambda value: self._handed.get(value, ()))}
+
+    @cached_property
+    def compared(self) -> Set[int]:
+        """The values that comparisons of integers rest on, and those that loops hand on."""
+        return {*reach(self._compared, lambda value: self._sources.get(value, ())), *self.carried}
 
     def ranges(
         self,

@@ -308,6 +308,7 @@ def _find_ranges(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRang
             slices_of=lambda value: sizes.slices(function, value),
             elements_of=lambda value: sizes.elements(function, value),
             is_address=lambda value: sizes.is_address(function, value),
+            is_wide=lambda value: sizes.is_wide(function, value),
         )
 
     by_value = found(by_row=False)
@@ -356,6 +357,12 @@ class _Sizes:
         """Tell whether a value is a tensor of pointers."""
         ir_type = function.type_of(value)
         return ir_type is not None and ir_type.is_tensor and is_pointer(ir_type)
+
+    def is_wide(self, function: SsaFunction, value: Value) -> bool:
+        """Tell whether a value is a tensor of 64-bit integers."""
+        ir_type = function.type_of(value)
+        is_integer = ir_type is not None and ir_type.is_tensor and not is_pointer(ir_type)
+        return is_integer and ir_type is not None and ir_type.element_bits == 2 * WORD_BITS
 
     def slices(self, function: SsaFunction, value: Value) -> float:
         """Return the slices along K in which a product reads an operand; 0 of any other value.
