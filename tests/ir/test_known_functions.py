@@ -14,6 +14,9 @@ from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, SsaReader
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
 
 
+LONG = "  gpu.barrier\n" * 80
+
+
 def read(reader: SsaReader, text: str) -> SsaFunction:
     """Return the only function of a text."""
     [module] = parse_ir(text)
@@ -47,8 +50,9 @@ def plain(function: SsaFunction) -> object:
 
 
 def renamed(text: str) -> str:
-    """Return a kernel with other names of values, other constants, in other places."""
+    """Return a kernel with other names, other constants, in other places."""
     text = re.sub(r"%([\w-]+)", r"%other_\g<1>", text)
+    text = text.replace("tt.func public @", "tt.func public @other_")
     return "\n\n" + re.sub(r"(arith\.constant (?:dense<)?\d+)(?=>? : )", r"\g<1>0", text)
 
 
@@ -97,7 +101,7 @@ def test_a_function_is_placed_as_it_would_be_read(kernel: str) -> None:
 def test_no_function_is_taken_for_another(first: str, second: str) -> None:
     reader = SsaReader()
     for lines in (first, second, first):
-        text = f"\ntt.func @f(%n: i32, %m: i32) {{\n {lines}\n  tt.return\n}}\n"
+        text = f"\ntt.func @f(%n: i32, %m: i32) {{\n {lines}\n{LONG}  tt.return\n}}\n"
         assert plain(read(reader, text)) == plain(read(SsaReader(), text))
         assert plain(read(reader, "\n" + text)) == plain(read(SsaReader(), "\n" + text))
 
@@ -105,6 +109,6 @@ def test_no_function_is_taken_for_another(first: str, second: str) -> None:
 def test_an_alias_of_a_type_stands_for_another_elsewhere() -> None:
     reader = SsaReader()
     for alias in ("!ttg.memdesc<8xf16>", "!ttg.memdesc<4xf32>"):
-        text = f"!buffer = {alias}\ntt.func @f() {{\n  %0 = ttg.local_alloc : !buffer\n}}\n"
+        text = f"!buffer = {alias}\ntt.func @f() {{\n  %0 = ttg.local_alloc : !buffer\n{LONG}}}\n"
         [value] = read(reader, text).values.values()
         assert value.text == alias

@@ -35,6 +35,9 @@ from tt_layout.ir.ssa.model import (
     connect,
 )
 
+MIN_LENGTH = 1 << 10
+"""Characters of a function that is kept; shorter ones are read as fast."""
+
 MAX_LENGTH = 1 << 16
 """Characters of a function that is kept; longer ones are seldom alike."""
 
@@ -59,7 +62,7 @@ class NamedText(NamedTuple):
 
     Attributes:
         text: up to the closing brace.
-        key: a digest of all but the names and constants.
+        key: a digest of all but these, and the name of the function.
         names: each time that they are written, constants among them.
         distinct: the names, each once.
     """
@@ -88,9 +91,10 @@ def named_text(text: str, function: Function, offset: int) -> NamedText | None:
     closing = "\n" + " " * (function.column - 1) + "}"
     end = text.find(closing, offset, offset + MAX_LENGTH)
     own = text[offset : end + len(closing)] if end >= 0 else ""
-    if not own or "\0" in own:
+    if len(own) < MIN_LENGTH or "\0" in own:
         return None
-    parts = _NAMES.split(own)
+    before, _, behind = own.partition(f"@{function.name}(")
+    parts = _NAMES.split(f"{before}\0{behind}" if behind else own)
     names = parts[1::2]
     numbers: dict[str, int] = {}
     written = [
@@ -272,7 +276,8 @@ class _Drafting:
             raise _NoDraftError
         arguments = self._all(function.arguments)
         body = self._blocks(function.body)
-        if self._constants != len(self._named.constants):
+        named = self._named
+        if (self._constants, len(self._places)) != (len(named.constants), len(named.names)):
             raise _NoDraftError
         return FunctionDraft(self._values, arguments, function.argument_attributes, body, {}, {})
 
@@ -309,6 +314,8 @@ class _Drafting:
 
     def _operation(self, operation: SsaOperation) -> _Operation:
         line = operation.line - self._function.line
+        if not line:
+            raise _NoDraftError  # behind the name of the function
         begin = self._lines[line]
         places, start = self._places, begin + operation.column - 1
         before = bisect_left(places, begin), bisect_left(places, start)
