@@ -131,6 +131,8 @@ RANGE = "%r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>\n
   %7 = my.unknown %r : (tensor<64xi32>) -> tensor<64xi32>  //! 1 1 1
   %8 = my.unknown %r {{tt.divisibility = 8 : i32}} : (tensor<64xi32>) -> tensor<64xi32>  //! 1 8 1
   %9 = arith.addi %r, %7 {{tt.contiguity = dense<4> : tensor<1xi32>}} : tensor<64xi32>  //! 4 1 1
+  //! 1 2 1
+  %11 = arith.addi %r, %r {{tt.contiguity = dense<[4, 4]> : tensor<2xi32>}} : tensor<64xi32>
 """,
     ],
     ids=["sources", "arithmetic", "comparisons", "shapes"],
