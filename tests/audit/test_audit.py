@@ -234,6 +234,17 @@ def test_sorting(run: Run) -> None:
     assert moved == sorted(moved, reverse=True)
 
 
+@pytest.mark.parametrize(("by", "has_loops"), [("line", True), ("cost", False), ("bytes", False)])
+def test_loops_are_drawn_where_movements_stand_as_in_the_text(
+    by: str, has_loops: bool, run: Run
+) -> None:
+    """In any other order a column says how often each runs."""
+    text = run("audit", "matmul-sm80.ttgir", "--tables", "--sort", by).out
+    table = text[text.index("data movements") :].splitlines()
+    assert any("before the loop of line " in line for line in table) is has_loops
+    assert (" runs" in table[1]) is not has_loops
+
+
 def test_modules_are_audited_one_by_one(run: Run) -> None:
     text = module_text(convert("#a")) + b"// -----\n" + module_text(convert("#a") * 2)
     outcome = run("audit", "-", stdin=text)

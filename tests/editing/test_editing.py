@@ -450,3 +450,12 @@ def test_a_line_alone_is_told_as_after_the_whole_audit(path: Path) -> None:
             column = line.find("= ") + 4
             alone = piece_of(text)
             assert hover(alone, number, column) == hover(whole, number, column), number
+
+
+def test_a_kernel_is_told_where_its_function_begins_and_nowhere_else() -> None:
+    piece, [line] = (
+        piece_of(MATMUL),
+        [number for number, text in enumerate(MATMUL.split("\n"), 1) if "tt.func public" in text],
+    )
+    assert [kernel.symbol for kernel in piece.kernels_on(line)] == ["matmul"]
+    assert not piece.kernels_on(line + 1)

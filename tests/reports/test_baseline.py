@@ -12,6 +12,9 @@ import pytest
 from command import Run, runner
 from tiers import slow
 
+from tt_layout import audit_ir
+from tt_layout.audit.kernel import kernels_of
+
 DUMP = """\
 #blocked = #ttg.blocked<{{sizePerThread = [{wide}], threadsPerWarp = [32], warpsPerCTA = [{warps}],
                          order = [0]}}>
@@ -206,6 +209,13 @@ def test_kernels_of_one_name_are_told_apart(run: Run, tmp_path: Path) -> None:
     assert "2 new" in compared.out
     assert "1 the same" in compared.out, "the one of the same options"
     assert "@k num_stages=2 tile=1024" not in compared.out.splitlines()[0]
+
+
+def test_a_tile_is_the_largest_product_else_the_largest_tensor() -> None:
+    kernels = Path(__file__).parents[2] / "examples" / "kernels"
+    for name, tile in (("matmul-sm80", "128x64x16"), ("softmax-sm90", "4x1024")):
+        [kernel] = kernels_of(audit_ir(str(kernels / f"{name}.ttgir")).audits[0])
+        assert kernel.config["tile"] == tile
 
 
 def test_kernels_of_the_same_options_are_told_apart_by_what_they_take(

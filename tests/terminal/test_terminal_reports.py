@@ -216,3 +216,14 @@ def test_what_was_skipped_is_folded_below_itself(screen: int | None) -> None:
     assert first.startswith("k.ttgir skipped: it is long")
     assert further
     assert all(line.startswith("  is ") or line.startswith("  long") for line in further)
+
+
+def test_a_screen_names_few_of_the_files_that_were_skipped() -> None:
+    """A folder may have hundreds; a pipe lists them."""
+    skipped = tuple(PassedOver(f"{number}.ttgir", "it is empty") for number in range(9))
+    [screen] = KernelOverview((), skipped, None, 20).lines()
+    assert isinstance(screen, Screenful)
+    told = [line.text for line in screen.fold(80)]
+    named = [f"{number}.ttgir skipped: it is empty" for number in range(3)]
+    assert told == [*named, "6 more files skipped; a pipe lists them"]
+    assert len([*KernelOverview((), skipped).lines()]) == 9
