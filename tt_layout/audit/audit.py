@@ -81,6 +81,17 @@ class Audit(Conclusions):
         names = ", ".join(f"@{function.name}" for function in self.module.functions)
         return f"<Audit: line {self.module.line}: {names or 'no function'}>"
 
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the same is said of the same module."""
+        if not isinstance(other, Audit):
+            return NotImplemented
+        names = ("module", "arguments", "known", *FACTS, "findings", "notes")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def __hash__(self) -> int:
+        """Return a number that audits that are equal share."""
+        return hash((self.module.line, self.arguments))
+
     def __getstate__(self) -> dict[str, Any]:
         """Cross processes with what is found, without what it was found with."""
         return {name: value for name, value in vars(self).items() if name not in _UNSENT}
