@@ -276,6 +276,55 @@ class TestLaunch:
         assert unknown.range[1] / unknown.range[0] > width
 
 
+class TestShortRows:
+    """A program that reads a square of floats: its rows are half lines of memory, or whole ones."""
+
+    @staticmethod
+    def square(columns: int, pitch: int) -> str:
+        rows = 2048 // columns
+        lanes = min(32, columns // 4)
+        return f"""
+        #b = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [{32 // lanes}, {lanes}],
+                           warpsPerCTA = [4, 1], order = [1, 0]}}>
+        #r = #ttg.slice<{{dim = 1, parent = #b}}>
+        #c = #ttg.slice<{{dim = 0, parent = #b}}>
+        module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+          tt.func public @f(%p: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+            %wide = arith.constant {rows * pitch} : i32
+            %pitch = arith.constant dense<{pitch}> : tensor<{rows}x1xi32, #b>
+            %id = tt.get_program_id x : i32
+            %y = tt.get_program_id y : i32
+            %columns = arith.constant {columns} : i32
+            %down = arith.muli %id, %wide : i32
+            %across = arith.muli %y, %columns : i32
+            %at = arith.addi %down, %across : i32
+            %base = tt.addptr %p, %at : !tt.ptr<f32>, i32
+            %m = tt.make_range {{end = {rows} : i32, start = 0 : i32}} : tensor<{rows}xi32, #r>
+            %m1 = tt.expand_dims %m {{axis = 1 : i32}}
+              : tensor<{rows}xi32, #r> -> tensor<{rows}x1xi32, #b>
+            %m2 = arith.muli %m1, %pitch : tensor<{rows}x1xi32, #b>
+            %n = tt.make_range {{end = {columns} : i32, start = 0 : i32}}
+              : tensor<{columns}xi32, #c>
+            %n1 = tt.expand_dims %n {{axis = 0 : i32}}
+              : tensor<{columns}xi32, #c> -> tensor<1x{columns}xi32, #b>
+            %m3 = tt.broadcast %m2 : tensor<{rows}x1xi32, #b> -> tensor<{rows}x{columns}xi32, #b>
+            %n2 = tt.broadcast %n1 : tensor<1x{columns}xi32, #b> -> tensor<{rows}x{columns}xi32, #b>
+            %o = arith.addi %m3, %n2 : tensor<{rows}x{columns}xi32, #b>
+            %s = tt.splat %base : !tt.ptr<f32> -> tensor<{rows}x{columns}x!tt.ptr<f32>, #b>
+            %q = tt.addptr %s, %o
+              : tensor<{rows}x{columns}x!tt.ptr<f32>, #b>, tensor<{rows}x{columns}xi32, #b>
+            %x = tt.load %q : tensor<{rows}x{columns}x!tt.ptr<f32>, #b>
+            tt.return
+          }}
+        }}"""
+
+    @pytest.mark.parametrize(("columns", "part"), [(8, 0.75), (16, 0.75), (32, 1), (128, 1)])
+    def test_memory_reads_half_lines_slower(self, columns: int, part: float) -> None:
+        found = estimated(self.square(columns, 1024), grid=(1024, 1024 // columns))
+        moved = 1024 * 2048 // columns * 1024 * 4
+        assert found.terms["DRAM"] == pytest.approx(moved / 4.5e12 / part)
+
+
 def two_passes() -> str:
     """Return a kernel whose programs load rows of n floats in a loop, and in another one."""
     loops = "".join(

@@ -21,6 +21,7 @@ class Timing:
         matrix_clock_hz: the same while its matrix instructions are busy.
         dram_read: of memory in a second, where nearly all of it is read.
         dram_mixed: the same where a part is written.
+        dram_short: the part of that speed at which half lines of 128 bytes are read, and less.
         l2_bytes: that the second-level cache hands a multiprocessor in a cycle.
         copied_bytes: that one multiprocessor alone gets of it in a cycle.
         l2_capacity: bytes of the second-level cache.
@@ -48,6 +49,7 @@ class Timing:
     matrix_clock_hz: float
     dram_read: float
     dram_mixed: float
+    dram_short: float = 0.75
     l2_bytes: float = 68
     copied_bytes: float = 118
     l2_capacity: float = 50e6

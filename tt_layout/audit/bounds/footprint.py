@@ -37,6 +37,9 @@ Program = tuple[int, ...]
 SAMPLED = 4
 """Executions in a loop that are looked at where the others go on as they do."""
 
+ROW = 128
+"""Bytes in a row that memory is read by at its full speed."""
+
 WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
 """Accesses whose bytes go to memory."""
 
@@ -65,11 +68,14 @@ class Footprint(NamedTuple):
         lines: of the accesses that are counted, each with the bytes that it touches alone; of the
             others addresses are not known.
         used_of: the bytes of `lines` that some lane asks for.
+        filled: the same accesses, each with the part of its rows of memory (`ROW` bytes) that its
+            first execution asks for.
     """
 
     parts: tuple[Part, ...]
     lines: Mapping[int, float]
     used_of: Mapping[int, float]
+    filled: Mapping[int, float]
 
     @property
     def bytes(self) -> float:
@@ -83,12 +89,17 @@ class Footprint(NamedTuple):
 
 
 class _Reach(NamedTuple):
-    """Footprint of an access in one program: bytes of sectors, used ones, and their range."""
+    """Footprint of an access in one program: bytes of sectors, used ones, and their range.
+
+    Attributes:
+        filled: the part of its rows of memory that its first execution asks for.
+    """
 
     bytes: float
     used: float
     first: int
     last: int
+    filled: float = 1
 
 
 def footprint(
@@ -114,6 +125,7 @@ def footprint(
     groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
     lines: dict[int, float] = {}
     used: dict[int, float] = {}
+    filled: dict[int, float] = {}
     programs = ProgramFootprints(audited, grid, is_sampled)
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
@@ -121,12 +133,13 @@ def footprint(
             continue
         reached = programs.launch(full)
         if reached is not None:
-            lines[row.operation.line], used[row.operation.line] = reached.bytes, reached.used
+            line = row.operation.line
+            lines[line], used[line], filled[line] = reached.bytes, reached.used, reached.filled
             shared = sharing(full.operation) if sharing is not None else NOBODY
             key = reached.pointer, row.operation.group in WRITES, shared
             groups.setdefault(key, []).append(reached)
     parts = tuple(_together(group, shared) for (_, _, shared), group in groups.items())
-    return Footprint(parts, lines, used)
+    return Footprint(parts, lines, used, filled)
 
 
 class _Launch(NamedTuple):
@@ -135,6 +148,7 @@ class _Launch(NamedTuple):
     Attributes:
         pointer: the argument that the addresses count from.
         used: of these bytes, those that some lane asks for.
+        filled: the part of its rows of memory that its first execution asks for.
     """
 
     pointer: str
@@ -142,6 +156,7 @@ class _Launch(NamedTuple):
     used: float
     first: int
     last: int
+    filled: float
 
 
 def _together(launches: Sequence[_Launch], sharing: Sharing) -> Part:
@@ -184,7 +199,8 @@ class ProgramFootprints:
         first, last = min(r.first for r in reaches.values()), max(r.last for r in reaches.values())
         programs, extent = _distinct(reaches, sizes), last - first
         touched, used = min(most * programs, extent), min(asked * programs, extent)
-        return _Launch(pointer, touched, used, first, last)
+        filled = max(reach.filled for reach in reaches.values())
+        return _Launch(pointer, touched, used, first, last, filled)
 
     def _touching(self, find: Callable[[Program], _Reach | None]) -> Program:
         """Return the programs along each axis up to the last that touches something."""
@@ -239,14 +255,15 @@ class ProgramFootprints:
         last = max(reach.last for _, reach in reaches if reach is not None)
         last += access.shape.width_bytes
         total = min(total, last - first + access.shape.sector_bytes)
-        return _Reach(total, min(used, last - first), first, last)
+        filled = max(reach.filled for _, reach in reaches if reach is not None)
+        return _Reach(total, min(used, last - first), first, last, filled)
 
     def _sampled(
         self, full: FullOperation, access: PlacedAccess, evaluator: Evaluator, rest: int
     ) -> _Reach | None:
         """Return the footprint of an access in a loop by its first executions."""
         lanes = shape_lanes(access.shape)
-        total, used, first, last = 0.0, 0.0, 1 << 62, 0
+        total, used, first, last, filled = 0.0, 0.0, 1 << 62, 0, 0.0
         before = np.empty(0, np.int64)
         try:
             # Branches that loaded values decide are taken, as they are for the other resources.
@@ -263,6 +280,7 @@ class ProgramFootprints:
                     first, last = min(first, int(begins.min())), max(last, int(begins.max()))
                     total += _sector_bytes(begins, access.shape)
                     used += int(np.unique(begins).size) * access.shape.width_bytes
+                    filled = filled or _filled(begins, access.shape)
                 if number == SAMPLED and (step := _step(before, begins)) is not None:
                     total += rest * _sector_bytes(begins, access.shape)
                     used += rest * int(np.unique(begins).size) * access.shape.width_bytes
@@ -275,7 +293,7 @@ class ProgramFootprints:
             return _Reach(0, 0, 0, 0)
         last += access.shape.width_bytes
         total = min(total, last - first + access.shape.sector_bytes)
-        return _Reach(total, min(used, last - first), first, last)
+        return _Reach(total, min(used, last - first), first, last, filled)
 
     def _rest(self, evaluator: Evaluator, full: FullOperation) -> int:
         """Count the runs of an access that are not looked at; 0 where all are."""
@@ -322,7 +340,7 @@ def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _Reach | None:
     low, high = int(begins.min()) - begin, int(begins.max()) - begin
     used = int(np.unique(begins).size) * shape.width_bytes
     first, last = int(base.min()) + low, int(base.max()) + high
-    return _Reach(_sector_bytes(begins, shape), used, first, last)
+    return _Reach(_sector_bytes(begins, shape), used, first, last, _filled(begins, shape))
 
 
 def _distinct(reaches: Mapping[Program, _Reach], sizes: Program) -> int:
@@ -350,6 +368,12 @@ def _sector_bytes(begins: Ints, shape: AccessShape) -> int:
     """Return the bytes of the sectors that an execution touches, each once."""
     vectors = max(1, shape.width_bytes // shape.sector_bytes)
     return int(np.unique(begins // shape.sector_bytes).size) * shape.sector_bytes * vectors
+
+
+def _filled(begins: Ints, shape: AccessShape) -> float:
+    """Return the part of the rows of memory that an execution asks for, in whole sectors."""
+    rows = int(np.unique(begins // ROW).size) * ROW
+    return min(1.0, _sector_bytes(begins, shape) / rows)
 
 
 def pointer_of(audited: AuditedModule, full: FullOperation) -> str | None:

@@ -317,7 +317,7 @@ class _StepReader:
         grid: Grid,
     ) -> None:
         self._audited, self._function, self._grid = audited, function, grid
-        self._counts, self._touched = counts, touched.lines
+        self._counts, self._touched, self._filled = counts, touched.lines, touched.filled
         self._rows = audit.by_place
         operations = audited.operations_of(function.name)
         self._full: dict[SsaOperation, FullOperation] = {
@@ -421,6 +421,7 @@ class _StepReader:
             wavefronts=wavefronts,
             touched=touched,
             apart=self._apart(operation) if is_hidden else 1,
+            filled=self._filled.get(row.operation.line, 1),
         )
 
     @cached_property

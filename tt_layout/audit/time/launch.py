@@ -33,6 +33,9 @@ CONTENDED = "contended atomics"
 SLICE_BYTES = 4096
 """Bytes in a row that one part of the second-level cache serves, as contended atomics behave."""
 
+READS = ("global load", "copy to local")
+"""Accesses that read global memory, and may read parts of its lines."""
+
 INTEGERS = 1.7
 """How many times as fast sectors of integers are added to: of the histograms of an H100."""
 
@@ -120,7 +123,8 @@ def launch_time(
     demands = _cached(program, prices(program, pricing), again)
     total = _total(steps, demands, program, timing)
     moved = _moved(program, programs, total, again)
-    share = timing.dram_read / timing.clock_hz / max(1, min(rates.multiprocessors, programs))
+    slow = _slowness(program, timing)
+    share = timing.dram_read / slow / timing.clock_hz / max(1, min(rates.multiprocessors, programs))
     walked = walk(
         program,
         timing,
@@ -157,7 +161,7 @@ def launch_time(
     written = total["written"] * programs
     speed = timing.dram_read if written < 0.1 * moved.bytes else timing.dram_mixed
     ways = {
-        DRAM: moved.bytes / speed,
+        DRAM: moved.bytes * slow / speed,
         CONTENDED: _contended(program, timing, demands) / clock,
         PROGRAMS: programs * timing.program_seconds,
     }
@@ -356,6 +360,17 @@ def _moved(program: Program, programs: int, total: Mapping[str, float], again: _
     )
     moved = program.first_bytes + again.far + hidden
     return _Moved(moved, min(1.0, moved / asked) if asked else 1.0)
+
+
+def _slowness(program: Program, timing: Timing) -> float:
+    """Return how many times as long memory takes, since programs read less than lines of it."""
+    touched = taken = 0.0
+    for step in program.walk():
+        access = step.access
+        if access is not None and access.kind in READS and access.touched:
+            touched += access.touched
+            taken += access.touched / (timing.dram_short if access.filled <= 1 / 2 else 1)
+    return taken / touched if touched else 1.0
 
 
 class _Spills:

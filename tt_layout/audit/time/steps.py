@@ -64,6 +64,7 @@ class Access:
         touched: bytes that all programs touch by it; None where its addresses are not known.
         apart: the part of the programs that touch bytes of their own there, as far as addresses
             that are not known tell.
+        filled: the part of the lines of 128 bytes that an execution asks for, where it is known.
     """
 
     kind: str
@@ -73,6 +74,7 @@ class Access:
     wavefronts: float | None = None
     touched: float | None = None
     apart: float = 1
+    filled: float = 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
