@@ -4,6 +4,7 @@
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --drawn 60 --seed 23
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --families 60 --seed 23
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --unseen 160 --seed 29
+    TRITON_PYTHON benchmarks/registers/make.py FOLDER sm80 sm90 .. --latest 165 --seed 31
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --dumps examples/*/*.ttgir
 
 TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.  FOLDER
@@ -11,8 +12,8 @@ gets a dump for each kernel, and truth.jsonl: registers, and registers that were
 ``cuobjdump -res-usage`` of the wheel (a quarter of the bytes of the stack) and the assembly of AMD
 (``.vgpr_count``, ``.vgpr_spill_count``) have them.  What is there is not made again; REGEX chooses
 kernels by their names.  With ``--drawn`` the kernels are those of fresh.py, so many; with
-``--families`` those of families.py, with ``--unseen`` those of unseen.py; with ``--dumps`` those
-dumps are compiled instead.
+``--families`` those of families.py, with ``--unseen`` those of unseen.py, with ``--latest`` those
+of latest.py; with ``--dumps`` those dumps are compiled instead.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import families
+import latest
 import triton
 import unseen
 from fresh import drawn
@@ -151,6 +153,9 @@ def chosen_jobs(chosen: argparse.Namespace) -> Iterable[Job]:
     elif chosen.unseen:
         some = itertools.islice(families.drawn(chosen.seed, targets, unseen.SPACES), chosen.unseen)
         jobs = [job_of_draw(draw) for draw in some]
+    elif chosen.latest:
+        some = itertools.islice(families.drawn(chosen.seed, targets, latest.SPACES), chosen.latest)
+        jobs = [job_of_draw(draw) for draw in some]
     elif chosen.drawn:
         some = itertools.islice(drawn(chosen.seed, targets), chosen.drawn)
         jobs = [job_of(variant, target) for variant, target in some]
@@ -167,6 +172,7 @@ if __name__ == "__main__":
     parser.add_argument("--drawn", type=int, metavar="COUNT")
     parser.add_argument("--families", type=int, metavar="COUNT")
     parser.add_argument("--unseen", type=int, metavar="COUNT")
+    parser.add_argument("--latest", type=int, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dumps", nargs="+", type=Path, metavar="FILE")
     given = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Kernels of eight further families, to judge the estimate by after the last fit."""
+"""Kernels of eight further families, compiled to judge a fit, and part of the next one."""
 
 # ruff: noqa: N803, C408 - constants are written as Triton's tutorials write them
 

@@ -1,4 +1,4 @@
-"""Kernels of eleven families, compiled after the second fit, to judge it by."""
+"""Kernels of eleven further families, to judge the last fit by."""
 
 # ruff: noqa: N803, C408 - constants are written as Triton's tutorials write them
 
