@@ -1,4 +1,8 @@
-"""How long an editor waits: a dump of 1 MB of many passes, and the longest module alone.
+"""How long an editor waits: a dump of 1 MB of many passes, the longest module, kernels of 500 KB.
+
+A kernel has the body of that of a dump again and again, each time with other names.  Of it alone
+a hover is asked for before anything else is known of the edited text: seconds of the processor,
+with garbage collected as by ``tt-layout lsp``.
 
     python benchmarks/editing.py [DUMP ...]
 
@@ -8,11 +12,14 @@ Without dumps those of ``examples`` are taken, again and again.
 from __future__ import annotations
 
 import argparse
+import gc
+import re
 import statistics
 import time
 from pathlib import Path
 from random import Random
 
+from tt_layout.__main__ import GARBAGE
 from tt_layout.editing.dump import Dump
 from tt_layout.editing.hover import hover
 
@@ -41,11 +48,43 @@ def seconds(dump: Dump, edits: int, random: Random) -> tuple[list[float], list[f
     return waits, hovers
 
 
+def repeated(text: str, size: int) -> str:
+    """Return a module whose first function has its body again and again, with other names."""
+    lines = text.split("\n")
+    first = next(at for at, line in enumerate(lines) if "tt.func" in line)
+    last = next(at for at, line in enumerate(lines) if at > first and "tt.return" in line)
+    arguments = set(re.findall(r"%(\w+)", lines[first]))
+    body, bodies = "\n".join(lines[first + 1 : last]), list[str]()
+
+    def renamed(name: re.Match[str]) -> str:
+        return name[0] if name[1] in arguments else f"{name[0]}_of_{len(bodies)}"
+
+    while sum(map(len, bodies)) < size:
+        bodies.append(re.sub(r"%(\w+)", renamed, body))
+    return "\n".join([*lines[: first + 1], *bodies, *lines[last:]])
+
+
+def hovers_alone(text: str, edits: int, random: Random) -> list[float]:
+    """Return how long a hover of an operation takes, the first question after an edit."""
+    dump, waits = Dump(text), []
+    for _ in range(edits):
+        lines = dump.text.split("\n")
+        at = random.randrange(len(lines))
+        lines.insert(at, "")
+        line = random.choice([at for at, line in enumerate(lines) if " = " in line])
+        start = time.process_time()
+        dump = dump.edited("\n".join(lines))
+        hover(dump.placed[0].piece, line + 1, lines[line].index(" = ") + 4)
+        waits.append(time.process_time() - start)
+    return waits[1:]  # the first knows of no text before it
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("dumps", nargs="*", type=Path)
     parser.add_argument("--edits", type=int, default=40)
     parser.add_argument("--bytes", type=int, default=1 << 20)
+    parser.add_argument("--kernels", type=int, default=500_000, help="bytes of each kernel alone")
     chosen = parser.parse_args()
     paths = chosen.dumps or sorted((ROOT / "examples").rglob("*.ttgir"))
     texts = [path.read_text(encoding="utf-8") for path in paths]
@@ -64,6 +103,13 @@ def main() -> None:
                 f"{name:8} {len(text):8} bytes  {what:6} median {middle:6.1f} ms, most {worst:6.1f}"
             )
         print(f"{name:8} opened in {opened:.2f} s")
+    gc.freeze()
+    gc.set_threshold(GARBAGE)
+    for path, text in zip(paths, texts) if chosen.kernels else ():
+        kernel = repeated(text, chosen.kernels)
+        found = hovers_alone(kernel, chosen.edits, Random(1))
+        middle, worst = statistics.median(found) * 1e3, max(found) * 1e3
+        print(f"{path.stem:24} {len(kernel):8} bytes  median {middle:6.1f} ms, most {worst:6.1f}")
 
 
 if __name__ == "__main__":
