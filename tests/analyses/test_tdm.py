@@ -116,6 +116,14 @@ def test_the_audit_of_a_dump() -> None:
     assert any("does not swizzle" in finding.message for finding in audit.findings)
 
 
+@pytest.mark.parametrize("element", ["index", "!acme.number"])
+def test_elements_of_unknown_width_have_no_cost(element: str) -> None:
+    [module] = parse_ir(DUMP.replace("xf16", f"x{element}"))
+    movements = audit_module(module).movements
+    assert len(movements) == 3
+    assert not any(row.cost for row in movements)
+
+
 BARRIER = """
 #rows = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
 #bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
