@@ -86,7 +86,7 @@ class Knowledge:
         if self.read % MAX_KNOWN == 0:
             self._renew()
         work = SharedWork()
-        work.layouts, work.reader = self._work.layouts, self._work.reader
+        work.layouts, work.reader = self._work.layouts, self._work.reader.of_lines()
         return work
 
 

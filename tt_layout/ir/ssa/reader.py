@@ -270,6 +270,12 @@ class SsaReader:
         self._lines = KnownLines()
         self._functions = KnownFunctions()
 
+    def of_lines(self) -> SsaReader:
+        """Return a reader that knows the same lines, and no functions."""
+        reader = SsaReader()
+        reader._lines = self._lines
+        return reader
+
     def functions(self, module: Module) -> list[SsaFunction]:
         """Return the functions of a module."""
         return [self.read(module, function) for function in module.functions]
