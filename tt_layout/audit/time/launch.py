@@ -121,7 +121,8 @@ def launch_time(
     pricing = Pricing(timing, rates, constants, program.warps, steps)
     again = _again(program, target, rates, timing, resident)
     demands = _cached(program, prices(program, pricing), again)
-    total = _total(steps, demands, program, timing)
+    parts = [_total(part, demands, program, timing) for part in _parts(program)]
+    total = {name: sum(part[name] for part in parts) for name in parts[0]}
     moved = _moved(program, programs, total, again)
     slow = _slowness(program, timing)
     share = timing.dram_read / slow / timing.clock_hz / max(1, min(rates.multiprocessors, programs))
@@ -139,7 +140,11 @@ def launch_time(
     slots = rates.multiprocessors * resident
     spilled = spills.cycles(walked, timing, rates.multiprocessors, min(programs, slots))
 
-    phases = _phases(program, demands, timing, walked, alone)
+    marks = (0.0, *walked.marks, alone)
+    phases = [
+        _Phase(tuple(part[name] for name in BUSY), max(0.0, end - begin))
+        for part, begin, end in zip(parts, marks, marks[1:])
+    ]
 
     def wave(count: float) -> float:
         return count * spilled + sum(
@@ -197,35 +202,15 @@ class _Phase(NamedTuple):
     latency: float
 
 
-def _phases(
-    program: Program,
-    demands: Mapping[Step, Demand],
-    timing: Timing,
-    walked: Walked,
-    alone: float,
-) -> list[_Phase]:
-    """Return the phases of a program: those of a wave begin together, and hide in no other phase.
-
-    Args:
-        program: the program.
-        demands: of its steps.
-        timing: of the GPU.
-        walked: the program.
-        alone: cycles of it alone, from its begin to its end.
-    """
+def _parts(program: Program) -> list[list[Step]]:
+    """Return the steps of each phase, which begins for all programs of a wave together."""
     parts: list[list[Step]] = [[]]
     for step in program.steps:
         if step.traits.loop:
-            parts += [[step], []]
+            parts += [[*step.walk()], []]
         else:
-            parts[-1].append(step)
-    marks = (0.0, *walked.marks, alone)
-    phases = []
-    for part, begin, end in zip(parts, marks, marks[1:]):
-        total = _total((inner for step in part for inner in step.walk()), demands, program, timing)
-        busy = tuple(cycles for name, cycles in total.items() if name in BUSY)
-        phases.append(_Phase(busy, max(0.0, end - begin)))
-    return phases
+            parts[-1] += step.walk()
+    return parts
 
 
 @dataclass(frozen=True)
