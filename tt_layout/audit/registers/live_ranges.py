@@ -252,10 +252,12 @@ def _walked(
     known: _Walk | None = alike.structure.get(key)
     if known is None:
         values, operations = Numbers(own), Numbers(function.operations)
-        walk = alike.structure[key] = _Walk(model, values, operations, by_row=by_row)
+        walk = _Walk(model, values, operations, by_row=by_row)
         walk.enter(body)
+        if len(values) > len(own):  # of values whose definitions the dump leaves out
+            return walk, [*operations], [*values]
         walk.forget()
-        known = walk
+        known = alike.structure[key] = walk
     return known, function.operations, own
 
 
