@@ -14,8 +14,7 @@ from work import calls_of
 from tt_layout import parse_ir
 from tt_layout.audit.audit import Audit, audit_module, movement_total
 from tt_layout.audit.conclusions import cycles_by_kernel
-from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.modules.known_modules import KnownModules
+from tt_layout.audit.modules.audited_module import KnownModules, SharedWork
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.dumps.audits import Auditor
 from tt_layout.dumps.dump import Dump, Reading, silent

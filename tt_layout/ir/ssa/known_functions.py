@@ -47,10 +47,9 @@ MAX_KEPT = 1 << 22
 MAX_ALIKE = 64
 """Sets of constants for which what functions share is kept."""
 
-_CONSTANT = "arith.constant"
 _DENSE = "dense<"
 _NAMES = re.compile(
-    rf"(%[\w$.-]+|(?<={re.escape(_CONSTANT)} )(?:{_DENSE})?-?\d{{1,40}}(?=>? : ))", re.ASCII
+    rf"(%[\w$.-]+|(?<=arith\.constant )(?:{_DENSE})?-?\d{{1,40}}(?=>? : ))", re.ASCII
 )
 """Names, and constants that are integers."""
 
@@ -330,7 +329,8 @@ class _Drafting:
                     raise _NoDraftError
                 named.append((key, self._number(value)))
         constant = None
-        if operation.name == _CONSTANT and start + len(_CONSTANT) + 1 in places[before[1] :][:1]:
+        behind = start + len(operation.name) + 1
+        if operation.traits.constant and behind in places[before[1] :][:1]:
             constant = before[1]
             self._constants += 1
             if operation.attributes.get("value") != _value(self._named.names[constant]):
