@@ -127,7 +127,6 @@ def test_a_side_of_a_conversion_is_closed_if_all_of_it_can_change(
     %d = {end.replace("TILE", target)}"""
     audit = audit_module(module_of(body))
     audited = audit.audited
-    assert audited is not None
     [full] = [one for one in audited.operations if one.operation.name == "ttg.convert_layout"]
     assert has_closed_side(Advice(audit, audited), full) is is_closed
 

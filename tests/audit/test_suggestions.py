@@ -220,7 +220,6 @@ def suggestions(audit: Audit) -> Iterator[tuple[int, Suggestion]]:
 
 
 def check(audit: Audit, line: int, suggestion: Suggestion) -> None:
-    assert audit.audited is not None
     [full] = [one for one in audit.audited.operations if one.operation.line == line]
     again = audit_of(carried_out(audit, full, suggestion))
     assert not [finding for finding in again.findings if finding.kind == "refused"]
@@ -279,7 +278,6 @@ CONVERTING = [path for path in DUMPS if "convert_layout" in path.read_text(encod
 @pytest.mark.parametrize("path", sampled(CONVERTING, 9), ids=lambda path: path.stem)
 def test_a_side_without_another_conversion_hangs_together(path: Path) -> None:
     audit = audit_of(path.read_text(encoding="utf-8"))
-    assert audit.audited is not None
     advice = Advice(audit, audit.audited)
     for row in audit.movements:
         full = audit.audited.in_full(row.operation)

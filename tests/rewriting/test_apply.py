@@ -368,7 +368,6 @@ def test_registers_are_foretold_with_the_conversions_that_are_added() -> None:
 
 def carried_out_audit(audit: Audit, finding: Finding, suggestion: Suggestion) -> Audit:
     """Return the audit of the text with a suggestion."""
-    assert audit.audited is not None
     assert finding.movement is not None
     full = audit.audited.in_full(finding.movement.operation)
     assert full is not None

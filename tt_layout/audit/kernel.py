@@ -153,8 +153,7 @@ class Kernel:
     @lazy
     def signature(self) -> str:
         """The types of its arguments; empty where it is not read."""
-        audited = self.audit.audited
-        functions = audited.functions if audited is not None else ()
+        functions = self.audit.audited.functions
         values = next(
             (function.arguments for function in functions if function.name == self.symbol), ()
         )
@@ -271,7 +270,7 @@ class Kernel:
     def occupancy(self) -> Occupancy | None:
         """CTAs and warps that a multiprocessor holds; None where that is not known."""
         audit = self.audit
-        if self.registers is None or audit.audited is None:
+        if self.registers is None:
             return None
         shared = self.shared_bytes
         return kernel_occupancy(audit, audit.audited, self.registers, shared, audit.known)
@@ -561,7 +560,7 @@ def kernel_names(audit: Audit) -> tuple[str | None, ...]:
     names: list[str | None] = [row.operation.function for row in audit.movements]
     names += [product.function for product in audit.multiplications]
     names += [finding.function for finding in audit.findings]
-    if not names and audit.audited is not None:  # kernels without tensors are kernels, too
+    if not names:  # kernels without tensors are kernels, too
         names += [function.name for function in not_called(audit.audited.functions)]
     return tuple(dict.fromkeys(names))
 

@@ -215,8 +215,6 @@ class Shares:
 
     def _find_bounds(self, function: str | None) -> Bounds | None:
         audited = self._audit.audited
-        if audited is None:
-            return None
         grid = self.grid(function)
         return audited.once(
             ("bounds", function, grid),
@@ -275,7 +273,7 @@ class Shares:
 
 def grid_of(audit: Audit) -> tuple[int, int, int] | None:
     """Return the programs of a launch along x, y and z, as far as they are given."""
-    values = audit.audited.given.values if audit.audited is not None else {}
+    values = audit.audited.given.values
     counts = [values.get(name) for name in PROGRAM_COUNTS]
     if counts[0] is None:
         return None

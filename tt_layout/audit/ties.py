@@ -84,7 +84,7 @@ def ties_of(audit: Audit) -> Ties | None:
     """Return the ties of a module; None where no assembly of its kernel is at hand."""
     known = audit.known.assembly
     assembly = known.read() if known is not None else None
-    if assembly is None or audit.audited is None:
+    if assembly is None:
         return None
     pieces: dict[Place, list[Piece]] = {}
     for piece in assembly.pieces:

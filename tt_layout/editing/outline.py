@@ -60,9 +60,7 @@ def _module(piece: Piece, audit: Audit, ends: dict[int, int]) -> Symbol:
         for name in module.aliases.attributes()
         for alias in (module.aliases[name],)
     ]
-    functions = [
-        _function(function, ends) for function in (audit.audited.functions if audit.audited else ())
-    ]
+    functions = [_function(function, ends) for function in audit.audited.functions]
     parts = (*aliases, *functions)
     last = max([symbol.last for symbol in parts], default=module.line)
     name = module.pass_name or "module"

@@ -135,14 +135,11 @@ def _head(summary: Kernel) -> tuple[str, str]:
 
 def _fits(audit: Audit) -> Iterator[str]:
     """Yield on which GPUs the shared memory of each kernel is available."""
-    if audit.audited is not None:
-        yield from map(fit_text, kernel_fits(audit.audited, audit.known))
+    yield from map(fit_text, kernel_fits(audit.audited, audit.known))
 
 
 def _registers(audit: Audit) -> list[tuple[int, int]]:
     """Return the live registers of a thread from each line on where their number changes."""
-    if audit.audited is None:
-        return []
     movement: list[tuple[int, int]] = []
     for line, live in sorted(live_by_line(audit.audited).items()):
         if not movement or movement[-1][1] != live:
@@ -269,17 +266,15 @@ def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, 
     }
 
 
-def _explained(
-    row: MovementRow, explainer: Explainer, audited: AuditedModule | None
-) -> Sequence[str]:
+def _explained(row: MovementRow, explainer: Explainer, audited: AuditedModule) -> Sequence[str]:
     """Return an operation in words, as its hover text has them; nothing of one in no function."""
-    full = audited.in_full(row.operation) if audited is not None else None
+    full = audited.in_full(row.operation)
     return explainer.explanation(full) if full is not None else ()
 
 
 def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:
     """Return the first request of an access to global memory, if it depends on arguments alone."""
-    if audit.audited is None or operation.group not in GLOBAL_KINDS:
+    if operation.group not in GLOBAL_KINDS:
         return None
     request = first_request(operation, audit.audited, supposes=True)
     return request._asdict() if request is not None else None

@@ -121,8 +121,7 @@ class AuditReport(Printed, Generic[Audits]):
         """Cross processes as the dump and the values: the other side audits it again."""
         audits = tuple(self.audits)
         lines = tuple(audit.module.line for audit in audits)
-        audited = audits[0].audited
-        values = audited.given if audited is not None else GivenValues()
+        values = audits[0].audited.given
         values = GivenValues(dict(values.values), values.product)
         return _audit_again, (self.file, audits[0].module.source, lines, values, audits[0].known)
 

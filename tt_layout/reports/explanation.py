@@ -159,7 +159,7 @@ class Explainer:
     @cached_property
     def _live(self) -> Mapping[int, int]:
         """The live registers of a thread behind each line with an operation."""
-        return live_by_line(self._audit.audited) if self._audit.audited is not None else {}
+        return live_by_line(self._audit.audited)
 
 
 def _by(items: Iterable[T], key: Callable[[T], K]) -> Mapping[K, list[T]]:
@@ -203,7 +203,7 @@ def _does(rows: Sequence[MovementRow], traits: Traits, *, has_product: bool) -> 
 
 def _ends(audit: Audit, full: FullOperation) -> Iterator[str]:
     """Yield the layout of each operand and result, those of one type together."""
-    layouts = audit.audited.layouts if audit.audited is not None else None
+    layouts = audit.audited.layouts
     named: dict[tuple[str, str], tuple[IRType, list[str]]] = {}
     for values, verb in ((full.operation.operands, "takes"), (full.operation.results, "gives")):
         for value in values:
@@ -212,9 +212,9 @@ def _ends(audit: Audit, full: FullOperation) -> Iterator[str]:
                 what = f"{safe(ir_type.bare)} in {_layout(ir_type)}"
                 named.setdefault((verb, what), (ir_type, []))[1].append(safe(value.name))
     for (verb, what), (ir_type, names) in named.items():
-        placed = layouts.of(ir_type) if layouts is not None else None
+        placed = layouts.of(ir_type)
         facts = ""
-        if layouts is not None and isinstance(placed, PlacedLayout):
+        if isinstance(placed, PlacedLayout):
             facts = ", ".join(layout_facts(placed, layouts.row(ir_type)))
         yield f"{verb} {', '.join(dict.fromkeys(names))}: {what}" + f": {facts}" * bool(facts)
 

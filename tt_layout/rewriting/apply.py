@@ -194,7 +194,7 @@ def _key(audit: Audit, finding: Finding) -> tuple[object, ...] | None:
 
 
 def _full(audit: Audit, finding: Finding) -> FullOperation | None:
-    if audit.audited is None or finding.movement is None:
+    if finding.movement is None:
         return None
     return audit.audited.in_full(finding.movement.operation)
 

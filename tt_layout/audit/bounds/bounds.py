@@ -177,7 +177,7 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
         [('L2', 60), ('LSU', 32), ('DRAM', 0)]
     """
     audited = audit.audited
-    if audited is None or audited.target is None or audited.target.product is None:
+    if audited.target is None or audited.target.product is None:
         return None
     rates = audited.target.product
     counts = Counts(audited, programs_of(audit, function, grid))
@@ -201,7 +201,7 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
 def _resident(audit: Audit, function: str | None) -> int:
     """Return the CTAs that a multiprocessor holds at once; 1 where that is not known."""
     pressure = worst(audit.registers_of(function))
-    if pressure is None or audit.audited is None:
+    if pressure is None:
         return 1
     memory = audit.memory_of(function)
     shared = audit.known.shared_bytes
@@ -314,7 +314,6 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
 
 def _program_sharing(audit: Audit, function: str | None) -> ProgramSharing | None:
     audited = audit.audited
-    assert audited is not None
     kernel = next((k for k in audited.functions if k.name == function), None)
     return ProgramSharing(audited.evaluator(kernel)) if kernel is not None else None
 
@@ -324,7 +323,6 @@ def _unplaced(
 ) -> Iterator[Part]:
     """Yield the bytes of one program whose addresses are not known, by pointer."""
     audited = audit.audited
-    assert audited is not None
     groups: dict[object, tuple[Sharing, list[float]]] = {}
     for row, size in work.asked:
         full = audited.in_full(row.operation)
@@ -369,7 +367,7 @@ def contentions(
         rates: of the product; nothing is yielded for one that nobody measured.
     """
     audited, timing, programs = audit.audited, rates.timing, counts.programs
-    if audited is None or timing is None or not timing.is_measured:
+    if timing is None or not timing.is_measured:
         return
     if programs is None or not programs.number:
         return

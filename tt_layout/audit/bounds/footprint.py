@@ -121,7 +121,6 @@ def footprint(
             do so to its end: faster, and too much where masks end it.
     """
     audited = audit.audited
-    assert audited is not None
     groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
     lines: dict[int, float] = {}
     used: dict[int, float] = {}

@@ -123,7 +123,6 @@ def _assumed(total: Executions) -> Runs:
 def program_work(audit: Audit, function: str | None, rates: Product, counts: Counts) -> Work:
     """Return the mean work of a function's program."""
     audited = audit.audited
-    assert audited is not None
     rows = audit.movements_of(function)
     return Work(
         lsu_cycles=sum(lsu_cycles(row, counts) for row in rows),
@@ -184,7 +183,6 @@ def l2_bytes(row: MovementRow, counts: Counts) -> float:
 def _tensor_cycles(
     audit: Audit, function: str | None, rates: Product, counts: Counts
 ) -> Iterator[float]:
-    assert audit.audited is not None
     operations = audit.audited.operations_of(function)
     places = {
         (full_operation.operation.line, full_operation.operation.column): full_operation

@@ -524,7 +524,6 @@ def _compared(audit: Audit, launch: Launch, numbers: tuple[str, ...]) -> Compare
 
 def _call(audit: Audit, kernel: str) -> str:
     """Return why the data movements of a kernel are not all that it does; empty if they are."""
-    assert audit.audited is not None
     for function in audit.audited.functions:
         if function.name == kernel:
             calls = (o for o in function.walk() if o.name.rpartition(".")[2] == "call")

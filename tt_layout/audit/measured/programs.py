@@ -336,7 +336,6 @@ class Programs:
     """
 
     def __init__(self, audit: Audit, launch: Launch, kernel: str) -> None:
-        assert audit.audited is not None
         self.audited = audit.audited
         self.kernel = kernel
         self.number, self.reason = _number(audit, launch)

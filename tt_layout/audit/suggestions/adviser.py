@@ -182,10 +182,9 @@ class Adviser:
         """Return a program's cost as it is, and with a suggestion carried out."""
         found, audited = self.audit, self.audit.audited
         if (finding, suggestion) not in self._needs:
-            before = after = needs_of(found, audited, finding.function)
-            if audited is not None:
-                rewired = self._rewired(finding, suggestion)
-                after = needs_with(suggestion, found, audited, finding.function, rewired)
+            before = needs_of(found, audited, finding.function)
+            rewired = self._rewired(finding, suggestion)
+            after = needs_with(suggestion, found, audited, finding.function, rewired)
             self._needs[finding, suggestion] = before, after
         return self._needs[finding, suggestion]
 
@@ -213,7 +212,7 @@ class Adviser:
     def _once(self, what: str, finding: Finding, answer: Callable[[Finding], T]) -> T:
         """Return an answer, which is the same for modules of one text on the same line."""
         audited, movement = self.audit.audited, finding.movement
-        if audited is None or movement is None:
+        if movement is None:
             return answer(finding)
         line, column = movement.operation.line, movement.operation.column
         question = what, line, column, finding.kinds
@@ -293,7 +292,7 @@ def time_change(
     """
     source, audited = audit.module.source, audit.audited
     is_whole = audit.module.span.text == source.text
-    if audited is None or finding.movement is None or not is_whole:
+    if finding.movement is None or not is_whole:
         return None
     full, before = audited.in_full(finding.movement.operation), _estimate(audit, finding, grid)
     if full is None or before is None:

@@ -289,7 +289,6 @@ def carried_out(audit: Audit, full: FullOperation, suggestion: Suggestion) -> st
     if suggestion.where == EVERYWHERE:
         text.redefine(suggestion.replaced, suggestion.encoding)
     else:
-        assert audit.audited is not None
         advice = Advice(audit, audit.audited)
         flow, exchange = advice.flow(full.function), suggestion.exchange
         ends = suggestion.replaced, suggestion.encoding

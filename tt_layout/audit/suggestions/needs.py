@@ -53,7 +53,7 @@ class Needs(NamedTuple):
         return self.registers.text if is_more else None
 
 
-def needs_of(conclusions: Conclusions, audited: AuditedModule | None, name: str | None) -> Needs:
+def needs_of(conclusions: Conclusions, audited: AuditedModule, name: str | None) -> Needs:
     """Return the resources of a kernel's program."""
     return _needs(
         conclusions,
@@ -65,11 +65,11 @@ def needs_of(conclusions: Conclusions, audited: AuditedModule | None, name: str 
 
 def _needs(
     conclusions: Conclusions,
-    audited: AuditedModule | None,
+    audited: AuditedModule,
     registers: RegisterPressure | None,
     memory: SharedMemory | None,
 ) -> Needs:
-    if registers is None or audited is None:
+    if registers is None:
         return Needs(registers, memory, None)
     bytes_ = memory.bytes if memory is not None else 0
     occupancy = kernel_occupancy(conclusions, audited, registers, bytes_)

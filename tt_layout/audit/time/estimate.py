@@ -207,7 +207,7 @@ def _refused_grid(audit: Audit, grid: Grid | None) -> str | None:
         return f"a grid has one to three sizes, and this has {len(grid)}"
     if any(not isinstance(size, int) or size < 1 for size in grid):
         return f"its grid of {' x '.join(map(str, grid))} has no programs"
-    values = audit.audited.given.values if audit.audited is not None else {}
+    values = audit.audited.given.values
     for size, number, name in zip((*grid, 1, 1), PROGRAM_COUNTS, PROGRAM_IDS):
         if values.get(number, size) != size:
             return f"{number} is {values[number]}, and the grid has {size} there"
@@ -274,8 +274,6 @@ def read_program(
         tensor_columns: of tensor memory.
     """
     audited = audit.audited
-    if audited is None:
-        return None
     function = next(
         (candidate for candidate in audited.functions if candidate.name == symbol), None
     )
