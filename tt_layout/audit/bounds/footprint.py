@@ -26,17 +26,13 @@ from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import PROGRAM_IDS, GivenValues, program_counts
 from tt_layout.audit.values.kinds import kinds_of_runs
-from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import Shared, Spread, agreed, agreed_number, sum_of
-from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
+from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 
 Program = tuple[int, ...]
-SAMPLED = 4
-"""Executions in a loop that are looked at where the others go on as they do."""
-
 ROW = 128
 """Bytes in a row that memory is read by at its full speed."""
 
@@ -107,8 +103,6 @@ def footprint(
     function: str | None,
     grid: Sequence[int] | None = None,
     sharing: Callable[[SsaOperation], Sharing] | None = None,
-    *,
-    is_sampled: bool = False,
 ) -> Footprint:
     """Return the footprint of a grid, or of one program, in global memory.
 
@@ -117,15 +111,13 @@ def footprint(
         function: the kernel.
         grid: programs along x, y and z; None for one program.
         sharing: how programs share what an access touches; None where that is not asked.
-        is_sampled: whether a loop whose first executions move on by the same distance is taken to
-            do so to its end: faster, and too much where masks end it.
     """
     audited = audit.audited
     groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
     lines: dict[int, float] = {}
     used: dict[int, float] = {}
     filled: dict[int, float] = {}
-    programs = ProgramFootprints(audited, grid, is_sampled)
+    programs = ProgramFootprints(audited, grid)
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
         if full is None or full.operation.name not in FORMS:
@@ -168,10 +160,8 @@ def _together(launches: Sequence[_Launch], sharing: Sharing) -> Part:
 class ProgramFootprints:
     """The programs at the corners of a grid; without one a program as the audit sees it."""
 
-    def __init__(
-        self, audited: AuditedModule, grid: Sequence[int] | None, is_sampled: bool
-    ) -> None:
-        self._audited, self._is_sampled = audited, is_sampled
+    def __init__(self, audited: AuditedModule, grid: Sequence[int] | None) -> None:
+        self._audited = audited
         self._is_one = grid is None
         self._grid = (*(grid or ()), 1, 1, 1)[:3]
         self._values = {**program_counts(self._grid), **audited.given.values}
@@ -220,10 +210,7 @@ class ProgramFootprints:
     ) -> _Reach | None:
         """Return the footprint of an access in one program; None where it is not known."""
         evaluator = self._evaluator(full, at)
-        rest = self._rest(evaluator, full)
-        if rest:
-            return self._sampled(full, access, evaluator, rest)
-        # Bounds and estimates ask for the same programs; only where loops are sampled they differ.
+        # Bounds and estimates ask for the same programs.
         module, operation = self._audited.module, full.operation
         place = operation.line - module.line, operation.column
         return self._audited.once(
@@ -256,51 +243,6 @@ class ProgramFootprints:
         total = min(total, last - first + access.shape.sector_bytes)
         filled = max(reach.filled for _, reach in reaches if reach is not None)
         return _Reach(total, min(used, last - first), first, last, filled)
-
-    def _sampled(
-        self, full: FullOperation, access: PlacedAccess, evaluator: Evaluator, rest: int
-    ) -> _Reach | None:
-        """Return the footprint of an access in a loop by its first executions."""
-        lanes = shape_lanes(access.shape)
-        total, used, first, last, filled = 0.0, 0.0, 1 << 62, 0, 0.0
-        before = np.empty(0, np.int64)
-        try:
-            # Branches that loaded values decide are taken, as they are for the other resources.
-            runs = each_run(evaluator, full.operation, access.addresses.all, [])
-            for number, values in enumerate(runs, 1):
-                offsets: list[Known] = [
-                    value if isinstance(value, Unknown) else agreed(value) for value in values
-                ]
-                if unknowns(offsets) is not None:
-                    return None
-                places, chosen = lane_addresses(lanes, access.addresses, offsets)
-                begins = places[lanes.active & chosen]
-                if begins.size:
-                    first, last = min(first, int(begins.min())), max(last, int(begins.max()))
-                    total += _sector_bytes(begins, access.shape)
-                    used += int(np.unique(begins).size) * access.shape.width_bytes
-                    filled = filled or _filled(begins, access.shape)
-                if number == SAMPLED and (step := _step(before, begins)) is not None:
-                    total += rest * _sector_bytes(begins, access.shape)
-                    used += rest * int(np.unique(begins).size) * access.shape.width_bytes
-                    first, last = min(first, first + rest * step), max(last, last + rest * step)
-                    break
-                before = begins
-        except UnknownError:
-            return None
-        if total == 0:
-            return _Reach(0, 0, 0, 0)
-        last += access.shape.width_bytes
-        total = min(total, last - first + access.shape.sector_bytes)
-        return _Reach(total, min(used, last - first), first, last, filled)
-
-    def _rest(self, evaluator: Evaluator, full: FullOperation) -> int:
-        """Count the runs of an access that are not looked at; 0 where all are."""
-        loops = [outer for outer, _ in full.within if outer.traits.loop]
-        if not self._is_sampled or len(loops) != 1 or len(full.within) != 1:
-            return 0
-        trips = evaluator.trip_count(loops[0]) if loops[0].traits.counted else 0
-        return max(0, trips - SAMPLED) if isinstance(trips, int) else 0
 
     def _evaluator(self, full: FullOperation, at: tuple[int, ...]) -> Evaluator:
         if self._is_one:
@@ -353,14 +295,6 @@ def _distinct(reaches: Mapping[Program, _Reach], sizes: Program) -> int:
         for axis, size in enumerate(sizes)
         if any(reaches[at] != reaches[first(at, axis)] for at in reaches)
     )
-
-
-def _step(before: Ints, begins: Ints) -> int | None:
-    """Return the distance by which all addresses moved on; None where they did not together."""
-    if before.shape != begins.shape or not begins.size:
-        return None
-    steps = begins - before
-    return int(steps[0]) if (steps == steps[0]).all() else None
 
 
 def _sector_bytes(begins: Ints, shape: AccessShape) -> int:

@@ -281,7 +281,7 @@ def read_program(
     if function is None or warps is None or not function.body:
         return None
     programs = programs_of(audit, symbol, grid)
-    touched = footprint(audit, symbol, grid, is_sampled=True)
+    touched = footprint(audit, symbol, grid)
     reader = _StepReader(audit, audited, function, Counts(audited, programs), touched, grid)
     steps = reader.region(function.body)
     compiled = registers.compiled if registers is not None else None
