@@ -71,7 +71,9 @@ def main(arguments: Sequence[str]) -> int:
         found = overview(client, paths)
     sys.stdout.write(plain_text(found))
     watcher.found += [
-        NamedFinding(one.file, line) for one in found.kernels for line in one.finding_lines
+        NamedFinding(kernel.file, kernel.line, finding)
+        for kernel in found.kernels
+        for finding in kernel.finding_lines
     ]
     return tell_failures(watcher) if found.kernels else 2
 

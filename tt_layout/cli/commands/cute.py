@@ -52,7 +52,7 @@ def command(
         value = evaluate(expression, "EXPRESSION")
         if isinstance(value, Name):
             source = Source(expression, "EXPRESSION")
-            message = f"{value.text} is a name, no layout: give what it stands for"
+            message = f"{value.text} is a name, no layout: give its shape and strides"
             raise LayoutError(message, source.span(0, len(expression)))
     except LayoutError:
         refuse_foreign(Source(expression, "EXPRESSION"), "expression of CuTe", has_cute=True)
