@@ -323,6 +323,7 @@ class TestShortRows:
         found = estimated(self.square(columns, 1024), grid=(1024, 1024 // columns))
         moved = 1024 * 2048 // columns * 1024 * 4
         assert found.terms["DRAM"] == pytest.approx(moved / 4.5e12 / part)
+        assert found.launch.floor == pytest.approx(moved / 4.5e12)
 
 
 def two_passes() -> str:

@@ -57,6 +57,7 @@ class LaunchTime:
     Attributes:
         seconds: of the launch.
         terms: what is busy, or waited for -> the seconds that it would take alone.
+        floor: seconds that every configuration takes, by DRAM at its full speed or tensor cores.
         programs: of the launch.
         resident: programs that a multiprocessor holds at once.
         waves: of programs, the last perhaps not full.
@@ -68,6 +69,7 @@ class LaunchTime:
 
     seconds: float
     terms: Mapping[str, float]
+    floor: float
     programs: int
     resident: int
     waves: float
@@ -80,11 +82,6 @@ class LaunchTime:
     def limit(self) -> str:
         """The term that takes most of the time."""
         return max(self.terms, key=lambda name: self.terms[name])
-
-    @property
-    def floor(self) -> float:
-        """The seconds that every configuration takes, by DRAM or by tensor cores."""
-        return max(self.terms.get(name, 0.0) for name in FLOORS)
 
 
 def power_mean(numbers: Iterable[float], power: float) -> float:
@@ -180,6 +177,7 @@ def launch_time(
     return LaunchTime(
         seconds=seconds + constants.launch * 1e-6,
         terms=terms,
+        floor=max(moved.bytes / speed, terms.get(TENSOR, 0.0)),
         programs=programs,
         resident=resident,
         waves=programs / slots,
