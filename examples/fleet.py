@@ -25,7 +25,7 @@ from tt_layout.dumps.dump import AS_IT_IS
 from tt_layout.errors import LayoutError
 from tt_layout.reports.kernel_overview import KernelOverview
 from tt_layout.reports.report import plain_text
-from tt_layout.reports.watched_findings import NamedFinding, Watcher, read_limits
+from tt_layout.reports.watched_findings import Watcher, read_limits
 
 
 def audit(path: str) -> FileKernels | PassedOver:
@@ -70,11 +70,8 @@ def main(arguments: Sequence[str]) -> int:
     with Client(options.scheduler) as client:
         found = overview(client, paths)
     sys.stdout.write(plain_text(found))
-    watcher.found += [
-        NamedFinding(kernel.file, kernel.line, finding)
-        for kernel in found.kernels
-        for finding in kernel.finding_lines
-    ]
+    for kernel in found.kernels:
+        watcher.keep(kernel.file, kernel.line, kernel.finding_lines)
     return tell_failures(watcher) if found.kernels else 2
 
 

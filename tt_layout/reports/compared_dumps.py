@@ -42,7 +42,7 @@ from tt_layout.reports.pass_tables import change_table, history_data
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.reduce import compiled_by, difference_text, tree_data
 from tt_layout.reports.report import Line, Summary
-from tt_layout.reports.watched_findings import NamedFinding, Watcher, fresh
+from tt_layout.reports.watched_findings import Watcher, fresh
 from tt_layout.safe_text import safe
 from tt_layout.surface import is_command_line
 from tt_layout.wording import count
@@ -323,9 +323,7 @@ class Comparing:
     def _watch(self, file: str, before: Audit, after: Audit) -> None:
         """Keep the findings that an audit has and the one before has not."""
         if self._watcher is not None:
-            place = file, after.module.line
-            findings = fresh(before, after)
-            self._watcher.found += [NamedFinding(*place, finding) for finding in findings]
+            self._watcher.keep(file, after.module.line, fresh(before, after))
 
     def _audits(self, *modules: Module) -> tuple[Audit, Audit]:
         before, after = (audit_module(module, self._shared, self._given) for module in modules)

@@ -101,11 +101,12 @@ class Watcher:
         """Yield audits, and keep their findings."""
         for audit in audits:
             first = audit.module.line
-            self.found += [
-                NamedFinding(file, first, FindingLine.of(finding, first))
-                for finding in audit.findings
-            ]
+            self.keep(file, first, (FindingLine.of(finding, first) for finding in audit.findings))
             yield audit
+
+    def keep(self, file: str, first_line: int, findings: Iterable[FindingLine]) -> None:
+        """Keep the findings of a module that begins on a line of a dump."""
+        self.found += [NamedFinding(file, first_line, finding) for finding in findings]
 
     def is_failure(self, finding: FindingLine) -> bool:
         """Return whether an audit is to fail on a finding."""

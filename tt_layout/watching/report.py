@@ -235,12 +235,8 @@ class WatchReport(Printed):
     def failures(self, limits: Limits) -> list[str]:
         """Return a line for each finding that is a failure, the most expensive first."""
         watcher = Watcher(limits)
-        watcher.found += [
-            NamedFinding(kernel.audit.file, kernel.audit.line, finding)
-            for kernel in self.kernels
-            if kernel.audit is not None
-            for finding in kernel.audit.finding_lines
-        ]
+        for audit in (kernel.audit for kernel in self.kernels if kernel.audit is not None):
+            watcher.keep(audit.file, audit.line, audit.finding_lines)
         return [_failure(failed) for failed in watcher.failures]
 
 

@@ -44,7 +44,7 @@ from tt_layout.reports.kernel_overview import EachKernel, KernelOverview
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.progress import characters_shown, dumps_shown
 from tt_layout.reports.report import Report
-from tt_layout.reports.watched_findings import ALL, NamedFinding, Watcher, read_limits
+from tt_layout.reports.watched_findings import ALL, Watcher, read_limits
 from tt_layout.reports.writing import terminal_size
 
 if TYPE_CHECKING:
@@ -424,8 +424,7 @@ def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> 
     screen = terminal_size(sys.stdout) if chosen.top is None and output_format == "text" else None
     overview = KernelOverview(*listed, chosen.top, screen.lines if screen is not None else None)
     for kernel in listed.kernels:
-        place = kernel.file, kernel.line
-        watcher.found += [NamedFinding(*place, finding) for finding in kernel.finding_lines]
+        watcher.keep(kernel.file, kernel.line, kernel.finding_lines)
     emit(watcher if _annotates(output_format) else overview, output_format)
     return tell_failures(watcher)
 
