@@ -126,10 +126,11 @@ class LiveRanges(NamedTuple):
     @property
     def demand(self) -> RegisterDemand:
         """The registers that the values take where most are live."""
-        groups = (self.accumulators, self.addresses, self.carried)
-        sums = (round(max(self._sums(group))) for group in groups)
-        compared = min(MOST_COMPARED, round(max(self._sums(self.compared))))
-        return RegisterDemand(max(self.needed), *sums)._replace(compared=compared)
+        groups = (self.accumulators, self.addresses, self.carried, self.compared)
+        sums, addresses, carried, compared = (round(max(self._sums(group))) for group in groups)
+        return RegisterDemand(
+            max(self.needed), sums, addresses, carried, min(MOST_COMPARED, compared)
+        )
 
     @property
     def needed(self) -> list[int]:

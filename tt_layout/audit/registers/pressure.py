@@ -361,8 +361,9 @@ class _Sizes:
     def is_wide(self, function: SsaFunction, value: Value) -> bool:
         """Tell whether a value is a tensor of 64-bit integers."""
         ir_type = function.type_of(value)
-        is_integer = ir_type is not None and ir_type.is_tensor and not is_pointer(ir_type)
-        return is_integer and ir_type is not None and ir_type.element_bits == 2 * WORD_BITS
+        if ir_type is None or not ir_type.is_tensor or is_pointer(ir_type):
+            return False
+        return ir_type.element_bits == 2 * WORD_BITS
 
     def slices(self, function: SsaFunction, value: Value) -> float:
         """Return the slices along K in which a product reads an operand; 0 of any other value.

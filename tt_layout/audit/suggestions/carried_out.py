@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.audited_module import FullOperation
-from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.carried import is_followed
 from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
@@ -289,7 +288,7 @@ def carried_out(audit: Audit, full: FullOperation, suggestion: Suggestion) -> st
     if suggestion.where == EVERYWHERE:
         text.redefine(suggestion.replaced, suggestion.encoding)
     else:
-        advice = Advice(audit, audit.audited)
+        advice = audit.advice
         flow, exchange = advice.flow(full.function), suggestion.exchange
         ends = suggestion.replaced, suggestion.encoding
         region = region_of(advice, full, suggestion.where, *ends)
