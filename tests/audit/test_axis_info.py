@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from random import Random
 
 import pytest
+from tiers import slow
+from work import calls_of
 
 from tt_layout import parse_ir
-from tt_layout.audit.axis import AxisInfo, axis_info
+from tt_layout.audit.axis import AxisInfo, SupposedInfo, axis_info
+from tt_layout.audit.axis.visitor import Visitor
 from tt_layout.ir.ssa import SsaReader
+from tt_layout.ir.ssa.control_flow import ControlFlow
 
 EXPECTED = re.compile(r"//! (.*)")
 
@@ -295,3 +301,84 @@ def test_functions_of_one_name() -> None:
     [module] = parse_ir(body(RANGE) * 2)
     functions = SsaReader().functions(module)
     assert [axis_info(f, functions)[f.values["%r"]].contiguity for f in functions] == [(64,), (64,)]
+
+
+# -- what would follow if more were known --------------------------------------------------------
+
+KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
+BRANCHES = body(
+    """
+  %0 = arith.constant 0 : i32
+  %4 = arith.constant 4 : i32
+  %16 = arith.constant 16 : i32
+  %l:2 = scf.for %i = %0 to %n step %4 iter_args(%a = %0, %b = %16) -> (i32, i32) : i32 {
+    %d = arith.cmpi slt, %i, %n : i32
+    %s = scf.if %d -> (i32) {
+      scf.yield %a : i32
+    } else {
+      %y = arith.muli %b, %16 : i32
+      scf.yield %y : i32
+    }
+    %j = arith.addi %i, %s : i32
+    %w = scf.while (%v = %j) : (i32) -> i32 {
+      %u = arith.muli %v, %4 : i32
+      %g = arith.cmpi slt, %v, %n : i32
+      scf.condition(%g) %u : i32
+    } do {
+    ^bb0(%v2: i32):
+      %h = arith.muli %v2, %16 : i32
+      scf.yield %h : i32
+    }
+    scf.yield %b, %w : i32, i32
+  }
+  cf.cond_br %c, ^yes(%l#0 : i32), ^no
+^yes(%x: i32):
+  %z = arith.muli %x, %4 : i32
+  cf.br ^end(%z : i32)
+^no:
+  cf.br ^end(%l#1 : i32)
+^end(%e: i32):
+  %r = arith.addi %e, %16 : i32
+""",
+    "%n: i32, %c: i1",
+)
+
+
+def supposed(info: AxisInfo, random: Random) -> AxisInfo:
+    constant = random.choice((info.constant, 0, 1))
+    vectors = [[number * random.choice((1, 4)) for number in vector] for vector in info.vectors]
+    return AxisInfo.of_vectors(vectors, constant)
+
+
+@pytest.mark.parametrize("path", [None, *map(slow, sorted(KERNELS.glob("*.ttgir")))], ids=str)
+def test_what_follows_of_a_value_alone_is_what_follows_of_the_whole(
+    path: Path | None, seed: int
+) -> None:
+    random, text = Random(seed), BRANCHES if path is None else path.read_text(encoding="utf-8")
+    [module] = parse_ir(text)
+    for function in SsaReader().functions(module):
+        known, values = axis_info(function), [*function.values.values()]
+        for _ in range(100 if path is None else 3):
+            chosen = random.sample(values, random.choice((1, 1, 3)))
+            given = {value: supposed(known[value], random) for value in chosen}
+            whole = Visitor(function, given).run(known[value] for value in function.arguments)
+            alone = SupposedInfo(ControlFlow(function), known, given)
+            random.shuffle(values)
+            assert {value: alone[value] for value in values} == {v: whole[v] for v in values}
+
+
+RESULT = "  %r = arith.addi %a0, %n : i32"
+
+
+def test_what_would_follow_is_found_of_what_is_asked_for_alone() -> None:
+    def work(times: int) -> int:
+        steps = [f"  %a{at} = arith.muli %n, %n : i32" for at in range(times)]
+        [module] = parse_ir(body("\n".join([*steps, RESULT]), "%n: i32"))
+        [function] = SsaReader().functions(module)
+        n, known, flow = function.values["%n"], axis_info(function), ControlFlow(function)
+        given = {n: AxisInfo.of((1,), (16,), (1,))}
+        assert not flow.into(n)  # the ways of the function are found once
+        return calls_of(lambda: SupposedInfo(flow, known, given)[function.values["%r"]])
+
+    work(10)  # what follows of one operation is remembered
+    assert work(400) == work(10)

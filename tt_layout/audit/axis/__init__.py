@@ -11,30 +11,29 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from math import gcd
 
-from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, join, pessimistic
-from tt_layout.audit.axis.rules import conclusion, rank_of
-from tt_layout.audit.axis.step import Step
-from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation, Value, integers
+from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, pessimistic
+from tt_layout.audit.axis.rules import rank_of
+from tt_layout.audit.axis.slices import Slice
+from tt_layout.audit.axis.visitor import Visitor, hinted
+from tt_layout.ir.ssa import Attribute, SsaFunction, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
-from tt_layout.ir.ssa.control_flow import BOUNDS, Call, Way, branches, by_label, calls, ways
+from tt_layout.ir.ssa.control_flow import Call, ControlFlow, calls
 
 MAX_FUNCTIONS = 1 << 9
 """Skeletons of functions whose AxisInfo is remembered."""
 
-_HINTS = frozenset(HINTS)
 _infos: dict[Hashable, tuple[tuple[int, AxisInfo], ...]] = {}
 """Skeleton -> numbers of its values and their AxisInfo, in the order in which they are found."""
 
-__all__ = ["AxisInfo", "axis_info", "axis_info_supposing", "module_axis_info", "unhinted_axis_info"]
+__all__ = ["AxisInfo", "SupposedInfo", "axis_info", "module_axis_info", "unhinted_axis_info"]
 
 
 def axis_info(
     function: SsaFunction,
     functions: Sequence[SsaFunction] = (),
-    supposed: Mapping[Value, AxisInfo] | None = None,
 ) -> Mapping[Value, AxisInfo]:
     """Return the compiler's AxisInfo of every value of a function.
 
@@ -42,7 +41,6 @@ def axis_info(
         function: as `tt_layout.read_functions` returns it.
         functions: all functions of the module, where some of them call the function: what they
             know of what they pass is known of the arguments.
-        supposed: what is to be known of some of its values, whatever follows.
 
     Example:
         >>> from tt_layout.ir import parse_ir
@@ -60,22 +58,51 @@ def axis_info(
     """
     for other, info in _analysed(functions, function):
         if other is function:
-            return info if supposed is None else axis_info_supposing(function, info, supposed)
+            return info
     # One of several of its name, or none of the functions.
-    return axis_info(function, (function,), supposed)
+    return axis_info(function, (function,))
 
 
-def axis_info_supposing(
-    function: SsaFunction, known: Mapping[Value, AxisInfo], supposed: Mapping[Value, AxisInfo]
-) -> Mapping[Value, AxisInfo]:
-    """Return the AxisInfo of a function's values, given more precise ones of some.
+class SupposedInfo(Mapping[Value, AxisInfo]):
+    """AxisInfo of a function's values, given more precise ones of some; found when asked for.
 
     Args:
-        function: the function.
+        flow: of the function.
         known: what it knows of each value.
         supposed: what is to be known of some, whatever follows.
     """
-    return _Visitor(function, supposed).run(known[value] for value in function.arguments)
+
+    def __init__(
+        self, flow: ControlFlow, known: Mapping[Value, AxisInfo], supposed: Mapping[Value, AxisInfo]
+    ) -> None:
+        self._flow, self._known, self._supposed = flow, known, supposed
+        self._found: dict[Value, AxisInfo] = {}
+
+    def __getitem__(self, value: Value) -> AxisInfo:
+        if value not in self._found:
+            known = self._known[value]
+            within = Slice(self._flow, value)
+            if within.values.keys().isdisjoint(self._supposed):
+                self._found[value] = known
+            else:
+                self._found |= self._found_within(within)
+        return self._found[value]
+
+    def _found_within(self, within: Slice) -> Mapping[Value, AxisInfo]:
+        arguments = self._flow.function.arguments
+        found = Visitor(self._flow.function, self._supposed, within).run(
+            self._known[value] for value in arguments
+        )
+        return {value: found[value] for value in within.values if value in found}
+
+    def __contains__(self, value: object) -> bool:
+        return value in self._known
+
+    def __iter__(self) -> Iterator[Value]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 def module_axis_info(
@@ -126,7 +153,7 @@ def _known(
     values, numbered = [*function.values.values()], _infos.get(key)
     if numbered is not None:
         return {values[number]: info for number, info in numbered}
-    infos = _Visitor(function, takes_hints=takes_hints).run(arguments)
+    infos = Visitor(function, takes_hints=takes_hints).run(arguments)
     numbers = {value: number for number, value in enumerate(values)}
     if all(value in numbers for value in infos):  # unless names are defined twice
         if len(_infos) >= MAX_FUNCTIONS:
@@ -175,205 +202,3 @@ def _pass_on(
         for hint, vector in zip(HINTS, info.vectors):
             before = integers(hints.get(hint)) or [MAX_DIVISOR]
             hints[hint] = gcd(vector[0], before[0])
-
-
-def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
-    """Replace an AxisInfo by the hints of an operation's attributes."""
-    if _HINTS.isdisjoint(attributes):
-        return info
-    vectors: list[Sequence[int]] = [
-        integers(attributes.get(hint)) or computed for hint, computed in zip(HINTS, info.vectors)
-    ]
-    if any(len(vector) != info.rank for vector in vectors):
-        return info
-    return AxisInfo.of_vectors(vectors, info.constant)
-
-
-class _Visitor:
-    """Visits the operations of a function.
-
-    Attributes:
-        values: what is known so far; a value that is not in it has not been reached.
-        changes: how often something known has changed.
-    """
-
-    def __init__(
-        self,
-        function: SsaFunction,
-        supposed: Mapping[Value, AxisInfo] | None = None,
-        *,
-        takes_hints: bool = True,
-    ) -> None:
-        self.function = function
-        self.supposed = supposed or {}
-        self.takes_hints = takes_hints
-        self.values: dict[Value, AxisInfo] = {}
-        self.changes = 0
-        self._taken: dict[SsaOperation, list[AxisInfo]] = {}
-
-    def run(self, arguments: Iterable[AxisInfo]) -> Mapping[Value, AxisInfo]:
-        """Return the AxisInfo of every value, given those of the arguments."""
-        for value, info in zip(self.function.arguments, arguments):
-            self.values[value] = self.supposed.get(value, info)
-        if self.function.body:
-            self._region(self.function.body)
-        for value in self.function.values.values():
-            if value not in self.values:  # in code that is never run
-                self.values[value] = pessimistic(rank_of(value.type))
-        return self.values
-
-    # -- values -----------------------------------------------------------------------------
-
-    def _update(self, value: Value, info: AxisInfo | None) -> None:
-        old = self.values.get(value)
-        new = join(old, info)
-        if new is not None and new != old:
-            self.values[value] = new
-            self.changes += 1
-
-    def _join(self, values: Sequence[Value], passed: Sequence[Value]) -> None:
-        """Join into values what is known of others, one by one."""
-        for value, source in zip(values, passed):
-            self._update(value, self._known(source))
-
-    def _known(self, value: Value) -> AxisInfo | None:
-        """Return the AxisInfo of a value; None if it has not been reached."""
-        info = self.values.get(value)
-        return info if info is not None or value.is_defined else pessimistic(1)
-
-    def _forget(self, values: Sequence[Value]) -> None:
-        for value in values:
-            self._update(value, pessimistic(rank_of(value.type)))
-
-    # -- operations -------------------------------------------------------------------------
-
-    def _operation(self, operation: SsaOperation) -> None:
-        if operation.regions:
-            edges = [way for way in ways(operation) if not way.by_element]
-            if edges:
-                self._follow(operation, edges)
-                return
-            for region in operation.regions:
-                if region:
-                    self._forget(region[0].arguments)
-                    self._region(region)
-            if operation.traits.loop:  # one that is not whole
-                self._forget(operation.results)
-                return
-        if not operation.results:
-            return
-        operands = []
-        for operand in operation.operands:
-            info = self._known(operand)
-            if info is None or not info.contiguity:
-                return
-            operands.append(info)
-        before = self._taken.get(operation)
-        self._taken[operation] = operands
-        if before != operands:  # else nothing new follows
-            self._conclude(operation, tuple(operands))
-
-    def _conclude(self, operation: SsaOperation, operands: tuple[AxisInfo, ...]) -> None:
-        """Note what follows from what is known of the operands."""
-        types = tuple([operand.type for operand in operation.operands])
-        result = operation.results[0].type
-        info = conclusion(Step(operation, operands, types, result))
-        attributes = operation.attributes if self.takes_hints else {}
-        for value in operation.results:
-            concluded = pessimistic(rank_of(value.type)) if info is None else info
-            self._update(value, self.supposed.get(value, hinted(concluded, attributes)))
-
-    # -- blocks -----------------------------------------------------------------------------
-
-    def _region(self, region: Region) -> list[SsaOperation]:
-        """Visit what can be reached of a region; return the operations that leave it."""
-        if len(region) == 1:
-            return self._block(region[0])
-        blocks = {"": region[0], **by_label(region)}
-        reached = {region[0].label}
-        while True:
-            before, exits = (self.changes, len(reached)), []
-            for block in region:
-                if block.label in reached:
-                    for last in self._block(block):
-                        self._branch(last, blocks, reached)
-                        exits += [last] * (not last.successors)
-            if before == (self.changes, len(reached)):
-                return exits
-
-    def _block(self, block: Block) -> list[SsaOperation]:
-        for operation in block.operations:
-            self._operation(operation)
-        return list(block.operations[-1:])
-
-    def _branch(self, branch: SsaOperation, blocks: Mapping[str, Block], reached: set[str]) -> None:
-        """Hand over what a branch passes to the blocks that it goes to."""
-        for way in branches(branch, blocks):
-            if self._may_be_taken(way):
-                reached.add(blocks[str(way.end)].label)
-                self._join(way.received, way.passed)
-
-    def _may_be_taken(self, way: Way) -> bool:
-        if way.choice is None:
-            return True
-        condition = self._known(way.choice.value)
-        if condition is None or condition.constant is None:
-            return True
-        return bool(condition.constant) == way.choice.outcome
-
-    # -- structured control flow ------------------------------------------------------------
-
-    def _follow(self, operation: SsaOperation, edges: Sequence[Way]) -> None:
-        """Follow control through the regions of an operation until nothing changes any more."""
-        if operation.traits.counted:
-            edges = self._counted(operation, edges)
-        left_by: dict[int, list[SsaOperation]] = {}  # of each region that has been visited
-        pending = self._taken_to([way for way in edges if way.begin is None], left_by)
-        while pending:
-            number = next(iter(pending))
-            del pending[number]
-            left_by[number] = self._region(operation.regions[number])
-            onward = [way for way in edges if way.begin == number and way.by in left_by[number]]
-            pending |= self._taken_to(onward, left_by)
-        for way in edges:
-            is_reached = way.begin is None or way.by in left_by.get(way.begin, ())
-            if way.end is None and is_reached and self._may_be_taken(way):
-                self._join(way.received, way.passed)
-
-    def _taken_to(self, edges: Iterable[Way], visited: Container[int]) -> dict[int, None]:
-        """Hand over what ways to regions pass; return the regions that are to be visited for it."""
-        regions: dict[int, None] = {}
-        for way in edges:
-            if isinstance(way.end, int) and self._may_be_taken(way):
-                before = self.changes
-                self._join(way.received, way.passed)
-                if way.end not in visited or self.changes != before:
-                    regions[way.end] = None
-        return regions
-
-    def _counted(self, loop: SsaOperation, edges: Sequence[Way]) -> Sequence[Way]:
-        """Return the ways that are taken with what is known of the number of iterations."""
-        begin, end, step = loop.operands[:BOUNDS]
-        low, stride = self._known(begin), self._known(step)
-        if low is None or stride is None:
-            return ()
-        trips = _trips(low, self._known(end), stride)
-        if trips == 0:
-            return [way for way in edges if way.begin is None and way.end is None]
-        divisor = join(low, stride)
-        assert divisor is not None
-        variable = AxisInfo.of((1,), divisor.divisibility[:1], (1,))
-        self._update(loop.regions[0][0].arguments[0], variable)
-        return [
-            way
-            for way in edges
-            if not (way.begin is None and way.end is None and trips is not None)
-            and not (way.begin == way.end == 0 and trips == 1)
-        ]
-
-
-def _trips(low: AxisInfo, high: AxisInfo | None, step: AxisInfo) -> int | None:
-    """Return how often a loop runs; None where that is not known."""
-    if high is None or low.constant is None or high.constant is None or not step.constant:
-        return None
-    return max(0, -(-(high.constant - low.constant) // step.constant))

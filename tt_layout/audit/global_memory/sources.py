@@ -26,14 +26,18 @@ class Sources:
         return frozenset(self.function.arguments)
 
     @cached_property
+    def flow(self) -> ControlFlow:
+        """What values may become of others."""
+        return ControlFlow(self.function)
+
+    @cached_property
     def joined(self) -> Mapping[Value, tuple[Value, ...]]:
         """Value -> the values that it is one of."""
         sources: dict[Value, list[Value]] = {}
-        flow = ControlFlow(self.function)
-        for way in flow.ways:
+        for way in self.flow.ways:
             if (variable := way.variable) is not None:
                 sources[variable] = [way.operation.operands[0], way.operation.operands[2]]
-        for source, target, way in flow.edges:
+        for source, target, way in self.flow.edges:
             if not way.by_element:
                 sources.setdefault(target, []).append(source)
         return {value: tuple(dict.fromkeys(values)) for value, values in sources.items()}

@@ -31,7 +31,7 @@ from tt_layout.analyses.global_memory.global_access import (
     neighbours_along,
 )
 from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
-from tt_layout.audit.axis import AxisInfo, axis_info_supposing, unhinted_axis_info
+from tt_layout.audit.axis import AxisInfo, SupposedInfo, unhinted_axis_info
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.joined_scalars import joined_scalars, narrowed_values
 from tt_layout.audit.global_memory.operands import address_of, operands
@@ -120,7 +120,12 @@ class AccessAnalysis:
         """Origins of the lost properties of its values."""
         if self.original is not None:
             return self.original.origins
-        return Origins(Sources(self.function), self.known)
+        return Origins(self.sources, self.known)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """The values that each of its values is computed from."""
+        return Sources(self.function)
 
     @cached_property
     def trials(self) -> Trials:
@@ -178,8 +183,10 @@ class AccessAnalysis:
 
     def supposing(self, supposed: Mapping[Value, AxisInfo]) -> AccessAnalysis:
         """Return the kernel as if more were known of some of its values."""
-        known = axis_info_supposing(self.function, self.known, supposed)
-        return replace(self, known=known, original=None)
+        known = SupposedInfo(self.sources.flow, self.known, supposed)
+        analysis = replace(self, known=known, original=None)
+        vars(analysis).update(sources=self.sources)  # whatever is known, the same
+        return analysis
 
     @cached_property
     def unhinted(self) -> Mapping[Value, AxisInfo]:
