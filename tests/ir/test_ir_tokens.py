@@ -65,7 +65,8 @@ def is_apart(before: str, token: str) -> bool:
 
 def meaning(module: Module) -> object:
     """Return the audit of a module, less the places where things stand."""
-    audit = audit_module(replace(module, source=replace(module.source, name="")))
+    span = replace(module.span, source=replace(module.source, name=""))
+    audit = audit_module(replace(module, place=replace(module.place, span=span)))
     data = audit_data(audit)
     return without_places(data)
 

@@ -10,6 +10,7 @@ from tiers import sampled
 from work import calls_of
 
 from tt_layout import parse_ir
+from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
 from tt_layout.ir.reader import KnownTexts
 
@@ -71,6 +72,31 @@ def test_kernels(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_other_texts(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = KERNELS[-1].read_text(encoding="utf-8")
     assert_same(dump_of(text, text, kernel, text, kernel, text), monkeypatch)
+
+
+def test_what_is_read_of_a_text_is_one_object_wherever_the_text_stands() -> None:
+    kernel = KERNELS[0].read_text(encoding="utf-8")
+    text = dump_of(*[kernel] * 3)
+    first, second, _ = parse_ir(text)
+    assert second.types is first.types
+    assert second.aliases is first.aliases
+    assert second.functions is first.functions
+    assert second.line > first.line
+    written = [number for number, line in enumerate(text.split("\n"), 1) if "tt.func" in line]
+    modules = first, second
+    assert [m.line_in_source(f.line) for m in modules for f in m.functions] == written[:2]
+    assert [m.own_line(line) for m, line in zip(modules, written)] == [first.functions[0].line] * 2
+
+
+def test_an_alias_that_is_defined_again_names_the_line_of_its_own_module() -> None:
+    layout = "#b = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
+    text = dump_of(*[f"{layout * 2}module {{\n}}\n"] * 3)
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if line.startswith("#b")]
+    for module, first, again in zip(parse_ir(text), lines[::2], lines[1::2]):
+        alias = module.aliases["b"]
+        assert module.line_in_source(alias.line) == first
+        assert isinstance(alias.encoding, LayoutError)
+        assert f"on line {again}" in alias.encoding.message
 
 
 def test_reading_again_is_less_work() -> None:

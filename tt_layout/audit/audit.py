@@ -100,7 +100,7 @@ class Audit(Conclusions):
     def layouts(self) -> tuple[LayoutRow, ...]:
         """A row for each layout and type."""
         found = partial(layout_rows, self.module, self.audited.layouts)
-        return self.audited.once("layouts", lambda: tuple(found()))
+        return self.audited.once("layouts", lambda: tuple(found()), has_lines=False)
 
     @lazy
     def movements(self) -> tuple[MovementRow, ...]:

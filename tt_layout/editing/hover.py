@@ -120,7 +120,7 @@ def operation_hover(piece: Piece, line: int, column: int) -> Hover | None:
 
 def _type_at(audited: AuditedModule, line: int, column: int) -> TypeUse | None:
     """Return the type at a column of a line."""
-    for use in audited.module.types.on_line(line):
+    for use in audited.module.types.on_line(audited.module.own_line(line)):
         start = use.column - 1
         if start <= column < start + len(use.type.text):
             return use

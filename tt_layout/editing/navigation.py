@@ -74,12 +74,12 @@ def _named(piece: Piece, audited: AuditedModule, word: Word) -> Iterator[Place]:
 
 
 def _definition_line(audited: AuditedModule, name: str) -> int | None:
-    if name[0] == "#" and name[1:] in audited.module.aliases:
-        return audited.module.aliases[name[1:]].line
-    functions = (
-        function.line for function in audited.module.functions if f"@{function.name}" == name
-    )
-    return next(functions, None)
+    module = audited.module
+    if name[0] == "#" and name[1:] in module.aliases:
+        return module.line_in_source(module.aliases[name[1:]].line)
+    functions = (function.line for function in module.functions if f"@{function.name}" == name)
+    line = next(functions, None)
+    return module.line_in_source(line) if line is not None else None
 
 
 def _bounds(piece: Piece, audited: AuditedModule) -> tuple[int, int]:

@@ -56,9 +56,9 @@ def symbols(piece: Piece) -> list[Symbol]:
 def _module(piece: Piece, audit: Audit, ends: dict[int, int]) -> Symbol:
     module = audit.module
     aliases = [
-        Symbol(f"#{name}", _kind(audit, name), SymbolKind.ALIAS, alias.line, alias.line)
+        Symbol(f"#{name}", _kind(audit, name), SymbolKind.ALIAS, line, line)
         for name in module.aliases.attributes()
-        for alias in (module.aliases[name],)
+        for line in (module.line_in_source(module.aliases[name].line),)
     ]
     functions = [_function(function, ends) for function in audit.audited.functions]
     parts = (*aliases, *functions)

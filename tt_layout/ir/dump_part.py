@@ -74,12 +74,6 @@ class PartDefinitions(Mapping[str, Definition]):
             self._earlier.setdefault(name, array("q")).extend(offsets)
         return PartDefinitions(offset, self)
 
-    def moved(self, shift: int) -> PartDefinitions:
-        """Return the part's own as they are in the same text further down."""
-        moved = PartDefinitions(self._start + shift)
-        moved.defined = {name: definition.moved(shift) for name, definition in self.defined.items()}
-        return moved
-
     def absorb(self, other: PartDefinitions) -> None:
         """Take over what a part defines that turned out to belong to this one."""
         for name, definition in other.defined.items():

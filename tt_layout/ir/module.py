@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from tt_layout.encodings import Encoding
@@ -29,7 +29,8 @@ class Alias(NamedTuple):
         name: without the number sign.
         kind: ``layout``, ``location`` or ``other``.
         encoding: the layout, or the error that it has; None where it is not a layout.
-        line, column: where the name stands, from 1.
+        line, column: where the name stands, from 1; the line of the module, which is none or less
+            above it.
     """
 
     name: str
@@ -77,7 +78,7 @@ class LazyAliases(Mapping[str, Alias]):
 
 
 class Function(NamedTuple):
-    """A function of a module; ``name`` without ``@``."""
+    """A function of a module; ``name`` without ``@``, ``line`` of the module."""
 
     name: str
     line: int
@@ -85,11 +86,11 @@ class Function(NamedTuple):
 
 
 class TypeUse(NamedTuple):
-    """A type at one place of a dump.
+    """A type at one place of a module.
 
     Attributes:
         type: the type; equal types of a module are one object.
-        line, column: where it begins, from 1.
+        line, column: where it begins, from 1; the line of the module.
     """
 
     type: IRType
@@ -121,6 +122,12 @@ class TypeUses(Sequence[TypeUse]):
     """The types of a module in the order of the text; made when they are looked at.
 
     A large dump has millions of them, nearly all the same: kept are offset and number only.
+
+    Args:
+        source: the whole text.
+        types: the distinct types.
+        offsets, numbers: of each use: where it is, and which of the types.
+        first_line: the line of the source that the module begins with.
     """
 
     def __init__(
@@ -129,20 +136,17 @@ class TypeUses(Sequence[TypeUse]):
         types: Sequence[IRType],
         offsets: array[int],
         numbers: array[int],
-        shift: int = 0,
+        first_line: int,
     ) -> None:
         self._source = source
         self._types = types
         self._offsets = offsets
         self._numbers = numbers
-        self._shift = shift
-
-    def moved(self, shift: int) -> TypeUses:
-        """Return the types of the same text further down."""
-        return TypeUses(self._source, self._types, self._offsets, self._numbers, shift)
+        self._above = first_line - 1
 
     def _line_column(self, index: int) -> tuple[int, int]:
-        return self._source.line_column(self._offsets[index] + self._shift)
+        line, column = self._source.line_column(self._offsets[index])
+        return line - self._above, column
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -242,14 +246,37 @@ class PassChoice(NamedTuple):
 
 
 @dataclass(frozen=True)
+class ModulePlace:
+    """Place of a module in a dump, which nothing that is read of its text depends on.
+
+    Attributes:
+        span: its text, with the header that names the pass.
+        line: where the module operation, or the part that has none, begins, from 1.
+        pass_name: the pass that a header above names; None without a header.
+        stage: ``before`` or ``after`` that pass; None without a header.
+        choice: which of the modules of a compilation it is, where it was taken among them.
+    """
+
+    span: Span
+    line: int
+    pass_name: str | None
+    stage: str | None
+    choice: PassChoice | None = None
+
+    @cached_property
+    def first_line(self) -> int:
+        """The line of the source that the module's text begins with."""
+        return self.span.line
+
+
+@dataclass(frozen=True)
 class Module:
     """One module of a dump, or the functions of a part that has none.
 
+    Lines of its types, aliases and functions count from 1, the first line of its own text; those
+    of its operations count in the source.
+
     Attributes:
-        source: the whole text.
-        line: where the part begins, from 1.
-        pass_name: the pass that a header above names; None without a header.
-        stage: ``before`` or ``after`` that pass; None without a header.
         attributes: those of the module operation, by name.
         aliases: the attribute aliases that hold in it, by name.
         types: every tensor, memdesc, tensor pointer and tensor descriptor in it.
@@ -258,16 +285,11 @@ class Module:
         partition_warps: warps of the partitions of specialised regions, and of functions that
             state their own.
         meanings: what types and locations in its text stand for.
-        span: its text, with the header that names the pass.
         stands_alone: whether it uses no aliases of modules above it.
+        place: where it stands.
         error: why the part is not a whole module: it is cut off.
-        choice: which of the modules of a compilation it is, where it was taken among them.
     """
 
-    source: Source
-    line: int
-    pass_name: str | None
-    stage: str | None
     attributes: Mapping[str, AttributeValue]
     aliases: LazyAliases
     types: TypeUses = field(compare=False)  # what it has, and the meanings, follow from the text
@@ -275,10 +297,47 @@ class Module:
     operations: tuple[Operation, ...]
     partition_warps: frozenset[int]
     meanings: Meanings = field(compare=False)
-    span: Span
     stands_alone: bool
+    place: ModulePlace
     error: LayoutError | None = None
-    choice: PassChoice | None = None
+
+    @property
+    def source(self) -> Source:
+        """The whole text that it is in."""
+        return self.place.span.source
+
+    @property
+    def span(self) -> Span:
+        """Its text, with the header that names the pass."""
+        return self.place.span
+
+    @property
+    def line(self) -> int:
+        """The line of the source on which it begins."""
+        return self.place.line
+
+    @property
+    def pass_name(self) -> str | None:
+        """The pass that a header above names; None without a header."""
+        return self.place.pass_name
+
+    @property
+    def stage(self) -> str | None:
+        """``before`` or ``after`` that pass; None without a header."""
+        return self.place.stage
+
+    @property
+    def choice(self) -> PassChoice | None:
+        """Which of the modules of a compilation it is, where it was taken among them."""
+        return self.place.choice
+
+    def line_in_source(self, line: int) -> int:
+        """Return the line of the source of one of its own lines."""
+        return line + self.place.first_line - 1
+
+    def own_line(self, line: int) -> int:
+        """Return its own line of a line of the source."""
+        return line - self.place.first_line + 1
 
     def number(self, name: str) -> int | None:
         """Return an attribute of ``ttg`` such as ``num-warps``; None without it."""

@@ -110,7 +110,7 @@ class PassRun(NamedTuple):
         if len(self.modules) == 1:
             return module
         choice = PassChoice(self.first + self.meant, self.first, self.first + len(self.modules) - 1)
-        return replace(module, choice=choice)
+        return replace(module, place=replace(module.place, choice=choice))
 
     @property
     def numbered(self) -> Iterator[tuple[int, Module]]:

@@ -5,13 +5,12 @@ split, at an ``IR Dump Before/After`` header, at a module operation after anothe
 alias definitions after a module where another module follows.
 
 Most passes leave a module as it is.  The header of the next pass is then followed by the same text
-as before, and what was read of it holds but for its place.
+as before, and what was read of it holds at another place.
 
     // -----// IR Dump Before A //----- //
     module { .. }                               read, and known by its text
     // -----// IR Dump Before B //----- //
-    module { .. }                               the same text: that module, so many characters
-                                                (`shift`) and lines (`down`) further down
+    module { .. }                               the same text: that module at this place
 """
 
 from __future__ import annotations
@@ -20,14 +19,19 @@ import copyreg
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
-from typing import NamedTuple
 
 from tt_layout.arguments import checks_arguments
 from tt_layout.enums import TypeKind
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.dump_part import Part, RawOperation
-from tt_layout.ir.module import Alias, AttributeValue, Function, LazyAliases, Module, TypeUses
+from tt_layout.ir.module import (
+    AttributeValue,
+    Function,
+    LazyAliases,
+    Module,
+    ModulePlace,
+    TypeUses,
+)
 from tt_layout.ir.operations import Operation, source_and_target
 from tt_layout.ir.scope import Interner, Scope
 from tt_layout.ir.tokens import (
@@ -99,31 +103,32 @@ def module_attributes(source: Source, part: Part) -> dict[str, AttributeValue]:
 
 def build_module(source: Source, part: Part, interner: Interner) -> Module:
     """Return the module that the notes of a part describe."""
+    first_line, _ = source.line_column(part.start)
     scope = Scope(source, part, interner)
     types = [scope.type(text, first) for text, first in zip(part.texts, part.first_offsets)]
-    functions = tuple(_function(source, offset) for offset in part.functions)
+    functions = tuple(_function(source, offset, first_line) for offset in part.functions)
     start = part.module if part.module is not None else part.start
     aliases = part.aliases.defined if part.has_aliases else part.aliases
     warps = [n for p in (_WARPS, _OWN_WARPS) for n in p.findall(source.text, part.start, part.end)]
     return Module(
-        source=source,
-        line=source.line_column(start)[0],
-        pass_name=part.pass_name,
-        stage=part.stage,
         attributes=module_attributes(source, part),
         aliases=LazyAliases(aliases, scope.alias, scope.is_location),
-        types=_type_uses(source, part, types),
+        types=_type_uses(source, part, types, first_line),
         functions=functions,
         operations=tuple(_operations(source, part, scope, types, functions)),
         partition_warps=frozenset(int(number) for number in warps),
         meanings=scope,
-        span=source.span(part.start, part.end),
         stands_alone=part.stands_alone,
+        place=_place(source, part, source.line_column(start)[0]),
         error=part.cut_off(source),
     )
 
 
-def _type_uses(source: Source, part: Part, types: list[IRType | None]) -> TypeUses:
+def _place(source: Source, part: Part, line: int) -> ModulePlace:
+    return ModulePlace(source.span(part.start, part.end), line, part.pass_name, part.stage)
+
+
+def _type_uses(source: Source, part: Part, types: list[IRType | None], first_line: int) -> TypeUses:
     """Return the uses of types, less those of aliases that are not defined."""
     offsets, numbers = part.offsets, part.type_numbers
     missing = {number for number, ir_type in enumerate(types) if ir_type is None}
@@ -132,17 +137,18 @@ def _type_uses(source: Source, part: Part, types: list[IRType | None]) -> TypeUs
         offsets = type(offsets)("q", (offsets[i] for i in kept))
         numbers = type(numbers)("l", (numbers[i] for i in kept))
     placeholder = IRType("", TypeKind.TENSOR, (), "", None, None)
-    return TypeUses(source, [t or placeholder for t in types], offsets, numbers)
+    return TypeUses(source, [t or placeholder for t in types], offsets, numbers, first_line)
 
 
-def _function(source: Source, offset: int) -> Function:
+def _function(source: Source, offset: int, first_line: int) -> Function:
     match = _FUNCTION.match(source.text, offset, offset + MAX_HEAD)
     if source.text[offset] == '"':
         region = _REGION.search(source.text, offset)
         end = region.start() if region is not None else len(source.text)
         match = _GENERIC_FUNCTION.search(source.text, offset, min(end, offset + MAX_HEAD))
     name = next((group for group in match.groups() if group), "") if match else ""
-    return Function(name, *source.line_column(offset))
+    line, column = source.line_column(offset)
+    return Function(name, line - first_line + 1, column)
 
 
 def _operations(
@@ -173,34 +179,20 @@ def _operations(
 # -- repeated modules ------------------------------------------------------------------------------
 
 
-class KnownText(NamedTuple):
-    """Content of a text between two headers.
-
-    Attributes:
-        start: where the text begins.
-        part: its one part.
-        module: the module of it.
-    """
-
-    start: int
-    part: Part
-    module: Module
-
-
 class KnownTexts:
     """The texts between headers of a dump that have been read."""
 
     def __init__(self) -> None:
-        self._known: dict[str, KnownText] = {}
-        self._repeats: dict[Part, tuple[KnownText, int]] = {}
+        self._known: dict[str, Module] = {}
+        self._repeats: dict[Part, Module] = {}
 
-    def repeats(self, part: Part, start: int, text: str) -> bool:
+    def repeats(self, part: Part, text: str) -> bool:
         """Return whether a text has been read before; if so, add the part that begins with it."""
         earlier = self._known.pop(text, None)
         if earlier is None:
             return False
         self._known[text] = earlier
-        self._repeats[part] = earlier, start - earlier.start
+        self._repeats[part] = earlier
         return True
 
     def add(self, part: Part, module: Module) -> None:
@@ -212,53 +204,26 @@ class KnownTexts:
             return
         if any(isinstance(t.encoding, LayoutError) for t in module.types.distinct):
             return
+        if any(definition.repeats is not None for definition in part.aliases.defined.values()):
+            return
         start, end = part.between_headers
         if end - start > MAX_REPEATED:
             return
         if len(self._known) >= MAX_TEXTS:
             del self._known[next(iter(self._known))]
-        self._known[module.source.text[start:end]] = KnownText(start, part, module)
+        self._known[module.source.text[start:end]] = module
 
-    def moved(self, source: Source, part: Part, interner: Interner) -> Module | None:
+    def module(self, source: Source, part: Part) -> Module | None:
         """Return the module of a part whose text had been read before; None of another."""
-        if part not in self._repeats:
+        module = self._repeats.pop(part, None)
+        if module is None:
             return None
-        repeated, shift = self._repeats.pop(part)
-        module = repeated.module
-        down = source.line_column(part.start)[0] - source.line_column(repeated.part.start)[0]
-        aliases = _MovedAliases(source, repeated.part, shift, interner)
+        down = source.line_column(part.start)[0] - module.place.first_line
         return replace(
             module,
-            line=module.line + down,
-            pass_name=part.pass_name,
-            stage=part.stage,
-            aliases=LazyAliases(module.aliases, aliases.read, module.aliases.is_location),
-            types=module.types.moved(shift),
-            functions=tuple([f._replace(line=f.line + down) for f in module.functions]),
             operations=tuple([o._replace(line=o.line + down) for o in module.operations]),
-            span=source.span(part.start, part.end),
+            place=_place(source, part, module.line + down),
         )
-
-
-class _MovedAliases:
-    """The aliases of a part as they stand further down."""
-
-    def __init__(self, source: Source, part: Part, shift: int, interner: Interner) -> None:
-        self._source = source
-        self._part = part
-        self._shift = shift
-        self._interner = interner
-
-    @cached_property
-    def _scope(self) -> Scope:
-        part = Part(self._part.start + self._shift)
-        part.aliases = self._part.aliases.moved(self._shift)
-        part.type_aliases = self._part.type_aliases.moved(self._shift)
-        return Scope(self._source, part, self._interner)
-
-    def read(self, name: str) -> Alias:
-        """Return the value of an alias."""
-        return self._scope.alias(name)
 
 
 # -- the pass over a dump --------------------------------------------------------------------------
@@ -311,7 +276,7 @@ def iterate_ir(
     """
     interner, texts = interner or Interner(release), KnownTexts()
     for part in _Scanner(source, report, texts).parts():
-        module = texts.moved(source, part, interner)
+        module = texts.module(source, part)
         if module is None and not part.is_empty:
             module = build_module(source, part, interner)
             texts.add(part, module)
@@ -434,7 +399,7 @@ class _Scanner:
         if self.begun is None:
             return
         end = self.text.find(NEXT_HEADER, self.begun, self.begun + MAX_LENGTH)
-        if end >= 0 and self.known.repeats(self.part, self.begun, self.text[self.begun : end]):
+        if end >= 0 and self.known.repeats(self.part, self.text[self.begun : end]):
             self.skip, self.begun = end + 1, None
 
     # -- parts ------------------------------------------------------------------------------

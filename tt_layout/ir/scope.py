@@ -130,6 +130,7 @@ class Scope:
 
     def __init__(self, source: Source, part: Part, interner: Interner) -> None:
         self.source = source
+        self._start = part.start
         self.definitions = part.aliases
         self.type_definitions = part.type_aliases
         self.interner = interner
@@ -218,10 +219,15 @@ class Scope:
         """Return whether an alias stands for a location."""
         return LOCATION.match(self.source.text, self.definitions[name].value) is not None
 
+    @cached_property
+    def _first_line(self) -> int:
+        return self.source.line_column(self._start)[0]
+
     def alias(self, name: str) -> Alias:
         """Return the value of an alias."""
         definition = self.definitions[name]
-        place = self.source.line_column(definition.start)
+        line, column = self.source.line_column(definition.start)
+        place = line - self._first_line + 1, column
         if self.is_location(name):
             return Alias(name, "location", None, *place)
         kind, encoding = "layout", self._alias_encoding(name, definition.value)

@@ -55,11 +55,6 @@ class Definition(NamedTuple):
     value: int
     repeats: int | None = None
 
-    def moved(self, shift: int) -> Definition:
-        """Return the definition shifted by a number of characters."""
-        repeats = self.repeats + shift if self.repeats is not None else None
-        return Definition(self.start + shift, self.value + shift, repeats)
-
     def again(self, start: int) -> Definition:
         """Return the definition with a second one of the same name noted; the first one counts."""
         return self._replace(repeats=start) if self.repeats is None else self

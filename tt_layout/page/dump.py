@@ -163,7 +163,8 @@ def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
 
 def _lines_of_aliases(module: Module) -> Iterator[int]:
     """Yield the definitions of a module's layouts that stand before it."""
-    lines = (module.aliases[name].line for name in module.aliases.attributes())
+    aliases = (module.aliases[name] for name in module.aliases.attributes())
+    lines = (module.line_in_source(alias.line) for alias in aliases)
     return (line for line in lines if line < module.line)
 
 
@@ -530,7 +531,7 @@ def used_layouts(module: Module, names: list[str]) -> Iterator[_Used]:
     """Yield the aliases over each type, then the layouts that are written in the types."""
     lines: dict[int, set[int]] = {}
     for use in module.types:
-        lines.setdefault(id(use.type), set()).add(use.line)
+        lines.setdefault(id(use.type), set()).add(module.line_in_source(use.line))
     types = [
         (t, lines.get(id(t), set())) for t in module.types.distinct if t.is_tensor or t.is_memory
     ]
@@ -541,7 +542,8 @@ def used_layouts(module: Module, names: list[str]) -> Iterator[_Used]:
             continue
         for layout, uses in types:
             if layout.layout == f"#{alias.name}":
-                yield _Used(f"#{alias.name}", alias.line, alias.encoding, layout, uses)
+                line = module.line_in_source(alias.line)
+                yield _Used(f"#{alias.name}", line, alias.encoding, layout, uses)
     for layout, uses in () if names else types:
         is_alias = (layout.layout or "").removeprefix("#") in module.aliases
         if isinstance(layout.encoding, Encoding) and not is_alias:

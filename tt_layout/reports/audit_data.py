@@ -19,6 +19,7 @@ from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.ties import Ties, ties_of
 from tt_layout.ir.data_movements import MovementKind
+from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.kernels.assembly import Place
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
@@ -44,7 +45,7 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "compile_note": audit.known.compile_note,
         "costed_for": audit.costed_for,
         "attributes": dict(module.attributes),
-        "layouts": [_layout(row) for row in audit.layouts],
+        "layouts": [_layout(row, module) for row in audit.layouts],
         "assembly": assembly_data(ties) if ties is not None else None,
         "data_movements": [_movement(row, ties) for row in audit.movements],
         "multiplications": [multiplication_data(pressure) for pressure in audit.multiplications],
@@ -204,14 +205,14 @@ def _occupancy(pressure: Occupancy | None) -> dict[str, Any] | None:
     }
 
 
-def _layout(row: LayoutRow) -> dict[str, Any]:
+def _layout(row: LayoutRow, module: Module) -> dict[str, Any]:
     return {
         "layout": row.layout,
         "attribute": row.attribute,
         "kind": row.kind or None,
         "type": row.type,
         "uses": row.uses,
-        "line": row.line,
+        "line": module.line_in_source(row.line),
         "registers": row.registers,
         "contiguity": list(row.contiguity) if row.contiguity is not None else None,
         "replication": dict(row.replication),

@@ -28,7 +28,7 @@ GATHERED_ROWS = 8
 
 
 class Use(NamedTuple):
-    """First use of a type in a function: its name, None outside of any, and the line."""
+    """First use of a type in a function: its name, None outside of any; the line of the module."""
 
     function: str | None
     line: int
@@ -44,7 +44,7 @@ class LayoutRow(NamedTuple):
             it has an error.
         type: the type without the layout.
         uses: how often the type occurs.
-        line: of the first use.
+        line: of the first use, from the first of the module.
         encoding: what it is; None where it has an error, or is yet to be chosen.
         linear: its map over the type; None where it has none.
         sizes: input dimension -> its size.

@@ -96,9 +96,11 @@ class Refused(Occurrence):
 def _of_launch(audited: AuditedModule) -> Iterator[Finding]:
     """Yield the functions of a module that the GPU does not start, with the reasons."""
     refusals = [*_of_threads(audited), *_of_clusters(audited), *_of_grid(audited)]
-    for function in audited.module.functions if refusals else ():
+    module = audited.module
+    for function in module.functions if refusals else ():
         why = tuple(Refused(refusal, is_predicate=True) for refusal in refusals)
-        yield Finding(function.line, f"@{function.name}", function.name, why)
+        line = module.line_in_source(function.line)
+        yield Finding(line, f"@{function.name}", function.name, why)
 
 
 def _warps_and_lanes(audited: AuditedModule) -> tuple[int | None, int | None]:
@@ -147,19 +149,24 @@ def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
     if row.error is not None:
         wrong.insert(0, Refused(row.error.message))
     for refusal in wrong:
-        yield from (Finding(use.line, name, use.function, (refusal,)) for use in row.functions)
+        for use in row.functions:
+            line = audited.module.line_in_source(use.line)
+            yield Finding(line, name, use.function, (refusal,))
 
 
 def _unused_aliases(audited: AuditedModule, used: set[str]) -> Iterator[Finding]:
     """Yield the faults of aliases that no type uses, up to a limit."""
-    aliases, functions = audited.module.aliases, audited.module.functions
+    module = audited.module
+    aliases, functions = module.aliases, module.functions
     function = functions[0].name if len(functions) == 1 else None
     unused = (name for name in aliases.attributes() if f"#{name}" not in used)
     for name in islice(unused, MAX_UNUSED):
         alias = aliases[name]
         if isinstance(alias.encoding, LayoutError):
-            yield Finding(alias.line, f"#{name}", function, (Refused(alias.encoding.message),))
+            line = module.line_in_source(alias.line)
+            yield Finding(line, f"#{name}", function, (Refused(alias.encoding.message),))
     first = next(unused, None)
     if first is not None:
         message = f"of the aliases that no type uses, only the {MAX_UNUSED} before it were read"
-        yield Finding(aliases[first].line, f"#{first}", function, (Refused(message),))
+        line = module.line_in_source(aliases[first].line)
+        yield Finding(line, f"#{first}", function, (Refused(message),))

@@ -78,12 +78,13 @@ class DumpText:
         source = self.module.source
         for use in self.module.types:
             if isinstance(use.type.encoding, Encoding):
-                offset = source.offset(use.line, use.column)
+                line = self.module.line_in_source(use.line)
+                offset = source.offset(line, use.column)
                 layout = parse_syntax(source, offset).layout
                 if layout is not None:
                     start = use.column - 1 + layout.span.start - offset
                     end = start + layout.span.end - layout.span.start
-                    types[use.line].append(_WrittenType(start, end, use.type))
+                    types[line].append(_WrittenType(start, end, use.type))
         return types
 
     @cached_property
@@ -179,9 +180,10 @@ class DumpText:
         for name in self.module.aliases.attributes():
             alias = self.module.aliases[name]
             if isinstance(alias.encoding, Encoding) and exchange.encoding(alias.encoding) == new:
-                line = self._lines[alias.line - 1]
+                number = self.module.line_in_source(alias.line)
+                line = self._lines[number - 1]
                 start = line.index("=", alias.column - 1) + 1
-                self._edits[alias.line].add(_Edit(start, len(line), f" {new.written()}"))
+                self._edits[number].add(_Edit(start, len(line), f" {new.written()}"))
         for number, types in self._types.items():
             source = self._lines[number - 1]
             written = [source[use.start : use.end] for use in types]
@@ -242,7 +244,8 @@ class DumpText:
     def result(self) -> str:
         """Return the text with all changes."""
         lines: list[str] = []
-        first = min((self.module.aliases[n].line for n in self.module.aliases), default=1)
+        first = min((alias.line for alias in self.module.aliases.values()), default=None)
+        first = 1 if first is None else self.module.line_in_source(first)
         for number, line in enumerate(self._lines, 1):
             if number == first:
                 lines += self._aliases

@@ -285,6 +285,7 @@ class SsaReader:
 
         What the reader does not understand it steps over: reading never fails.
         """
+        function = function._replace(line=module.line_in_source(function.line))
         offset = module.source.offset(function.line, function.column)
         named = None
         if not module.meanings.has_type_aliases:  # which stand for other types elsewhere
