@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tt_layout.audit.findings import Finding, Urgency
@@ -26,16 +26,16 @@ class SortedGroups(NamedTuple):
     """The findings of a module.
 
     Attributes:
-        large: those that matter.
+        large: those that matter, by the first finding of each.
         small: those too small to matter.
         cured: those that a fix of a large one removes.
-        fixes: the different fixes of the large ones, each with its group.
+        fixes: those of the large ones whose fixes differ, in the same way.
     """
 
-    large: list[Group]
+    large: dict[Finding, Group]
     small: list[Group]
     cured: list[Group]
-    fixes: dict[object, Group]
+    fixes: dict[Finding, Group]
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -75,18 +75,20 @@ def sorted_groups(adviser: Adviser) -> SortedGroups:
 
 
 def _sorted(adviser: Adviser) -> SortedGroups:
-    sorted_ = SortedGroups([], [], [], {})
+    sorted_ = SortedGroups({}, [], [], {})
+    cures = set[object]()
     for group in numbered(adviser.audit.findings):
         best = adviser.best(group.findings[0])
         cure = cure_of(best) if best is not None else None
-        if cure is not None and cure in sorted_.fixes:
+        if cure is not None and cure in cures:
             sorted_.cured.append(group)
         elif not _matters(group.findings, adviser):
             sorted_.small.append(group)
         else:
-            sorted_.large.append(group)
+            sorted_.large[group.findings[0]] = group
             if cure is not None:
-                sorted_.fixes[cure] = group
+                cures.add(cure)
+                sorted_.fixes[group.findings[0]] = group
     return sorted_
 
 
@@ -96,7 +98,12 @@ def _matters(group: Sequence[Finding], adviser: Adviser) -> bool:
     return group[0].urgency != Urgency.CYCLES or share is None or not share.is_small
 
 
-def led_by(findings: Iterable[Finding], groups: Iterable[Group]) -> list[Group]:
-    """Return the groups whose first finding is one of some findings."""
-    leaders = set(findings)
-    return [group for group in groups if group.findings[0] in leaders]
+def led_by(findings: Iterable[Finding], groups: Mapping[Finding, Group]) -> list[Group]:
+    """Return the groups whose first finding is one of some findings, in the order of the report.
+
+    Args:
+        findings: those of a kernel.
+        groups: those of a module, by the first finding of each.
+    """
+    found = (groups[finding] for finding in findings if finding in groups)
+    return sorted(found, key=lambda group: group.number)

@@ -364,7 +364,7 @@ class Kernel:
     @lazy
     def suggestions(self) -> tuple[Suggestion, ...]:
         """The fixes of its findings that matter, each once."""
-        fixes = led_by(self.findings, sorted_groups(self.adviser).fixes.values())
+        fixes = led_by(self.findings, sorted_groups(self.adviser).fixes)
         best = (self.adviser.best(group.findings[0]) for group in fixes)
         return tuple(suggestion for suggestion in best if suggestion)
 

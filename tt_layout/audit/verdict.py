@@ -127,7 +127,7 @@ def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: Gap | None = 
         return AT_ITS_BOUND if is_closed else "no findings"
     groups = sorted_groups(adviser)
     large = led_by(findings, groups.large)
-    fixes = len(led_by(findings, groups.fixes.values()))
+    fixes = len(led_by(findings, groups.fixes))
     first = [group.findings[0] for group in large]
     changes = sum(
         bool(finding.program_change) and adviser.best(finding) is None for finding in first

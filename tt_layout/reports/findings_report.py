@@ -78,7 +78,7 @@ def whole_kernels(
         program: where the text of the user's program is found.
         dump: as ``tt-layout apply`` takes it; None where it takes none.
     """
-    groups = numbered(adviser.audit.findings)
+    groups = {group.findings[0]: group for group in numbered(adviser.audit.findings)}
     for summary in found:
         yield verdict_paragraph(summary)
         yield from all_findings(adviser, program, led_by(summary.findings, groups), dump)

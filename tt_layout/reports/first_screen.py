@@ -264,11 +264,12 @@ def _parts(
     dump: DumpArgument | None,
 ) -> Iterator[Part]:
     """Yield the parts of a screen in the order of its lines."""
+    worst = next(iter(groups.large.values()), None)
     for summary in found:
         yield _verdict(summary)
         for group in led_by(summary.findings, groups.large):
             forms = _forms(group, adviser, program, dump)
-            is_worst = group is groups.large[0]
+            is_worst = group is worst
             turn = Turn.WORST if is_worst else Turn.FINDING
             yield Part(turn, forms if is_worst else [*forms, ()], group)
         yield _state(summary)
@@ -320,7 +321,7 @@ def _breaks(form: Form) -> bool:
 def _left_out(groups: SortedGroups, parts: Sequence[Part], shown: Sequence[Part]) -> str:
     """Return in a line what is left out, by kind; empty where everything is shown."""
     numbers = {part.group.number for part in shown if part.group is not None}
-    left = [group for group in groups.large if group.number not in numbers]
+    left = [group for group in groups.large.values() if group.number not in numbers]
     texts = []
     findings = [*chain.from_iterable(group.findings for group in (*left, *groups.small))]
     further = "more " * bool(numbers)
