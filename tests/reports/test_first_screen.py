@@ -13,6 +13,7 @@ from typing import ClassVar
 import pytest
 from command import Run, runner
 from tiers import sampled, slow
+from work import calls_of
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.finding_groups import grouped, numbered
@@ -50,6 +51,37 @@ def test_a_first_screen_is_short(path: Path) -> None:
     assert max(map(len, lines)) <= WIDTH
     verdict = next(line for line in lines[1:] if not line.startswith("  "))  # below a note
     assert verdict.startswith("@")
+
+
+NARROW = """#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32],
+  warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+FUNCTIONS}
+"""
+"""A module of functions whose loads and stores are narrow."""
+
+NARROW_FUNCTION = """tt.func public @fNUMBER(%a: !tt.ptr<f32>) {
+%r = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #b>
+%p = tt.splat %a : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #b>
+%q = tt.addptr %p, %r : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+%v = tt.load %q : tensor<128x!tt.ptr<f32>, #b>
+tt.store %q, %v : tensor<128x!tt.ptr<f32>, #b>
+tt.return
+}
+"""
+
+
+def test_the_work_for_a_kernel_is_the_same_among_many() -> None:
+    def calls(length: int) -> int:
+        functions = (NARROW_FUNCTION.replace("NUMBER", str(number)) for number in range(length))
+        [module] = parse_ir(NARROW.replace("FUNCTIONS", "".join(functions)))
+        audit = audit_module(module)
+        assert len(audit.findings) == 2 * length
+        return calls_of(lambda: plain_text(AuditReport("f.ttgir", [audit])))
+
+    calls(2)  # what is known of all modules
+    few, more, many = map(calls, (6, 12, 24))
+    assert many - more < 2.01 * (more - few)
 
 
 @pytest.mark.slow

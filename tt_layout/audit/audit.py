@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
-from tt_layout.audit.conclusions import Conclusions, MovementRow, cycles_by_kernel
+from tt_layout.audit.conclusions import Conclusions, MovementRow, by_function, cycles_by_kernel
 from tt_layout.audit.findings import Finding, Found, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
@@ -132,6 +132,22 @@ class Audit(Conclusions):
     def notes(self) -> tuple[Note, ...]:
         """What would be findings, were not every other way more expensive."""
         return self._found.notes
+
+    def findings_of(self, function: str | None) -> Sequence[Finding]:
+        """Return the findings of a function, errors first, then the most expensive."""
+        return self._findings.get(function, ())
+
+    def notes_of(self, function: str | None) -> Sequence[Note]:
+        """Return what would be findings of a function, were not every other way more expensive."""
+        return self._notes.get(function, ())
+
+    @lazy
+    def _findings(self) -> Mapping[str | None, Sequence[Finding]]:
+        return by_function(self.findings, lambda finding: finding.function)
+
+    @lazy
+    def _notes(self) -> Mapping[str | None, Sequence[Note]]:
+        return by_function(self.notes, lambda note: note.finding.function)
 
     @lazy
     def advice(self) -> Advice:

@@ -14,7 +14,7 @@ from typing import Any
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bound, Bounds
 from tt_layout.audit.bounds.bounds import Grid
-from tt_layout.audit.conclusions import MovementRow, by_function
+from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.facts import Facts
 from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import Counted, Finding, FindingLine, Urgency
@@ -332,14 +332,12 @@ class Kernel:
     @lazy
     def findings(self) -> tuple[Finding, ...]:
         """Its findings, errors first, then the most expensive."""
-        findings = by_function(self.audit.findings, lambda finding: finding.function)
-        return tuple(findings.get(self.symbol, ()))
+        return tuple(self.audit.findings_of(self.symbol))
 
     @lazy
     def needed(self) -> tuple[Finding, ...]:
         """Data movements that would be findings, were not every other way more expensive."""
-        notes = by_function(self.audit.notes, lambda note: note.finding.function)
-        return tuple(note.finding for note in notes.get(self.symbol, ()))
+        return tuple(note.finding for note in self.audit.notes_of(self.symbol))
 
     @lazy
     def kinds(self) -> dict[str, int]:
