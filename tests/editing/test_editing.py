@@ -141,6 +141,18 @@ def test_lines_in_sentences_are_those_of_the_dump() -> None:
         assert "begins on line" in error.message
 
 
+def test_a_piece_whose_sentences_name_lines_is_not_read_again_further_down() -> None:
+    text = f"// above\n{HEADER.format(0)}{CONVERTED.rstrip()[:-1]}"
+    dump = Dump(text)
+    for newer in (text, f"\n{text}"):
+        dump = dump.edited(newer)
+        error = parse_ir(newer)[-1].error
+        assert error is not None
+        assert "begins on line" in error.message
+        assert error.message in {diagnosis.message for diagnosis in dump.diagnoses()}
+    assert dump.knowledge.read == 3, "what is above, before and after the edit, and the module once"
+
+
 @pytest.mark.slow
 def test_memory_does_not_grow_with_edits(seed: int) -> None:
     """After 300 edits as many objects are kept as after 10, but for caches that have a bound."""

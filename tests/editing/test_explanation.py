@@ -53,6 +53,17 @@ def test_a_value_says_which_uses_change_it() -> None:
     )
 
 
+def test_lines_and_names_are_those_of_the_dump_wherever_a_module_stands() -> None:
+    header = "// -----// IR Dump After P (p) //----- //\n"
+    above = f"{header}module {{\n}}\n{header}"
+    again = TEXT.replace("%8 = ttg.convert", "%7 = ttg.convert").replace("%8", "%7")
+    below = explained_line("x", above + again, line_of("ttg.convert_layout", above + again))
+    alone = "\n" * above.count("\n") + again
+    assert below == explained_line("x", alone, below.line)
+    facts = [fact for section in below.sections for fact in section.facts]
+    assert f"store ({line_of('tt.store', alone)}) wants %7@{below.line} in #blocked1" in facts
+
+
 @pytest.mark.slow
 def test_what_moves_a_layout_is_said_of_every_operation_without_a_finding() -> None:
     said = words_of("tt.store")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -65,6 +67,34 @@ def test_the_answers_are_those_of_the_protocol() -> None:
         assert len(folds or ()) == 3
 
     in_editor(scene)
+
+
+def test_lines_are_those_of_the_document_wherever_a_module_stands() -> None:
+    header = "// -----// IR Dump After P (p) //----- //\n"
+    folder = ROOT / "examples" / "workloads"
+    texts = [MATMUL, (folder / "grouped_matmul-sm80.ttgir").read_text(encoding="utf-8")]
+    above = f"{header}module {{\n}}\n{header}"
+    down = above.count("\n")
+
+    async def scene(editor: Editor, before: str, text: str) -> list[object]:
+        told = await editor.open(before + text)
+        lines = (before + text).split("\n")
+        whole = range_of(down, 0, len(lines), 0)
+        params = types.InlayHintParams(DOCUMENT, whole)
+        hints = await editor.client.text_document_inlay_hint_async(params) or ()
+        texts = [(hint.position, hint.label, hint.tooltip) for hint in hints]
+        asked = types.CodeActionParams(DOCUMENT, whole, types.CodeActionContext(told))
+        actions = await editor.client.text_document_code_action_async(asked) or ()
+        moved = [(at, line.index("ttg.")) for at, line in enumerate(lines) if " = ttg." in line]
+        hovers = [await editor.hover(at, column + 5) for at, column in moved[:12]]
+        return [told, texts, [action.title for action in actions], hovers]
+
+    for text in texts:
+        below, alone = (
+            in_editor(partial(scene, before=before, text=text)) for before in (above, "\n" * down)
+        )
+        assert below == alone
+        assert re.search(r"line \d|\(\d", str(below))
 
 
 def test_pictures_are_for_clients_that_show_them() -> None:

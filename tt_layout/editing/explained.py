@@ -97,7 +97,9 @@ def explained_line(file: str, text: str, line: int) -> ExplainedLine:
     starts = [column for column, mark in enumerate(written) if mark in "#.%"]
     starts.sort(key=lambda column: written[column] != ".")  # the operation comes first
     found = (hover(placed.piece, at, column) for column in starts)
-    sections = tuple(section for one in found if one is not None for section in one.sections)
+    sections = tuple(
+        section.in_file(placed.down) for one in found if one is not None for section in one.sections
+    )
     if not sections:
         refuse_file(source)
     wrong = (one.message for one in placed.piece.diagnoses(placed.down) if one.line == line)

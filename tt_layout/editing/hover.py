@@ -15,6 +15,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import TypeUse
 from tt_layout.ir.types import IRType
+from tt_layout.mlir.source import in_file
 from tt_layout.placement import PlacedLayout
 from tt_layout.reports.explanation import layout_facts
 from tt_layout.reports.first_screen import bound_texts, head_texts
@@ -45,6 +46,10 @@ class Section(NamedTuple):
     code: str = ""
     facts: tuple[str, ...] = ()
     placed: PlacedLayout | None = None
+
+    def in_file(self, down: int) -> Section:
+        """Return it with the lines of the dump, of a piece with so many lines above it."""
+        return self._replace(facts=tuple([in_file(fact, down) for fact in self.facts]))
 
 
 class Hover(NamedTuple):

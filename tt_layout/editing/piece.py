@@ -7,7 +7,6 @@ first of the piece.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
@@ -25,12 +24,9 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.reader import iterate_ir
 from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import ENDS
-from tt_layout.mlir.source import Source
+from tt_layout.mlir.source import Source, UnplacedLine, in_file
 from tt_layout.reports.advice_text import note_message
 from tt_layout.reports.explanation import Explainer
-
-_SENTENCE = re.compile(r"\blines? \d")
-"""A line of the dump within a sentence."""
 
 MAX_KNOWN = 64
 """Pieces after which what is known of layouts is forgotten, so that no old text is kept."""
@@ -126,7 +122,7 @@ class Piece:
     @cached_property
     def _modules(self) -> tuple[AuditedModule, ...]:
         work = self._knowledge.work()
-        source = Source(self.text, "<dump>")
+        source = Source(self.text, "<dump>", UnplacedLine(1))
         try:
             modules = iterate_ir(source, interner=self._knowledge.interner)
             read = tuple(AuditedModule(module, work) for module in modules)
@@ -229,11 +225,14 @@ class Piece:
         return self._placed[1]
 
     def _moved(self, down: int) -> tuple[Diagnosis, ...]:
-        if down and any(_SENTENCE.search(diagnosis.message) for diagnosis in self._diagnoses):
-            # A sentence names a line: it is made again where the piece stands.
-            return Piece("\n" * down + self.text, self._knowledge).diagnoses(0)
-        moved = [diagnosis._replace(line=diagnosis.line + down) for diagnosis in self._diagnoses]
-        return tuple(moved)
+        return tuple(
+            [
+                diagnosis._replace(
+                    line=int(diagnosis.line) + down, message=in_file(diagnosis.message, down)
+                )
+                for diagnosis in self._diagnoses
+            ]
+        )
 
 
 def _of_audit(audit: Audit) -> Iterator[Diagnosis]:

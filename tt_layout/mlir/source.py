@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from codecs import IncrementalDecoder, getincrementaldecoder
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +20,9 @@ STRING = r'[^"\\\n]*(?:\\.[^"\\\n]*){0,65535}'
 """The pattern of a string without its quotes; a bound on the escapes is one on the memory."""
 QUOTED = rf'"{STRING}(?:"|\\[^\n]*)'
 """The pattern of a string; one of too many escapes goes on to the end of its line."""
+UNPLACED = "\N{SYMBOL FOR NEWLINE}"
+"""What stands before the number of a line of a piece whose place in its file is not told yet."""
+_UNPLACED = re.compile(rf"{UNPLACED}(\d+)")
 EXCERPT_WIDTH = 110  # columns of a source line that a message shows
 SUFFIXES = (".mlir", ".ttgir", ".ttir", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 """How the names of dumps, and of logs of tritonparse, end."""
@@ -51,6 +55,38 @@ TAR, TAR_OFFSET = b"ustar", 257
 """What is where in the first block of a tar archive."""
 
 
+class UnplacedLine(int):
+    """Line of a piece of a file, whose place there is told where the line is printed.
+
+    It is the number of the line in the piece.  In a text it has a mark, by which `in_file` finds
+    it; what is added to it, or taken from it, leads to another line of the piece.
+
+    Example:
+        >>> line = UnplacedLine(3) + 1
+        >>> line == 4, line - UnplacedLine(3), in_file(f"see line {line}", 100)
+        (True, 1, 'see line 104')
+    """
+
+    def __add__(self, other: int) -> UnplacedLine:
+        return UnplacedLine(int(self) + int(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: int) -> int:
+        line = int(self) - int(other)
+        return line if isinstance(other, UnplacedLine) else UnplacedLine(line)
+
+    def __str__(self) -> str:
+        return f"{UNPLACED}{int(self)}"
+
+
+def in_file(text: str, down: int) -> str:
+    """Return a text with the lines of a file, of a piece with so many lines above it."""
+    if UNPLACED not in text:
+        return text
+    return _UNPLACED.sub(lambda line: str(int(line[1]) + down), text)
+
+
 @dataclass(frozen=True)
 class Source:
     """A text and the name under which messages speak of it.
@@ -58,7 +94,7 @@ class Source:
     Attributes:
         text: all of it, or a piece.
         name: such as that of its file.
-        first_line: the line that it begins with, of a piece more than 1.
+        first_line: the line that it begins with, of a piece more than 1, or an `UnplacedLine`.
 
     Example:
         >>> Source("ab\\ncd", "a.mlir").line_column(4)

@@ -32,6 +32,7 @@ from tt_layout.editing.outline import folds, symbols
 from tt_layout.editing.piece import Diagnosis, Piece, Severity
 from tt_layout.editing.place import Place
 from tt_layout.errors import LayoutError
+from tt_layout.mlir.source import in_file
 from tt_layout.servers import protocol_values as values
 from tt_layout.version import __version__
 
@@ -399,7 +400,8 @@ def _actions(server: LayoutServer) -> None:
                 lambda piece, span: [*actions(piece, *span)], placed.piece, span
             )
             for action in of_piece:
-                item = types.CodeAction(action.title, kind=types.CodeActionKind.QuickFix)
+                title = in_file(action.title, placed.down)
+                item = types.CodeAction(title, kind=types.CodeActionKind.QuickFix)
                 if server.resolves_edits:
                     item.data = [uri, placed.down, *action]
                 else:

@@ -14,6 +14,7 @@ from tt_layout.editing.hover import Hover
 from tt_layout.editing.outline import Symbol, SymbolKind
 from tt_layout.editing.piece import Diagnosis, Severity
 from tt_layout.editing.place import Place, operation_place
+from tt_layout.mlir.source import in_file
 
 SOURCE = "tt-layout"
 _SEVERITIES = {
@@ -77,6 +78,7 @@ def hover(answer: Hover, placed: Placed, units: Units, content: str | None) -> t
     """Convert a hover text to Markdown, or to plain text if ``content`` is None."""
     kind = types.MarkupKind.PlainText if content is None else types.MarkupKind.Markdown
     value = answer.plain if content is None else content
+    value = in_file(value, placed.down)
     return types.Hover(types.MarkupContent(kind, value), units.range(placed, answer.place))
 
 
@@ -87,8 +89,8 @@ def inlay_hint(hint: Hint, placed: Placed, units: Units) -> types.InlayHint:
     end = location if location >= 0 else len(text)
     return types.InlayHint(
         position=units.range(placed, Place(hint.line, end, end)).start,
-        label=hint.text,
-        tooltip="\n".join(hint.facts) or None,
+        label=in_file(hint.text, placed.down),
+        tooltip=in_file("\n".join(hint.facts), placed.down) or None,
         padding_left=True,
     )
 

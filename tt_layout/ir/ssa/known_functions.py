@@ -34,6 +34,7 @@ from tt_layout.ir.ssa.model import (
     Value,
     connect,
 )
+from tt_layout.mlir.source import UNPLACED
 
 MIN_LENGTH = 1 << 10
 """Characters of a function that is kept; shorter ones are read as fast."""
@@ -287,6 +288,7 @@ class _Drafting:
         number = self._numbers.get(value)
         if number is None:
             head, second, line = value.name.partition("@")
+            line = line.removeprefix(UNPLACED)
             digits = len(line) - len(line.lstrip("0123456789"))
             rest = line[digits:]
             if not second:
