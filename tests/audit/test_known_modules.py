@@ -62,6 +62,47 @@ def test_the_kernels_of_a_text_are_concluded_from_one_audit() -> None:
     assert answers == [(module, 1) for module in modules]
 
 
+def test_kernels_that_differ_in_names_of_functions_are_concluded_from_one_audit() -> None:
+    text = SOFTMAX.read_text(encoding="utf-8")
+    [name] = [function.name for function in parse_ir(text)[0].functions]
+    quoted = text.replace("module attributes {", f'module attributes {{note = "@{name}", ')
+    texts = [text, text.replace(f"@{name}", "@other")]
+    texts += [quoted, quoted.replace(f"@{name}", "@other")]
+    source = Source("\n".join(texts))
+    auditor, audits = Auditor(Reading(progress=silent)), list[Audit]()
+
+    def conclude(audit: Audit) -> int:
+        audits.append(audit)
+        return len(audits)
+
+    modules = parse_ir(source.text)
+    answers = [answer for _, answer in auditor.once(Dump(source), iter(modules), conclude)]
+    assert answers == [1, 1, 2, 3]  # what is quoted is no name of a function
+
+
+TWO_FUNCTIONS = """\
+module {
+  tt.func @NAME() {
+    tt.call @f() : () -> ()
+    tt.return
+  }
+  tt.func private @OTHER() {
+    tt.return
+  }
+}
+"""
+
+
+def test_functions_that_call_others_are_other_functions() -> None:
+    names = [("f", "g"), ("g", "f"), ("h", "f")]
+    texts = [TWO_FUNCTIONS.replace("NAME", a).replace("OTHER", b) for a, b in names]
+    source = Source("".join(texts))
+    auditor, audits = Auditor(Reading(progress=silent)), list[Audit]()
+    modules = parse_ir(source.text)
+    list(auditor.once(Dump(source), iter(modules), audits.append))
+    assert [audit.module.line for audit in audits] == [modules[0].line, modules[1].line]
+
+
 def test_an_answer_with_lines_is_that_of_modules_on_one_line() -> None:
     known, asked = KnownModules(), list[int]()
     modules = parse_ir("module {\n}\n// -----\nmodule {\n}\n// -----\nmodule {\n}\n")
@@ -97,6 +138,31 @@ def test_aliases_of_a_module_above_are_part_of_what_it_means() -> None:
     shared = SharedWork()
     for module in parse_ir("\n".join([*parts, f"module {{{function}}}"])):
         assert audit_data(audit_module(module, shared)) == audit_data(audit_module(module))
+
+
+def test_an_alias_of_a_module_above_is_not_overlooked_beside_own_ones() -> None:
+    layout = (
+        "#NAME = #ttg.blocked<{sizePerThread = [SIZE], threadsPerWarp = [32], warpsPerCTA = [1], "
+        "order = [0]}>\n"
+    )
+    above = layout.replace("NAME", "l") + "module {\n}\n"
+    below = (
+        layout.replace("NAME", "k").replace("SIZE", "1")
+        + """module {
+      tt.func @f(%x: tensor<64xf32, #l>) {
+        %y = ttg.convert_layout %x : tensor<64xf32, #l> -> tensor<64xf32, #k>
+        tt.return
+      }
+    }
+    """
+    )
+    own = below.replace("#l>", "#k>")
+    text = "".join(above.replace("SIZE", size) + below + own for size in "12")
+    shared, modules = SharedWork(), [m for m in parse_ir(text) if m.functions]
+    assert [module.stands_alone for module in modules] == [False, True] * 2
+    layouts = [str(audit_module(module, shared).layouts[0].attribute) for module in modules]
+    assert layouts[1] == layouts[3]
+    assert layouts[0] != layouts[2]
 
 
 @pytest.mark.slow

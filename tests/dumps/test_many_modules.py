@@ -30,6 +30,9 @@ module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
 """
 
 
+ALIASED = f"#row = {ROWS}\n#column = {COLUMNS}\n" + MODULE.format("", 64, "#row", "#column")
+
+
 def dump(count: int) -> str:
     """Write modules whose costs differ, the most expensive in the middle; return their file."""
     path = Path("tuned.mlir")
@@ -88,6 +91,16 @@ def test_each_kernel_has_a_line_and_the_worst_are_shown(run: Run, advised: set[i
     reports = out.split("\n\n")[1:]
     assert [report.splitlines()[1].split(",")[0] for report in reports] == kernels[:3]
     assert len(advised) == large.WORST == 3
+
+
+def test_kernels_that_differ_in_their_names_have_lines_of_their_own(run: Run) -> None:
+    names = [f"@k{number}" for number in range(FEW + 1)]
+    path = Path("named.mlir")
+    path.write_text("".join(f"{ALIASED.replace('@f', name)}\n" for name in names))
+    table = rows(run("audit", str(path)).out)
+    assert [row[1] for row in table] == names
+    assert len({(row[0], *row[2:-1]) for row in table}) == 1
+    assert len({row[-1] for row in table}) == len(names)
 
 
 def test_top_lists_the_worst_only(run: Run) -> None:

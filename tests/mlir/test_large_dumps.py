@@ -54,7 +54,8 @@ def test_modules_are_let_go_once_they_are_reported(tmp_path: Path, count: int) -
     dump = tmp_path / "tuned.mlir"
     left = []
     for number in (count // 2, count):
-        dump.write_text("".join(MATMUL.replace("@matmul", f"@matmul{n}") for n in range(number)))
+        texts = (MATMUL.replace("constant -1 :", f"constant -{n + 1} :") for n in range(number))
+        dump.write_text("".join(texts))
         left.append(objects_left(str(dump)))
     assert left[1] < 1.25 * left[0]
 

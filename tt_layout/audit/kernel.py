@@ -99,8 +99,12 @@ class Kernel:
     @lazy
     def function(self) -> str | None:
         """The kernel, as it is launched where that is known; None for what is outside of any."""
-        launched = self.audit.known.name
-        return launched if launched is not None and self.is_only else self.symbol
+        return self.symbol if self.launched_as is None else self.launched_as
+
+    @property
+    def launched_as(self) -> str | None:
+        """The name that it was launched by; None where that is not known."""
+        return self.audit.known.name if self.is_only else None
 
     @lazy
     def line(self) -> int:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
 from tt_layout.audit.kernel import Kernel, kernels_of
-from tt_layout.audit.modules.audited_module import SharedWork
+from tt_layout.audit.modules.audited_module import NamelessConclusions, SharedWork
 from tt_layout.audit.modules.launch_values import values_of
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.dumps.dump import Dump, Modules, Reading, open_dumps, silent
@@ -88,6 +88,7 @@ class Auditor:
         self._is_judged, self._keeps_text = is_judged, keeps_text
         self._arguments: dict[str, None] = {}
         self._chips: dict[Target | None, None] = {}
+        self._concluded = NamelessConclusions[Any]()
         self._forget()
 
     def _forget(self) -> None:
@@ -111,24 +112,26 @@ class Auditor:
     def once(
         self, dump: Dump, modules: Modules, conclude: Callable[[Audit], T]
     ) -> Iterator[tuple[Module, T]]:
-        """Yield modules with what is concluded from their audits, one audit for those of a text.
+        """Yield modules with what is concluded from their audits.
+
+        Those whose texts differ in the names of functions alone have one audit.
 
         Args:
             dump: as it was opened, of no known launch.
             modules: those that are audited.
-            conclude: finds what holds wherever the text stands; always the same function.
+            conclude: finds what holds wherever the text stands, whatever its functions are
+                called; always the same function.
 
         Raises:
             LayoutError: as for `audits`.
         """
         for module in modules:
             shared = self._shared_for(module)
-            shared.modules.give(self._reading.given or GivenValues())
 
             def answer(module: Module = module, shared: SharedWork = shared) -> T:
                 return conclude(self._audit(dump, module, shared))
 
-            yield module, shared.modules.once(module, conclude, answer, has_lines=False)
+            yield module, self._concluded.once(module, answer)
 
     def _shared_for(self, module: Module) -> SharedWork:
         """Return what is known of earlier modules where the next one is audited."""

@@ -51,6 +51,33 @@ class ManyModules(NamedTuple):
     worst: tuple[Audit, ...]
 
 
+class NamelessKernels(NamedTuple):
+    """The kernels of a text, wherever it stands and whatever its functions are called.
+
+    Attributes:
+        kernels: as they are called in the module that was audited.
+        functions: the number in the module of the function that gives each its name; None where
+            that is known from elsewhere.
+        arguments: names of those that values are given for.
+    """
+
+    kernels: Sequence[Kernel]
+    functions: Sequence[int | None]
+    arguments: tuple[str, ...]
+
+    def placed(self, file: str, module: Module) -> list[Kernel]:
+        """Return the kernels of a module of this text."""
+        names = [function.name for function in module.functions]
+        return [
+            kernel.with_values(
+                file=file,
+                line=module.line,
+                function=kernel.function if number is None else names[number],
+            )
+            for kernel, number in zip(self.kernels, self.functions)
+        ]
+
+
 class PieceKernels(NamedTuple):
     """Kernels of a piece of a dump.
 
@@ -90,11 +117,9 @@ def in_brief(dump: Dump, modules: Modules, reading: Reading) -> ManyModules:
         LayoutError: it cannot be audited, or a value is given for an argument that no module has.
     """
     auditor = Auditor(reading, explains=False)
-    brief = auditor.once(dump, modules, _brief_audit)
+    concluded = auditor.once(dump, modules, _nameless_kernels)
     name = dump.source.name
-    kernels, worst = _ranked(
-        (module, _placed(kernels, name, module)) for module, (kernels, _) in brief
-    )
+    kernels, worst = _ranked((module, brief.placed(name, module)) for module, brief in concluded)
     auditor.check_given()
     return ManyModules(kernels, tuple(Auditor(reading).audits(dump, iter(worst))))
 
@@ -193,9 +218,10 @@ def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], 
         kernels: list[Kernel] = []
         arguments: dict[str, None] = {}
         audited = 0
-        for module, (brief, names) in auditor.once(dump, chosen_modules(counted), _brief_audit):
-            arguments.update(dict.fromkeys(names))
-            kernels += _placed(brief, piece.file, module)
+        concluded = auditor.once(dump, chosen_modules(counted), _nameless_kernels)
+        for module, brief in concluded:
+            arguments.update(dict.fromkeys(brief.arguments))
+            kernels += brief.placed(piece.file, module)
             audited += 1
         return PieceKernels(tuple(kernels), audited, next(numbers), tuple(arguments))
 
@@ -204,21 +230,25 @@ def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], 
 
 def _brief_kernels(file: str, audit: Audit) -> list[Kernel]:
     """Return the table lines of a module's kernels, each with the place of its worst finding."""
-    settled = (kernel.settled(has_bounds=False) for kernel in kernels_of(audit, file=file))
-    return [
-        kernel.with_values(text="", signature="", finding_lines=_worst(kernel))
-        for kernel in settled
+    return [_in_brief(kernel) for kernel in kernels_of(audit, file=file)]
+
+
+def _in_brief(kernel: Kernel) -> Kernel:
+    """Return the table line of a kernel."""
+    settled = kernel.settled(has_bounds=False)
+    return settled.with_values(text="", signature="", finding_lines=_worst(settled))
+
+
+def _nameless_kernels(audit: Audit) -> NamelessKernels:
+    """Return the table lines of a module's kernels."""
+    numbers: dict[str | None, int] = {
+        function.name: number for number, function in enumerate(audit.module.functions)
+    }
+    kernels = kernels_of(audit)
+    functions = [
+        numbers.get(kernel.symbol) if kernel.launched_as is None else None for kernel in kernels
     ]
-
-
-def _brief_audit(audit: Audit) -> tuple[list[Kernel], tuple[str, ...]]:
-    """Return the table lines of a module's kernels, and the arguments that values are given for."""
-    return _brief_kernels("", audit), audit.arguments
-
-
-def _placed(kernels: Iterable[Kernel], file: str, module: Module) -> list[Kernel]:
-    """Return the kernels of a text where it stands."""
-    return [kernel.with_values(file=file, line=module.line) for kernel in kernels]
+    return NamelessKernels([_in_brief(kernel) for kernel in kernels], functions, audit.arguments)
 
 
 def _worst(kernel: Kernel) -> tuple[FindingLine, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.aliases import Definition
@@ -12,6 +13,9 @@ from tt_layout.mlir.source import Source
 
 _OFFSETS, _NONE = 3, -1
 """Offsets of a definition in a row of them, and what stands for one that there is not."""
+
+_NAME = re.compile(r"[#!]([A-Za-z_$][\w$-]*)", re.ASCII)
+"""An alias, or the first word of what may be one."""
 
 
 class RawOperation:
@@ -55,9 +59,13 @@ class PartDefinitions(Mapping[str, Definition]):
         return self.defined[next(reversed(self.defined))].start
 
     @property
-    def are_own(self) -> bool:
-        """Whether the part has none from above."""
-        return not self._earlier
+    def has_earlier(self) -> bool:
+        """Whether there are any above the part."""
+        return bool(self._earlier)
+
+    def has_own(self, names: Set[str]) -> bool:
+        """Return whether none of some names has its definition above the part."""
+        return not any(name in self for name in names - self.defined.keys())
 
     def define(self, name: str, start: int, value: int) -> None:
         """Note an alias; of two definitions of one name the first holds."""
@@ -150,10 +158,17 @@ class Part:
         """Whether there is nothing in it to speak of."""
         return not (self.module is not None or self.has_aliases or self.functions or self.offsets)
 
-    @property
-    def stands_alone(self) -> bool:
-        """Whether its text alone determines what it means."""
-        return self.aliases.are_own and self.type_aliases.are_own
+    def stands_alone(self, text: str) -> bool:
+        """Return whether its text alone determines what it means.
+
+        Args:
+            text: of the dump.
+        """
+        both = self.aliases, self.type_aliases
+        if not any(aliases.has_earlier for aliases in both):
+            return True
+        names = set(_NAME.findall(text, self.start, self.end)) if self.has_aliases else None
+        return names is not None and all(aliases.has_own(names) for aliases in both)
 
     @property
     def has_aliases(self) -> bool:

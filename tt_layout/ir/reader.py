@@ -118,7 +118,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
         operations=tuple(_operations(source, part, scope, types, functions)),
         partition_warps=frozenset(int(number) for number in warps),
         meanings=scope,
-        stands_alone=part.stands_alone,
+        stands_alone=part.stands_alone(source.text),
         place=_place(source, part, source.line_column(start)[0]),
         error=part.cut_off(source),
     )

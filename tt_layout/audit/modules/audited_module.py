@@ -7,9 +7,11 @@ holds for the same text that begins on the same line, as in two dumps that are a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
@@ -35,6 +37,12 @@ MAX_MODULES = 64
 
 MAX_LENGTH = 1 << 22
 """Characters of the text of a module that is remembered."""
+
+MAX_NAMELESS = 1 << 12
+"""Modules of other texts for which a conclusion is kept that names no function."""
+
+_SYMBOL = re.compile(r'"(?:[^"\\\n]|\\.)*"|@([\w$.-]+)', re.ASCII)
+"""A string, or the name of a function outside of any."""
 
 T = TypeVar("T")
 
@@ -128,6 +136,49 @@ def _text(module: Module) -> str | None:
     text = module.span.text
     # The header names the pass; what is below it is as far from it in each module.
     return text.partition("\n")[2].rstrip() if module.pass_name is not None else text.rstrip()
+
+
+class NamelessConclusions(Generic[T]):
+    """Conclusions that name no function and no line, by texts without the names of functions.
+
+    A kernel is compiled under other names where programs are generated: what it costs is the same.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, T] = {}
+
+    def once(self, module: Module, conclude: Callable[[], T]) -> T:
+        """Return a conclusion, computed once for modules that differ in names of functions alone.
+
+        Args:
+            module: the module.
+            conclude: finds the answer.
+        """
+        key = _nameless(module)
+        if key is None:
+            return conclude()
+        if key not in self._known:
+            if len(self._known) >= MAX_NAMELESS:
+                del self._known[next(iter(self._known))]
+            self._known[key] = conclude()
+        return self._known[key]
+
+
+def _nameless(module: Module) -> bytes | None:
+    """Return a digest of a module's text with numbers for its functions; None if not known."""
+    text = _text(module)
+    if text is None or "\0" in text:
+        return None
+    names = {function.name for function in module.functions}
+    numbers: dict[str, int] = {}
+
+    def numbered(found: re.Match[str]) -> str:
+        name: str | None = found[1]
+        if name is None or name not in names:
+            return found[0]
+        return f"\0{numbers.setdefault(name, len(numbers))}"
+
+    return blake2b(_SYMBOL.sub(numbered, text).encode(errors="surrogatepass")).digest()
 
 
 class FullOperation(NamedTuple):
