@@ -156,7 +156,7 @@ def kernel_occupancy(
         known: what is known of it as compiled.
     """
     module = audited.module
-    warps = known.warps or module.number("total-num-warps") or _warps(audited, pressure.function)
+    warps = held_warps(audited, pressure.function, known)
     if audited.target is None or warps is None:
         return None
     if shared_bytes is None:
@@ -178,11 +178,14 @@ def kernel_occupancy(
     return replace(middle, fewest=fewest, most=most)
 
 
-def _warps(audited: AuditedModule, function: str) -> int | None:
+def held_warps(
+    audited: AuditedModule, function: str, known: KernelMetadata = NO_METADATA
+) -> int | None:
     """Return the warps of a CTA, with those of partitions, which come in groups of four."""
+    total = known.warps or audited.module.number("total-num-warps")
     warps = audited.module.number("num-warps")
-    if warps is None:
-        return None
+    if total is not None or warps is None:
+        return total
     operations = (full.operation for full in audited.operations_of(function))
     partitions = (
         sum(integers(operation.attributes.get("partitionNumWarps")))

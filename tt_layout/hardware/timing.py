@@ -71,6 +71,7 @@ class Timing:
     barrier_warp: float = 2
     fence: float = 58
     atomic_sectors: float = 0.352
+    atomic_answers: float = 0.214
     line_lanes: float = 7.6
     address_floats: float = 0.29
     address_halves: float = 0.66

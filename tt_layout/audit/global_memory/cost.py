@@ -198,6 +198,29 @@ def wavefronts_apart(shape: AccessShape, info: AxisInfo) -> int:
 
 
 @lru_cache(maxsize=256)
+def sectors_apart(shape: AccessShape, info: AxisInfo) -> int:
+    """Return the sectors of an execution whose runs are far apart, and well placed.
+
+    Args:
+        shape: how the lanes of the access stand.
+        info: of its pointers.
+
+    Example:
+        Each of 32 lanes reads 2 bytes, and what is between them is not known:
+
+        >>> from tt_layout.algebra.linear_layout import LinearLayout
+        >>> layout = LinearLayout.from_bases([("lane", [[1], [2], [4], [8], [16]])], ["dim0"])
+        >>> sectors_apart(AccessShape(layout, 1, 2, False, False), AxisInfo((1,), (2,), (1,)))
+        32
+    """
+    runs, offsets, _ = _places_in_runs(shape, info)
+    rows = np.arange(len(runs))[:, None]
+    pairs = rows * (int(runs.max(initial=0)) + 1) + runs
+    apart = _pieces_of_runs(pairs, offsets, shape.sector_bytes).sum()
+    return int(apart) * max(1, shape.width_bytes // shape.sector_bytes)
+
+
+@lru_cache(maxsize=256)
 def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
     """Return how many sectors a request touches, whatever the arguments.
 

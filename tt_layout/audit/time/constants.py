@@ -24,6 +24,7 @@ class Constants(NamedTuple):
         spill: what a spilled register moves, over 4 bytes a thread and pass: a store and a load.
         collapse: how many times as much where the assembler keeps next to nothing in registers.
         wait: cycles from a matrix instruction of a warp group to its result.
+        boxes: cycles that a copy of the tensor memory accelerator takes longer than others.
         pointers: registers for each vector that a loop copies.
         loads: registers beside the loads of a straight block that are all in flight.
     """
@@ -39,7 +40,8 @@ class Constants(NamedTuple):
     spill: float = 2
     collapse: float = 2.75
     wait: float = 40
-    pointers: float = 2
+    boxes: float = 400
+    pointers: float = 1
     loads: float = 24
 
 

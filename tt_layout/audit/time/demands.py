@@ -52,6 +52,7 @@ class Demand(NamedTuple):
         lsu: wavefronts of all warps of the CTA.
         read, written: bytes that the second-level cache hands out, and takes.
         sectors: that are added to in global memory.
+        adding: cycles in which a multiprocessor adds to them while all do.
         tensor: cycles of the tensor cores, for the CTA.
         latency: cycles from the last of these to the result.
         hops: exchanges one after the other, each of which waits for the last.
@@ -64,6 +65,7 @@ class Demand(NamedTuple):
     read: float = 0
     written: float = 0
     sectors: float = 0
+    adding: float = 0
     tensor: float = 0
     latency: float = 0
     hops: int = 0
@@ -288,10 +290,12 @@ class Pricing:
             # One that orders memory waits until what was before it has arrived.
             orders = "acq" in (getattr(details, "instruction", None) or "")
             waits = count if orders else 1.0 if step.results else 0.0
+            rate = self._timing.atomic_answers if orders else self._timing.atomic_sectors
             return Demand(
                 issue=2 * count,
                 lsu=lsu,
                 sectors=asked / SECTOR,
+                adding=asked / SECTOR / rate,
                 latency=self._timing.atomic * waits,
             )
         if access.kind in ("global store", "copy from local"):

@@ -21,7 +21,9 @@ from tt_layout.audit.bounds.footprint import Footprint, footprint
 from tt_layout.audit.bounds.sharing import ProgramSharing
 from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.global_memory.cost import address_info, placed_access, sectors_apart
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.occupancy import held_warps
 from tt_layout.audit.operations.details import GlobalDetails, TmaDetails
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import RegisterPressure
@@ -44,6 +46,9 @@ ERROR = 1.4
 WIDER = 1.25
 """Factor by which each thing that is not known widens the range."""
 
+
+BOX_COPIES = ("async_tma_copy_global_to_local", "async_tma_gather")
+"""Copies by the tensor memory accelerator that arrive at a barrier."""
 
 _PENDING = ("num", "pendings", "count")
 """Attributes that say how many groups or products a wait lets pending."""
@@ -288,6 +293,7 @@ def read_program(
     return Program(
         steps=steps,
         warps=warps,
+        held_warps=held_warps(audited, symbol, audit.known) or warps,
         threads=audit.module.number("threads-per-warp") or 32,
         programs=prod(grid),
         first_bytes=touched.bytes + reader.described,
@@ -299,7 +305,13 @@ def read_program(
         spilled=compiled.spilled if compiled is not None else None,
         shared_bytes=shared_bytes or 0,
         tensor_columns=tensor_columns,
+        is_pooled=any(map(_is_pooled, function.walk())),
     )
+
+
+def _is_pooled(operation: SsaOperation) -> bool:
+    """Tell whether partitions ask for registers, which they share out among them."""
+    return operation.traits.partitions and "requestedRegisters" in operation.attributes
 
 
 class _StepReader:
@@ -358,6 +370,7 @@ class _StepReader:
             warps=tuple(integers(operation.attributes.get("partitionNumWarps"))),
             root=root,
             slots=slots,
+            barrier=self._barrier(operation),
         )
 
     def _first(self, values: Sequence[Value]) -> IRType | None:
@@ -405,6 +418,8 @@ class _StepReader:
             wavefronts = _mean(
                 details.total_lsu_wavefronts, row.executions.number, details.lsu_wavefronts
             )
+            if sectors is None and row.cost is not None and details.sectors_per_request:
+                sectors, wavefronts = self._sectors_apart(operation), row.cost.cycles
             sectors = sectors * details.sector_bytes if sectors is not None else None
         kind = str(row.operation.group)
         touched = self._touched.get(row.operation.line)
@@ -421,6 +436,17 @@ class _StepReader:
             apart=self._apart(operation) if is_hidden else 1,
             filled=self._filled.get(row.operation.line, 1),
         )
+
+    def _sectors_apart(self, operation: SsaOperation) -> float | None:
+        """Return the sectors of an execution, where loaded numbers say where its runs begin."""
+        kernel = self._audited.kernel(self._function)
+        if kernel is None:
+            return None
+        access = placed_access(kernel, operation)
+        if access.shape.too_large is not None:
+            return None
+        info = address_info(kernel, access.roles, access.width)
+        return sectors_apart(access.shape, info)
 
     @cached_property
     def _sharing(self) -> ProgramSharing:
@@ -446,6 +472,18 @@ class _StepReader:
                 shape = buffer_type.shape if buffer_type is not None else ()
                 return root.name, shape[0] if len(shape) > len(ir_type.shape) else 1
         return "", 1
+
+    def _barrier(self, operation: SsaOperation) -> str:
+        """Return the barriers behind that at which a copy of boxes arrives."""
+        if not operation.name.endswith(BOX_COPIES):
+            return ""
+        memory = (value for value in operation.operands if _is_barrier(self._function, value))
+        return next((_root(value).name for value in memory), "")
+
+
+def _is_barrier(function: SsaFunction, value: Value) -> bool:
+    ir_type = function.type_of(value)
+    return ir_type is not None and ir_type.is_memory and ir_type.element_type == "i64"
 
 
 def _mean(total: float | None, runs: int | None, first: float | None) -> float | None:

@@ -36,6 +36,19 @@ SLICE_BYTES = 4096
 READS = ("global load", "copy to local")
 """Accesses that read global memory, and may read parts of its lines."""
 
+FIRST = {
+    "global load": 0.63,
+    "copy to local": 0.63,
+    "global store": 1.0,
+    "copy from local": 1.0,
+    "global atomic": 0.0,
+}
+"""The part that comes from memory, or goes there, of what loaded numbers point at.
+
+Nobody knows how many rows a table has.  With as many as are asked for, by chance, 1 - 1 / e of them
+are asked for at all.  What is added up is asked for often.
+"""
+
 INTEGERS = 1.7
 """How many times as fast sectors of integers are added to: of the histograms of an H100."""
 
@@ -280,7 +293,7 @@ def _total(
     steps: Iterable[Step], demands: Mapping[Step, Demand], program: Program, timing: Timing
 ) -> dict[str, float]:
     """Return the cycles of a program on each resource, and the bytes that it moves."""
-    issue = special = lsu = read = written = sectors = tensor = 0.0
+    issue = special = lsu = read = written = sectors = adding = tensor = 0.0
     for step in steps:
         demand, runs = demands[step], step.runs
         issue += demand.issue * runs
@@ -289,6 +302,7 @@ def _total(
         read += demand.read * runs
         written += demand.written * runs
         sectors += demand.sectors * runs
+        adding += demand.adding * runs
         tensor += demand.tensor * runs
     warps_per_scheduler = program.warps / timing.schedulers
     return {
@@ -297,7 +311,7 @@ def _total(
         "LSU": lsu,
         "L2": read / timing.l2_bytes + WRITE * written / timing.l2_bytes,
         TENSOR: tensor,
-        "atomics": sectors / timing.atomic_sectors,
+        "atomics": adding,
         "read": read,
         "written": written + sectors * SECTOR,
     }
@@ -335,11 +349,13 @@ class _Moved:
 def _moved(program: Program, programs: int, total: Mapping[str, float], again: _Again) -> _Moved:
     asked = (total["read"] + total["written"]) * programs
     hidden = sum(
-        (step.access.sector_bytes or step.access.bytes) * step.runs * programs * step.access.apart
+        (step.access.sector_bytes or step.access.bytes)
+        * step.runs
+        * programs
+        * step.access.apart
+        * FIRST[step.access.kind]
         for step in program.walk()
-        if step.access is not None
-        and step.access.kind.startswith(("global", "copy"))
-        and step.access.touched is None
+        if step.access is not None and step.access.kind in FIRST and step.access.touched is None
     )
     moved = program.first_bytes + again.far + hidden
     return _Moved(moved, min(1.0, moved / asked) if asked else 1.0)
@@ -350,9 +366,10 @@ def _slowness(program: Program, timing: Timing) -> float:
     touched = taken = 0.0
     for step in program.walk():
         access = step.access
-        if access is not None and access.kind in READS and access.touched:
+        if access is not None and access.touched and access.kind in FIRST:
+            is_short = access.kind in READS and access.filled <= 1 / 2
             touched += access.touched
-            taken += access.touched / (timing.dram_short if access.filled <= 1 / 2 else 1)
+            taken += access.touched / (timing.dram_short if is_short else 1)
     return taken / touched if touched else 1.0
 
 
@@ -438,11 +455,16 @@ def full_wave(program: Program, target: Target, rates: Rates, constants: Constan
 
 
 def _resident(program: Program, target: Target, needed: float) -> int:
-    """Return the programs that a multiprocessor holds at once."""
+    """Return the programs that a multiprocessor holds at once.
+
+    Where partitions share out registers, a CTA is given all of a multiprocessor.
+    """
     used = program.used if program.used is not None else min(program.limit, needed)
+    if program.is_pooled:
+        return 1
     held = occupancy(
         target,
-        program.warps,
+        program.held_warps,
         registers=int(max(24, used)),
         shared_bytes=program.shared_bytes,
         tensor_columns=program.tensor_columns,

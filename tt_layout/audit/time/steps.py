@@ -101,6 +101,7 @@ class Step:
         warps: of each region, where they differ.
         root: the buffer that its first operand in memory is part of; empty without any.
         slots: parts of that buffer.
+        barrier: the barriers, one of which a copy arrives at; empty without any.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Step:
     warps: tuple[int, ...] = ()
     root: str = ""
     slots: int = 1
+    barrier: str = ""
 
     @property
     def traits(self) -> Traits:
@@ -145,6 +147,7 @@ class Program:
     Attributes:
         steps: in their order.
         warps: of a CTA.
+        held_warps: the same with those of its partitions.
         threads: of a warp.
         programs: of the launch.
         first_bytes: of global memory that all programs touch, each once.
@@ -154,11 +157,13 @@ class Program:
         used, spilled: registers as compiled; None where only the dump is known.
         shared_bytes: of a CTA.
         tensor_columns: of tensor memory.
+        is_pooled: whether a CTA takes all registers, which its partitions share out.
         unknown: what is not known that decides the time, in words.
     """
 
     steps: tuple[Step, ...]
     warps: int
+    held_warps: int
     threads: int
     programs: int
     first_bytes: float
@@ -170,6 +175,7 @@ class Program:
     spilled: int | None
     shared_bytes: int
     tensor_columns: int = 0
+    is_pooled: bool = False
     unknown: tuple[str, ...] = ()
 
     @property

@@ -28,6 +28,9 @@ from tt_layout.hardware.timing import Timing
 MOST_UNROLLED = 4
 """Iterations that the assembler makes one at most."""
 
+EXPECTS = "barrier_expect"
+"""Operation that says how many bytes are to arrive at a barrier."""
+
 COPY = ".async_copy_global_to_local"  # of either dialect
 
 FOLLOWED = 12
@@ -192,6 +195,28 @@ class _Warps:
         return _later(self.now, self.last)
 
 
+@dataclass
+class _Arrivals:
+    """What has arrived at a ring of barriers; every group of warps waits for all of it.
+
+    Attributes:
+        moments: in their order.
+        taken: how many each group has waited for, by its identity.
+    """
+
+    moments: list[Moment] = field(default_factory=list)
+    taken: dict[int, int] = field(default_factory=dict)
+
+    def next_of(self, warps: _Warps) -> Moment | None:
+        """Return what a group waits for; None where that has not arrived."""
+        number = self.taken.get(id(warps), 0)
+        return self.moments[number] if number < len(self.moments) else None
+
+    def take(self, warps: _Warps) -> None:
+        """Count what a group has waited for."""
+        self.taken[id(warps)] = self.taken.get(id(warps), 0) + 1
+
+
 Blocked = Iterator[None]
 """A walk that stops where warps wait for others."""
 
@@ -237,7 +262,8 @@ class _Execution:
         self._program, self._timing, self._constants = program, timing, constants
         self._demands, self._dram, self._per_byte = demands, dram, per_byte
         self._pipes = dict.fromkeys(("special", "lsu", "memory", "tensor"), START)
-        self._barriers: dict[str, deque[Moment]] = {}
+        self._barriers: dict[str, _Arrivals] = {}
+        self._filled = {step.root for step in program.walk() if step.name.endswith(EXPECTS)}
         self._pending: dict[str, Moment] = {}
         self._iterations: list[Iteration] = []
         self._unknown: dict[str, None] = {}
@@ -396,18 +422,23 @@ class _Execution:
             stuck = len(moved) == len(groups) and not any(entry[2] for entry in moved)
             groups = [entry[:2] for entry in moved]
             if stuck:
-                group = min((entry[0] for entry in moved), key=lambda entry: entry.now.time)
+                group = min((entry[0] for entry in moved), key=self._emptiness)
                 root, slots = group.waits
-                self._barriers.setdefault(root, deque()).extend([group.floor] * slots)
+                self._barriers.setdefault(root, _Arrivals()).moments.extend([group.floor] * slots)
+
+    def _emptiness(self, warps: _Warps) -> tuple[bool, float]:
+        """Return the order in which rings are taken to begin empty: not those that data fills."""
+        return warps.waits[0] in self._filled, warps.now.time
 
     def _wait(self, step: Step, warps: _Warps) -> Blocked:
         """Wait at a barrier in memory until what arrives there has arrived."""
-        arrivals = self._barriers.setdefault(step.root, deque())
+        arrivals = self._barriers.setdefault(step.root, _Arrivals())
         warps.waits = step.root, step.slots
-        while not arrivals:
+        while (arrived := arrivals.next_of(warps)) is None:
             yield
+        arrivals.take(warps)
         warps.waits = "", 1
-        reached = _later(arrivals.popleft(), warps.now)
+        reached = _later(arrived, warps.now)
         begin = warps.now
         warps.floor = Moment(reached.time + self._timing.shared, step, reached)
         self._keep(WAITS, step, begin, warps.floor)
@@ -431,7 +462,11 @@ class _Execution:
             warps.floor = begin = _later(warps.floor, done)
             warps.issued = _later(warps.issued, done)
         elif name in ("arrive_barrier", "tc_gen5_commit", "async_copy_mbarrier_arrive"):
-            self._barriers.setdefault(step.root, deque()).append(_later(warps.now, warps.last))
+            self._arrive(step.root, _later(warps.now, warps.last))
+        elif name == EXPECTS:
+            self._arrive(step.root, warps.now)
+        elif name == "init_barrier":
+            self._barriers[step.root] = _Arrivals()
         elif traits.terminator or traits.call or not (step.results or step.access or step.product):
             self._synchronize(step, warps)
             return
@@ -475,9 +510,17 @@ class _Execution:
             done = self._barrier(step, warps, done)
         if step.access is not None and step.access.kind == "copy to local":
             warps.copied = _later(warps.copied, done)
-            if step.root and "tma" in step.name:
-                self._barriers.setdefault(step.root, deque()).append(done)
+            if step.barrier:
+                self._arrive_late(step.barrier, done)
         return done
+
+    def _arrive(self, root: str, moment: Moment) -> None:
+        self._barriers.setdefault(root, _Arrivals()).moments.append(moment)
+
+    def _arrive_late(self, root: str, moment: Moment) -> None:
+        """Let a copy arrive at the barrier that expects its bytes, which is the last of the ring."""
+        moments = self._barriers.setdefault(root, _Arrivals()).moments
+        moments[-1:] = [_later(moments[-1], moment) if moments else moment]
 
     def _exchanged(self, step: Step, warps: _Warps, done: Moment, demand: Demand) -> Moment:
         """Send a step through the load-store unit, with barriers between its parts."""
@@ -509,7 +552,7 @@ class _Execution:
         is_copy = access.kind == "copy to local"
         held = access.bytes / (4.0 * self._program.threads * warps.number)
         if is_copy:
-            return self._dram
+            return self._dram + (self._constants.boxes if step.barrier else 0)
         if step.runs <= 1:
             return self._dram * self._rounds(held)
         return self._dram * max(1.0, min(8.0, held / self._constants.cap))
