@@ -155,7 +155,6 @@ def kernel_occupancy(
         shared_bytes: of a CTA; None where it has none, or they are not known.
         known: what is known of it as compiled.
     """
-    module = audited.module
     warps = held_warps(audited, pressure.function, known)
     if audited.target is None or warps is None:
         return None

@@ -180,6 +180,8 @@ class Pricing:
             return Demand(
                 issue=issue * count, special=special * timing.special * count, latency=latency
             )
+        if step.name.endswith(".bitcast"):
+            return Demand()
         if step.traits.cast and not self._is_addressing(step):
             issue, special = _cast(step.name, step.input_element, step.element, timing.integer)
             latency = timing.special_latency if special else timing.alu
@@ -195,8 +197,6 @@ class Pricing:
         if self._is_addressing(step):
             return self._constants.indexing
         if name == "arith.mulf" and step.results[0] in self._fused:
-            return 0
-        if name == "arith.bitcast" or name == "tt.bitcast":
             return 0
         if traits.select or name.startswith("arith.cmp"):
             return integer

@@ -24,7 +24,7 @@ from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import address_info, placed_access, sectors_apart
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.occupancy import held_warps
-from tt_layout.audit.operations.details import GlobalDetails, TmaDetails
+from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetails
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
@@ -49,6 +49,9 @@ WIDER = 1.25
 
 BOX_COPIES = ("async_tma_copy_global_to_local", "async_tma_gather")
 """Copies by the tensor memory accelerator that arrive at a barrier."""
+
+LOADED = "load on line "
+"""Part of the reason why an address is not known that a loaded number says."""
 
 _PENDING = ("num", "pendings", "count")
 """Attributes that say how many groups or products a wait lets pending."""
@@ -413,12 +416,13 @@ class _StepReader:
     def _access(self, row: MovementRow, operation: SsaOperation) -> Access:
         details = row.cost.details if row.cost is not None else None
         sectors = wavefronts = None
+        is_scattered = _is_scattered(details)
         if isinstance(details, GlobalDetails):
             sectors = _mean(details.total_sectors, row.executions.number, details.sectors)
             wavefronts = _mean(
                 details.total_lsu_wavefronts, row.executions.number, details.lsu_wavefronts
             )
-            if sectors is None and row.cost is not None and details.sectors_per_request:
+            if is_scattered and row.cost is not None:
                 sectors, wavefronts = self._sectors_apart(operation), row.cost.cycles
             sectors = sectors * details.sector_bytes if sectors is not None else None
         kind = str(row.operation.group)
@@ -435,6 +439,7 @@ class _StepReader:
             touched=touched,
             apart=self._apart(operation) if is_hidden else 1,
             filled=self._filled.get(row.operation.line, 1),
+            is_scattered=is_scattered,
         )
 
     def _sectors_apart(self, operation: SsaOperation) -> float | None:
@@ -479,6 +484,13 @@ class _StepReader:
             return ""
         memory = (value for value in operation.operands if _is_barrier(self._function, value))
         return next((_root(value).name for value in memory), "")
+
+
+def _is_scattered(details: Details | None) -> bool:
+    """Tell whether nothing but loaded numbers is missing of the addresses of an access."""
+    if not isinstance(details, GlobalDetails) or details.sectors_per_request is None:
+        return False
+    return all(LOADED in reason for reason in details.unknown)
 
 
 def _is_barrier(function: SsaFunction, value: Value) -> bool:

@@ -353,7 +353,7 @@ def _moved(program: Program, programs: int, total: Mapping[str, float], again: _
         * step.runs
         * programs
         * step.access.apart
-        * FIRST[step.access.kind]
+        * (FIRST[step.access.kind] if step.access.is_scattered else 1)
         for step in program.walk()
         if step.access is not None and step.access.kind in FIRST and step.access.touched is None
     )

@@ -65,6 +65,7 @@ class Access:
         apart: the part of the programs that touch bytes of their own there, as far as addresses
             that are not known tell.
         filled: the part of the lines of 128 bytes that an execution asks for, where it is known.
+        is_scattered: whether loaded numbers say where its bytes are.
     """
 
     kind: str
@@ -75,6 +76,7 @@ class Access:
     touched: float | None = None
     apart: float = 1
     filled: float = 1
+    is_scattered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -518,7 +518,7 @@ class _Execution:
         self._barriers.setdefault(root, _Arrivals()).moments.append(moment)
 
     def _arrive_late(self, root: str, moment: Moment) -> None:
-        """Let a copy arrive at the barrier that expects its bytes, which is the last of the ring."""
+        """Let a copy arrive at the barrier that expects its bytes: the last of the ring."""
         moments = self._barriers.setdefault(root, _Arrivals()).moments
         moments[-1:] = [_later(moments[-1], moment) if moments else moment]
 

@@ -1,0 +1,213 @@
+"""Time of what loaded numbers point at, and of partitions that hand data over at barriers."""
+
+from __future__ import annotations
+
+import pytest
+
+import tt_layout
+from tt_layout.audit.time.estimate import Estimate
+from tt_layout.audit.time.launch import FIRST
+from tt_layout.hardware import find_target
+
+HEAD = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#n = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#m = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90",
+                   "ttg.threads-per-warp" = 32 : i32} {
+"""
+
+
+def timed(text: str, programs: int = 1 << 15) -> Estimate:
+    return tt_layout.estimate(HEAD + text + "\ntt.return }}", grid=(programs,))
+
+
+def indexed(access: str, factor: int = 1) -> Estimate:
+    """Return the estimate of a kernel that loads numbers, and touches what they point at."""
+    return timed(f"""
+    tt.func public @f(%t: !tt.ptr<i32> {{tt.divisibility = 16 : i32}},
+                      %p: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+      %block = arith.constant 128 : i32
+      %some = arith.constant dense<{factor}> : tensor<128xi32, #b>
+      %none = arith.constant dense<0> : tensor<128xi32, #b>
+      %id = tt.get_program_id x : i32
+      %at = arith.muli %id, %block : i32
+      %base = tt.addptr %t, %at : !tt.ptr<i32>, i32
+      %range = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<128xi32, #b>
+      %first = tt.splat %base : !tt.ptr<i32> -> tensor<128x!tt.ptr<i32>, #b>
+      %q = tt.addptr %first, %range : tensor<128x!tt.ptr<i32>, #b>, tensor<128xi32, #b>
+      %x = tt.load %q : tensor<128x!tt.ptr<i32>, #b>
+      %one = tt.load %base : !tt.ptr<i32>
+      %all = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #b>
+      %apart = tt.addptr %all, %x : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+      %row = arith.muli %one, %block : i32
+      %begin = tt.addptr %p, %row : !tt.ptr<f32>, i32
+      %rows = tt.splat %begin : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #b>
+      %together = tt.addptr %rows, %range : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+      %v = arith.constant dense<1.0> : tensor<128xf32, #b>
+      {access}""")
+
+
+LOAD = "%y = tt.load %{} : tensor<128x!tt.ptr<f32>, #b>"
+ADD = (
+    "%y = tt.atomic_rmw fadd, {}, gpu, %{}, %v : "
+    "(tensor<128x!tt.ptr<f32>, #b>, tensor<128xf32, #b>) -> tensor<128xf32, #b>"
+)
+PROGRAMS = 1 << 15
+
+
+class TestScattered:
+    def test_each_element_asks_for_a_sector_of_its_own(self) -> None:
+        apart, together = (indexed(LOAD.format(name)).terms["L2"] for name in ("apart", "together"))
+        without = indexed("").terms["L2"]
+        assert (apart - without) / (together - without) == pytest.approx(8)
+
+    def test_a_part_of_what_is_pointed_at_comes_from_memory(self) -> None:
+        with_it, without = (indexed(text).terms["DRAM"] for text in (LOAD.format("together"), ""))
+        moved = FIRST["global load"] * 512 * PROGRAMS
+        assert with_it - without == pytest.approx(moved / 4.5e12, rel=0.03)
+
+    def test_nothing_comes_from_memory_of_what_is_added_up(self) -> None:
+        text = ADD.format("relaxed", "apart")
+        with_it, without = (indexed(one).terms["DRAM"] for one in (text, ""))
+        assert with_it <= without * 4.5 / 4.05
+
+    def test_an_argument_that_is_missing_is_no_loaded_number(self) -> None:
+        text = """
+        tt.func public @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+          %range = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #b>
+          %s = tt.splat %n : i32 -> tensor<128xi32, #b>
+          %far = arith.muli %range, %s : tensor<128xi32, #b>
+          %all = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #b>
+          %q = tt.addptr %all, %far : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+          %y = tt.load %q : tensor<128x!tt.ptr<f32>, #b>
+        """
+        [step] = (step for step in timed(text).program.walk() if step.name == "tt.load")
+        assert step.access is not None
+        assert (step.access.is_scattered, step.access.sector_bytes) == (False, None)
+
+    def test_atomics_that_order_memory_are_answered(self) -> None:
+        timing = find_target("h200").product.timing
+        answered, plain = (
+            indexed(ADD.format(order, "apart")).terms["atomics"] for order in ("acq_rel", "relaxed")
+        )
+        assert plain == pytest.approx(128 * PROGRAMS / 132 / timing.atomic_sectors / 1.95e9)
+        assert answered / plain == pytest.approx(timing.atomic_sectors / timing.atomic_answers)
+
+
+def test_bits_that_are_read_as_another_type_cost_nothing() -> None:
+    casts = "\n".join(
+        f"%c{k} = tt.bitcast %v : tensor<128xf32, #b> -> tensor<128xi32, #b>" for k in range(99)
+    )
+    assert indexed(casts).launch.latency == pytest.approx(indexed("").launch.latency)
+
+
+TILE = "!ttg.memdesc<64x64xf16, #n, #m, mutable>"
+BARRIER = "!ttg.memdesc<1xi64, #s, #m, mutable>"
+RING = "!ttg.memdesc<3x1xi64, #s, #m, mutable>"
+DESCRIPTOR = "!tt.tensordesc<tensor<64x64xf16, #n>>"
+COPY = (
+    f"ttng.async_tma_copy_global_to_local %d[%zero, %zero] %tile, %full, %true : {DESCRIPTOR}, "
+    f"{BARRIER} -> {TILE}\n"
+)
+WAIT = f"ttng.wait_barrier %full, %zero : {BARRIER}\n"
+
+
+def boxed(body: str) -> float:
+    """Return the latency of a program that copies a box."""
+    found = timed(
+        f"""
+    tt.func public @f(%d: {DESCRIPTOR}) {{
+      %zero = arith.constant 0 : i32
+      %true = arith.constant true
+      %tile = ttg.local_alloc : () -> {TILE}
+      %full = ttg.local_alloc : () -> {BARRIER}
+      ttng.init_barrier %full, 1 : {BARRIER}
+      ttng.barrier_expect %full, 8192, %true : {BARRIER}
+      {body}""",
+        132,
+    )
+    return found.launch.walked.cycles
+
+
+def partitioned(consumers: int, attributes: str = "", iterations: int = 64) -> Estimate:
+    """Return the estimate of warps that copy boxes, and others that wait for each of them."""
+    given = "%dd, %ring, %free"
+    types = f"{DESCRIPTOR}, {RING}, {RING}"
+    arguments = f"%x: {DESCRIPTOR}, %filled: {RING}, %emptied: {RING}"
+    loop = "scf.for %i = %z to %end step %one : i32 {"
+    numbers = f"""
+      %z = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %end = arith.constant {iterations} : i32
+      %true = arith.constant true"""
+    arrive = f"""
+        %e = ttg.memdesc_index %emptied[%z] : {RING} -> {BARRIER}
+        ttng.arrive_barrier %e, 128 : {BARRIER}"""
+    parts = "\n".join(
+        f"""
+      partition{k}({arguments}) num_warps(4) {{ {numbers}
+        {loop}
+          %f = ttg.memdesc_index %filled[%z] : {RING} -> {BARRIER}
+          ttng.wait_barrier %f, %z : {BARRIER} {arrive * (k == 0)}
+        }}
+        ttg.warp_return
+      }}"""
+        for k in range(consumers)
+    )
+    warps = f"partitionNumWarps = array<i32: {', '.join(['4'] * consumers)}>"
+    return timed(
+        f"""
+    tt.func public @f(%dd: {DESCRIPTOR}) {{
+      %ring = ttg.local_alloc : () -> {RING}
+      %free = ttg.local_alloc : () -> {RING}
+      %tile = ttg.local_alloc : () -> {TILE}
+      ttg.warp_specialize({given}) attributes {{{warps}{attributes}}}
+      default {{ {numbers}
+        {loop}
+          %e = ttg.memdesc_index %free[%z] : {RING} -> {BARRIER}
+          ttng.wait_barrier %e, %one : {BARRIER}
+          %full = ttg.memdesc_index %ring[%z] : {RING} -> {BARRIER}
+          ttng.barrier_expect %full, 8192, %true : {BARRIER}
+          {COPY.replace("%d[%zero, %zero]", "%dd[%z, %z]")}
+        }}
+        ttg.warp_yield
+      }}
+      {parts} : ({types}) -> ()
+      """,
+        132,
+    )
+
+
+class TestBarriers:
+    def test_a_wait_is_for_the_copy_that_arrives_there(self) -> None:
+        fences = "ttng.fence_async_shared {bCluster = false}\n" * 20
+        without, with_it = boxed(COPY + fences), boxed(COPY + WAIT + fences)
+        assert with_it - without > 500
+
+    def test_a_wait_is_for_all_copies_that_are_expected_there(self) -> None:
+        one, many = boxed(COPY + WAIT), boxed(COPY * 9 + WAIT)
+        assert many > one + 8 * 8192 / 68 / 2
+
+    def test_a_barrier_that_begins_anew_has_nothing_left_over(self) -> None:
+        again = f"ttng.init_barrier %full, 1 : {BARRIER}\n"
+        again += f"ttng.barrier_expect %full, 8192, %true : {BARRIER}\n"
+        whole = boxed(COPY + again + COPY + WAIT)
+        stale = boxed(COPY + again.partition("\n")[2] + COPY + WAIT)
+        assert whole >= stale
+        assert whole > 500
+
+    def test_every_partition_waits_for_the_same_data(self) -> None:
+        one, two = (partitioned(number).launch.walked.cycles for number in (1, 2))
+        assert two == pytest.approx(one, rel=0.1)
+
+    def test_a_ring_lets_as_many_copies_fly_as_it_has_parts(self) -> None:
+        few, many = (partitioned(1, iterations=n).launch.walked.cycles for n in (64, 128))
+        each = (many - few) / 64
+        latency = boxed(COPY + WAIT)
+        assert latency / 4 < each < latency / 2
+
+    def test_partitions_that_share_out_registers_take_all_of_them(self) -> None:
+        pooled = partitioned(2, ", requestedRegisters = array<i32: 232, 232>")
+        assert (pooled.launch.resident, partitioned(2).launch.resident > 1) == (1, True)
