@@ -519,8 +519,7 @@ class _Execution:
 
     def _arrive_late(self, root: str, moment: Moment) -> None:
         """Let a copy arrive at the barrier that expects its bytes: the last of the ring."""
-        moments = self._barriers.setdefault(root, _Arrivals()).moments
-        moments[-1:] = [_later(moments[-1], moment) if moments else moment]
+        self._barriers.setdefault(root, _Arrivals()).moments[-1:] = [moment]
 
     def _exchanged(self, step: Step, warps: _Warps, done: Moment, demand: Demand) -> Moment:
         """Send a step through the load-store unit, with barriers between its parts."""
