@@ -88,7 +88,10 @@ class TestScattered:
         assert (step.access.is_scattered, step.access.sector_bytes) == (False, None)
 
     def test_atomics_that_order_memory_are_answered(self) -> None:
-        timing = find_target("h200").product.timing
+        product = find_target("h200").product
+        assert product is not None
+        timing = product.timing
+        assert timing is not None
         answered, plain = (
             indexed(ADD.format(order, "apart")).terms["atomics"] for order in ("acq_rel", "relaxed")
         )
