@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,6 +102,33 @@ def test_functions_that_call_others_are_other_functions() -> None:
     modules = parse_ir(source.text)
     list(auditor.once(Dump(source), iter(modules), audits.append))
     assert [audit.module.line for audit in audits] == [modules[0].line, modules[1].line]
+
+
+def test_plain_data_of_a_text_is_made_once_and_has_the_lines_of_each_place() -> None:
+    text = KERNELS[0].read_text(encoding="utf-8")
+    alias = "#b = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
+    wrong = f"{alias}{alias}module {{\n}}\n"
+    source = Source("".join(f"{HEADER}{part}\n\n" for part in [wrong, text] * 3))
+    audits = list[Audit]()
+
+    def conclude(audit: Audit) -> dict[str, Any]:
+        audits.append(audit)
+        return audit_data(audit)
+
+    modules = parse_ir(source.text)
+    data = [*Auditor(Reading(progress=silent)).data(Dump(source), iter(modules), conclude)]
+    assert json.loads(json.dumps(data)) == [
+        json.loads(json.dumps(audit_data(audit_module(module)))) for module in modules
+    ]
+    assert len(audits) == 4, "one of the text, and each module that names a line in an error"
+
+
+def test_a_header_is_a_line_of_the_modules_of_a_text() -> None:
+    text = SOFTMAX.read_text(encoding="utf-8")
+    shared = SharedWork()
+    for dump in (f"{HEADER}{text}", text, f"\n{text}"):
+        [module] = parse_ir(dump)
+        assert audit_data(audit_module(module, shared)) == audit_data(audit_module(module))
 
 
 def test_an_answer_with_lines_is_that_of_modules_on_one_line() -> None:

@@ -18,6 +18,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.scope import Interner
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.kernels.seen import Launch
+from tt_layout.mlir.source import data_in_file
 
 MAX_KNOWN = 1 << 24
 """Characters of dumps after which what is known of them is forgotten, to bound the memory."""
@@ -132,6 +133,31 @@ class Auditor:
                 return conclude(self._audit(dump, module, shared))
 
             yield module, self._concluded.once(module, answer)
+
+    def data(
+        self, dump: Dump, modules: Modules | None, conclude: Callable[[Audit], dict[str, Any]]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the plain data of modules where they stand, made once for those of a text.
+
+        Args:
+            dump: as it was opened, of no known launch.
+            modules: those that are audited; by default those that are meant.
+            conclude: makes the data of an audit; always the same function.
+
+        Raises:
+            LayoutError: as for `audits`.
+        """
+        for module in modules or dump.meant(self._reading, self.interner):
+            shared = self._shared_for(module)
+            shared.modules.give(self._reading.given or GivenValues())
+
+            def answer(module: Module = module, shared: SharedWork = shared) -> dict[str, Any]:
+                is_same = module.stands_alone and module.error is None
+                return conclude(self._audit(dump, module.unplaced if is_same else module, shared))
+
+            data = shared.modules.once(module, conclude, answer, has_lines=False)
+            placed = data_in_file(data, module.place.first_line - 1)
+            yield {**placed, "pass": module.pass_name, "stage": module.stage}
 
     def _shared_for(self, module: Module) -> SharedWork:
         """Return what is known of earlier modules where the next one is audited."""

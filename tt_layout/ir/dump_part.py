@@ -159,12 +159,14 @@ class Part:
         return not (self.module is not None or self.has_aliases or self.functions or self.offsets)
 
     def stands_alone(self, text: str) -> bool:
-        """Return whether its text alone determines what it means.
+        """Return whether its text alone, wherever it stands, determines what is said of it.
 
         Args:
             text: of the dump.
         """
         both = self.aliases, self.type_aliases
+        if any(alias.repeats is not None for alias in self.aliases.defined.values()):
+            return False  # the error of an alias names the line of another
         if not any(aliases.has_earlier for aliases in both):
             return True
         names = set(_NAME.findall(text, self.start, self.end)) if self.has_aliases else None

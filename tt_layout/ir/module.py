@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
@@ -13,7 +13,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import BACKENDS, Gpu, find_gpu, intel
 from tt_layout.ir.names import name_today, stated
 from tt_layout.ir.types import IRType
-from tt_layout.mlir.source import Source, Span
+from tt_layout.mlir.source import Source, Span, UnplacedLine
 from tt_layout.releases import Release
 
 if TYPE_CHECKING:
@@ -330,6 +330,19 @@ class Module:
     def choice(self) -> PassChoice | None:
         """Which of the modules of a compilation it is, where it was taken among them."""
         return self.place.choice
+
+    @property
+    def unplaced(self) -> Module:
+        """The same module as one whose lines are told where they are printed."""
+        first = self.place.first_line
+        source = self.source.beginning_with(UnplacedLine(1 + self.source.first_line - first))
+        span = replace(self.span, source=source)
+        place = replace(self.place, span=span, line=UnplacedLine(self.own_line(self.line)))
+        operations = [
+            operation._replace(line=UnplacedLine(self.own_line(operation.line)))
+            for operation in self.operations
+        ]
+        return replace(self, place=place, operations=tuple(operations))
 
     def line_in_source(self, line: int) -> int:
         """Return the line of the source of one of its own lines."""

@@ -204,8 +204,6 @@ class KnownTexts:
             return
         if any(isinstance(t.encoding, LayoutError) for t in module.types.distinct):
             return
-        if any(definition.repeats is not None for definition in part.aliases.defined.values()):
-            return
         start, end = part.between_headers
         if end - start > MAX_REPEATED:
             return

@@ -6,7 +6,7 @@ import re
 from codecs import IncrementalDecoder, getincrementaldecoder
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, file_error
 from tt_layout.safe_text import safe
@@ -87,6 +87,17 @@ def in_file(text: str, down: int) -> str:
     return _UNPLACED.sub(lambda line: str(int(line[1]) + down), text)
 
 
+def data_in_file(data: Any, down: int) -> Any:
+    """Return plain data with the lines of a file, of a piece with so many lines above it."""
+    if isinstance(data, dict):
+        return {key: data_in_file(value, down) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [data_in_file(value, down) for value in data]
+    if isinstance(data, UnplacedLine):
+        return int(data) + down
+    return in_file(data, down) if isinstance(data, str) else data
+
+
 @dataclass(frozen=True)
 class Source:
     """A text and the name under which messages speak of it.
@@ -120,6 +131,12 @@ class Source:
             line = text.rfind("\n", start, start + BLOCK) + 1 or line
             blocks.append((count, line))
         return blocks
+
+    def beginning_with(self, line: int) -> Source:
+        """Return the text as one whose first line has another number."""
+        source = Source(self.text, self.name, line)
+        vars(source)["_blocks"] = self._blocks
+        return source
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """Return the 1-based line and column of a character offset."""

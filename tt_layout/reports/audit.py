@@ -90,6 +90,7 @@ class AuditReport(Printed, Generic[Audits]):
         measured: what Nsight Compute counted; None without it.
         argument: the dump as a command line names and reads it; None where ``tt-layout apply``
             takes none.
+        modules: the plain data of modules, made one by one; None where it is made of the audits.
     """
 
     file: str
@@ -105,6 +106,7 @@ class AuditReport(Printed, Generic[Audits]):
     top: int | None = None
     brief: ManyModules | None = None
     argument: DumpArgument | None = None
+    modules: Iterator[dict[str, Any]] | None = None
 
     def __eq__(self, other: object) -> bool:
         """Tell whether another report says the same."""
@@ -176,7 +178,9 @@ class AuditReport(Printed, Generic[Audits]):
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/audit-json.md``."""
         modules: Iterable[dict[str, Any]] = map(self._module_data, self.audits)
-        if isinstance(self.audits, Sequence):  # else they are written one by one
+        if self.modules is not None:
+            modules = self.modules
+        elif isinstance(self.audits, Sequence):  # else they are written one by one
             modules = list(modules)
         data = {"version": JSON_VERSION, "file": self.file, "modules": modules}
         if self.histories:

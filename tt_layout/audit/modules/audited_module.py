@@ -1,8 +1,9 @@
 """A module with all that its audit looks up: layouts over types, operations, what was concluded.
 
 Most passes leave a module as it is, and it is printed again; the log of several processes has each
-kernel as often.  What is concluded without lines holds wherever the text stands.  What names lines
-holds for the same text that begins on the same line, as in two dumps that are alike.
+kernel as often.  What is concluded without lines, or with those of the module, holds wherever the
+text stands.  What names lines of the dump holds for the same text that begins on the same line, as
+in two dumps that are alike.
 """
 
 from __future__ import annotations
@@ -134,8 +135,9 @@ def _text(module: Module) -> str | None:
     if module.error is not None or not module.stands_alone or length > MAX_LENGTH:
         return None
     text = module.span.text
-    # The header names the pass; what is below it is as far from it in each module.
-    return text.partition("\n")[2].rstrip() if module.pass_name is not None else text.rstrip()
+    if module.pass_name is not None:  # by the header, which is a line all the same
+        text = "\n" + text.partition("\n")[2]
+    return text.rstrip()
 
 
 class NamelessConclusions(Generic[T]):

@@ -37,9 +37,11 @@ from tt_layout.kernels.trace import ProgramText
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit import AuditReport, page_command
+from tt_layout.reports.audit_data import audit_data
 from tt_layout.reports.compared_dumps import ALL as EVERY_PASS
 from tt_layout.reports.compared_dumps import BaselineReport, Comparing, changes_between
 from tt_layout.reports.formats import format_named, formats_of, in_words
+from tt_layout.reports.formats.json import Json
 from tt_layout.reports.kernel_overview import EachKernel, KernelOverview
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.progress import characters_shown, dumps_shown
@@ -336,6 +338,12 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     brief = None
     if is_brief:
         brief, modules = _in_brief(dump, modules or dump.meant(reading), reading)
+    is_data = output_format == Json.name and not chosen.fail_on and measured is None
+    data = (
+        _checked_data(dump, reading, modules, chosen.sort)
+        if is_data and dump.launch is None
+        else None
+    )
     audits = _checked_audits(dump, reading, modules)
     if chosen.fail_on or annotates:
         audits = watcher.pass_on(file, audits)
@@ -358,6 +366,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
         top=chosen.top,
         brief=brief,
         argument=DumpArgument(file, chosen.words) if file != "-" else None,
+        modules=data,
     )
     emit(report, output_format)
     return tell_failures(watcher)
@@ -386,6 +395,19 @@ def _checked_audits(dump: Dump, reading: Reading, modules: Modules | None) -> It
     """
     auditor = Auditor(reading, keeps_text=not dump.pieces)
     yield from auditor.audits(dump, modules)
+    auditor.check_given()
+
+
+def _checked_data(
+    dump: Dump, reading: Reading, modules: Modules | None, sort: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the plain data of a dump's modules.
+
+    Raises:
+        LayoutError: at the end, if a value is given for an argument that no module has.
+    """
+    auditor = Auditor(reading, keeps_text=not dump.pieces)
+    yield from auditor.data(dump, modules, lambda audit: audit_data(sort_movements(audit, sort)))
     auditor.check_given()
 
 
