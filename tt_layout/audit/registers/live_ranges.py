@@ -160,10 +160,10 @@ def live_ranges(
     model: CompilerModel,
     *,
     by_row: bool,
-    slices_of: Callable[[Value], float] = lambda value: 0.0,
-    elements_of: Callable[[Value], int] = lambda value: 0,
-    is_address: Callable[[Value], bool] = lambda value: False,
-    is_wide: Callable[[Value], bool] = lambda value: False,
+    slices_of: Callable[[Value], float],
+    elements_of: Callable[[Value], int],
+    is_address: Callable[[Value], bool],
+    is_wide: Callable[[Value], bool],
 ) -> LiveRanges:
     """Return the live ranges that take registers in a body.
 
