@@ -5,7 +5,9 @@ What a layout means is computed here once more, by `meaning`, with plain ints an
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 import random
 from collections.abc import Callable, Iterator, Mapping
 
@@ -14,6 +16,7 @@ import pytest
 from tiers import slow
 
 from tt_layout import LayoutError, LinearLayout
+from tt_layout.algebra.arrays import F2Map, count_zeros
 from tt_layout.algebra.span import F2Span
 
 Point = dict[str, int]
@@ -371,6 +374,21 @@ def test_the_span_expresses_exactly_what_it_holds(choose: random.Random) -> None
 
 
 # -- rearranging --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [[1, 1, 0, 0, 2], [0, 3, 1, 2, 3], [1, 2, 4, 7, 0]])
+def test_zeros_of_a_box_are_those_of_its_points(function: list[int]) -> None:
+    rows, columns = [[*itertools.combinations(range(n + 1), 2)] for n in (4, 8)]
+    for (top, bottom), (left, right) in itertools.product(rows, columns):
+        points = itertools.product(range(top, bottom), range(left, right))
+        values = [
+            functools.reduce(
+                operator.xor, (v for bit, v in enumerate(function) if 8 * r + c >> bit & 1), 0
+            )
+            for r, c in points
+        ]
+        ranges = [(top, bottom), (left, right)]
+        assert count_zeros(F2Map(tuple(function)), ranges, [4, 8]) == values.count(0)
 
 
 def test_transposing_changes_the_order_and_nothing_else(maps: list[LinearLayout]) -> None:

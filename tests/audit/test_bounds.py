@@ -396,7 +396,7 @@ def test_the_traffic_of_an_access_is_counted_once(monkeypatch: pytest.MonkeyPatc
 
 ADDED = """
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
-  tt.func public @f(%p: !tt.ptr<f32>, %n: i32, %v: f32) {
+  tt.func public @f(%p: !tt.ptr<f32>, %n: i32, %v: f32, %k: i1) {
     %t = arith.constant true
     %x = tt.get_program_id x : i32
     %y = tt.get_program_id y : i32
@@ -477,6 +477,7 @@ def test_exchanges_of_one_integer_follow_each_other() -> None:
         ("%y", "%t", "90", 100),
         ("%x", "%t", "90", 64),
         ("%n", "%m", "90", None),
+        ("%n", "%k", "90", None),
         ("%n", "%t", "80", None),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -20,7 +21,7 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.kinds import MAX_PARTS, kinds_of_runs
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.unknown import UnknownError
-from tt_layout.ir.ssa import SsaFunction, SsaReader
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader
 
 HEAD = """
 tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %t: i1) {
@@ -185,12 +186,24 @@ def test_programs_that_are_alike_are_evaluated_once() -> None:
     assert sorted(count for count, _ in asked) == [16, 16 * 1562, 16 * (4096 - 1563)]
 
 
-def test_too_many_kinds_of_programs_are_refused() -> None:
+@pytest.mark.parametrize(
+    "question",
+    [
+        lambda e, store: traffic(e, store, SHAPE, addresses(e.function)),
+        lambda e, store: values_of_all(
+            [e.value(value) for value in store.operands], SHAPE, addresses(e.function)
+        ),
+    ],
+    ids=["of all executions", "of the values"],
+)
+def test_too_many_kinds_of_programs_are_refused(
+    question: Callable[[Evaluator, SsaOperation], object],
+) -> None:
     function = function_of(BODIES["a product of what differs"])
     [store] = [o for o in function.walk() if o.name == "test.store"]
     grid = Grid(function, GivenValues({"n": 1}), (2 * MAX_PARTS, 1, 1))
     with pytest.raises(UnknownError) as error:
-        list(grid.answers(lambda e: traffic(e, store, SHAPE, addresses(function))))
+        list(grid.answers(lambda e: question(e, store)))
     assert error.value.unknown.reasons == {f"more than {MAX_PARTS} kinds of programs"}
 
 

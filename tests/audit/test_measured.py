@@ -173,6 +173,14 @@ def test_lines_of_the_program(run: Run) -> None:
     assert (store["measured"], store["predicted"]) == (80_000, 64_000)
 
 
+@pytest.mark.parametrize(("file", "is_its"), [("C:\\src\\make.py", True), ("/src/lib.py", False)])
+def test_lines_are_of_the_file_of_their_name(file: str, is_its: bool, run: Run) -> None:
+    page = source_page().replace("/src/make.py", file)
+    [launch] = measured(run, page, *VALUES)
+    [line] = [one for one in launch["lines"] if (one["file"], one["line"]) == (file, 37)]
+    assert {count["predicted"] > 0 for count in line["counters"]} == {is_its}
+
+
 @pytest.mark.slow
 def test_pages_of_a_gpu(run: Run) -> None:
     """What an H200 counted of two kernels of Triton 3.6 is what is predicted, line by line."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
+import subprocess
 import sys
 from contextvars import copy_context
+from multiprocessing import Process
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +19,7 @@ from small_modules import NVMMA, ROWS
 
 from tt_layout.__main__ import main as start
 from tt_layout.mlir.source import dumps_below
-from tt_layout.worker import begin_worker
+from tt_layout.worker import begin_worker, processors
 
 
 @pytest.fixture
@@ -94,3 +97,28 @@ def test_a_worker_leaves_interrupts_and_ends_with_its_pipe(monkeypatch: pytest.M
     assert told == {signal.SIGINT: signal.SIG_IGN, signal.SIGPIPE: signal.SIG_DFL}
     monkeypatch.delattr(signal, "SIGPIPE")  # as on Windows
     copy_context().run(begin_worker)
+
+
+def test_a_worker_that_has_done_its_work_ends_before_its_parent() -> None:
+    worker = Process(target=begin_worker)
+    worker.start()
+    try:
+        worker.join(30)
+        assert worker.exitcode == 0
+    finally:
+        worker.kill()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no process")
+def test_processors_are_those_that_the_process_may_use() -> None:
+    mine = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(mine)})
+        assert processors() == 1
+    finally:
+        os.sched_setaffinity(0, mine)
+
+
+def test_the_package_is_imported_where_no_process_is_forked() -> None:
+    code = "import os, random, numpy; del os.register_at_fork; import tt_layout"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -91,6 +91,19 @@ def test_a_basis_of_padded_memory_is_a_power_of_two() -> None:
     assert str(caught.value).splitlines()[2].index("^") == text.index("[[3")
 
 
+@pytest.mark.parametrize(
+    ("fields", "given"),
+    [
+        ("offset = [[1, 0], [0, 1]], order = [1, 0], block = []", "order, offset, block"),
+        ("order = [1, 0], block = []", "order, block"),
+        ("", "neither"),
+    ],
+)
+def test_padded_memory_is_given_in_one_way(fields: str, given: str) -> None:
+    with pytest.raises(LayoutError, match=f"offset and block, got {given}\n"):
+        parse_layout(f"#ttg.padded_shared<[16:+4] {{{fields}}}>")
+
+
 def test_split_parameters_of_three_dimensions_keep_the_rank() -> None:
     ctas = "CTAsPerCGA = [1, 1, 1], CTASplitNum = [1, 1, 1], CTAOrder = [2, 1, 0]"
     text = NVMMA.format(128, 16, f", {ctas}")

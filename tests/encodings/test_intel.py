@@ -369,6 +369,18 @@ def test_the_rule_that_is_broken_is_named(old: str, new: str, why: str) -> None:
     assert why in message
 
 
+def test_blocks_have_two_dimensions() -> None:
+    row = "tensor<64x!tt.ptr<f16>, #ttg.slice<{dim = 0, parent = #dpas}>>"
+    text = MATMUL.read_text().replace(
+        "      %bv = tt.load", f"      %bias = tt.load %row : {row}\n      %bv = tt.load"
+    )
+    text = text.replace(
+        "    %acc:2 =", f"    %row = tt.splat %b : !tt.ptr<f16> -> {row}\n    %acc:2 ="
+    )
+    messages = [message for kind, message in findings(text) if kind == "block-loads"]
+    assert any("they are for tensors of two dimensions or more" in one for one in messages)
+
+
 ERAS = [
     [],
     [("ttig.support_2d_block_io", "ttig.support_sg_2d_block")],

@@ -248,14 +248,21 @@ def test_of_a_read_of_two_addresses_the_first_is_drawn() -> None:
     assert figure.grids[1].labels == [[f"T{lane}:0"] for lane in range(64)]
 
 
-def test_a_copy_from_tensor_memory_names_who_holds_each_cell() -> None:
+@pytest.mark.parametrize(
+    ("access", "ends"), [("load", ("source", "destination")), ("store", ("destination", "source"))]
+)
+def test_a_copy_of_tensor_memory_names_who_holds_each_cell(
+    access: str, ends: tuple[str, str]
+) -> None:
     rows = (
         "#ttg.linear<{register = [[0, 1], [0, 2], [0, 4], [0, 8]], lane = [[1, 0], [2, 0], "
         "[4, 0], [8, 0], [16, 0]], warp = [[32, 0], [64, 0]], block = []}>"
     )
     memory = held(GALLERY["TMEM"].replace("blockN = 8", "blockN = 16"), "!ttg.memdesc<128x16xf32>")
-    source, found = draw(held(rows, "tensor<128x16xf32>"), memory).grids
-    assert source.labels == [[f"R{r}:C{c}" for c in range(16)] for r in range(32)]
+    drawn, found = draw(held(rows, "tensor<128x16xf32>"), memory, access=access).grids
+    titles = f"{ends[0]}: tensor memory", f"{ends[1]}: lane and register"
+    assert (drawn.title, found.title) == titles
+    assert drawn.labels == [[f"R{r}:C{c}" for c in range(16)] for r in range(32)]
     assert found.labels == [[f"T{r}:{c}" for c in range(16)] for r in range(32)]
     assert found.colours.tolist() == [[r] * 16 for r in range(32)]
 

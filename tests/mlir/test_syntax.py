@@ -264,7 +264,14 @@ def test_what_the_compiler_refuses_is_refused(text: str) -> None:
         parse(text)
 
 
-def test_tiles_of_wmma_are_all_reached() -> None:
-    text = "#ttg.amd_wmma<{version = 2, ctaLayout = {warp = [[1, 1], [2, 0]]}}>"
-    with pytest.raises(LayoutError, match="ctaLayout must reach every tile"):
+@pytest.mark.parametrize(
+    ("tiles", "fault"),
+    [
+        ("warp = [[1, 1], [2, 0]]", "ctaLayout must reach every tile"),
+        ("warp = [[0, 1], [1]]", r"basis of ctaLayout\.warp must have 2 numbers"),
+    ],
+)
+def test_tiles_of_wmma_are_all_reached(tiles: str, fault: str) -> None:
+    text = f"#ttg.amd_wmma<{{version = 2, ctaLayout = {{{tiles}}}}}>"
+    with pytest.raises(LayoutError, match=fault):
         parse_layout(text).to_linear_layout([64, 64])

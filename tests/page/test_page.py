@@ -184,6 +184,14 @@ def test_the_page_of_a_dump_has_its_findings_and_data_movements() -> None:
     names = [data["layouts"][number]["name"] for number in conversion["layouts"]]
     assert names == [conversion["from"], conversion["to"]] == ["#mma", "#blocked1"]
     assert conversion["facts"]["wavefronts"] > 0
+    types = {one["name"]: one["type"] for one in module["movements"]}
+    assert types == {
+        "ttg.local_alloc": "memdesc<2x32x64xf16>",
+        "ttg.async_copy_global_to_local": "tensor<32x64x!tt.ptr<f16>>",
+        "ttg.local_load": "tensor<16x64xf16>",
+        "ttg.convert_layout": "tensor<128x64xf16>",
+        "tt.store": "tensor<128x64x!tt.ptr<f16>>",
+    }
     assert module["first"] == 1
     assert [found["lines"] for found in module["findings"]] == [[139]]
 

@@ -56,6 +56,27 @@ def test_only_regular_files_are_opened(tmp_path: Path) -> None:
 
 
 @needs_pipes
+def test_what_became_a_pipe_before_it_was_opened_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, opened, numbers = tmp_path / "a", os.open, list[int]()
+    path.write_bytes(b"abc")
+
+    def late(name: str, flags: int) -> int:
+        path.unlink()
+        os.mkfifo(path)
+        numbers.append(opened(name, flags))
+        return numbers[-1]
+
+    monkeypatch.setattr(os, "open", late)
+    with pytest.raises(LayoutError, match="a pipe, not a file"):
+        read_bytes(str(path))
+    [number] = numbers
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(number)
+
+
+@needs_pipes
 def test_whoever_writes_a_pipe_is_not_woken(tmp_path: Path) -> None:
     """Opening it for a moment would end them: nobody reads what they write."""
     os.mkfifo(tmp_path / "pipe")
