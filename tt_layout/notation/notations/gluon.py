@@ -67,7 +67,7 @@ def _coalesced(context: Context) -> Encoding:
         raise LayoutError("a CoalescedLayout depends on the width of an element: give the type")
     return coalesced_blocked(
         shape,
-        max(1, min(shape[-1], VECTOR_BITS // max(8, context.element_bits))),
+        VECTOR_BITS,  # more than a lane takes of any row
         element_bits=context.element_bits,
         num_warps=context.num_warps,
         threads_per_warp=context.threads_per_warp,
