@@ -40,6 +40,7 @@ LAYOUT = parse_layout(BLOCKED).to_linear_layout([64, 64])
 ANY: Any = 3
 NONE: Any = None
 TEXT: Any = "64"
+PLAIN = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
 
 CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "width 0": (lambda: global_access(LAYOUT, 0), LayoutError, "element_bits"),
@@ -72,6 +73,16 @@ CALLS: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     ),
     "no layout": (lambda: layout_info(NONE), TypeError, "layout must be"),
     "no integers": (lambda: holders(LAYOUT, [ANY, NONE]), TypeError, r"element\[1\]"),
+    "text as a sequence": (
+        lambda: coalesced_blocked("64x64xf16", 8, order=TEXT),
+        TypeError,
+        "order must be a sequence or None, got '64'",
+    ),
+    "half bytes in memory": (
+        lambda: tt_layout.place(parse_layout(PLAIN), "!ttg.memdesc<16x16xi4>"),
+        LayoutError,
+        "elements in memory must be whole bytes, got 4 bits",
+    ),
     "no sequence": (lambda: default_blocked(ANY), TypeError, "shape must be a sequence"),
     "a shape of text": (
         lambda: tt_layout.parse_layout(BLOCKED).to_linear_layout(TEXT),

@@ -227,6 +227,13 @@ def test_text(run: Run) -> None:
     assert lines[:start] + lines[start + 13 :] == plain
 
 
+def test_a_small_difference_is_shown_and_no_difference(run: Run) -> None:
+    Path("ncu.csv").write_text(raw({**SOFTMAX, "global store sectors": 64.5}), encoding="utf-8")
+    lines = run("audit", "softmax.ttgir", "--ncu", "ncu.csv", *VALUES).out.splitlines()
+    words = [" ".join(line.split()) for line in lines]
+    assert "global store sectors 64,500 64,000 -0.8%" in words
+
+
 def test_an_instruction_of_two_lines_is_counted_once() -> None:
     page = source_page(file="File Name")
     inlined = page + page.split("\n", 1)[1].replace("/src/make.py", "/src/lib.py")

@@ -119,6 +119,15 @@ def test_amd_loads_neighbours_at_once(
     assert [(one["width_bytes"], one["instructions"]) for one in found] == expected
 
 
+def test_loads_between_keep_no_neighbours_apart() -> None:
+    """As LLVM's vectorizer has it: only what writes does."""
+    step = "  %q = tt.addptr %p"
+    text = NEIGHBOURS.replace(step, f"  %other = tt.load %x : !tt.ptr<f32>\n{step}")
+    [module] = parse_ir(text.replace("TARGET", "hip:gfx942").replace("LANES", "64"))
+    found = [(one["width_bytes"], one["instructions"]) for one in costs(audit_module(module))]
+    assert found == [(8, 1), (4, 1), (4, 0), (4, 1), (4, 1)]
+
+
 INDICES = """
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "TARGET",
                    "ttg.threads-per-warp" = LANES : i32} {

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import tt_layout
+from tt_layout.errors import LayoutError
 from tt_layout.notation.refusal import RefusedError
 from tt_layout.notation.translation import translate
 
@@ -76,3 +77,13 @@ def test_tensor_memory_narrower_than_its_block_is_since_3_8() -> None:
     assert tt_layout.parse_layout(text, release="3.8").to_linear_layout([128, 16])
     with pytest.raises(tt_layout.LayoutError, match="at least blockN = 32 columns, got 16"):
         tt_layout.parse_layout(text, release="3.7").to_linear_layout([128, 16])
+
+
+@pytest.mark.parametrize(("version", "release"), [(1, "3.5"), (2, "3.5"), (1, "3.6")])
+def test_tiles_of_the_first_wmma_are_transposed_since_3_6(version: int, release: str) -> None:
+    text = f"#ttg.amd_wmma<{{version = {version}, isTranspose = true, warpsPerCTA = [2, 2]}}>"
+    if (version, release) != (1, "3.5"):
+        assert tt_layout.parse_layout(text, release=release).rank == 2
+        return
+    with pytest.raises(LayoutError, match=r"isTranspose = true needs version 2 until Triton 3\.5"):
+        tt_layout.parse_layout(text, release=release)
