@@ -235,7 +235,7 @@ def test_an_element_half_as_wide_is_multiplied_twice_as_fast_by_nvidia() -> None
         for family in {family for family, _ in rates.tensor}:
             own = [rates.tensor.get((family, element), 0) * n for element, n in widths.items()]
             assert max(own) <= min(x for x in own if x) * 1.001, (rates.name, family)
-            assert all(own[1:]), (rates.name, family)
+            assert all(own[family == "mma" :]), (rates.name, family)
 
 
 DATA_SHEETS = [

@@ -25,6 +25,7 @@ BODY = """
   %n = tt.splat %a0 : i32 -> tensor<64xi32>
   %wrapped = arith.remsi %r, %n : tensor<64xi32>
   %far = arith.muli %wrapped, %n : tensor<64xi32>
+  %loaded = "test.load"() : () -> tensor<64xi32>
 """
 
 
@@ -42,6 +43,15 @@ def trials() -> Trials:
 
 def value_of(found: Trials, name: str) -> Value:
     return found.function.values[name]
+
+
+def test_what_divides_is_true_of_what_trials_know() -> None:
+    found = trials()
+    divided = [
+        [found.always_divides(divisor, value_of(found, name), 0, run) for divisor in (2, 8)]
+        for name, run in (("%even", 1), ("%even", 4), ("%r", 1), ("%loaded", 1))
+    ]
+    assert divided == [[True, False], [True, True], [False, False], [False, False]]
 
 
 def test_neighbours_are_apart_by_the_argument_itself() -> None:

@@ -259,7 +259,9 @@ def test_a_copy_of_tensor_memory_names_who_holds_each_cell(
         "[4, 0], [8, 0], [16, 0]], warp = [[32, 0], [64, 0]], block = []}>"
     )
     memory = held(GALLERY["TMEM"].replace("blockN = 8", "blockN = 16"), "!ttg.memdesc<128x16xf32>")
-    drawn, found = draw(held(rows, "tensor<128x16xf32>"), memory, access=access).grids
+    figure = draw(held(rows, "tensor<128x16xf32>"), memory, access=access)
+    drawn, found = figure.grids
+    assert [text for _, text in figure.legend] == ["row, lane 0", *map(str, range(1, 32))]
     titles = f"{ends[0]}: tensor memory", f"{ends[1]}: lane and register"
     assert (drawn.title, found.title) == titles
     assert drawn.labels == [[f"R{r}:C{c}" for c in range(16)] for r in range(32)]
