@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import tt_layout
 from tt_layout.audit.time.estimate import Estimate
-from tt_layout.audit.time.launch import FIRST
+from tt_layout.audit.time.launch import FIRST, launch_time
 from tt_layout.hardware import find_target
 
 HEAD = """
@@ -229,3 +231,44 @@ class TestBarriers:
     def test_partitions_that_share_out_registers_take_all_of_them(self) -> None:
         pooled = partitioned(2, ", requestedRegisters = array<i32: 232, 232>")
         assert (pooled.launch.resident, partitioned(2).launch.resident > 1) == (1, True)
+
+
+class TestRange:
+    """A kernel that is not compiled, whose registers are a range."""
+
+    @staticmethod
+    def seconds(needed: int, fewest: int, most: int, used: int | None = None) -> float:
+        found = indexed(LOAD.format("apart"))
+        rates = found.chip.product
+        assert rates is not None
+        assert rates.timing is not None
+        program = replace(
+            found.program, needed=needed, fewest=fewest, most=most, used=used, spilled=None
+        )
+        return launch_time(program, found.chip, rates, rates.timing).seconds
+
+    def test_the_time_is_the_mean_where_its_ends_hold_other_programs(self) -> None:
+        few, middle, many = (self.seconds(number, number, number) for number in (24, 100, 250))
+        assert few < middle < many
+        mean = (few + 2 * middle + many) / 4
+        assert self.seconds(100, 24, 250) == pytest.approx(mean, rel=0.02)
+
+    def test_a_range_within_a_step_of_the_occupancy_changes_nothing(self) -> None:
+        assert self.seconds(26, 25, 27) == self.seconds(26, 26, 26)
+
+    def test_a_compiled_kernel_has_no_range(self) -> None:
+        assert self.seconds(100, 24, 250, 32) == self.seconds(100, 100, 100, 32)
+
+
+def test_addresses_that_come_from_floats_are_scattered() -> None:
+    body = """
+      %h = arith.constant dense<2.0> : tensor<128xf32, #b>
+      %bits = arith.sitofp %x : tensor<128xi32, #b> to tensor<128xf32, #b>
+      %scaled = arith.mulf %bits, %h : tensor<128xf32, #b>
+      %whole = arith.fptosi %scaled : tensor<128xf32, #b> to tensor<128xi32, #b>
+      %hashed = tt.addptr %all, %whole : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+    """
+    steps = indexed(body + LOAD.format("hashed")).program.walk()
+    access = [step.access for step in steps if step.name == "tt.load"][-1]
+    assert access is not None
+    assert (access.is_scattered, access.sector_bytes) == (True, 128 * 32)

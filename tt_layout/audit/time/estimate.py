@@ -50,8 +50,9 @@ WIDER = 1.25
 BOX_COPIES = ("async_tma_copy_global_to_local", "async_tma_gather")
 """Copies by the tensor memory accelerator that arrive at a barrier."""
 
-LOADED = "load on line "
-"""Part of the reason why an address is not known that a loaded number says."""
+COMPUTED = " on line "
+"""Part of the reason why an address is not known that numbers of the data say, loaded ones or
+floats: no argument helps with them."""
 
 _PENDING = ("num", "pendings", "count")
 """Attributes that say how many groups or products a wait lets pending."""
@@ -487,10 +488,10 @@ class _StepReader:
 
 
 def _is_scattered(details: Details | None) -> bool:
-    """Tell whether nothing but loaded numbers is missing of the addresses of an access."""
+    """Tell whether nothing but numbers of the data is missing of the addresses of an access."""
     if not isinstance(details, GlobalDetails) or details.sectors_per_request is None:
         return False
-    return all(LOADED in reason for reason in details.unknown)
+    return all(COMPUTED in reason for reason in details.unknown)
 
 
 def _is_barrier(function: SsaFunction, value: Value) -> bool:

@@ -11,7 +11,7 @@ Read next:    `tt_layout.audit.time.walk`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tt_layout.audit.occupancy import occupancy
@@ -51,6 +51,9 @@ are asked for at all.  What is added up is asked for often.
 
 INTEGERS = 1.7
 """How many times as fast sectors of integers are added to: of the histograms of an H100."""
+
+MIDDLE = 0.5
+"""The weight of the middle of a range of registers; each end has half of the rest."""
 
 PROGRAMS = "starts of programs"
 LAUNCH = "launch"
@@ -118,12 +121,36 @@ def launch_time(
 ) -> LaunchTime:
     """Return the time of a launch of a program.
 
+    Before a kernel is compiled its registers are a range: where its ends hold other programs, or
+    spill, the time is the mean over the range, and what it is made of is that of the middle.
+
     Args:
         program: the program.
         target: the chip.
         rates, timing: of the product.
         constants: that were fitted.
     """
+    middle = _launch_time(program, target, rates, timing, constants)
+    if program.used is not None or not program.needed:
+        return middle
+    seconds = middle.seconds * MIDDLE
+    for needed in (program.fewest, program.most):
+        end = replace(program, needed=needed)
+        spills = _Spills(end, constants)
+        found = middle
+        if (_resident(end, target, spills.needed), spills.number) != (
+            middle.resident,
+            middle.spilled,
+        ):
+            found = _launch_time(end, target, rates, timing, constants)
+        seconds += found.seconds * (1 - MIDDLE) / 2
+    return replace(middle, seconds=seconds)
+
+
+def _launch_time(
+    program: Program, target: Target, rates: Rates, timing: Timing, constants: Constants
+) -> LaunchTime:
+    """Return the time of a launch with the registers that its program is expected to need."""
     spills = _Spills(program, constants)
     resident = _resident(program, target, spills.needed)
     programs = program.programs
