@@ -1,8 +1,9 @@
 """How long an editor waits: a dump of 1 MB of many passes, the longest module, kernels of 500 KB.
 
 A kernel has the body of that of a dump again and again, each time with other names.  Of it alone
-a hover is asked for before anything else is known of the edited text: seconds of the processor,
-with garbage collected as by ``tt-layout lsp``.
+a hover is asked for before anything else is known of the edited text, of operations without and
+with a finding and of the function's line: seconds of the processor, with garbage collected as by
+``tt-layout lsp``.
 
     python benchmarks/editing.py [DUMP ...]
 
@@ -21,7 +22,7 @@ from random import Random
 
 from tt_layout.__main__ import GARBAGE
 from tt_layout.editing.dump import Dump
-from tt_layout.editing.hover import hover
+from tt_layout.editing.hover import hover, operation_hover, word_hover
 
 ROOT = Path(__file__).parent.parent
 HEADER = "// -----// IR Dump After P{} (p) //----- //\n"
@@ -64,18 +65,32 @@ def repeated(text: str, size: int) -> str:
     return "\n".join([*lines[: first + 1], *bodies, *lines[last:]])
 
 
-def hovers_alone(text: str, edits: int, random: Random) -> list[float]:
-    """Return how long a hover of an operation takes, the first question after an edit."""
-    dump, waits = Dump(text), []
-    for _ in range(edits):
-        lines = dump.text.split("\n")
-        at = random.randrange(len(lines))
-        lines.insert(at, "")
-        line = random.choice([at for at, line in enumerate(lines) if " = " in line])
-        start = time.process_time()
-        dump = dump.edited("\n".join(lines))
-        hover(dump.placed[0].piece, line + 1, lines[line].index(" = ") + 4)
-        waits.append(time.process_time() - start)
+def lines_of(text: str) -> dict[str, list[int]]:
+    """Return the lines of each kind that a hover is asked for, from 0."""
+    found = {diagnosis.line - 1 for diagnosis in Dump(text).diagnoses()}
+    lines = text.split("\n")
+    function = next(at for at, line in enumerate(lines) if "tt.func" in line)
+    operations = [at for at, line in enumerate(lines) if " = " in line and at > function]
+    return {
+        "operation": [at for at in operations if at not in found],
+        "finding": sorted(found - {function}),
+        "function": [function],
+    }
+
+
+def hovers_alone(text: str, chosen: list[int], edits: int, random: Random) -> list[float]:
+    """Return how long a hover of some lines takes, the first question after an edit below."""
+    lines, dump, waits = text.split("\n"), Dump(text), []
+    for edit in range(edits if chosen else 0):
+        line = random.choice(chosen)
+        start = lines[line].find(" = ") + 4 if " = " in lines[line] else 0
+        column = start or len(lines[line]) - len(lines[line].lstrip()) + 1
+        newer = "\n".join([*lines[:-3], *[""] * (edit + 1), *lines[-3:]])
+        begun = time.process_time()
+        dump = dump.edited(newer)
+        piece = dump.placed[0].piece
+        word_hover(piece, line + 1, column) or operation_hover(piece, line + 1, column, waits=False)
+        waits.append(time.process_time() - begun)
     return waits[1:]  # the first knows of no text before it
 
 
@@ -107,9 +122,14 @@ def main() -> None:
     gc.set_threshold(GARBAGE)
     for path, text in zip(paths, texts) if chosen.kernels else ():
         kernel = repeated(text, chosen.kernels)
-        found = hovers_alone(kernel, chosen.edits, Random(1))
-        middle, worst = statistics.median(found) * 1e3, max(found) * 1e3
-        print(f"{path.stem:24} {len(kernel):8} bytes  median {middle:6.1f} ms, most {worst:6.1f}")
+        for kind, lines in lines_of(kernel).items():
+            gc.collect()
+            gc.freeze()
+            found = hovers_alone(kernel, lines, chosen.edits, Random(1))
+            if found:
+                middle, worst = statistics.median(found) * 1e3, max(found) * 1e3
+                of = f"{path.stem:24} {len(kernel):8} bytes  {kind:9}"
+                print(f"{of} median {middle:6.1f} ms, most {worst:6.1f}", flush=True)
 
 
 if __name__ == "__main__":

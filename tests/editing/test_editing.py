@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -16,9 +17,9 @@ from work import calls_of
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.actions import actions, carried_out
-from tt_layout.editing.dump import MAX_TEXT, Dump
+from tt_layout.editing.dump import AROUND, MAX_TEXT, Dump
 from tt_layout.editing.hints import hints
-from tt_layout.editing.hover import hover
+from tt_layout.editing.hover import hover, operation_hover
 from tt_layout.editing.navigation import definition, references
 from tt_layout.editing.outline import Symbol, folds, symbols
 from tt_layout.editing.piece import Diagnosis, Knowledge, Piece, Severity, cut
@@ -450,6 +451,90 @@ def test_a_hover_asks_for_the_price_of_its_own_operation(
     assert len(set(prices)) == priced
 
 
+def test_a_hover_asks_what_limits_its_own_access(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gain of a narrow access is told beside the cycles of all, which need no reason."""
+    text = SMALL.read_text(encoding="utf-8")
+    explained = counted(monkeypatch, "tt_layout.audit.global_memory.limits.cured", 0)
+    found = hover(piece_of(text), *at(text, "tt.store"))
+    assert found is not None
+    assert "instead of 16; why: " in found.plain
+    assert "global-memory cycles" in found.plain
+    assert len(explained) == 1
+    piece_of(text).diagnoses(0)
+    assert len(explained) > 2
+
+
+# -- a large kernel -------------------------------------------------------------------------------
+
+
+def told_first(text: str, first: int, last: int) -> list[Diagnosis]:
+    return [one for step in Dump(text).first_steps(first, last) for one in step]
+
+
+def within(found: list[Diagnosis], first: int, last: int) -> list[Diagnosis]:
+    """Return the diagnoses of some lines, all that are no notes of one severity."""
+    return sorted(
+        one._replace(severity=Severity.WARNING)
+        for one in found
+        if first <= one.line <= last and one.severity is not Severity.ERROR
+    )
+
+
+@pytest.mark.parametrize("path", [SMALL, *map(slow, DUMPS)], ids=str)
+def test_what_is_told_first_of_a_large_kernel_is_told_at_last(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tt_layout.editing.piece.LARGE", 100)
+    text = path.read_text(encoding="utf-8")
+    whole = Dump(text).diagnoses()
+    for line in {one.line for one in whole}:
+        lines = line - AROUND, line + AROUND
+        assert within(told_first(text, line, line), *lines) == within(whole, *lines)
+
+
+def test_what_is_told_first_further_down_names_the_lines_of_the_dump(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tt_layout.editing.piece.LARGE", 100)
+    unplaced = re.sub(r" loc\(#loc\d*\)", "", SMALL.read_text(encoding="utf-8"))
+    text = HEADER.format(0) + MATMUL + HEADER.format(1) + unplaced
+    whole = Dump(text).diagnoses()
+    assert any("(line " in one.message for one in whole)
+    everywhere = 1, text.count("\n")
+    assert within(told_first(text, *everywhere), *everywhere) == within(whole, *everywhere)
+
+
+def test_first_of_a_large_kernel_the_lines_that_are_shown_are_costed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tt_layout.editing.piece.LARGE", 100)
+    monkeypatch.setattr("tt_layout.editing.dump.AROUND", 0)
+    costs = counted(monkeypatch, "tt_layout.audit.audit.cost_of", 0)
+    line, _ = at(STEPS, "tt.load", 2)
+    assert {one.line for one in told_first(STEPS, line, line + 1)} == {line, line + 1}
+    assert len(costs) == 3  # the store behind the conversion, too, which decides what it is worth
+
+
+def test_of_a_large_kernel_is_told_what_needs_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its verdict is told where it is small, or where the reader waits for it."""
+    place = at(MATMUL, "tt.func")
+    whole = operation_hover(piece_of(MATMUL), *place, waits=False)
+    assert whole == hover(piece_of(MATMUL), *place)
+    monkeypatch.setattr("tt_layout.editing.piece.LARGE", 100)
+    costs = counted(monkeypatch, "tt_layout.audit.audit.cost_of", 0)
+    told = operation_hover(piece_of(MATMUL), *place, waits=False)
+    assert not costs
+    assert told is not None
+    assert whole is not None
+    assert told.sections[0].title == whole.sections[0].title == "`@matmul, sm90, 4 warps`"
+    arguments, registers, memory, rest = told.sections[0].facts
+    assert arguments.startswith("takes !tt.ptr<f16>, ")
+    assert any(registers in fact for fact in whole.sections[0].facts)
+    assert any(memory in fact for fact in whole.sections[0].facts)
+    assert rest.endswith("operations: tt-layout audit says them")
+    assert hover(piece_of(MATMUL), *place) == whole
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", [DUMPS[0], *map(slow, DUMPS[1:])], ids=str)
 def test_a_line_alone_is_told_as_after_the_whole_audit(path: Path) -> None:
@@ -457,8 +542,9 @@ def test_a_line_alone_is_told_as_after_the_whole_audit(path: Path) -> None:
     whole = piece_of(text)
     for audit in whole.audits:
         audit.concluded()
+    found = {one.line for one in whole.diagnoses(0)}
     for number, line in enumerate(text.split("\n"), 1):
-        if number % 7 == 3 or "convert_layout" in line:
+        if number % 7 == 3 or number in found or "convert_layout" in line:
             column = line.find("= ") + 4
             alone = piece_of(text)
             assert hover(alone, number, column) == hover(whole, number, column), number

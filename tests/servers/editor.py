@@ -36,17 +36,20 @@ class Editor:
     Attributes:
         client: of the protocol.
         messages: what the server has shown.
+        versions: of the texts whose diagnoses were published, in that order.
     """
 
     def __init__(self) -> None:
         self.client = LanguageClient("tests", "1")
         self.messages: list[str] = []
+        self.versions: list[int | None] = []
         self._version = 0
         self._told: asyncio.Queue[types.PublishDiagnosticsParams] = asyncio.Queue()
 
         @self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)  # type: ignore[untyped-decorator]
         def tell(params: types.PublishDiagnosticsParams) -> None:
             self._told.put_nowait(params)
+            self.versions.append(params.version)
 
         @self.client.feature(types.WINDOW_SHOW_MESSAGE)  # type: ignore[untyped-decorator]
         def note(params: types.ShowMessageParams) -> None:

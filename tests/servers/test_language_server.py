@@ -16,7 +16,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from servers.editor import DOCUMENT, MODERN, URI, Editor, change, in_editor, range_of
-from tt_layout.editing.dump import MAX_TEXT, Dump
+from tt_layout.editing.dump import AROUND, MAX_TEXT, Dump
+from tt_layout.editing.piece import LARGE
 from tt_layout.servers.language_server import LayoutServer, make_server
 
 pytestmark = pytest.mark.slow
@@ -318,6 +319,49 @@ def test_what_is_shown_is_diagnosed_first() -> None:
         [told] = await editor.told()
         assert first < told.range.start.line < first + passes[6].count("\n")
         assert len(await editor.told()) == len(passes)
+
+    in_editor(scene)
+
+
+def test_of_a_large_kernel_is_diagnosed_first_what_is_shown() -> None:
+    body = CONVERTED[CONVERTED.index("    %0 =") : CONVERTED.index("    tt.return")]
+    bodies = (re.sub(r"%(\d)", rf"%n{at}_\1", body) for at in range(LARGE // len(body) + 9))
+    large = CONVERTED.replace(body, "".join(bodies))
+    first = large.count("\n") // 2
+
+    async def scene(editor: Editor) -> None:
+        item = types.TextDocumentItem(URI, "mlir", 0, large)
+        editor.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        shown = types.InlayHintParams(DOCUMENT, range_of(first, 0, first + 40, 0))
+        await editor.client.text_document_inlay_hint_async(shown)
+        told = [one.range.start.line for one in await editor.told()]
+        assert first - AROUND <= min(told) <= max(told) <= first + 40 + AROUND
+        assert {at for at in range(first, first + 40) if "ttg.conv" in large.split("\n")[at]} <= {
+            *told
+        }
+        assert len(await editor.told()) == large.count("ttg.convert_layout")
+        line = large[: large.index("tt.func")].count("\n")
+        assert "tt-layout audit says them" in str(await editor.hover(line, 3))
+
+    in_editor(scene)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.6])
+def test_what_is_wrong_with_an_older_text_is_not_told(pause: float) -> None:
+    """Neither of one that is edited before it is diagnosed, nor of one that is edited meanwhile."""
+    passes = [f"// -----// IR Dump After P{n} (p) //----- //\n{MATMUL}" for n in range(120)]
+
+    async def scene(editor: Editor) -> None:
+        item = types.TextDocumentItem(URI, "mlir", 0, "".join(passes))
+        editor.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        await asyncio.sleep(pause)
+        whole = types.TextDocumentContentChangeWholeDocument(CONVERTED)
+        assert len(await editor.edit(whole)) == 1
+        again = types.TextDocumentContentChangeWholeDocument(CONVERTED + "\n")
+        assert len(await editor.edit(again)) == 1
+        for _ in passes:  # between two answers a step is taken of all that is under way
+            await editor.hover(5, 12)
+        assert editor.versions == [1, 2]
 
     in_editor(scene)
 

@@ -45,7 +45,7 @@ SORTS = ("line", "cost", "bytes")
 FACTS = ("layouts", "movements", "multiplications", "shared_memory", "registers")
 """What an audit concludes of a module, apart from its findings."""
 
-_UNSENT = frozenset({"advice", "_operations"})
+_UNSENT = frozenset({"advice", "_numbers", "_operations"})
 
 
 class Audit(Conclusions):
@@ -75,6 +75,7 @@ class Audit(Conclusions):
         self.arguments, self.known = arguments, known
         self._is_judged = is_judged
         self._rows: dict[int, MovementRow] = {}
+        self._priced: dict[str | None, Sequence[MovementRow]] = {}
 
     def __repr__(self) -> str:
         """Return where the module begins, and its functions."""
@@ -181,19 +182,46 @@ class Audit(Conclusions):
             self._rows[number] = _movement_row(self._operations[number], self.audited)
         return self._rows[number]
 
-    def rows_on(self, line: int) -> Sequence[MovementRow]:
-        """Return the data movements of a line, for which the cost of no other is found."""
-        operations = enumerate(self._operations)
-        return [self._row(number) for number, operation in operations if operation.line == line]
+    def row_at(self, line: int, column: int) -> MovementRow | None:
+        """Return the data movement at a place, for which the cost of no other is found."""
+        number = self._numbers.get((line, column))
+        return self._row(number) if number is not None else None
 
-    def found_on(self, line: int) -> Found:
-        """Return what the rules conclude about a line, for which nothing else is judged."""
+    @lazy
+    def _numbers(self) -> Mapping[tuple[int, int], int]:
+        operations = enumerate(self._operations)
+        return {(operation.line, operation.column): number for number, operation in operations}
+
+    def priced_of(self, function: str | None) -> Sequence[MovementRow]:
+        """Return the data movements of a function for their prices, which take no explanation."""
+        if "movements" in vars(self):
+            return self.movements_of(function)
+        if function not in self._priced:
+            self._priced[function] = tuple(self._prices(function))
+        return self._priced[function]
+
+    def _prices(self, function: str | None) -> Iterator[MovementRow]:
+        from tt_layout.audit.suggestions.trial import Exchange, Trial
+
+        unexplained = Trial(self.audited, Exchange({}))
+        for number, operation in enumerate(self._operations):
+            if operation.function == function:
+                row = self._rows.get(number)
+                yield row if row is not None else _movement_row(operation, unexplained)
+
+    def rows_on(self, lines: range) -> Sequence[MovementRow]:
+        """Return the data movements of some lines, for which the cost of no other is found."""
+        operations = enumerate(self._operations)
+        return [self._row(n) for n, operation in operations if _is_on(operation.line, lines)]
+
+    def found_on(self, lines: range) -> Found:
+        """Return what the rules conclude about some lines, for which nothing else is judged."""
         if "_found" not in vars(self):
-            found = find(self.rows_on(line), self, self.audited)
-            return judged([finding for finding in found if finding.line == line], self.advice)
+            found = find(self.rows_on(lines), self, self.audited)
+            return judged([one for one in found if _is_on(one.line, lines)], self.advice)
         return Found(
-            tuple(finding for finding in self.findings if finding.line == line),
-            tuple(note for note in self.notes if note.finding.line == line),
+            tuple(finding for finding in self.findings if _is_on(finding.line, lines)),
+            tuple(note for note in self.notes if _is_on(note.finding.line, lines)),
         )
 
     def concluded(self) -> Audit:
@@ -363,6 +391,11 @@ def movements_of(audited: AuditedModule) -> list[Operation]:
     unwritten = exchange_operations(audited), scalar_operations(audited)
     operations = chain(audited.module.operations, *unwritten)
     return sorted(operations, key=lambda operation: (operation.line, operation.column))
+
+
+def _is_on(line: int, lines: range) -> bool:
+    """Tell whether a line is one of some: of no plain number a range looks at each."""
+    return lines.start <= line < lines.stop
 
 
 def _movement_row(operation: Operation, audited: AuditedModule) -> MovementRow:

@@ -133,6 +133,14 @@ class Conclusions:
         """Each data movement by its line and column."""
         return {(row.operation.line, row.operation.column): row for row in self.movements}
 
+    def row_at(self, line: int, column: int) -> MovementRow | None:
+        """Return the data movement at a place; None without one."""
+        return self.by_place.get((line, column))
+
+    def priced_of(self, function: str | None) -> Sequence[MovementRow]:
+        """Return the data movements of a function for their prices: what limits them may lack."""
+        return self.movements_of(function)
+
     def movements_of(self, function: str | None) -> Sequence[MovementRow]:
         """Return the data movements of a function, in the order of the text."""
         return self._by_function.get(function, ())

@@ -206,6 +206,7 @@ class Shares:
         self._audit, self._launches = audit, launches or {}
         self._grid = grid if grid is not None else grid_of(audit)
         self._bounds: dict[str | None, Bounds | None] = {}
+        self._known: dict[str | None, bool] = {}
 
     def bounds(self, function: str | None) -> Bounds | None:
         """Return the lower bounds of a kernel's launch; None if no rates are known."""
@@ -264,11 +265,15 @@ class Shares:
 
     def _knows_memory(self, function: str | None) -> bool:
         """Return whether the sectors of all accesses of a kernel to global memory are known."""
-        costs = (row.cost for row in self._audit.movements_of(function))
-        details = (cost.details for cost in costs if cost is not None)
-        return all(
-            detail.sectors is not None for detail in details if isinstance(detail, GlobalDetails)
-        )
+        if function not in self._known:
+            costs = (row.cost for row in self._audit.movements_of(function))
+            details = (cost.details for cost in costs if cost is not None)
+            self._known[function] = all(
+                detail.sectors is not None
+                for detail in details
+                if isinstance(detail, GlobalDetails)
+            )
+        return self._known[function]
 
 
 def grid_of(audit: Audit) -> tuple[int, int, int] | None:

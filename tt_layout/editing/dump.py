@@ -11,6 +11,9 @@ from tt_layout.editing.piece import Diagnosis, Knowledge, Piece, Severity, cut
 MAX_TEXT = 32 << 20
 """Characters of a dump that an editor is answered about."""
 
+AROUND = 60
+"""Lines above and below those that are asked about that may be shown, too."""
+
 
 class Placed(NamedTuple):
     """A piece of a dump, and the number of lines above it."""
@@ -75,10 +78,25 @@ class Dump:
         if self.text.strip() and not any(_has_something(placed.piece) for placed in self.placed):
             yield (_note("found no MLIR in it: no module, function, layout alias or tensor type"),)
 
-    def known_diagnoses(self) -> list[Diagnosis]:
-        """Return the diagnoses of the pieces that were diagnosed, for which nothing is audited."""
-        known = (placed for placed in self.placed if placed.piece.is_diagnosed)
-        return [diagnosis for piece, down in known for diagnosis in piece.diagnoses(down)]
+    @property
+    def is_long(self) -> bool:
+        """Whether some of its diagnoses can be told long before all."""
+        return len(self.placed) > 1 or any(placed.piece.is_large for placed in self.placed)
+
+    def first_steps(self, first: int, last: int) -> Iterator[tuple[Diagnosis, ...]]:
+        """Yield diagnoses of a range of lines, from 1, then those of all pieces that have some.
+
+        Of a large piece these are the diagnoses near the lines, else all of it.
+        """
+        for piece, down in self.between(first, last):
+            if piece.is_large and not piece.is_diagnosed:
+                lines = first - down - AROUND, last - down + AROUND
+                yield tuple(piece.diagnoses_between(*lines, down))
+            else:
+                piece.diagnoses(down)
+        for piece, down in self.placed:
+            if piece.is_diagnosed:
+                yield piece.diagnoses(down)
 
     def diagnoses(self) -> list[Diagnosis]:
         """Return all diagnoses."""

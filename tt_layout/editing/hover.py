@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.modules.audited_module import AuditedModule
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.navigation import defined_at
 from tt_layout.editing.piece import Piece
 from tt_layout.editing.place import Place, Word, word_at
@@ -18,7 +20,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import in_file
 from tt_layout.placement import PlacedLayout
 from tt_layout.reports.explanation import layout_facts
-from tt_layout.reports.first_screen import bound_texts, head_texts
+from tt_layout.reports.first_screen import bound_texts, head_texts, registers_text
 from tt_layout.safe_text import shortened
 from tt_layout.views.kinds import KINDS, TENSOR
 from tt_layout.views.selection import Selection
@@ -109,17 +111,22 @@ def word_hover(piece: Piece, line: int, column: int) -> Hover | None:
     return Hover(Place(line, word.start, word.end), sections)
 
 
-def operation_hover(piece: Piece, line: int, column: int) -> Hover | None:
+def operation_hover(piece: Piece, line: int, column: int, *, waits: bool = True) -> Hover | None:
     """Return the hover text of the operation or kernel of a name, which rests on the audit.
 
     Args:
         piece, line, column: as in `hover`.
+        waits: whether the reader waits for all that there is to say of a large kernel.
     """
     word = word_at(piece.line(line), column)
     if word is None or word.text[0] in "#%":
         return None
     audit = piece.audit_at(line)
-    sections = tuple(_operations(piece, audit, line)) if audit is not None else ()
+    if audit is None:
+        return None
+    is_whole = waits or not piece.is_large
+    kernels = _kernels(piece, line) if is_whole else _large_kernels(audit, line)
+    sections = *kernels, *_operations(piece, audit, line)
     return Hover(Place(line, word.start, word.end), sections) if sections else None
 
 
@@ -192,8 +199,23 @@ def _kernels(piece: Piece, line: int) -> Iterator[Section]:
         yield Section(f"`{kernel.who}`", facts=facts)
 
 
+def _large_kernels(audit: Audit, line: int) -> Iterator[Section]:
+    """Yield what is known of the kernels of a line before all that they move is costed."""
+    for function in audit.audited.functions:
+        if function.line != line:
+            continue
+        kernel, number = Kernel(Adviser(audit), function.name), len(function.operations)
+        registers = kernel.registers
+        facts = [f"takes {', '.join(value.text for value in function.arguments)}"]
+        facts += [registers_text(registers)] if registers is not None else []
+        facts += [kernel.memory]
+        facts.append(
+            f"findings and time take all of its {number} operations: tt-layout audit says them"
+        )
+        yield Section(f"`{kernel.who}`", facts=tuple(filter(None, facts)))
+
+
 def _operations(piece: Piece, audit: Audit, line: int) -> Iterator[Section]:
-    yield from _kernels(piece, line)
     for full in piece.operations.get(line, ()):
         facts = piece.explainer(audit).explanation(full)
         yield Section(f"`{full.operation.name}`", facts=facts)

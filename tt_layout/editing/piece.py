@@ -7,14 +7,13 @@ first of the piece.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_of
-from tt_layout.audit.finding_groups import grouped
-from tt_layout.audit.findings import Finding, Urgency
+from tt_layout.audit.findings import Finding, Found, Urgency
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation, SharedWork
 from tt_layout.audit.shares import Shares
@@ -27,6 +26,9 @@ from tt_layout.ir.tokens import ENDS
 from tt_layout.mlir.source import Source, UnplacedLine, in_file
 from tt_layout.reports.advice_text import note_message
 from tt_layout.reports.explanation import Explainer
+
+LARGE = 100_000
+"""Characters of a piece from which on it is not answered about as a whole at once."""
 
 MAX_KNOWN = 64
 """Pieces after which what is known of layouts is forgotten, so that no old text is kept."""
@@ -49,7 +51,6 @@ class Diagnosis(NamedTuple):
         message: one sentence.
         kind: of the finding; ``text`` of what cannot be read.
         severity: how much it matters.
-        number: of the finding in the report of its module; None of what is not a finding.
     """
 
     line: int
@@ -57,7 +58,6 @@ class Diagnosis(NamedTuple):
     message: str
     kind: str
     severity: Severity
-    number: int | None = None
 
 
 class Knowledge:
@@ -99,6 +99,11 @@ class Piece:
         self._knowledge = knowledge
         self._placed: tuple[int, tuple[Diagnosis, ...]] | None = None
         self._explainers: dict[int, Explainer] = {}
+
+    @property
+    def is_large(self) -> bool:
+        """Whether all that there is to say of it takes long."""
+        return len(self.text) > LARGE
 
     @cached_property
     def lines(self) -> list[str]:
@@ -211,7 +216,22 @@ class Piece:
             audits = self.audits
         except LayoutError as error:
             return (Diagnosis(1, "", error.message, "text", Severity.ERROR),)
-        return tuple(diagnosis for audit in audits for diagnosis in _of_audit(audit))
+        diagnoses = list[Diagnosis]()
+        for audit in audits:
+            found = Found(audit.findings, audit.notes)
+            diagnoses += [*_of_text(audit), *_of_rules(audit, found, Shares(audit))]
+        return tuple(diagnoses)
+
+    def diagnoses_between(self, first: int, last: int, down: int) -> list[Diagnosis]:
+        """Return its diagnoses of some lines, for which nothing is judged of any other line.
+
+        What part of its kernel's time a finding is takes all of the kernel: each is a warning.
+        The piece begins ``down`` lines below the top of the dump.
+        """
+        lines, found = range(first, last + 1), list[Diagnosis]()
+        for audit in self.audits if self.is_read else ():
+            found += _of_rules(audit, audit.found_on(lines), None)
+        return _below(found, down)
 
     @property
     def is_diagnosed(self) -> bool:
@@ -225,38 +245,42 @@ class Piece:
         return self._placed[1]
 
     def _moved(self, down: int) -> tuple[Diagnosis, ...]:
-        return tuple(
-            [
-                diagnosis._replace(
-                    line=int(diagnosis.line) + down, message=in_file(diagnosis.message, down)
-                )
-                for diagnosis in self._diagnoses
-            ]
+        return tuple(_below(self._diagnoses, down))
+
+
+def _below(diagnoses: Iterable[Diagnosis], down: int) -> list[Diagnosis]:
+    """Return diagnoses of a piece where it begins ``down`` lines below the top of the dump."""
+    return [
+        diagnosis._replace(
+            line=int(diagnosis.line) + down, message=in_file(diagnosis.message, down)
         )
+        for diagnosis in diagnoses
+    ]
 
 
-def _of_audit(audit: Audit) -> Iterator[Diagnosis]:
+def _of_text(audit: Audit) -> Iterator[Diagnosis]:
     error = audit.module.error
     if error is not None:
         line = getattr(error.location, "line", None) or audit.module.line
         yield Diagnosis(line, "", error.message, "text", Severity.ERROR)
-    shares = Shares(audit)
-    for number, group in enumerate(grouped(audit.findings), 1):
-        for finding in group:
-            severity = _severity(finding, shares)
-            what = finding.line, finding.name, finding.message, finding.kind
-            yield Diagnosis(*what, severity, number)
+
+
+def _of_rules(audit: Audit, found: Found, shares: Shares | None) -> Iterator[Diagnosis]:
+    for finding in found.findings:
+        what = finding.line, finding.name, finding.message, finding.kind
+        yield Diagnosis(*what, _severity(finding, shares))
     adviser = Adviser(audit, shares)
-    for note in audit.notes:
+    for note in found.notes:
         finding, message = note.finding, note_message(adviser, note)
         yield Diagnosis(finding.line, finding.name, message, finding.kind, Severity.NOTE)
 
 
-def _severity(finding: Finding, shares: Shares) -> Severity:
+def _severity(finding: Finding, shares: Shares | None) -> Severity:
     if finding.is_error:
         return Severity.ERROR
-    is_cost = finding.urgency == Urgency.CYCLES
-    is_small = is_cost and shares.of(finding.function, finding.weight).is_small
+    if shares is None or finding.urgency != Urgency.CYCLES:
+        return Severity.WARNING
+    is_small = shares.of(finding.function, finding.weight).is_small
     return Severity.NOTE if is_small else Severity.WARNING
 
 

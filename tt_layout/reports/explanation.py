@@ -131,8 +131,9 @@ class Explainer:
         """Return an operation in words, a line each."""
         line = full.operation.line
         column = full.operation.column
-        rows = [row for row in self._audit.rows_on(line) if row.operation.column == column]
-        findings, notes = self._audit.found_on(line)
+        here = range(line, line + 1)
+        rows = [row for row in self._audit.rows_on(here) if row.operation.column == column]
+        findings, notes = self._audit.found_on(here)
         products = self._products.get(line, [])
         texts = [*_does(rows, full.operation.traits, has_product=bool(products))]
         texts += _ends(self._audit, full)

@@ -98,7 +98,7 @@ def bound_texts(summary: Kernel) -> Iterator[str]:
 def resources(summary: Kernel, *, is_short: bool = False) -> str:
     """Return the registers of a kernel, and how many CTAs fit; empty where neither is known."""
     registers, occupancy = summary.registers, summary.occupancy
-    texts = [_registers_text(registers)] if registers is not None else []
+    texts = [registers_text(registers)] if registers is not None else []
     if occupancy is not None:
         texts.append(occupancy.short if is_short else occupancy.text)
     texts += filter(None, [_unknown_text(summary)])
@@ -113,7 +113,8 @@ def _unknown_text(summary: Kernel) -> str:
     return f"{listed(target.unknown)} not known for {target.name}"
 
 
-def _registers_text(pressure: RegisterPressure) -> str:
+def registers_text(pressure: RegisterPressure) -> str:
+    """Return the registers of a thread, and whether some are spilled."""
     if pressure.usual_limit is not None:
         usual = f"{pressure.usual_limit} registers per lane"
         held = f"tensors take {pressure.live} of {usual}"

@@ -7,13 +7,14 @@ layouts, types and values, also while a large piece is audited.
 
 No request of the protocol says which part of a document is shown.  The lines that the client last
 asked about (inlay hints, which editors ask for what is visible, hover, actions) stand for it: the
-pieces there are diagnosed first, and what is known then is published before the rest.
+pieces there, of a large one the lines near them, are diagnosed first, and what is known then is
+published before the rest.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -139,41 +140,47 @@ class LayoutServer(LanguageServer):
         before = self.dumps.get(uri)
         dump = before.edited(text) if before is not None else Dump(text)
         self.dumps[uri] = dump
-        if (old := self._diagnosing.pop(uri, None)) is not None:
-            old.cancel()
+        self._stop_diagnosing(uri)
         self._diagnosing[uri] = asyncio.ensure_future(self._diagnose(uri, dump))
 
     def close(self, uri: str) -> None:
         """Forget a document."""
         self.dumps.pop(uri, None)
         self._shown.pop(uri, None)
+        self._stop_diagnosing(uri)
+        self._publish(uri, None, [])
+
+    def _stop_diagnosing(self, uri: str) -> None:
+        """Drop what was being said of a text: it waits for each step, and then says no more."""
         if (old := self._diagnosing.pop(uri, None)) is not None:
             old.cancel()
-        self._publish(uri, None, [])
 
     async def _diagnose(self, uri: str, dump: Dump) -> None:
         version = self.workspace.get_text_document(uri).version
         await asyncio.sleep(PAUSE)
-        steps, diagnoses = dump.steps(), list[Diagnosis]()
         try:
-            if (shown := self._shown.get(uri)) is not None and len(dump.placed) > 1:
-                for placed in self.between(uri, shown):
-                    await self.read(placed.piece.diagnoses, placed.down)
-                self._publish_of(uri, version, dump, await self.read(dump.known_diagnoses))
-            while (step := await self.read(next, steps, None)) is not None:
-                diagnoses += step
+            if (shown := self._shown.get(uri)) is not None and dump.is_long:
+                lines = shown.start.line + 1, shown.end.line + 1
+                diagnoses = await self._all(dump.first_steps(*lines))
+                self._publish_of(uri, version, dump, diagnoses)
+            diagnoses = await self._all(dump.steps())
         except Exception as error:
-            diagnoses.append(_fault(error))
+            diagnoses = [_fault(error)]
         self._publish_of(uri, version, dump, diagnoses)
+
+    async def _all(self, steps: Iterator[Sequence[Diagnosis]]) -> list[Diagnosis]:
+        """Return the diagnoses of all steps; other questions are answered between two of them."""
+        diagnoses = list[Diagnosis]()
+        while (step := await self.read(next, steps, None)) is not None:
+            diagnoses += step
+        return diagnoses
 
     def _publish_of(
         self, uri: str, version: int | None, dump: Dump, diagnoses: Sequence[Diagnosis]
     ) -> None:
-        """Publish diagnoses of a dump, unless it was edited since."""
-        if self.dumps.get(uri) is dump:
-            units = self.units
-            places = ((diagnosis, dump.at(diagnosis.line)) for diagnosis in diagnoses)
-            self._publish(uri, version, [values.diagnostic(*place, units) for place in places])
+        units = self.units
+        places = ((diagnosis, dump.at(diagnosis.line)) for diagnosis in diagnoses)
+        self._publish(uri, version, [values.diagnostic(*place, units) for place in places])
 
     def _publish(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
         what = types.PublishDiagnosticsParams(uri, diagnostics, version)
@@ -291,7 +298,7 @@ def _hover(server: LayoutServer) -> None:
         chosen = where, server.markup, server.has_pictures
         answer = await server.look(_said, word_hover, *chosen)
         if answer is None:
-            answer = await server.read(_said, operation_hover, *chosen)
+            answer = await server.read(_said, partial(operation_hover, waits=False), *chosen)
         if answer is None:
             return None
         return values.hover(answer[0], where.placed, server.units, answer[1])

@@ -144,7 +144,8 @@ def _saves(
     operation: Operation,
 ) -> bool:
     """Tell whether a layout saves cycles in one access."""
-    before = concluded.by_place[operation.line, operation.column].cost
+    row = concluded.row_at(operation.line, operation.column)
+    before = row.cost if row is not None else None
     try:
         after = Trial(audited, Exchange({old: new})).cost(operation)
     except LayoutError:

@@ -76,7 +76,8 @@ def _try_side(advice: Advice, full: FullOperation, where: str) -> Suggestion | N
     region = region_of(advice, full, where, *ends[1:])
     if region is None:
         return None
-    gone = advice.found.by_place[full.operation.line, full.operation.column]
+    gone = advice.found.row_at(full.operation.line, full.operation.column)
+    assert gone is not None
     recosts = Recost(gone.operation, gone.executions, gone.cost, None), *region.recosts
     lines = tuple(sorted({operation.line for operation in region.operations}))
     values = frozenset(value.name for value in region.values)

@@ -150,7 +150,7 @@ def gain(conclusions: Conclusions, function: str | None, removed: Iterable[Remov
     units = {recost.unit for recost in terms}
     unit = units.pop() if len(units) == 1 else Unit.ANY
     wholes: dict[int | None, float] = {}
-    for row in conclusions.movements_of(function):
+    for row in conclusions.priced_of(function):
         if row.cost is None:
             continue
         loop = _loop(row.executions)

@@ -29,7 +29,7 @@ class Prices:
         self, concluded: Conclusions, audited: AuditedModule, flow: Flow, exchange: Exchange
     ) -> None:
         self.audited, self.flow, self.exchange = audited, flow, exchange
-        self.rows = concluded.by_place
+        self.concluded = concluded
         self.trial = Trial(audited, exchange)
         self._converted: dict[tuple[Value, bool], tuple[Recost, ...] | None] = {}
         self._costs: dict[tuple[str, bool], Cost | None] = {}
@@ -74,7 +74,7 @@ class Prices:
 
     def _row(self, operation: SsaOperation) -> MovementRow | None:
         """Return a data movement whose cost is known as it is; None of any other."""
-        row = self.rows.get((operation.line, operation.column))
+        row = self.concluded.row_at(operation.line, operation.column)
         is_known = row is not None and row.cost is not None and _is_exact(row.cost)
         return row if is_known else None
 
