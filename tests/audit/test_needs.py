@@ -4,12 +4,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from test_suggestions import HEAD, SHARED, audit_of, pointers
 
-from tt_layout.audit.audit import Audit
+from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.needs import needs_with
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
+from tt_layout.ir import parse_ir
 
 
 def all_suggestions(audit: Audit) -> list[Suggestion]:
@@ -109,3 +114,22 @@ def test_needs_are_told_before_and_after() -> None:
     assert before.memory.bytes == 32768
     assert after.memory.bytes is not None
     assert after.memory.bytes > 32768
+
+
+def test_what_is_replaced_everywhere_is_one_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its registers and memory are found once, however many findings it ends."""
+    path = Path(__file__).parents[2] / "examples" / "narrow" / "column_major.ttgir"
+    [module] = parse_ir(path.read_text(encoding="utf-8"))
+    asked: list[Suggestion] = []
+
+    def noted(suggestion: Suggestion, *rest: Any) -> Any:
+        asked.append(suggestion)
+        return needs_with(suggestion, *rest)
+
+    monkeypatch.setattr("tt_layout.audit.suggestions.adviser.needs_with", noted)
+    audit = audit_module(module)
+    adviser = Adviser(audit)
+    suggested = [adviser.best(finding) for finding in audit.findings]
+    assert len(suggested) > 1
+    assert len({*suggested}) == 1
+    assert len(asked) == 1

@@ -56,7 +56,7 @@ class Adviser:
     def __init__(self, audit: Audit, shares: Shares | None = None) -> None:
         self.audit = audit
         self.shares = shares or Shares(audit)
-        self._needs: dict[tuple[Finding, Suggestion], tuple[Needs, Needs]] = {}
+        self._needs: dict[tuple[Finding | str | None, Suggestion], tuple[Needs, Needs]] = {}
         self._changes: dict[tuple[Finding, Suggestion], TimeChange | None] = {}
         self._advice = audit.advice
         self._answers: dict[Callable[[Adviser], Any], Any] = {}
@@ -181,12 +181,14 @@ class Adviser:
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return a program's cost as it is, and with a suggestion carried out."""
         found, audited = self.audit, self.audit.audited
-        if (finding, suggestion) not in self._needs:
+        # What takes the place of a layout everywhere is the same change for all of its findings.
+        key = finding.function if suggestion.where == EVERYWHERE else finding, suggestion
+        if key not in self._needs:
             before = needs_of(found, audited, finding.function)
             rewired = self._rewired(finding, suggestion)
             after = needs_with(suggestion, found, audited, finding.function, rewired)
-            self._needs[finding, suggestion] = before, after
-        return self._needs[finding, suggestion]
+            self._needs[key] = before, after
+        return self._needs[key]
 
     def _rewired(self, finding: Finding, suggestion: Suggestion) -> RewiredBody | None:
         """Return the body with a conversion dropped; None of a suggestion that drops none."""
