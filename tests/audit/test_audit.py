@@ -429,3 +429,13 @@ def write_goldens() -> None:
 
 if __name__ == "__main__":
     write_goldens()
+
+
+def test_a_layout_with_an_error_is_told_as_it_is_written(run: Run, tmp_path: Path) -> None:
+    text = "#a = #ttg.nonsense<{x = 1}>\ntt.func @f(%x: tensor<16xf32, #a>) {\n  tt.return\n}\n"
+    dump = tmp_path / "a.ttgir"
+    dump.write_text(text)
+    outcome = run("audit", str(dump), "--format", "json")
+    [layout] = json.loads(outcome.out)["modules"][0]["layouts"]
+    assert layout["attribute"] == "#a"
+    assert "#ttg.nonsense is not a layout attribute" in layout["error"]

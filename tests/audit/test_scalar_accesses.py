@@ -178,6 +178,32 @@ def test_amd_narrows_an_index_and_joins_halves_and_three_words(
     assert [(one["width_bytes"], one["instructions"]) for one in found] == expected
 
 
+LANES = """
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32,
+                   ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+tt.func public @f(%index: !tt.ptr<i64>) {
+  %r = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #a>
+  %s = tt.splat %index : !tt.ptr<i64> -> tensor<256x!tt.ptr<i64>, #a>
+  %p = tt.addptr %s, %r : tensor<256x!tt.ptr<i64>, #a>, tensor<256xi32, #a>
+  %v = tt.load %p : tensor<256x!tt.ptr<i64>, #a>
+  %t = arith.trunci %v : tensor<256xi64, #a> to tensor<256xi32, #a>
+  tt.return
+}
+}
+"""
+
+
+def test_amd_narrows_the_index_of_each_lane() -> None:
+    whole = LANES.replace(
+        "arith.trunci %v : tensor<256xi64, #a> to tensor<256xi32, #a>",
+        "arith.addi %v, %v : tensor<256xi64, #a>",
+    )
+    audits = [audit_module(parse_ir(text)[0]) for text in (LANES, whole)]
+    widths = [one["width_bytes"] for audit in audits for one in costs(audit)]
+    assert widths == [4, 8]
+
+
 PARTITIONS = """
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:100",
                    "ttg.threads-per-warp" = 32 : i32} {

@@ -26,7 +26,7 @@ from tt_layout.editing.dump import MAX_TEXT
 from tt_layout.errors import LayoutError
 from tt_layout.servers import agent_server
 from tt_layout.servers.agent_server import make_server
-from tt_layout.servers.agent_tools import AgentTools
+from tt_layout.servers.agent_tools import AgentTools, FindingsPage
 from tt_layout.surface import AGENT, shown_on
 
 pytestmark = pytest.mark.slow
@@ -138,6 +138,22 @@ def test_no_tool_of_layouts_names_an_option_or_an_argument_of_another_surface() 
         assert option.search("\n".join(told)) is None, (tool, text)
         for word in ("shape_or_type", "target picks", "unknown option"):
             assert word not in text, (tool, text)
+
+
+def test_findings_of_a_later_module_follow_those_before() -> None:
+    dump = (ROOT / "examples" / "kernels" / "matmul-sm80.ttgir").read_text(encoding="utf-8")
+    report = tt_layout.audit_ir(f"{dump}\n// -----\n{dump}")
+    pages = [str(FindingsPage(report, first, 1)) for first in (1, 2, 3)]
+    second = dump.count("\n") + 2 + 139
+    assert [f"line {line}: ttg.convert_layout" in pages[0] for line in (139, second)] == [
+        True,
+        False,
+    ]
+    assert [f"line {line}: ttg.convert_layout" in pages[1] for line in (139, second)] == [
+        False,
+        True,
+    ]
+    assert pages[2].splitlines() == ["none from 3 on, of 2 findings"]
 
 
 def test_a_conversion_is_for_warps_as_the_layouts_have_them() -> None:
