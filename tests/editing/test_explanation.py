@@ -14,6 +14,7 @@ from tt_layout.editing.hover import hover
 from tt_layout.editing.piece import Knowledge, Piece
 from tt_layout.errors import LayoutError
 from tt_layout.ir.traits import Traits
+from tt_layout.mlir.source import in_file
 from tt_layout.reports.explanation import CLASSES
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -82,7 +83,8 @@ def test_every_surface_has_the_same_lines(run: Run) -> None:
     column = TEXT.split("\n")[line - 1].index("convert_layout")
     found = hover(Piece(TEXT, Knowledge()), line, column)
     assert found is not None
-    assert all(f"- {fact}" in found.markdown(has_pictures=False) for fact in said)
+    markdown = in_file(found.markdown(has_pictures=False), 0)
+    assert all(f"- {fact}" in markdown for fact in said)
     shown = run("explain", f"{MATMUL}:{line}", "--format", "json")
     assert json.loads(shown.out)["parts"][0]["facts"] == list(said)
     assert run("explain", f"{MATMUL}:{line}").out.splitlines()[0] == f"{MATMUL}:{line}"
