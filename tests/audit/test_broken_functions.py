@@ -50,6 +50,15 @@ def test_comparisons_without_a_second_operand(path: Path) -> None:
         audit_module(module)
 
 
+def test_a_branch_to_no_block_leads_nowhere() -> None:
+    """As in a dump that ends in the middle of a function."""
+    [module] = parse_ir(
+        "module {\n  tt.func @f(%p: !tt.ptr<f32>, %c: i1) {\n    cf.cond_br %c, ^bb1, ^bb9\n"
+        "  ^bb1:\n    %x = tt.load %p : !tt.ptr<f32>\n    tt.return\n  }\n}\n"
+    )
+    assert [row.operation.name for row in audit_module(module).movements] == ["tt.load"]
+
+
 LOOP = """
 #b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 #c = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
