@@ -119,11 +119,13 @@ COPY = (
 WAIT = f"ttng.wait_barrier %full, %zero : {BARRIER}\n"
 
 
-def boxed(body: str) -> float:
-    """Return the latency of a program that copies a box."""
+def boxed(body: str, made: str = "") -> float:
+    """Return the latency of a program that copies a box, whose descriptor it takes or makes."""
+    taken = "" if made else f"%d: {DESCRIPTOR}"
     found = timed(
         f"""
-    tt.func public @f(%d: {DESCRIPTOR}) {{
+    tt.func public @f({taken}) {{
+      {made}
       %zero = arith.constant 0 : i32
       %true = arith.constant true
       %tile = ttg.local_alloc : () -> {TILE}
@@ -134,6 +136,11 @@ def boxed(body: str) -> float:
         132,
     )
     return found.launch.walked.cycles
+
+
+def test_a_descriptor_that_is_made_of_nothing_is_copied_by_like_one_that_is_taken() -> None:
+    made = f'%d = "test.descriptor"() : () -> {DESCRIPTOR}'
+    assert boxed(COPY + WAIT, made) == boxed(COPY + WAIT)
 
 
 def partitioned(
