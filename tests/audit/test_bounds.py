@@ -401,6 +401,11 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
     %x = tt.get_program_id x : i32
     %y = tt.get_program_id y : i32
     %m = arith.cmpi slt, %x, %n : i32
+    %h = scf.if %k -> (i32) {
+      scf.yield %x : i32
+    } else {
+      scf.yield %n : i32
+    }
     %at = tt.addptr %p, PLACE : !tt.ptr<f32>, i32
     %old = tt.atomic_rmw fadd, relaxed, gpu, %at, %v, MASK : (!tt.ptr<f32>, f32, i1) -> f32
     tt.return
@@ -476,6 +481,7 @@ def test_exchanges_of_one_integer_follow_each_other() -> None:
         ("%n", "%t", "90", 6400),
         ("%y", "%t", "90", 100),
         ("%x", "%t", "90", 64),
+        ("%h", "%t", "90", 64),
         ("%n", "%m", "90", None),
         ("%n", "%k", "90", None),
         ("%n", "%t", "80", None),
