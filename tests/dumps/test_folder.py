@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from work import calls_of
 
-from tt_layout.dumps.audits import KernelReader
+from tt_layout.dumps.audits import FileKernels, KernelReader
 from tt_layout.dumps.dump import AS_IT_IS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = sorted(EXAMPLES.glob("*/*.ttgir"))
 MATMUL = EXAMPLES / "kernels" / "matmul-sm80.ttgir"
+SOFTMAX = EXAMPLES / "kernels" / "softmax-sm90.ttgir"
 
 
 def reader() -> KernelReader:
@@ -34,6 +35,23 @@ def test_a_dump_is_audited_as_if_alone(tmp_path: Path) -> None:
     names = [variant(tmp_path, kernel, number) for number in (1, 2) for kernel in KERNELS[::20]]
     together = reader()
     assert [together.read(name) for name in names] == [reader().read(name) for name in names]
+
+
+def test_the_same_dump_in_other_folders_is_audited_once(tmp_path: Path) -> None:
+    text = SOFTMAX.read_text(encoding="utf-8")
+    names = [str(tmp_path / process / "softmax.ttgir") for process in "01"]
+    for name in names:
+        Path(name).parent.mkdir()
+        Path(name).write_text(text, encoding="utf-8")
+    together = reader()
+    calls = [calls_of(partial(together.read, name)) for name in names]
+    assert calls[1] * 100 < calls[0]
+    first, second = map(together.read, names)
+    assert isinstance(first, FileKernels)
+    assert isinstance(second, FileKernels)
+    assert [kernel.with_values(file=names[1]) for kernel in first.kernels] == [*second.kernels]
+    Path(names[1]).with_suffix(".json").write_text('{"name": "launched", "shared": 7}')
+    assert together.read(names[1]) == reader().read(names[1]) != second
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from hashlib import blake2b
 from typing import Any, NamedTuple, TypeVar
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
@@ -22,6 +23,9 @@ from tt_layout.mlir.source import data_in_file
 
 MAX_KNOWN = 1 << 24
 """Characters of dumps after which what is known of them is forgotten, to bound the memory."""
+
+MAX_DUMPS = 1 << 10
+"""Dumps of which the kernels are kept, for others of the same text."""
 
 T = TypeVar("T")
 
@@ -234,6 +238,7 @@ class KernelReader:
     ) -> None:
         self._auditor = Auditor(reading._replace(progress=silent), explains=explains)
         self._has_bounds = has_bounds
+        self._known: dict[bytes, FileKernels] = {}
 
     def read(self, name: str) -> FileKernels | PassedOver:
         """Return the kernels of a dump, or why there are none."""
@@ -245,9 +250,30 @@ class KernelReader:
         opened = open_dumps(name)
         for dump in opened.dumps:
             place = dump.source.name if dump.number is None else name
-            for audit in self._auditor.audits(dump):
-                arguments.update(dict.fromkeys(audit.arguments))
-                kernels = kernels_of(audit, file=place)
-                settled += (kernel.settled(has_bounds=self._has_bounds) for kernel in kernels)
+            found = self._known_kernels(dump)
+            settled += (kernel.with_values(file=place) for kernel in found.kernels)
+            arguments.update(dict.fromkeys(found.arguments))
         unread = tuple(PassedOver(*passed) for passed in opened.unread)
         return FileKernels(tuple(settled), tuple(arguments), unread)
+
+    def _known_kernels(self, dump: Dump) -> FileKernels:
+        """Return the kernels of a dump, audited once for those of which the same is known.
+
+        Each process of a program may have compiled the same kernels, into a folder of its own.
+        """
+        around = f"{dump.source.first_line} {(dump.number, dump.launch, dump.known)!r}"
+        text = f"{around}\0{dump.source.text}".encode(errors="surrogatepass")
+        key = blake2b(text).digest()
+        if key not in self._known:
+            if len(self._known) >= MAX_DUMPS:
+                del self._known[next(iter(self._known))]
+            self._known[key] = self._audited(dump)
+        return self._known[key]
+
+    def _audited(self, dump: Dump) -> FileKernels:
+        kernels: list[Kernel] = []
+        arguments: dict[str, None] = {}
+        for audit in self._auditor.audits(dump):
+            arguments.update(dict.fromkeys(audit.arguments))
+            kernels += (k.settled(has_bounds=self._has_bounds) for k in kernels_of(audit))
+        return FileKernels(tuple(kernels), tuple(arguments))
