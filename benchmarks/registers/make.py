@@ -5,6 +5,8 @@
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --families 60 --seed 23
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --unseen 160 --seed 29
     TRITON_PYTHON benchmarks/registers/make.py FOLDER sm80 sm90 .. --latest 165 --seed 31
+    TRITON_PYTHON benchmarks/registers/make.py FOLDER sm80 sm90 .. --varied 1260 --seed 41
+    TRITON_PYTHON benchmarks/registers/make.py FOLDER sm80 sm90 .. --sealed 300 --seed 43
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --dumps examples/*/*.ttgir
 
 TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.  FOLDER
@@ -12,8 +14,8 @@ gets a dump for each kernel, and truth.jsonl: registers, and registers that were
 ``cuobjdump -res-usage`` of the wheel (a quarter of the bytes of the stack) and the assembly of AMD
 (``.vgpr_count``, ``.vgpr_spill_count``) have them.  What is there is not made again; REGEX chooses
 kernels by their names.  With ``--drawn`` the kernels are those of fresh.py, so many; with
-``--families`` those of families.py, with ``--unseen`` those of unseen.py, with ``--latest`` those
-of latest.py; with ``--dumps`` those dumps are compiled instead.
+``--families``, ``--unseen``, ``--latest``, ``--varied`` and ``--sealed`` those of the files of
+these names; with ``--dumps`` those dumps are compiled instead.
 """
 
 from __future__ import annotations
@@ -32,8 +34,10 @@ from typing import Any, NamedTuple
 
 import families
 import latest
+import sealed
 import triton
 import unseen
+import varied
 from fresh import drawn
 from kernels import FITTED, Variant, variants
 from triton.backends.compiler import GPUTarget
@@ -156,6 +160,12 @@ def chosen_jobs(chosen: argparse.Namespace) -> Iterable[Job]:
     elif chosen.latest:
         some = itertools.islice(families.drawn(chosen.seed, targets, latest.SPACES), chosen.latest)
         jobs = [job_of_draw(draw) for draw in some]
+    elif chosen.varied:
+        some = itertools.islice(families.drawn(chosen.seed, targets, varied.SPACES), chosen.varied)
+        jobs = [job_of_draw(draw) for draw in some]
+    elif chosen.sealed:
+        some = itertools.islice(families.drawn(chosen.seed, targets, sealed.SPACES), chosen.sealed)
+        jobs = [job_of_draw(draw) for draw in some]
     elif chosen.drawn:
         some = itertools.islice(drawn(chosen.seed, targets), chosen.drawn)
         jobs = [job_of(variant, target) for variant, target in some]
@@ -173,6 +183,8 @@ if __name__ == "__main__":
     parser.add_argument("--families", type=int, metavar="COUNT")
     parser.add_argument("--unseen", type=int, metavar="COUNT")
     parser.add_argument("--latest", type=int, metavar="COUNT")
+    parser.add_argument("--varied", type=int, metavar="COUNT")
+    parser.add_argument("--sealed", type=int, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dumps", nargs="+", type=Path, metavar="FILE")
     given = parser.parse_args()
