@@ -17,10 +17,11 @@ from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.multiplications import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
-from tt_layout.audit.registers.live_ranges import Derivations, Numbers
+from tt_layout.audit.registers.live_ranges import Derivations, Numbers, live_ranges
 from tt_layout.hardware import find_target
 from tt_layout.hardware.compiler import RegisterDemand
 from tt_layout.ir import parse_ir
+from tt_layout.ir.ssa import Value
 
 HEAD = """
 #a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
@@ -83,7 +84,7 @@ def test_what_a_loop_loads_streams_through_it() -> None:
     """
     outside = LOAD + "ttg.barrier local\n" + STORE.format("x")
     streamed, whole = pressure(body), pressure(outside)
-    assert streamed.needed < whole.needed - 8
+    assert streamed.needed < whole.needed - 5
     assert streamed.range.high < whole.range.high
 
 
@@ -185,7 +186,7 @@ def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
     [module] = parse_ir(WIDE.replace("TARGET", "cuda:90") + body + FOOT)
     first = audit_module(module).findings[0]
     assert (first.kind, first.function, first.line) == ("registers", "f", 8)
-    assert first.message.startswith("@f: spills are likely: about 256 to 729 of 255 registers")
+    assert first.message.startswith("@f: spills are likely: about 256 to 796 of 255 registers")
     assert (
         "%x alone takes all; in the program: use a smaller block, so that each has 8 to 32"
         in first.message
@@ -399,15 +400,24 @@ TRUTH = Path(__file__).parents[1] / "data" / "registers.jsonl.xz"
 
 
 def test_near_the_limit_a_kernel_without_loops_spills() -> None:
-    """From 0.68 of the limit on some do, from 0.935 on all did, as ptxas compiled them."""
+    """From 0.57 of the limit on some do, from 1.2 on all but one did, as ptxas compiled them."""
     line = find_target("sm90").compiler
     assert line is not None
-    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (196, 200, 282))
-    assert calm.needed < 0.68 * 255 <= may.needed < 0.935 * 255 <= spills.needed
-    assert calm.high == 255
+    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (256, 258, 568))
+    assert calm.needed < 0.57 * 255 <= may.needed < 1.2 * 255 <= spills.needed
+    assert calm.high <= 255
     assert may.low <= 255 < may.high
     assert spills.low > 255
-    assert line.straight.range(RegisterDemand(282), 512).high == 411
+    assert line.straight.range(RegisterDemand(258), 512).high < 255
+
+
+def test_large_kernels_may_take_half_of_what_small_ones_suggest() -> None:
+    """Ptxas issues loads later for a step of the occupancy: the least is no fixed part."""
+    line = find_target("sm90").compiler
+    assert line is not None
+    small, large = (line.straight.range(RegisterDemand(live), 255) for live in (40, 240))
+    assert small.low >= 0.75 * small.needed
+    assert large.low <= 0.5 * large.needed
 
 
 def test_products_of_wgmma_keep_the_addresses_that_a_loop_steps() -> None:
@@ -415,10 +425,78 @@ def test_products_of_wgmma_keep_the_addresses_that_a_loop_steps() -> None:
     assert model is not None
     assert model.asynchronous is not None
     few, many = (model.asynchronous.range(RegisterDemand(64, 64, count)) for count in (8, 40))
-    assert many.high - few.high >= 32
-    assert many.needed > few.needed
+    assert many.needed >= few.needed + 7
+    assert many.high >= few.high + 9
     few_addresses, many_addresses = (RegisterDemand(64, 64, count) for count in (8, 40))
     assert model.products.range(few_addresses) == model.products.range(many_addresses)
+
+
+OTHER = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+"""
+TRAFFIC = LOAD + "%y = OPERATION %x : tensor<4096xf32, #a>\nttg.barrier local\n" + STORE.format("y")
+
+
+def traffic(body: str) -> RegisterDemand:
+    """Return the demand of a body, without what its live ranges say."""
+    [module] = parse_ir(OTHER + HEAD.replace("TARGET", "cuda:90") + body + FOOT)
+    audited = AuditedModule(module, SharedWork())
+    [function] = audited.functions
+    target = find_target("sm90")
+    assert target.compiler is not None
+
+    def words(value: Value) -> int:
+        return 32 if tuple(value.type.shape) == (4096,) else 0
+
+    found = live_ranges(
+        function,
+        function.body,
+        words,
+        target.compiler,
+        by_row=False,
+        slices_of=lambda value: 0,
+        elements_of=words,
+        is_address=lambda value: False,
+        is_wide=lambda value: False,
+    )
+    return found.demand._replace(live=0, addresses=0, compared=0)
+
+
+def test_what_is_loaded_stored_exchanged_and_computed_step_by_step_is_counted() -> None:
+    plain = traffic(TRAFFIC.replace("OPERATION", "math.exp"))
+    assert plain == RegisterDemand(0, loads=1, loaded=32, stored=32)
+    assert traffic(TRAFFIC.replace("OPERATION", "math.erf")) == plain._replace(functions=32)
+    twice = traffic(LOAD + LOAD.replace("%x", "%z") + STORE.format("x") + STORE.format("z"))
+    assert twice == RegisterDemand(0, loads=2, loaded=64, stored=32)
+    exchange = "%y = ttg.convert_layout %x : tensor<4096xf32, #a> -> tensor<4096xf32, #b>\n"
+    back = "%z = ttg.convert_layout %y : tensor<4096xf32, #b> -> tensor<4096xf32, #a>\n"
+    exchanged = traffic(LOAD + exchange + back + STORE.format("z"))
+    assert exchanged == RegisterDemand(0, loads=1, loaded=32, stored=32, exchanged=64)
+
+
+def test_loads_are_counted_of_the_loop_with_the_most() -> None:
+    loop = "scf.for %i = %c0 to %n step %c1 : i32 {\n"
+    body = "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n"
+    body += LOAD + STORE.format("x") + loop
+    for name in ("u", "v"):
+        body += LOAD.replace("%x", f"%{name}") + STORE.format(name)
+    assert traffic(body + "}\n").loads == 2
+
+
+def test_exchanges_stores_and_functions_take_registers() -> None:
+    """As ptxas takes them of kernels without loops and products."""
+    plain = pressure(TRAFFIC.replace("OPERATION", "math.exp")).needed
+    assert pressure(TRAFFIC.replace("OPERATION", "math.erf")).needed >= plain + 20
+    reduced = (
+        LOAD
+        + """%y = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+    ^bb0(%l: f32, %r: f32):
+      %s = arith.addf %l, %r : f32
+      tt.reduce.return %s : f32
+    }) : (tensor<4096xf32, #a>) -> f32
+    """
+    )
+    assert pressure(reduced).needed <= plain - 10
 
 
 PRODUCT = """
@@ -519,14 +597,14 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
     assert [separate[numbers[name]] for name in ("%r", "%m", "%w", "%v", "%o")] == [1, 4, 4, 1, 4]
 
 
-@pytest.mark.slow  # an eighth of the kernels: each is read and its live ranges are found
+@pytest.mark.slow  # a third of the kernels: each is read and its live ranges are found
 def test_the_range_holds_what_the_compilers_took() -> None:
-    """Kernels of 45 families for nine GPUs, as benchmarks/registers compiled them."""
+    """Kernels of 116 families for nine GPUs, as benchmarks/registers compiled them."""
     judge = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks/registers/judge.py"))
-    found = judge["figures"](list(judge["rows_of"](TRUTH, 8)))
-    assert found.kernels >= 70
+    found = judge["figures"](list(judge["rows_of"](TRUTH, 3)))
+    assert found.kernels >= 400
     assert found.held >= 0.95
-    assert found.width <= 0.9
+    assert found.width <= 0.8
     assert found.right == found.said >= 1
     assert found.right + found.too >= 0.5 * found.spill
     assert found.may - found.too <= 0.1 * (found.kernels - found.spill)

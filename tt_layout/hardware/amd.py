@@ -17,6 +17,7 @@ from tt_layout.hardware.compiler import (
     CompilerModel,
     Knobs,
     RegisterLine,
+    Share,
     Weights,
 )
 from tt_layout.hardware.multiprocessor import HIP_GRID, RegisterFile, Residence, Variant
@@ -87,25 +88,26 @@ _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
 
 
 _CDNA_OTHERS = RegisterLine(
-    Weights(1.07, 5.6),
-    Weights(0.45, 1),
-    Weights(2.3, 20),
+    Weights(0.89, 5.4, loads=0.4, loaded=0.1, exchanged=0.35, functions=1.57),
+    least=Share(0.83, -4),
+    squeezed=Share(0.47, 4.4),
+    most=Share(1.68, 14),
     indices=0.3,
     masks=0.3,
     most_indices=100,
-    may_spill_from=0.9,
+    may_spill_from=0.6,
     spills_from=1.1,
 )
 _CDNA_COMPILER = CompilerModel(
     products=RegisterLine(
-        Weights(0.93, 19.7),
-        Weights(0.54, 20),
-        Weights(1.04, 67),
+        Weights(0.825, 16.7, exchanged=0.12),
+        least=Share(0.87, -2),
+        most=Share(1.32, 6),
         indices=0.2,
         masks=0.2,
         most_indices=40,
-        may_spill_from=0.85,
-        spills_from=1.03,
+        may_spill_from=0.75,
+        spills_from=1,
     ),
     loops=_CDNA_OTHERS,
     straight=_CDNA_OTHERS,
@@ -115,8 +117,8 @@ _CDNA_COMPILER = CompilerModel(
 )
 _RDNA_OTHERS = RegisterLine(
     Weights(1.29, 1.4),
-    Weights(0.57, 0.3),
-    Weights(2.6, 28),
+    least=Share(0.44),
+    most=Share(2, 25),
     indices=0.1,
     masks=0.2,
     most_indices=40,
@@ -126,8 +128,8 @@ _RDNA_OTHERS = RegisterLine(
 _RDNA_COMPILER = CompilerModel(
     products=RegisterLine(
         Weights(0.77, 26.9),
-        Weights(0.48, 26),
-        Weights(0.9, 105),
+        least=Share(0.62, 9),
+        most=Share(1.17, 73),
         indices=0.2,
         masks=0.2,
         most_indices=40,
@@ -142,8 +144,8 @@ _RDNA_COMPILER = CompilerModel(
 )
 _GFX1250_OTHERS = RegisterLine(
     Weights(1.15, 0),
-    Weights(0.6, 0.3),
-    Weights(2.4, 14),
+    least=Share(0.52),
+    most=Share(2.09, 14),
     passing=1,
     together=0.3,
     indices=0.3,
@@ -155,8 +157,8 @@ _GFX1250_OTHERS = RegisterLine(
 _GFX1250_COMPILER = CompilerModel(
     products=RegisterLine(
         Weights(0.79, 31.4),
-        Weights(0.52, 24),
-        Weights(1.3, 52),
+        least=Share(0.66, 3),
+        most=Share(1.65),
         together=0.3,
         indices=0.3,
         masks=0.3,

@@ -55,6 +55,11 @@ class RegisterDemand(NamedTuple):
             as operands that are loaded ahead.
         compared: of 64-bit indices that comparisons rest on, or that a loop hands on, where most
             are live, up to `MOST_COMPARED`.
+        loads: number of tensors that are loaded from global memory, in the loop with the most.
+        loaded: of all that loads of global memory give.
+        stored: of the largest tensor that is stored to global memory.
+        exchanged: of what comes out of shared memory and of conversions between layouts.
+        functions: elements of the largest tensor of a function that takes a dozen instructions.
     """
 
     live: float
@@ -62,6 +67,11 @@ class RegisterDemand(NamedTuple):
     addresses: int = 0
     carried: int = 0
     compared: int = 0
+    loads: int = 0
+    loaded: int = 0
+    stored: int = 0
+    exchanged: int = 0
+    functions: int = 0
 
 
 class Weights(NamedTuple):
@@ -72,6 +82,7 @@ class Weights(NamedTuple):
         base: for counters and what the schedule keeps in flight.
         accumulators, addresses, carried, compared: for each of these, beside what they are of the
             live ones.
+        loads, loaded, stored, exchanged, functions: likewise.
     """
 
     live: float
@@ -80,6 +91,11 @@ class Weights(NamedTuple):
     addresses: float = 0
     carried: float = 0
     compared: float = 0
+    loads: float = 0
+    loaded: float = 0
+    stored: float = 0
+    exchanged: float = 0
+    functions: float = 0
 
     def registers(self, demand: RegisterDemand) -> int:
         """Return the registers for what values take.
@@ -91,14 +107,32 @@ class Weights(NamedTuple):
             >>> Weights(0.5, 10, addresses=1).registers(RegisterDemand(100, addresses=4))
             64
         """
-        terms = (
-            (self.live, demand.live),
-            (self.accumulators, demand.accumulators),
-            (self.addresses, demand.addresses),
-            (self.carried, demand.carried),
-            (self.compared, demand.compared),
-        )
-        return round(self.base + sum(weight * words for weight, words in terms))
+        weights = (self.live, *self[2:])
+        return round(self.base + sum(weight * words for weight, words in zip(weights, demand)))
+
+
+class Share(NamedTuple):
+    """An end of a range, by its middle.
+
+    Attributes:
+        part: of the middle.
+        beside: registers besides.
+    """
+
+    part: float
+    beside: float = 0
+
+    def of(self, middle: int) -> int:
+        """Return the end for a middle.
+
+        Args:
+            middle: registers.
+
+        Example:
+            >>> Share(0.8, -2).of(50)
+            38
+        """
+        return round(self.part * middle + self.beside)
 
 
 class RegisterLine(NamedTuple):
@@ -106,7 +140,9 @@ class RegisterLine(NamedTuple):
 
     Attributes:
         needed: the middle.
-        low, high: between which compiled kernels are.
+        least, most: between which compiled kernels are.
+        squeezed: the least of large kernels, where that is less: their compiler issues loads later,
+            or goes through elementwise operations piece by piece, for a step of the occupancy.
         passing: the part that is live of a tensor whose elements are used up one by one.
         streamed: the part that is live of a tensor that is loaded in a loop.
         together: the part that is live of a tensor that is loaded outside of loops, from the first
@@ -115,13 +151,14 @@ class RegisterLine(NamedTuple):
         masks: registers for an element of a mask.
         most_indices: registers that indices and masks take at most; they are computed anew beyond.
         may_spill_from: the part of the registers that there are from which on a kernel whose
-            middle is as large may spill; None where `high` tells.
-        spills_from: the part from which on it spills; None where `low` tells.
+            middle is as large may spill; None where `most` tells.
+        spills_from: the part from which on it spills; None where `least` tells.
     """
 
     needed: Weights
-    low: Weights
-    high: Weights
+    least: Share
+    most: Share
+    squeezed: Share | None = None
     passing: float = 0.5
     streamed: float = 1
     together: float = 0
@@ -139,7 +176,7 @@ class RegisterLine(NamedTuple):
             limit: the most of a thread; None where it does not matter.
 
         Example:
-            >>> line = RegisterLine(Weights(1, 10), Weights(0.5, 10), Weights(2, 10),
+            >>> line = RegisterLine(Weights(1, 10), Share(0.5, 5), Share(2, -10),
             ...                     may_spill_from=0.8, spills_from=1.2)
             >>> line.range(RegisterDemand(64), 255)
             RegisterRange(low=42, needed=74, high=138)
@@ -149,8 +186,9 @@ class RegisterLine(NamedTuple):
             RegisterRange(low=256, needed=330, high=650)
         """
         needed = self.needed.registers(demand)
-        low = min(self.low.registers(demand), needed)
-        high = max(self.high.registers(demand), needed)
+        ends = (self.least, self.squeezed or self.least)
+        low = max(0, min(needed, *(end.of(needed) for end in ends)))
+        high = max(needed, self.most.of(needed))
         if limit is not None and self.spills_from is not None:
             over = limit + 1
             low = max(low, over) if needed >= self.spills_from * limit else min(low, limit)

@@ -36,6 +36,7 @@ from itertools import accumulate
 from math import prod
 from typing import NamedTuple, TypeVar
 
+from tt_layout.audit.registers.traffic import Traffic, TrafficWords
 from tt_layout.hardware.compiler import (
     MOST_COMPARED,
     CompilerModel,
@@ -110,6 +111,7 @@ class LiveRanges(NamedTuple):
         addresses: of the addresses that no constant leads to from one another.
         carried: of narrow elements that loops hand on, but for accumulators.
         compared: of 64-bit indices that comparisons rest on, or that loops hand on.
+        traffic: what is loaded, stored, exchanged and computed step by step.
     """
 
     ranges: tuple[LiveRange, ...]
@@ -122,6 +124,7 @@ class LiveRanges(NamedTuple):
     addresses: tuple[LiveRange, ...] = ()
     carried: tuple[LiveRange, ...] = ()
     compared: tuple[LiveRange, ...] = ()
+    traffic: TrafficWords = TrafficWords()
 
     @property
     def demand(self) -> RegisterDemand:
@@ -129,7 +132,12 @@ class LiveRanges(NamedTuple):
         groups = (self.accumulators, self.addresses, self.carried, self.compared)
         sums, addresses, carried, compared = (round(max(self._sums(group))) for group in groups)
         return RegisterDemand(
-            max(self.needed), sums, addresses, carried, min(MOST_COMPARED, compared)
+            max(self.needed),
+            sums,
+            addresses,
+            carried,
+            min(MOST_COMPARED, compared),
+            **self.traffic._asdict(),
         )
 
     @property
@@ -220,6 +228,9 @@ def live_ranges(
             one._replace(words=WIDE_WORDS * one.words, part=1.0)
             for one in indices
             if one.value in walk.compared and is_wide(values[one.value])
+        ),
+        traffic=walk.traffic.words(
+            lambda number: words_of(values[number]), lambda number: elements_of(values[number])
         ),
     )
 
@@ -362,6 +373,7 @@ class _Walk:
         self.has_rows = False
         self.carried: set[int] = set()
         self.derivations = Derivations()
+        self.traffic = Traffic()
         self._sums: list[int] = []
         self._compared: list[int] = []
         self._sources: dict[int, Sequence[int]] = {}
@@ -410,6 +422,7 @@ class _Walk:
             for passed, received in zip(way.passed, way.received)
         ]
         self.derivations.add(operation, operands, results, handed)
+        self.traffic.add(operation, operands, results, self._loops)
         if name in COMPARISONS:
             self._compared += operands
         if not (traits.pointer_sum or traits.is_global_load):
