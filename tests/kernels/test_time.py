@@ -807,6 +807,16 @@ class TestReports:
         again = replace(found, program=program).launching(132)
         assert (again.launch.spilled > 0) is is_spilled
 
+    def test_an_end_of_the_range_that_spills_takes_time(self) -> None:
+        found = estimated(kernel(chain(4)))
+        program = replace(found.program, needed=240, fewest=200, programs=100)
+        fits, spills = (
+            replace(found, program=replace(program, most=most)).launching(132).launch
+            for most in (250, 330)
+        )
+        assert fits.spilled == spills.spilled == 0
+        assert spills.seconds > fits.seconds
+
     def test_stages_are_the_buffers_of_copies_in_a_loop(self) -> None:
         values = {"K": 4096, "N": 4096}
         found = tt_layout.estimate(MATMUL.read_text(encoding="utf-8"), values, grid=(32, 32))

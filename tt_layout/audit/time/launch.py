@@ -135,7 +135,7 @@ def launch_time(
         return middle
     seconds = middle.seconds * MIDDLE
     for needed in (program.fewest, program.most):
-        end = replace(program, needed=needed)
+        end = replace(program, needed=needed, fewest=needed)
         spills = _Spills(end, constants)
         found = middle
         if (_resident(end, target, spills.needed), spills.number) != (
