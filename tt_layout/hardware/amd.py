@@ -16,8 +16,8 @@ from tt_layout.hardware.compiler import (
     WARPS,
     CompilerModel,
     Knobs,
+    RangeEnd,
     RegisterLine,
-    Share,
     Weights,
 )
 from tt_layout.hardware.multiprocessor import HIP_GRID, RegisterFile, Residence, Variant
@@ -89,9 +89,9 @@ _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
 
 _CDNA_OTHERS = RegisterLine(
     Weights(0.89, 5.4, loads=0.4, loaded=0.1, exchanged=0.35, functions=1.57),
-    least=Share(0.83, -4),
-    squeezed=Share(0.47, 4.4),
-    most=Share(1.68, 14),
+    least=RangeEnd(0.83, -4),
+    squeezed=RangeEnd(0.47, 4.4),
+    most=RangeEnd(1.68, 14),
     indices=0.3,
     masks=0.3,
     most_indices=100,
@@ -101,8 +101,8 @@ _CDNA_OTHERS = RegisterLine(
 _CDNA_COMPILER = CompilerModel(
     products=RegisterLine(
         Weights(0.825, 16.7, exchanged=0.12),
-        least=Share(0.87, -2),
-        most=Share(1.32, 6),
+        least=RangeEnd(0.87, -2),
+        most=RangeEnd(1.32, 6),
         indices=0.2,
         masks=0.2,
         most_indices=40,
@@ -117,8 +117,8 @@ _CDNA_COMPILER = CompilerModel(
 )
 _RDNA_OTHERS = RegisterLine(
     Weights(1.29, 1.4),
-    least=Share(0.44),
-    most=Share(2, 25),
+    least=RangeEnd(0.44),
+    most=RangeEnd(2, 25),
     indices=0.1,
     masks=0.2,
     most_indices=40,
@@ -128,8 +128,8 @@ _RDNA_OTHERS = RegisterLine(
 _RDNA_COMPILER = CompilerModel(
     products=RegisterLine(
         Weights(0.77, 26.9),
-        least=Share(0.62, 9),
-        most=Share(1.17, 73),
+        least=RangeEnd(0.62, 9),
+        most=RangeEnd(1.17, 73),
         indices=0.2,
         masks=0.2,
         most_indices=40,
@@ -144,8 +144,8 @@ _RDNA_COMPILER = CompilerModel(
 )
 _GFX1250_OTHERS = RegisterLine(
     Weights(1.15, 0),
-    least=Share(0.52),
-    most=Share(2.09, 14),
+    least=RangeEnd(0.52),
+    most=RangeEnd(2.09, 14),
     passing=1,
     together=0.3,
     indices=0.3,
@@ -157,8 +157,8 @@ _GFX1250_OTHERS = RegisterLine(
 _GFX1250_COMPILER = CompilerModel(
     products=RegisterLine(
         Weights(0.79, 31.4),
-        least=Share(0.66, 3),
-        most=Share(1.65),
+        least=RangeEnd(0.66, 3),
+        most=RangeEnd(1.65),
         together=0.3,
         indices=0.3,
         masks=0.3,

@@ -111,7 +111,7 @@ class Weights(NamedTuple):
         return round(self.base + sum(weight * words for weight, words in zip(weights, demand)))
 
 
-class Share(NamedTuple):
+class RangeEnd(NamedTuple):
     """An end of a range, by its middle.
 
     Attributes:
@@ -129,7 +129,7 @@ class Share(NamedTuple):
             middle: registers.
 
         Example:
-            >>> Share(0.8, -2).of(50)
+            >>> RangeEnd(0.8, -2).of(50)
             38
         """
         return round(self.part * middle + self.beside)
@@ -156,9 +156,9 @@ class RegisterLine(NamedTuple):
     """
 
     needed: Weights
-    least: Share
-    most: Share
-    squeezed: Share | None = None
+    least: RangeEnd
+    most: RangeEnd
+    squeezed: RangeEnd | None = None
     passing: float = 0.5
     streamed: float = 1
     together: float = 0
@@ -176,7 +176,7 @@ class RegisterLine(NamedTuple):
             limit: the most of a thread; None where it does not matter.
 
         Example:
-            >>> line = RegisterLine(Weights(1, 10), Share(0.5, 5), Share(2, -10),
+            >>> line = RegisterLine(Weights(1, 10), RangeEnd(0.5, 5), RangeEnd(2, -10),
             ...                     may_spill_from=0.8, spills_from=1.2)
             >>> line.range(RegisterDemand(64), 255)
             RegisterRange(low=42, needed=74, high=138)

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, replace
 
 from tt_layout.hardware.backend import Backend
-from tt_layout.hardware.compiler import CompilerModel, RegisterLine, Share, Weights
+from tt_layout.hardware.compiler import CompilerModel, RangeEnd, RegisterLine, Weights
 from tt_layout.hardware.multiprocessor import GridLimits, RegisterFile
 from tt_layout.hardware.target import KIB, Evidence, Target, phases
 
@@ -128,7 +128,7 @@ The banks of conversions are upstream's, which the fork does not change:
 include/triton/Conversion/TritonGPUToLLVM/TargetInfoBase.h, getSharedMemoryBanks.
 """
 
-_TENSORS = RegisterLine(Weights(1, 0), Share(1), Share(1), passing=1)
+_TENSORS = RegisterLine(Weights(1, 0), RangeEnd(1), RangeEnd(1), passing=1)
 TENSORS_ONLY = CompilerModel(_TENSORS, _TENSORS, _TENSORS)
 """No kernel was compiled for Intel's GPUs: the registers that tensors take."""
 

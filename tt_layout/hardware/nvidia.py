@@ -14,8 +14,8 @@ from tt_layout.hardware.compiler import (
     WARPS,
     CompilerModel,
     Knobs,
+    RangeEnd,
     RegisterLine,
-    Share,
     Weights,
 )
 from tt_layout.hardware.multiprocessor import (
@@ -38,8 +38,8 @@ _REGISTERS = RegisterFile(most_per_thread=255, size=NVIDIA_REGISTERS, granule=8)
 _COMPILER = CompilerModel(
     products=RegisterLine(
         Weights(0.7, 20, accumulators=0.43, carried=0.5, compared=0.24),
-        least=Share(0.68, 1),
-        most=Share(1.67, -6),
+        least=RangeEnd(0.68, 1),
+        most=RangeEnd(1.67, -6),
         indices=0.2,
         masks=0.2,
         most_indices=40,
@@ -48,8 +48,8 @@ _COMPILER = CompilerModel(
     ),
     asynchronous=RegisterLine(
         Weights(0.7, 20.9, accumulators=0.35, addresses=0.235, compared=0.34),
-        least=Share(0.86, -3.5),
-        most=Share(1.28, 4),
+        least=RangeEnd(0.86, -3.5),
+        most=RangeEnd(1.28, 4),
         indices=0.2,
         masks=0.2,
         most_indices=40,
@@ -58,8 +58,8 @@ _COMPILER = CompilerModel(
     ),
     tensor_memory=RegisterLine(
         Weights(0.62, 28, stored=0.69, compared=0.18),
-        least=Share(0.67, 2),
-        most=Share(1.57, -2),
+        least=RangeEnd(0.67, 2),
+        most=RangeEnd(1.57, -2),
         indices=0.2,
         masks=0.2,
         most_indices=40,
@@ -68,9 +68,9 @@ _COMPILER = CompilerModel(
     ),
     loops=RegisterLine(
         Weights(0.92, 16.6, loads=3.2, loaded=0.17, stored=0.18),
-        least=Share(0.8, -1),
-        squeezed=Share(0.53, 9.5),
-        most=Share(1.4, -2),
+        least=RangeEnd(0.8, -1),
+        squeezed=RangeEnd(0.53, 9.5),
+        most=RangeEnd(1.4, -2),
         passing=0.3,
         streamed=0.2,
         may_spill_from=0.75,
@@ -78,9 +78,9 @@ _COMPILER = CompilerModel(
     ),
     straight=RegisterLine(
         Weights(0.52, 12, loads=1.07, stored=0.44, exchanged=0.31, functions=0.75),
-        least=Share(0.865, -2.6),
-        squeezed=Share(0.29, 17),
-        most=Share(1.58, -1.5),
+        least=RangeEnd(0.865, -2.6),
+        squeezed=RangeEnd(0.29, 17),
+        most=RangeEnd(1.58, -1.5),
         passing=0.7,
         together=0.3,
         indices=0.2,

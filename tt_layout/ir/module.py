@@ -333,7 +333,7 @@ class Module:
 
     @property
     def unplaced(self) -> Module:
-        """The same module as one whose lines are told where they are printed."""
+        """The module with lines whose place is told where they are printed."""
         first = self.place.first_line
         source = self.source.beginning_with(UnplacedLine(1 + self.source.first_line - first))
         span = replace(self.span, source=source)

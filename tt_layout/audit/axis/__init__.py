@@ -16,7 +16,7 @@ from math import gcd
 
 from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, pessimistic
 from tt_layout.audit.axis.rules import rank_of
-from tt_layout.audit.axis.slices import Slice
+from tt_layout.audit.axis.slices import BackwardSlice
 from tt_layout.audit.axis.visitor import Visitor, hinted
 from tt_layout.ir.ssa import Attribute, SsaFunction, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
@@ -81,14 +81,14 @@ class SupposedInfo(Mapping[Value, AxisInfo]):
     def __getitem__(self, value: Value) -> AxisInfo:
         if value not in self._found:
             known = self._known[value]
-            within = Slice(self._flow, value)
+            within = BackwardSlice(self._flow, value)
             if within.values.keys().isdisjoint(self._supposed):
                 self._found[value] = known
             else:
                 self._found |= self._found_within(within)
         return self._found[value]
 
-    def _found_within(self, within: Slice) -> Mapping[Value, AxisInfo]:
+    def _found_within(self, within: BackwardSlice) -> Mapping[Value, AxisInfo]:
         arguments = self._flow.function.arguments
         found = Visitor(self._flow.function, self._supposed, within).run(
             self._known[value] for value in arguments

@@ -8,7 +8,7 @@ from tt_layout.ir.ssa import Block, Region, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow, branches, by_label, ways
 
 
-class Slice:
+class BackwardSlice:
     """A value with all that it depends on: values, and what decides whether control gets there.
 
     Whatever is concluded from operands alone is the same of a slice as of the whole function.
@@ -36,7 +36,7 @@ class Slice:
         return self._sorted[block]
 
     def _before(self, flow: ControlFlow, value: Value) -> Iterator[Value]:
-        """Yield what a value depends on in one step."""
+        """Yield the values that a value depends on directly."""
         yield from (edge.source for edge in flow.into(value))
         owner = value.owner
         if isinstance(owner, SsaOperation):
@@ -55,14 +55,14 @@ class Slice:
         yield from self._around(block)
 
     def _around(self, block: Block) -> Iterator[Value]:
-        """Yield what decides whether a block is reached."""
+        """Yield the values that decide whether a block is reached."""
         yield from _conditions(block.region)
         if block.owner is not None:
             yield from self._take(block.owner)
 
 
 def _conditions(region: Region) -> Iterator[Value]:
-    """Yield what decides between the blocks of a region."""
+    """Yield the values that decide between the blocks of a region."""
     if len(region) < 2:
         return
     blocks = by_label(region)

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 
 from tt_layout.audit.axis.info import AxisInfo, join, pessimistic
 from tt_layout.audit.axis.rules import conclusion, rank_of
-from tt_layout.audit.axis.slices import Slice
+from tt_layout.audit.axis.slices import BackwardSlice
 from tt_layout.audit.axis.step import Step
 from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
@@ -45,7 +45,7 @@ class Visitor:
         self,
         function: SsaFunction,
         supposed: Mapping[Value, AxisInfo] | None = None,
-        within: Slice | None = None,
+        within: BackwardSlice | None = None,
         *,
         takes_hints: bool = True,
     ) -> None:

@@ -155,7 +155,7 @@ class Walked:
         )
 
 
-@dataclass
+@dataclass(eq=False)
 class _Warps:
     """Warps that take the same way: those of a program, or of a partition of it.
 
@@ -197,24 +197,24 @@ class _Warps:
 
 @dataclass
 class _Arrivals:
-    """What has arrived at a ring of barriers; every group of warps waits for all of it.
+    """Arrivals at a ring of barriers; every group of warps waits for all of them.
 
     Attributes:
         moments: in their order.
-        taken: how many each group has waited for, by its identity.
+        taken: how many each group has waited for.
     """
 
     moments: list[Moment] = field(default_factory=list)
-    taken: dict[int, int] = field(default_factory=dict)
+    taken: dict[_Warps, int] = field(default_factory=dict)
 
     def next_of(self, warps: _Warps) -> Moment | None:
-        """Return what a group waits for; None where that has not arrived."""
-        number = self.taken.get(id(warps), 0)
+        """Return the arrival that a group waits for; None where it is still out."""
+        number = self.taken.get(warps, 0)
         return self.moments[number] if number < len(self.moments) else None
 
     def take(self, warps: _Warps) -> None:
         """Count what a group has waited for."""
-        self.taken[id(warps)] = self.taken.get(id(warps), 0) + 1
+        self.taken[warps] = self.taken.get(warps, 0) + 1
 
 
 Blocked = Iterator[None]

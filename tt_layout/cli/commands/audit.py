@@ -41,7 +41,6 @@ from tt_layout.reports.audit_data import audit_data
 from tt_layout.reports.compared_dumps import ALL as EVERY_PASS
 from tt_layout.reports.compared_dumps import BaselineReport, Comparing, changes_between
 from tt_layout.reports.formats import format_named, formats_of, in_words
-from tt_layout.reports.formats.json import Json
 from tt_layout.reports.kernel_overview import EachKernel, KernelOverview
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.progress import characters_shown, dumps_shown
@@ -338,7 +337,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     brief = None
     if is_brief:
         brief, modules = _in_brief(dump, modules or dump.meant(reading), reading)
-    is_data = output_format == Json.name and not chosen.fail_on and measured is None
+    is_data = output_format == "json" and not chosen.fail_on and measured is None
     data = (
         _checked_data(dump, reading, modules, chosen.sort)
         if is_data and dump.launch is None
