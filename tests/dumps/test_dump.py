@@ -14,6 +14,7 @@ from command import Run, runner
 import tt_layout
 from tt_layout.dumps.audits import Auditor
 from tt_layout.dumps.dump import AS_IT_IS, open_dump, open_dumps, open_object
+from tt_layout.mlir.source import UNPLACED
 
 ROOT = Path(__file__).parents[2]
 KERNEL = ROOT / "examples" / "kernels" / "matmul-sm90.ttgir"
@@ -67,6 +68,21 @@ def test_the_way_out_of_a_dump_that_is_cut_off_is_named_by_every_report(run: Run
     assert way_out in " ".join(run("audit", "cut.ttgir", "k.ttgir").out.split())
     assert way_out in run("audit", "cut.ttgir", "k.ttgir", "--format", "features").err
     assert way_out not in run("rank", "cut.ttgir", "k.ttgir").err
+
+
+def test_a_text_that_looks_like_the_line_of_a_piece_stays_as_it_is(run: Run) -> None:
+    place = f'loc("{UNPLACED}5.py":3:4)'
+    text = """#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32],
+      warpsPerCTA = [4], order = [0]}>
+    module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+    tt.func public @f(%a: tensor<128x!tt.ptr<f32>, #b>) {
+      %v = tt.load %a : tensor<128x!tt.ptr<f32>, #b> PLACE
+      tt.return
+    } }
+    """.replace("PLACE", place)
+    Path("marked.ttgir").write_text(text, encoding="utf-8")
+    [module] = json.loads(run("audit", "marked.ttgir", "--format", "json").out)["modules"]
+    assert module["data_movements"][0]["location"]["file"] == f"{UNPLACED}5.py"
 
 
 def test_help_is_shown_whatever_the_dump_has(run: Run) -> None:

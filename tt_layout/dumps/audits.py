@@ -19,7 +19,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.scope import Interner
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.kernels.seen import Launch
-from tt_layout.mlir.source import data_in_file
+from tt_layout.mlir.source import UNPLACED, data_in_file
 
 MAX_KNOWN = 1 << 24
 """Characters of dumps after which what is known of them is forgotten, to bound the memory."""
@@ -153,6 +153,10 @@ class Auditor:
         """
         for module in modules or dump.meant(self._reading, self.interner):
             shared = self._shared_for(module)
+            named = {"pass": module.pass_name, "stage": module.stage}
+            if UNPLACED in module.span.text:  # what is written so would be taken for a line
+                yield {**conclude(self._audit(dump, module, shared)), **named}
+                continue
             shared.modules.give(self._reading.given or GivenValues())
 
             def answer(module: Module = module, shared: SharedWork = shared) -> dict[str, Any]:
@@ -160,8 +164,7 @@ class Auditor:
                 return conclude(self._audit(dump, module.unplaced if is_same else module, shared))
 
             data = shared.modules.once(module, conclude, answer, has_lines=False)
-            placed = data_in_file(data, module.place.first_line - 1)
-            yield {**placed, "pass": module.pass_name, "stage": module.stage}
+            yield {**data_in_file(data, module.place.first_line - 1), **named}
 
     def _shared_for(self, module: Module) -> SharedWork:
         """Return what is known of earlier modules where the next one is audited."""

@@ -23,7 +23,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.reader import iterate_ir
 from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import ENDS
-from tt_layout.mlir.source import Source, UnplacedLine, in_file
+from tt_layout.mlir.source import Source, UnplacedLine, in_file, unmarked
 from tt_layout.reports.advice_text import note_message
 from tt_layout.reports.explanation import Explainer
 
@@ -127,7 +127,7 @@ class Piece:
     @cached_property
     def _modules(self) -> tuple[AuditedModule, ...]:
         work = self._knowledge.work()
-        source = Source(self.text, "<dump>", UnplacedLine(1))
+        source = Source(unmarked(self.text), "<dump>", UnplacedLine(1))
         try:
             modules = iterate_ir(source, interner=self._knowledge.interner)
             read = tuple(AuditedModule(module, work) for module in modules)

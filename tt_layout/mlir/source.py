@@ -87,6 +87,16 @@ def in_file(text: str, down: int) -> str:
     return _UNPLACED.sub(lambda line: str(int(line[1]) + down), text)
 
 
+def unmarked(text: str) -> str:
+    """Return a text in which nothing looks like the line of a piece, each character at its place.
+
+    Example:
+        >>> unmarked("a\\N{SYMBOL FOR NEWLINE}1")
+        'a 1'
+    """
+    return text.replace(UNPLACED, " ")
+
+
 def data_in_file(data: Any, down: int) -> Any:
     """Return plain data with the lines of a file, of a piece with so many lines above it."""
     if isinstance(data, dict):
