@@ -191,10 +191,7 @@ def wavefronts_apart(shape: AccessShape, info: AxisInfo) -> int:
         >>> wavefronts_apart(AccessShape(layout, 1, 2, False, False), AxisInfo((1,), (2,), (1,)))
         32
     """
-    runs, offsets, _ = _places_in_runs(shape, info)
-    rows = np.arange(len(runs))[:, None]
-    pairs = rows * (int(runs.max(initial=0)) + 1) + runs
-    return int(_pieces_of_runs(pairs, offsets, shape.line_bytes).sum())
+    return _pieces_apart(shape, info, shape.line_bytes)
 
 
 @lru_cache(maxsize=256)
@@ -213,11 +210,16 @@ def sectors_apart(shape: AccessShape, info: AxisInfo) -> int:
         >>> sectors_apart(AccessShape(layout, 1, 2, False, False), AxisInfo((1,), (2,), (1,)))
         32
     """
+    apart = _pieces_apart(shape, info, shape.sector_bytes)
+    return apart * max(1, shape.width_bytes // shape.sector_bytes)
+
+
+def _pieces_apart(shape: AccessShape, info: AxisInfo, size: int) -> int:
+    """Return the pieces of memory of so many bytes that runs touch which are far apart."""
     runs, offsets, _ = _places_in_runs(shape, info)
     rows = np.arange(len(runs))[:, None]
     pairs = rows * (int(runs.max(initial=0)) + 1) + runs
-    apart = _pieces_of_runs(pairs, offsets, shape.sector_bytes).sum()
-    return int(apart) * max(1, shape.width_bytes // shape.sector_bytes)
+    return int(_pieces_of_runs(pairs, offsets, size).sum())
 
 
 @lru_cache(maxsize=256)
