@@ -39,6 +39,7 @@ class Traits(NamedTuple):
         quotient, remainder: divides integers, rounding down, or is what that leaves.
         float_instruction: one instruction for each float, but for contractions.
         special_function: one instruction of the special function unit for each float, at least.
+        long_function: a polynomial or a table, or unknown: a dozen instructions for each float.
         pure: has no effect on memory and may be computed anew: MLIR's ``Pure``.
         reads, writes: has such an effect on memory, or on what waits for it.
         atomic: changes memory at once, and returns what was there.
@@ -89,6 +90,7 @@ class Traits(NamedTuple):
     remainder: bool = False
     float_instruction: bool = False
     special_function: bool = False
+    long_function: bool = False
     pure: bool = False
     reads: bool = False
     writes: bool = False
@@ -199,27 +201,27 @@ _ROWS = """
     arith.xori                                  elementwise pure
     math.absf                                   elementwise pure
     math.absi                                   elementwise pure
-    math.acos                                   elementwise pure
+    math.acos                                   elementwise long_function pure
     math.acosh                                  elementwise pure
-    math.asin                                   elementwise pure
+    math.asin                                   elementwise long_function pure
     math.asinh                                  elementwise pure
-    math.atan                                   elementwise pure
-    math.atan2                                  elementwise pure
+    math.atan                                   elementwise long_function pure
+    math.atan2                                  elementwise long_function pure
     math.atanh                                  elementwise pure
     math.cbrt                                   elementwise pure
     math.ceil                                   elementwise pure
     math.clampf                                 elementwise pure
     math.copysign                               elementwise pure
-    math.cos                                    elementwise special_function pure
+    math.cos                                    elementwise special_function long_function pure
     math.cosh                                   elementwise pure
     math.ctlz                                   elementwise pure
     math.ctpop                                  elementwise pure
     math.cttz                                   elementwise pure
-    math.erf                                    elementwise pure
-    math.erfc                                   elementwise pure
+    math.erf                                    elementwise long_function pure
+    math.erfc                                   elementwise long_function pure
     math.exp                                    elementwise special_function pure
     math.exp2                                   elementwise special_function pure
-    math.expm1                                  elementwise pure
+    math.expm1                                  elementwise long_function pure
     math.floor                                  elementwise pure
     math.fma                                    elementwise float_instruction pure
     math.fpowi                                  elementwise pure
@@ -228,20 +230,20 @@ _ROWS = """
     math.isinf                                  elementwise pure
     math.isnan                                  elementwise pure
     math.isnormal                               elementwise pure
-    math.log                                    elementwise special_function pure
-    math.log10                                  elementwise pure
-    math.log1p                                  elementwise pure
-    math.log2                                   elementwise special_function pure
-    math.powf                                   elementwise pure
+    math.log                                    elementwise special_function long_function pure
+    math.log10                                  elementwise long_function pure
+    math.log1p                                  elementwise long_function pure
+    math.log2                                   elementwise special_function long_function pure
+    math.powf                                   elementwise long_function pure
     math.round                                  elementwise pure
     math.roundeven                              elementwise pure
     math.rsqrt                                  elementwise special_function pure
-    math.sin                                    elementwise special_function pure
+    math.sin                                    elementwise special_function long_function pure
     math.sincos                                 elementwise pure
     math.sinh                                   elementwise pure
     math.sqrt                                   elementwise special_function pure
-    math.tan                                    elementwise pure
-    math.tanh                                   elementwise special_function pure
+    math.tan                                    elementwise long_function pure
+    math.tanh                                   elementwise special_function long_function pure
     math.trunc                                  elementwise pure
     scf.condition                               pure terminator
     scf.execute_region                          once
@@ -404,7 +406,7 @@ _ROWS = """
     tt.expand_dims                              shape repeats renames pure
     tt.experimental_descriptor_load             reads
     tt.experimental_descriptor_store            writes
-    tt.extern_elementwise                       elementwise
+    tt.extern_elementwise                       elementwise long_function
     tt.fp_to_fp                                 elementwise cast pure
     tt.func
     tt.gather                                   pure

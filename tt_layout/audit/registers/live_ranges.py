@@ -47,12 +47,6 @@ from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.ssa.dataflow import reach
 
-_MATH = """
-    acos asin atan atan2 cos erf erfc exp10 expm1 log log10 log1p log2 pow powf sin tan tanh
-"""
-LONG_FUNCTIONS = frozenset({f"math.{name}" for name in _MATH.split()} | {"tt.extern_elementwise"})
-"""Functions that are polynomials or tables: a dozen instructions for each element."""
-
 SCAN = "tt.scan"
 DOT = "tt.dot"
 ASYNCHRONOUS_PRODUCT = "ttng.warp_group_dot"
@@ -150,7 +144,7 @@ class MovedTensors:
             self._stored += operands[1:2]
         elif traits.same_elements or traits.shared_read:
             self._exchanged += results
-        elif operation.name in LONG_FUNCTIONS:
+        elif traits.long_function:
             self._functions += results
 
     def words(
