@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from hashlib import blake2b
 from typing import Any, NamedTuple, TypeVar
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
 from tt_layout.audit.kernel import Kernel, kernels_of
-from tt_layout.audit.modules.audited_module import NamelessConclusions, SharedWork
+from tt_layout.audit.modules.audited_module import SharedWork, TextConclusions, nameless_text
 from tt_layout.audit.modules.launch_values import values_of
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.dumps.dump import Dump, Modules, Reading, open_dumps, silent
@@ -23,6 +22,9 @@ from tt_layout.mlir.source import UNPLACED, data_in_file
 
 MAX_KNOWN = 1 << 24
 """Characters of dumps after which what is known of them is forgotten, to bound the memory."""
+
+MAX_NAMELESS = 1 << 12
+"""Modules for which a conclusion is kept that names no function, for others of their text."""
 
 MAX_DUMPS = 1 << 10
 """Dumps of which the kernels are kept, for others of the same text."""
@@ -93,7 +95,7 @@ class Auditor:
         self._is_judged, self._keeps_text = is_judged, keeps_text
         self._arguments: dict[str, None] = {}
         self._chips: dict[Target | None, None] = {}
-        self._concluded = NamelessConclusions[Any]()
+        self._concluded = TextConclusions[Any](MAX_NAMELESS)
         self._forget()
 
     def _forget(self) -> None:
@@ -136,7 +138,7 @@ class Auditor:
             def answer(module: Module = module, shared: SharedWork = shared) -> T:
                 return conclude(self._audit(dump, module, shared))
 
-            yield module, self._concluded.once(module, answer)
+            yield module, self._concluded.once(nameless_text(module), answer)
 
     def data(
         self, dump: Dump, modules: Modules | None, conclude: Callable[[Audit], dict[str, Any]]
@@ -241,7 +243,7 @@ class KernelReader:
     ) -> None:
         self._auditor = Auditor(reading._replace(progress=silent), explains=explains)
         self._has_bounds = has_bounds
-        self._known: dict[bytes, FileKernels] = {}
+        self._known = TextConclusions[FileKernels](MAX_DUMPS)
 
     def read(self, name: str) -> FileKernels | PassedOver:
         """Return the kernels of a dump, or why there are none."""
@@ -265,13 +267,7 @@ class KernelReader:
         Each process of a program may have compiled the same kernels, into a folder of its own.
         """
         around = f"{dump.source.first_line} {(dump.number, dump.launch, dump.known)!r}"
-        text = f"{around}\0{dump.source.text}".encode(errors="surrogatepass")
-        key = blake2b(text).digest()
-        if key not in self._known:
-            if len(self._known) >= MAX_DUMPS:
-                del self._known[next(iter(self._known))]
-            self._known[key] = self._audited(dump)
-        return self._known[key]
+        return self._known.once(f"{around}\0{dump.source.text}", lambda: self._audited(dump))
 
     def _audited(self, dump: Dump) -> FileKernels:
         kernels: list[Kernel] = []

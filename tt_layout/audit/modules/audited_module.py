@@ -39,9 +39,6 @@ MAX_MODULES = 64
 MAX_LENGTH = 1 << 22
 """Characters of the text of a module that is remembered."""
 
-MAX_NAMELESS = 1 << 12
-"""Modules of other texts for which a conclusion is kept that names no function."""
-
 _SYMBOL = re.compile(r'"(?:[^"\\\n]|\\.)*"|@([\w$.-]+)', re.ASCII)
 """A string, or the name of a function outside of any."""
 
@@ -140,34 +137,39 @@ def _text(module: Module) -> str | None:
     return text.rstrip()
 
 
-class NamelessConclusions(Generic[T]):
-    """Conclusions that name no function and no line, by texts without the names of functions.
+class TextConclusions(Generic[T]):
+    """Conclusions by text, the latest of them; kept by a digest, so that no text is.
 
-    A kernel is compiled under other names where programs are generated: what it costs is the same.
+    Args:
+        most: how many are kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._known: dict[bytes, T] = {}
 
-    def once(self, module: Module, conclude: Callable[[], T]) -> T:
-        """Return a conclusion, computed once for modules that differ in names of functions alone.
+    def once(self, text: str | None, conclude: Callable[[], T]) -> T:
+        """Return a conclusion, computed once for equal texts.
 
         Args:
-            module: the module.
+            text: all that the conclusion follows from; None where that is not known.
             conclude: finds the answer.
         """
-        key = _nameless(module)
-        if key is None:
+        if text is None:
             return conclude()
+        key = blake2b(text.encode(errors="surrogatepass")).digest()
         if key not in self._known:
-            if len(self._known) >= MAX_NAMELESS:
+            if len(self._known) >= self._most:
                 del self._known[next(iter(self._known))]
             self._known[key] = conclude()
         return self._known[key]
 
 
-def _nameless(module: Module) -> bytes | None:
-    """Return a digest of a module's text with numbers for its functions; None if not known."""
+def nameless_text(module: Module) -> str | None:
+    """Return the text of a module with numbers for its functions; None if not known.
+
+    A kernel is compiled under other names where programs are generated: what it costs is the same.
+    """
     text = _text(module)
     if text is None or "\0" in text:
         return None
@@ -180,7 +182,7 @@ def _nameless(module: Module) -> bytes | None:
             return found[0]
         return f"\0{numbers.setdefault(name, len(numbers))}"
 
-    return blake2b(_SYMBOL.sub(numbered, text).encode(errors="surrogatepass")).digest()
+    return _SYMBOL.sub(numbered, text)
 
 
 class FullOperation(NamedTuple):
