@@ -1,12 +1,13 @@
 """Kernels that judge the estimate of registers: written before the last fit, looked at after it."""
 
-# ruff: noqa: N803, C408 - constants are written as Triton's tutorials write them
+# ruff: noqa: N803 - constants are written as Triton's tutorials write them
 
 from __future__ import annotations
 
 import triton
 import triton.language as tl
 from families import Space
+from varied import ATTENTION, BRAIN, FLAT, FLOAT, HALF, INDEX, MATMUL, ROWS, alike
 
 
 @triton.jit
@@ -313,51 +314,40 @@ def key_gradient(
     tl.store(dv + own, second.to(dv.dtype.element_ty))
 
 
-_H, _F, _B, _I = "*fp16", "*fp32", "*bf16", "i32"
-_FLAT = dict(WIDTH=(128, 256, 512, 1024, 2048, 4096), ROWS=(1, 2))
-_ROWS = dict(ROWS=(1, 2, 4, 8, 16, 32), WIDTH=(64, 128, 256, 512, 1024, 2048))
-_MATMUL = dict(M=(16, 32, 64, 128, 256), N=(32, 64, 128, 256), B=(16, 32, 64, 128))
-_ATTENTION = dict(M=(16, 32, 64, 128), N=(16, 32, 64, 128), D=(32, 64, 128, 256))
-
-
-def _alike(
-    names: str, types: tuple[str, ...] = (_H, _F, _B), **others: str
-) -> list[dict[str, str]]:
-    """Return the types of arguments that have one type, which varies, beside others."""
-    return [dict.fromkeys(names.split(), own) | others for own in types]
-
-
 SPACES = (
-    Space(elu_backward, _alike("y dy dx", alpha="fp32", count=_I), _FLAT),
-    Space(grey, _alike("x y", ("*i8", _H, _F), count=_I), _FLAT),
-    Space(bilinear, _alike("x y", height=_I, width=_I, factor="fp32"), _ROWS),
-    Space(momentum, _alike("p g", m=_F, rate="fp32", decay="fp32"), _FLAT),
-    Space(norm_to_bytes, _alike("x w", y="*i8", s=_F, width=_I), _ROWS),
-    Space(causal_softmax, _alike("x y", width=_I, scale="fp32"), _ROWS),
-    Space(norm_gradient, _alike("x w dy dx", mean=_F, scale=_F, width=_I), _ROWS),
-    Space(least_of_rows, _alike("x", value=_F, place="*i32", width=_I), _ROWS),
-    Space(segment_sums, _alike("x", (_H, _F), flags="*i8", y=_F, width=_I), _ROWS),
-    Space(sparse_row, _alike("values x", index="*i32", starts="*i32", y=_F), _FLAT),
-    Space(norm_in_pieces, _alike("x w y", width=_I), _ROWS),
-    Space(joined_heads, _alike("parts y", sizes=_F, count=_I, width=_I), _ROWS),
-    Space(nibbles_times_vector, _alike("x", a="*i8", s=_F, y=_F, width=_I), _ROWS),
-    Space(moving_average, _alike("x", y=_F, rate="fp32", length=_I, width=_I), _FLAT),
-    Space(batched_small, _alike("a b c"), _MATMUL, (2, 4, 8)),
-    Space(low_rank, _alike("x w down up y", (_H, _B), K=_I, n=_I), _MATMUL, (4, 8)),
+    Space(elu_backward, alike("y dy dx", alpha="fp32", count=INDEX), FLAT),
+    Space(grey, alike("x y", ("*i8", HALF, FLOAT), count=INDEX), FLAT),
+    Space(bilinear, alike("x y", height=INDEX, width=INDEX, factor="fp32"), ROWS),
+    Space(momentum, alike("p g", m=FLOAT, rate="fp32", decay="fp32"), FLAT),
+    Space(norm_to_bytes, alike("x w", y="*i8", s=FLOAT, width=INDEX), ROWS),
+    Space(causal_softmax, alike("x y", width=INDEX, scale="fp32"), ROWS),
+    Space(norm_gradient, alike("x w dy dx", mean=FLOAT, scale=FLOAT, width=INDEX), ROWS),
+    Space(least_of_rows, alike("x", value=FLOAT, place="*i32", width=INDEX), ROWS),
+    Space(segment_sums, alike("x", (HALF, FLOAT), flags="*i8", y=FLOAT, width=INDEX), ROWS),
+    Space(sparse_row, alike("values x", index="*i32", starts="*i32", y=FLOAT), FLAT),
+    Space(norm_in_pieces, alike("x w y", width=INDEX), ROWS),
+    Space(joined_heads, alike("parts y", sizes=FLOAT, count=INDEX, width=INDEX), ROWS),
+    Space(nibbles_times_vector, alike("x", a="*i8", s=FLOAT, y=FLOAT, width=INDEX), ROWS),
+    Space(moving_average, alike("x", y=FLOAT, rate="fp32", length=INDEX, width=INDEX), FLAT),
+    Space(batched_small, alike("a b c"), MATMUL, (2, 4, 8)),
+    Space(low_rank, alike("x w down up y", (HALF, BRAIN), K=INDEX, n=INDEX), MATMUL, (4, 8)),
     Space(
-        window_attention, _alike("q k v out", (_H, _B), length=_I, window=_I), _ATTENTION, (4, 8)
+        window_attention,
+        alike("q k v out", (HALF, BRAIN), length=INDEX, window=INDEX),
+        ATTENTION,
+        (4, 8),
     ),
     Space(
         block_scaled,
-        _alike("a b", ("*i8", "*fp8e5"), sa=_F, sb=_F, c=_H, K=_I, n=_I),
-        _MATMUL,
+        alike("a b", ("*i8", "*fp8e5"), sa=FLOAT, sb=FLOAT, c=HALF, K=INDEX, n=INDEX),
+        MATMUL,
         (4, 8),
     ),
-    Space(rank_k_update, _alike("a c", K=_I, n=_I, alpha="fp32"), _MATMUL, (4, 8)),
+    Space(rank_k_update, alike("a c", K=INDEX, n=INDEX, alpha="fp32"), MATMUL, (4, 8)),
     Space(
         key_gradient,
-        _alike("q k v dout dk dv", (_H, _B), lse=_F, length=_I, scale="fp32"),
-        _ATTENTION,
+        alike("q k v dout dk dv", (HALF, BRAIN), lse=FLOAT, length=INDEX, scale="fp32"),
+        ATTENTION,
         (4, 8),
     ),
 )

@@ -527,67 +527,71 @@ def described_product(a, b, c, m, n, K, M: tl.constexpr, N: tl.constexpr, B: tl.
     result.store([row, column], total.to(c.dtype.element_ty))
 
 
-_H, _F, _B, _I, _L = "*fp16", "*fp32", "*bf16", "i32", "*i64"
-_FLAT = dict(WIDTH=(128, 256, 512, 1024, 2048, 4096), ROWS=(1, 2))
-_ROWS = dict(ROWS=(1, 2, 4, 8, 16, 32), WIDTH=(64, 128, 256, 512, 1024, 2048))
-_TILES = dict(ROWS=(8, 16, 32, 64), WIDTH=(16, 32, 64, 128))
-_MATMUL = dict(M=(16, 32, 64, 128, 256), N=(32, 64, 128, 256), B=(16, 32, 64, 128))
-_ATTENTION = dict(M=(16, 32, 64, 128), N=(16, 32, 64, 128), D=(32, 64, 128, 256))
+HALF, FLOAT, BRAIN, INDEX, LONG = "*fp16", "*fp32", "*bf16", "i32", "*i64"
+FLAT = dict(WIDTH=(128, 256, 512, 1024, 2048, 4096), ROWS=(1, 2))
+ROWS = dict(ROWS=(1, 2, 4, 8, 16, 32), WIDTH=(64, 128, 256, 512, 1024, 2048))
+TILES = dict(ROWS=(8, 16, 32, 64), WIDTH=(16, 32, 64, 128))
+MATMUL = dict(M=(16, 32, 64, 128, 256), N=(32, 64, 128, 256), B=(16, 32, 64, 128))
+ATTENTION = dict(M=(16, 32, 64, 128), N=(16, 32, 64, 128), D=(32, 64, 128, 256))
 
 
-def _alike(
-    names: str, types: tuple[str, ...] = (_H, _F, _B), **others: str
+def alike(
+    names: str, types: tuple[str, ...] = (HALF, FLOAT, BRAIN), **others: str
 ) -> list[dict[str, str]]:
     """Return the types of arguments that have one type, which varies, beside others."""
     return [dict.fromkeys(names.split(), own) | others for own in types]
 
 
 SPACES = (
-    Space(axpy, _alike("x y z", a="fp32", count=_I), _FLAT),
-    Space(copied, [*_alike("x y"), dict(x=_F, y=_H), dict(x="*fp8e5", y=_F)], _FLAT),
-    Space(sum_of_four, _alike("a b c d y", count=_I), _FLAT),
-    Space(bias_gelu, _alike("x bias y", width=_I), _ROWS),
-    Space(silu_backward, _alike("x gate dy dx dgate", count=_I), _FLAT),
-    Space(polynomial, _alike("x y", count=_I), _FLAT),
-    Space(complex_product, _alike("a b c", (_F,), count=_I), _FLAT),
-    Space(strided_copy, _alike("x y", sx=_I, sy=_I), _TILES),
-    Space(masked_fill, _alike("x y", mask="*i8", value="fp32", width=_I), _ROWS),
-    Space(outer_sum, _alike("a b y", stride=_I), _TILES),
-    Space(hashed, _alike("x y", ("*i32", _L), count=_I), _FLAT),
-    Space(rotary_pairs, _alike("x cos sin y", stride=_I), _ROWS),
-    Space(unpacked4, _alike("scale y", x="*i8", width=_I), _ROWS),
-    Space(looked_up, _alike("table y", index="*i32", width=_I), _ROWS),
-    Space(cache_write, _alike("k v keys values", slot=_L, stride=_I), _ROWS),
-    Space(max_pool, _alike("x y", height=_I, width=_I), _ROWS),
-    Space(average_pool, _alike("x y", width=_I), _ROWS),
-    Space(rms_norm, _alike("x w y", width=_I), _ROWS),
-    Space(added_norm, _alike("x residual w b y sums", width=_I), _ROWS),
-    Space(softmax_backward, _alike("y dy dx", width=_I), _ROWS),
-    Space(log_softmax, _alike("x y", width=_I), _ROWS),
-    Space(cosine, _alike("a b", y=_F, width=_I), _ROWS),
-    Space(column_means, _alike("x", y=_F, width=_I), _ROWS),
-    Space(clipped_loss, _alike("x target", y=_F, limit="fp32", count=_I), _FLAT),
-    Space(running_sums, _alike("x y", (_F, "*i32"), width=_I), _ROWS),
-    Space(counted_keys, [dict(x="*i32", counts="*i32", count=_I)], _FLAT),
-    Space(row_sums, _alike("x", y=_F, width=_I), _ROWS),
-    Space(weight_gradient, _alike("x dy", dw=_F, db=_F, rows=_I, width=_I), _ROWS),
-    Space(variance, _alike("x", y=_F, width=_I), _ROWS),
-    Space(softmax_in_pieces, _alike("x y", width=_I), _ROWS),
-    Space(bytes_times_vector, _alike("x", a="*i8", s=_F, y=_F, width=_I), _ROWS),
-    Space(steps_in_time, _alike("a x h", length=_I, width=_I), _FLAT),
-    Space(selective, _alike("x dt b c y", a=_F, length=_I, width=_I), _TILES),
-    Space(nearest, _alike("x centres", place="*i32", count=_I, width=_I), _ROWS),
-    Space(grid_stride, _alike("x y z", count=_I), _FLAT),
-    Space(neighbours, _alike("x", index="*i32", y=_F, degree=_I, width=_I), _ROWS),
-    Space(dot_once, _alike("a b c", stride=_I), _MATMUL, (2, 4, 8)),
-    Space(bias_product, _alike("a b c", bias=_F, m=_I, n=_I, K=_I), _MATMUL, (4, 8)),
-    Space(transposed_product, _alike("a b c", K=_I, stride=_I), _MATMUL, (4, 8)),
+    Space(axpy, alike("x y z", a="fp32", count=INDEX), FLAT),
+    Space(copied, [*alike("x y"), dict(x=FLOAT, y=HALF), dict(x="*fp8e5", y=FLOAT)], FLAT),
+    Space(sum_of_four, alike("a b c d y", count=INDEX), FLAT),
+    Space(bias_gelu, alike("x bias y", width=INDEX), ROWS),
+    Space(silu_backward, alike("x gate dy dx dgate", count=INDEX), FLAT),
+    Space(polynomial, alike("x y", count=INDEX), FLAT),
+    Space(complex_product, alike("a b c", (FLOAT,), count=INDEX), FLAT),
+    Space(strided_copy, alike("x y", sx=INDEX, sy=INDEX), TILES),
+    Space(masked_fill, alike("x y", mask="*i8", value="fp32", width=INDEX), ROWS),
+    Space(outer_sum, alike("a b y", stride=INDEX), TILES),
+    Space(hashed, alike("x y", ("*i32", LONG), count=INDEX), FLAT),
+    Space(rotary_pairs, alike("x cos sin y", stride=INDEX), ROWS),
+    Space(unpacked4, alike("scale y", x="*i8", width=INDEX), ROWS),
+    Space(looked_up, alike("table y", index="*i32", width=INDEX), ROWS),
+    Space(cache_write, alike("k v keys values", slot=LONG, stride=INDEX), ROWS),
+    Space(max_pool, alike("x y", height=INDEX, width=INDEX), ROWS),
+    Space(average_pool, alike("x y", width=INDEX), ROWS),
+    Space(rms_norm, alike("x w y", width=INDEX), ROWS),
+    Space(added_norm, alike("x residual w b y sums", width=INDEX), ROWS),
+    Space(softmax_backward, alike("y dy dx", width=INDEX), ROWS),
+    Space(log_softmax, alike("x y", width=INDEX), ROWS),
+    Space(cosine, alike("a b", y=FLOAT, width=INDEX), ROWS),
+    Space(column_means, alike("x", y=FLOAT, width=INDEX), ROWS),
+    Space(clipped_loss, alike("x target", y=FLOAT, limit="fp32", count=INDEX), FLAT),
+    Space(running_sums, alike("x y", (FLOAT, "*i32"), width=INDEX), ROWS),
+    Space(counted_keys, [dict(x="*i32", counts="*i32", count=INDEX)], FLAT),
+    Space(row_sums, alike("x", y=FLOAT, width=INDEX), ROWS),
+    Space(weight_gradient, alike("x dy", dw=FLOAT, db=FLOAT, rows=INDEX, width=INDEX), ROWS),
+    Space(variance, alike("x", y=FLOAT, width=INDEX), ROWS),
+    Space(softmax_in_pieces, alike("x y", width=INDEX), ROWS),
+    Space(bytes_times_vector, alike("x", a="*i8", s=FLOAT, y=FLOAT, width=INDEX), ROWS),
+    Space(steps_in_time, alike("a x h", length=INDEX, width=INDEX), FLAT),
+    Space(selective, alike("x dt b c y", a=FLOAT, length=INDEX, width=INDEX), TILES),
+    Space(nearest, alike("x centres", place="*i32", count=INDEX, width=INDEX), ROWS),
+    Space(grid_stride, alike("x y z", count=INDEX), FLAT),
+    Space(neighbours, alike("x", index="*i32", y=FLOAT, degree=INDEX, width=INDEX), ROWS),
+    Space(dot_once, alike("a b c", stride=INDEX), MATMUL, (2, 4, 8)),
+    Space(bias_product, alike("a b c", bias=FLOAT, m=INDEX, n=INDEX, K=INDEX), MATMUL, (4, 8)),
+    Space(transposed_product, alike("a b c", K=INDEX, stride=INDEX), MATMUL, (4, 8)),
     Space(
         biased_attention,
-        _alike("q k v bias out", (_H, _B), length=_I, scale="fp32"),
-        _ATTENTION,
+        alike("q k v bias out", (HALF, BRAIN), length=INDEX, scale="fp32"),
+        ATTENTION,
         (4, 8),
     ),
-    Space(experts, _alike("a b c", (_H, _B), order="*i32", K=_I, stride=_I), _MATMUL, (4, 8)),
-    Space(described_product, _alike("a b c", (_H, _B), m=_I, n=_I, K=_I), _MATMUL, (4, 8)),
+    Space(
+        experts, alike("a b c", (HALF, BRAIN), order="*i32", K=INDEX, stride=INDEX), MATMUL, (4, 8)
+    ),
+    Space(
+        described_product, alike("a b c", (HALF, BRAIN), m=INDEX, n=INDEX, K=INDEX), MATMUL, (4, 8)
+    ),
 )
