@@ -22,7 +22,8 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +113,6 @@ def rows_of(name: str, make: Any) -> Iterator[dict[str, Any]]:
     """Yield a row for each kernel that a net launches, and one for all that Triton did not make."""
     import torch
 
-    import tt_layout
-
     torch.manual_seed(0)
     with torch.device("cuda"):
         net, inputs = make()
@@ -127,6 +126,18 @@ def rows_of(name: str, make: Any) -> Iterator[dict[str, Any]]:
         with torch.enable_grad():
             compiled(*inputs).float().pow(2).mean().backward()
         net.zero_grad(set_to_none=True)
+
+    yield from watched_rows(name, run)
+
+
+def watched_rows(name: str, run: Callable[[], Any]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each kernel that a function launches, watched once and then profiled.
+
+    The profiler knows a kernel by its name: of two kernels of one name there is no row.
+    """
+    import torch
+
+    import tt_layout
 
     with tt_layout.watch(out=open(os.devnull, "w")) as seen:
         run()
@@ -144,13 +155,14 @@ def rows_of(name: str, make: Any) -> Iterator[dict[str, Any]]:
     for event in profiled.events():
         if event.device_type == torch.autograd.DeviceType.CUDA:
             times.setdefault(event.name, []).append(event.device_time)
-    report = seen.report
+    launched = [kernel for kernel in seen.report.kernels if sum(kernel.seen.launches.values())]
+    named = Counter(kernel.seen.compiled.name for kernel in launched)
     found = set()
-    for place, kernel in enumerate(report.kernels):
+    for place, kernel in enumerate(seen.report.kernels):
         title = kernel.seen.compiled.name
         launches = sum(kernel.seen.launches.values())
         measured = times.get(title)
-        if not launches or measured is None:
+        if not launches or measured is None or named[title] > 1:
             continue
         found.add(title)
         audit, launch = kernel.audit, kernel.seen.launch
