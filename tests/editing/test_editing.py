@@ -14,6 +14,7 @@ from edits import ALIASES, edited
 from tiers import slow
 from work import calls_of
 
+from tt_layout.audit.audit import STEP as STEP_OF_AUDIT
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.actions import actions, carried_out
@@ -513,6 +514,34 @@ def test_first_of_a_large_kernel_the_lines_that_are_shown_are_costed(
     line, _ = at(STEPS, "tt.load", 2)
     assert {one.line for one in told_first(STEPS, line, line + 1)} == {line, line + 1}
     assert len(costs) == 3  # the store behind the conversion, too, which decides what it is worth
+
+
+@pytest.mark.parametrize("shown", [0, 20])
+def test_a_large_kernel_is_diagnosed_in_short_steps(
+    shown: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two of them a hover is answered: none costs more than a few operations."""
+    monkeypatch.setattr("tt_layout.editing.piece.LARGE", 100)
+    text = STEPS.replace(STEP.format(4), "".join(map(STEP.format, range(4, 90))))
+    known = sorted(Dump(text).diagnoses())
+    costs = counted(monkeypatch, "tt_layout.audit.audit.cost_of", 0)
+    prices = counted(monkeypatch, "tt_layout.audit.suggestions.conversions.tried_sides", 1)
+    dump, found, most = Dump(text), list[Diagnosis](), 0
+    for step in dump.first_steps(1, shown) if shown else dump.steps():
+        found += step
+        most = max(most, len(costs), len(set(prices)))
+        costs.clear()
+        prices.clear()
+    assert 4 < most <= STEP_OF_AUDIT
+    if not shown:
+        assert sorted(found) == known
+
+
+def test_hints_cost_the_lines_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = counted(monkeypatch, "tt_layout.audit.audit.cost_of", 0)
+    line, _ = at(STEPS, "tt.load", 2)
+    assert [one.line for one in hints(piece_of(STEPS), line, line + 1)] == [line, line + 1]
+    assert len(costs) == 2
 
 
 def test_of_a_large_kernel_is_told_what_needs_no_cost(monkeypatch: pytest.MonkeyPatch) -> None:

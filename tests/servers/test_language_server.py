@@ -323,10 +323,29 @@ def test_what_is_shown_is_diagnosed_first() -> None:
     in_editor(scene)
 
 
-def test_of_a_large_kernel_is_diagnosed_first_what_is_shown() -> None:
+def large_kernel() -> str:
     body = CONVERTED[CONVERTED.index("    %0 =") : CONVERTED.index("    tt.return")]
     bodies = (re.sub(r"%(\d)", rf"%n{at}_\1", body) for at in range(LARGE // len(body) + 9))
-    large = CONVERTED.replace(body, "".join(bodies))
+    return CONVERTED.replace(body, "".join(bodies))
+
+
+def test_a_hover_goes_before_the_actions_of_a_large_kernel() -> None:
+    """They take all of its findings; between two steps of these it is answered."""
+
+    async def scene(editor: Editor) -> None:
+        item = types.TextDocumentItem(URI, "mlir", 0, large_kernel())
+        editor.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        asked = types.CodeActionParams(DOCUMENT, range_of(5, 0, 6, 0), types.CodeActionContext([]))
+        actions = asyncio.ensure_future(editor.client.text_document_code_action_async(asked))
+        assert "ttg.convert_layout" in str(await editor.hover(5, 12))
+        assert not actions.done()
+        assert len(await actions or ()) == 1
+
+    in_editor(scene)
+
+
+def test_of_a_large_kernel_is_diagnosed_first_what_is_shown() -> None:
+    large = large_kernel()
     first = large.count("\n") // 2
 
     async def scene(editor: Editor) -> None:
@@ -350,6 +369,7 @@ def test_of_a_large_kernel_is_diagnosed_first_what_is_shown() -> None:
 def test_what_is_wrong_with_an_older_text_is_not_told(pause: float) -> None:
     """Neither of one that is edited before it is diagnosed, nor of one that is edited meanwhile."""
     passes = [f"// -----// IR Dump After P{n} (p) //----- //\n{MATMUL}" for n in range(120)]
+    steps = [*Dump("".join(passes)).steps()]
 
     async def scene(editor: Editor) -> None:
         item = types.TextDocumentItem(URI, "mlir", 0, "".join(passes))
@@ -359,7 +379,7 @@ def test_what_is_wrong_with_an_older_text_is_not_told(pause: float) -> None:
         assert len(await editor.edit(whole)) == 1
         again = types.TextDocumentContentChangeWholeDocument(CONVERTED + "\n")
         assert len(await editor.edit(again)) == 1
-        for _ in passes:  # between two answers a step is taken of all that is under way
+        for _ in steps:  # between two answers one is taken of all that is under way
             await editor.hover(5, 12)
         assert editor.versions == [1, 2]
 

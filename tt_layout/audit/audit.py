@@ -24,7 +24,7 @@ from tt_layout.audit.registers import (
     compiled_registers,
     module_registers,
 )
-from tt_layout.audit.rules import find, judged
+from tt_layout.audit.rules import find, judged, note_of
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.hardware import Target
@@ -42,10 +42,13 @@ SORTS = ("line", "cost", "bytes")
 """Orders that data movements can be shown in."""
 
 
+STEP = 32
+"""Data movements, or findings, that are looked at before another question may be answered."""
+
 FACTS = ("layouts", "movements", "multiplications", "shared_memory", "registers")
 """What an audit concludes of a module, apart from its findings."""
 
-_UNSENT = frozenset({"advice", "_numbers", "_operations"})
+_UNSENT = frozenset({"advice", "_judged", "_numbers", "_operations", "_suspects"})
 
 
 class Audit(Conclusions):
@@ -76,6 +79,7 @@ class Audit(Conclusions):
         self._is_judged = is_judged
         self._rows: dict[int, MovementRow] = {}
         self._priced: dict[str | None, Sequence[MovementRow]] = {}
+        self._judged: dict[Finding, Note | None] = {}
 
     def __repr__(self) -> str:
         """Return where the module begins, and its functions."""
@@ -167,10 +171,21 @@ class Audit(Conclusions):
             return Found((), ())
 
         def found() -> Found:
-            return judged(find(self.movements, self, self.audited), self.advice)
+            return judged(self._suspects, self._judge)
 
         is_compiled = self.registers != self._estimated_registers
         return found() if is_compiled else self.audited.once("findings", found)
+
+    @lazy
+    def _suspects(self) -> Sequence[Finding]:
+        """What the rules find before other ways are costed."""
+        return find(self.movements, self, self.audited)
+
+    def _judge(self, finding: Finding) -> Note | None:
+        """Return what makes a note of a finding, sought once; None if it stays a finding."""
+        if finding not in self._judged:
+            self._judged[finding] = note_of(finding, self.advice)
+        return self._judged[finding]
 
     @lazy
     def _operations(self) -> Sequence[Operation]:
@@ -218,11 +233,26 @@ class Audit(Conclusions):
         """Return what the rules conclude about some lines, for which nothing else is judged."""
         if "_found" not in vars(self):
             found = find(self.rows_on(lines), self, self.audited)
-            return judged([one for one in found if _is_on(one.line, lines)], self.advice)
+            return judged([one for one in found if _is_on(one.line, lines)], self._judge)
         return Found(
             tuple(finding for finding in self.findings if _is_on(finding.line, lines)),
             tuple(note for note in self.notes if _is_on(note.finding.line, lines)),
         )
+
+    def steps(self) -> Iterator[None]:
+        """Find all that it says, a short step at a time, between which others may be answered."""
+        for number in range(0, len(self._operations), STEP):
+            for further in range(number, min(number + STEP, len(self._operations))):
+                self._row(further)
+            yield
+        for name in FACTS:
+            getattr(self, name)
+            yield
+        for number in range(0, len(self._suspects) if self._is_judged else 0, STEP):
+            yield
+            for suspect in self._suspects[number : number + STEP]:
+                self._judge(suspect)
+        self.concluded()
 
     def concluded(self) -> Audit:
         """Return the audit with all that it says found."""

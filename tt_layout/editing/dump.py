@@ -67,14 +67,14 @@ class Dump:
         return self.placed[begin : bisect_right(self._downs, last - 1)]
 
     def steps(self) -> Iterator[tuple[Diagnosis, ...]]:
-        """Yield the diagnoses of each piece; each step reads at most one."""
+        """Yield the diagnoses of each piece; each step reads at most a part of one."""
         if self.is_too_large:
             size, most = len(self.text) >> 20, MAX_TEXT >> 20
             limit = f"the dump has {size} MiB, more than the {most} that an editor shows"
             yield (_note(f"{limit}; tt-layout audit reads it"),)
             return
-        for piece, down in self.placed:
-            yield piece.diagnoses(down)
+        for placed in self.placed:
+            yield from _steps(placed)
         if self.text.strip() and not any(_has_something(placed.piece) for placed in self.placed):
             yield (_note("found no MLIR in it: no module, function, layout alias or tensor type"),)
 
@@ -91,9 +91,9 @@ class Dump:
         for piece, down in self.between(first, last):
             if piece.is_large and not piece.is_diagnosed:
                 lines = first - down - AROUND, last - down + AROUND
-                yield tuple(piece.diagnoses_between(*lines, down))
+                yield from map(tuple, piece.steps_between(*lines, down))
             else:
-                piece.diagnoses(down)
+                yield from (() for _ in piece.steps())
         for piece, down in self.placed:
             if piece.is_diagnosed:
                 yield piece.diagnoses(down)
@@ -101,6 +101,12 @@ class Dump:
     def diagnoses(self) -> list[Diagnosis]:
         """Return all diagnoses."""
         return [diagnosis for step in self.steps() for diagnosis in step]
+
+
+def _steps(placed: Placed) -> Iterator[tuple[Diagnosis, ...]]:
+    """Yield the diagnoses of a piece at once, after a step without any for each part of it."""
+    yield from (() for _ in placed.piece.steps())
+    yield placed.piece.diagnoses(placed.down)
 
 
 def _has_something(piece: Piece) -> bool:

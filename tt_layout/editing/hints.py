@@ -24,16 +24,16 @@ class Hint(NamedTuple):
 
 def hints(piece: Piece, first: int, last: int) -> list[Hint]:
     """Return the hints of a range of lines, both ends included."""
-    return [hint for hint in _hints(piece) if first <= hint.line <= last]
+    return [*_hints(piece, range(first, last + 1))]
 
 
-def _hints(piece: Piece) -> Iterator[Hint]:
+def _hints(piece: Piece, lines: range) -> Iterator[Hint]:
     for audit in piece.audits if piece.is_read else ():
-        for row in audit.movements:
+        for row in audit.rows_on(lines):
             if row.cost is not None:
                 text, _, remark = row.cost.text.partition("; ")
                 runs = f"runs {row.executions.times}" * (not row.executions.is_once)
                 yield Hint(row.operation.line, text, tuple(fact for fact in (remark, runs) if fact))
         for product in audit.multiplications:
-            if product.instruction is not None:
+            if product.instruction is not None and lines.start <= product.line < lines.stop:
                 yield Hint(product.line, product.instruction.name, ())

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from threading import Lock
 from typing import NamedTuple
 
-from tt_layout.audit.audit import Audit, audit_of
+from tt_layout.audit.audit import STEP, Audit, audit_of
 from tt_layout.audit.findings import Finding, Found, Urgency
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation, SharedWork
@@ -29,6 +30,9 @@ from tt_layout.reports.explanation import Explainer
 
 LARGE = 100_000
 """Characters of a piece from which on it is not answered about as a whole at once."""
+
+STEP_LINES = 30
+"""Lines that are diagnosed first before another question may be answered."""
 
 MAX_KNOWN = 64
 """Pieces after which what is known of layouts is forgotten, so that no old text is kept."""
@@ -97,6 +101,7 @@ class Piece:
     def __init__(self, text: str, knowledge: Knowledge) -> None:
         self.text = text
         self._knowledge = knowledge
+        self._diagnoses: tuple[Diagnosis, ...] | None = None
         self._placed: tuple[int, tuple[Diagnosis, ...]] | None = None
         self._explainers: dict[int, Explainer] = {}
 
@@ -210,42 +215,58 @@ class Piece:
 
     # -- what is wrong ----------------------------------------------------------------------
 
-    @cached_property
-    def _diagnoses(self) -> tuple[Diagnosis, ...]:
+    def steps(self) -> Iterator[Sequence[Diagnosis]]:
+        """Yield its diagnoses by short steps, between which other questions may be answered.
+
+        Nothing of what is known already; lines count from the first of the piece.
+        """
+        found = list[Diagnosis]()
+        for step in self._steps() if self._diagnoses is None else ():
+            found += step
+            yield step
+        if self._diagnoses is None:
+            self._diagnoses = tuple(found)
+
+    def _steps(self) -> Iterator[Sequence[Diagnosis]]:
         try:
             audits = self.audits
         except LayoutError as error:
-            return (Diagnosis(1, "", error.message, "text", Severity.ERROR),)
-        diagnoses = list[Diagnosis]()
+            yield [Diagnosis(1, "", error.message, "text", Severity.ERROR)]
+            return
         for audit in audits:
-            found = Found(audit.findings, audit.notes)
-            diagnoses += [*_of_text(audit), *_of_rules(audit, found, Shares(audit))]
-        return tuple(diagnoses)
+            yield [*_of_text(audit)]
+            for _ in audit.steps():
+                yield ()
+            said = _of_rules(audit, Found(audit.findings, audit.notes), Shares(audit))
+            while step := [*islice(said, STEP)]:
+                yield step
 
-    def diagnoses_between(self, first: int, last: int, down: int) -> list[Diagnosis]:
-        """Return its diagnoses of some lines, for which nothing is judged of any other line.
+    def steps_between(self, first: int, last: int, down: int) -> Iterator[list[Diagnosis]]:
+        """Yield its diagnoses of some lines, for which nothing is judged of any other line.
 
         What part of its kernel's time a finding is takes all of the kernel: each is a warning.
         The piece begins ``down`` lines below the top of the dump.
         """
-        lines, found = range(first, last + 1), list[Diagnosis]()
         for audit in self.audits if self.is_read else ():
-            found += _of_rules(audit, audit.found_on(lines), None)
-        return _below(found, down)
+            yield []  # it is read
+            audit.registers  # noqa: B018 (a rule asks for them, whichever lines are meant)
+            yield []
+            for begin in range(first, last + 1, STEP_LINES):
+                lines = range(begin, min(begin + STEP_LINES, last + 1))
+                yield _below(_of_rules(audit, audit.found_on(lines), None), down)
 
     @property
     def is_diagnosed(self) -> bool:
         """Whether its diagnoses are known, and only lines are to be moved."""
-        return "_diagnoses" in vars(self)
+        return self._diagnoses is not None
 
     def diagnoses(self, down: int) -> tuple[Diagnosis, ...]:
         """Return its diagnoses when it begins ``down`` lines below the top of the dump."""
         if self._placed is None or self._placed[0] != down:
-            self._placed = down, self._moved(down)
+            for _ in self.steps():
+                pass
+            self._placed = down, tuple(_below(self._diagnoses or (), down))
         return self._placed[1]
-
-    def _moved(self, down: int) -> tuple[Diagnosis, ...]:
-        return tuple(_below(self._diagnoses, down))
 
 
 def _below(diagnoses: Iterable[Diagnosis], down: int) -> list[Diagnosis]:

@@ -1,9 +1,9 @@
 """``tt-layout lsp``: dumps in an editor, over the Language Server Protocol.
 
-Two threads work beside the one that
-talks to the client.  One audits, a piece of a dump at a time: between two pieces other questions
-are answered, and what an edit has outdated is dropped.  The other answers what needs no audit,
-layouts, types and values, also while a large piece is audited.
+Two threads work beside the one that talks to the client.  One audits, a few operations of a dump
+at a time: between two steps other questions are answered, and what an edit has outdated is
+dropped.  The other answers what needs no audit, layouts, types and values, also while a piece is
+audited.
 
 No request of the protocol says which part of a document is shown.  The lines that the client last
 asked about (inlay hints, which editors ask for what is visible, hover, actions) stand for it: the
@@ -161,14 +161,14 @@ class LayoutServer(LanguageServer):
         try:
             if (shown := self._shown.get(uri)) is not None and dump.is_long:
                 lines = shown.start.line + 1, shown.end.line + 1
-                diagnoses = await self._all(dump.first_steps(*lines))
+                diagnoses = await self.all_of(dump.first_steps(*lines))
                 self._publish_of(uri, version, dump, diagnoses)
-            diagnoses = await self._all(dump.steps())
+            diagnoses = await self.all_of(dump.steps())
         except Exception as error:
             diagnoses = [_fault(error)]
         self._publish_of(uri, version, dump, diagnoses)
 
-    async def _all(self, steps: Iterator[Sequence[Diagnosis]]) -> list[Diagnosis]:
+    async def all_of(self, steps: Iterator[Sequence[Diagnosis]]) -> list[Diagnosis]:
         """Return the diagnoses of all steps; other questions are answered between two of them."""
         diagnoses = list[Diagnosis]()
         while (step := await self.read(next, steps, None)) is not None:
@@ -402,6 +402,7 @@ def _actions(server: LayoutServer) -> None:
         first, last = params.range.start.line + 1, params.range.end.line + 1
         dump = server.dumps.get(uri)
         for placed in dump.between(first, last) if dump is not None else ():
+            await server.all_of(placed.piece.steps())
             span = first - placed.down, last - placed.down
             of_piece = await server.read(
                 lambda piece, span: [*actions(piece, *span)], placed.piece, span

@@ -8,7 +8,7 @@ annotations, ``--fail-on`` and the order of findings follow from the class.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -75,16 +75,21 @@ def find(
     return sorted(merged.values(), key=_rank)
 
 
-def judged(findings: Iterable[Finding], advice: Advice) -> Found:
-    """Return findings, apart from what every other way makes more expensive."""
-    pairs = [(finding, _note(finding, advice)) for finding in findings]
+def judged(findings: Iterable[Finding], judge: Callable[[Finding], Note | None]) -> Found:
+    """Return findings, apart from what every other way makes more expensive.
+
+    Args:
+        findings: of all rules.
+        judge: as `note_of`.
+    """
+    pairs = [(finding, judge(finding)) for finding in findings]
     return Found(
         tuple(finding for finding, note in pairs if note is None),
         tuple(note for _, note in pairs if note is not None),
     )
 
 
-def _note(finding: Finding, advice: Advice) -> Note | None:
+def note_of(finding: Finding, advice: Advice) -> Note | None:
     """Return the note of a finding whose alternatives all cost more; else None."""
     alternatives = [occurrence.dearer(finding, advice) for occurrence in finding.occurrences]
     return Note(finding, *alternatives[0][0].sums) if all(alternatives) else None
