@@ -50,9 +50,9 @@ MAX_ALIKE = 64
 
 _DENSE = "dense<"
 _NAMES = re.compile(
-    rf"(%[\w$.-]+|(?<=arith\.constant )(?:{_DENSE})?-?\d{{1,40}}(?=>? : ))", re.ASCII
+    rf"(%[\w$.-]+)(?: = arith\.constant ((?:{_DENSE})?-?\d{{1,40}})(?=>? : ))?", re.ASCII
 )
-"""Names, and constants that are integers."""
+"""A name, and the integer that is given it; nothing but names makes the search stop."""
 
 _NO_NAME = -1
 
@@ -95,12 +95,16 @@ def named_text(text: str, function: Function, offset: int) -> NamedText | None:
         return None
     before, _, behind = own.partition(f"@{function.name}(")
     parts = _NAMES.split(f"{before}\0{behind}" if behind else own)
-    names = parts[1::2]
     numbers: dict[str, int] = {}
-    written = [
-        numbers.setdefault(name, len(numbers)) if name[0] == "%" else _NO_NAME for name in names
-    ]
-    digest = blake2b("\0".join(parts[::2]).encode(errors="surrogatepass"))
+    names: list[str] = []
+    written: list[int] = []
+    for name, constant in zip(parts[1::3], parts[2::3]):
+        names.append(name)
+        written.append(numbers.setdefault(name, len(numbers)))
+        if constant is not None:
+            names.append(constant)
+            written.append(_NO_NAME)
+    digest = blake2b("\0".join(parts[::3]).encode(errors="surrogatepass"))
     digest.update(array("i", written))
     return NamedText(own, (function.column, digest.digest()), names, [*numbers])
 
@@ -249,6 +253,11 @@ def _value(constant: str) -> Attribute:
     return f"{constant}>" if constant.startswith(_DENSE) else int(constant)
 
 
+def _written(found: re.Match[str]) -> Sequence[int]:
+    """Return the groups of a match of `_NAMES` that something is written for."""
+    return (1,) if found[2] is None else (1, 2)
+
+
 class _NoDraftError(ValueError):
     """Something has a name in it, or a constant, of which the draft does not know."""
 
@@ -259,7 +268,7 @@ class _Drafting:
     def __init__(self, function: SsaFunction, named: NamedText) -> None:
         self._function, self._named = function, named
         self._lines = [1 - function.column, *(at.end() for at in re.finditer("\n", named.text))]
-        self._places = [at.start() for at in _NAMES.finditer(named.text)]
+        self._places = [at.start(g) for at in _NAMES.finditer(named.text) for g in _written(at)]
         self._constants = 0
         self._of_names = {name: number for number, name in enumerate(named.distinct)}
         self._numbers: dict[Value, int] = {}
