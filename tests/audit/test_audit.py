@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiers import sampled, slow
+from tiers import sampled
 
 ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "examples" / "kernels"
@@ -49,10 +49,7 @@ def golden(name: str, form: str) -> Path:
     return KERNELS / f"{name}.audit.{'txt' if form == 'text' else 'json'}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "form"), [one if at % 4 == 0 else slow(*one) for at, one in enumerate(GOLDENS)]
-)
+@pytest.mark.parametrize(("name", "form"), GOLDENS)
 def test_goldens(name: str, form: str, run: Run) -> None:
     outcome = run("audit", f"{name}.ttgir", "--tables", "--format", form)
     assert (outcome.status, outcome.err) == (0, "")

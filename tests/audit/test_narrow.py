@@ -48,7 +48,6 @@ def test_every_mistake_is_there() -> None:
     assert list(MISTAKES) == NAMES
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_mistake_is_named(name: str, run: Run) -> None:
     outcome = run("audit", f"{name}.ttgir", "--format", "json")
@@ -66,7 +65,6 @@ def golden(name: str) -> Path:
     return FOLDER / f"{name}.audit.txt"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_goldens(name: str, run: Run) -> None:
     outcome = run("audit", f"{name}.ttgir")
