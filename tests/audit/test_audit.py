@@ -209,7 +209,6 @@ def test_aliases_that_nothing_uses_are_read_only_so_far(run: Run) -> None:
     assert "a1001" not in out
 
 
-@pytest.mark.slow
 def test_totals_are_in_the_order_of_the_text_however_movements_are_sorted() -> None:
     from tt_layout import parse_ir
     from tt_layout.audit.audit import audit_module, sort_movements

@@ -27,7 +27,6 @@ def after(tmp_path: Path) -> str:
     return str(path)
 
 
-@pytest.mark.slow
 def test_costs_are_compared(run: Run, after: str) -> None:
     outcome = run("audit", "--diff", BEFORE, after)
     assert outcome.status == 1
@@ -43,7 +42,6 @@ def test_costs_are_compared(run: Run, after: str) -> None:
     assert back == "@matmul: 16224 cycles before, 12064 after: 4160 fewer in one program"
 
 
-@pytest.mark.slow
 def test_the_same_as_data(run: Run, after: str) -> None:
     outcome = run("audit", "--diff", BEFORE, after, "--value", "K=4096", "--format", "json")
     [comparison] = json.loads(outcome.out)["comparisons"]
@@ -73,7 +71,6 @@ def limited(text: str, registers: int) -> str:
     )
 
 
-@pytest.mark.slow
 def test_the_same_means_all_that_the_verdict_rests_on(run: Run, tmp_path: Path) -> None:
     text = (KERNELS / "softmax-sm90.ttgir").read_text()
     before, after = tmp_path / "before.ttgir", tmp_path / "after.ttgir"

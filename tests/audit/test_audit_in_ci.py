@@ -113,7 +113,6 @@ def test_wrong_cases_are_refused(
     assert message in outcome.out + outcome.err
 
 
-@pytest.mark.slow
 def test_a_first_manifest_has_the_types_and_the_target_of_the_dump(
     run: Run, tmp_path: Path
 ) -> None:
@@ -129,7 +128,6 @@ def test_a_first_manifest_has_the_types_and_the_target_of_the_dump(
     assert run("check", "last.yaml", "--update").status == 0
 
 
-@pytest.mark.slow
 def test_what_every_other_way_makes_dearer_does_not_fail(run: Run) -> None:
     dump = NARROW.parent / "kernels" / "attention-sm80.ttgir"
     outcome = run("audit", str(dump), "--fail-on", "conversions")

@@ -42,7 +42,6 @@ def test_broken_kernels_are_read_as_far_as_they_go(path: Path, seeds: int) -> No
             audit_module(module)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", NARROW, ids=lambda path: path.stem)
 def test_comparisons_without_a_second_operand(path: Path) -> None:
     text = re.sub(r"(arith.cmpi slt, %\w+), %\w+", r"\1", path.read_text(encoding="utf-8"))

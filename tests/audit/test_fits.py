@@ -32,7 +32,6 @@ def fit(path: str) -> KernelFit:
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "per_buffer"),
     # 128x32 and 32x64 elements of 2 bytes; the barriers of sm100 stay as many
@@ -55,7 +54,6 @@ def test_the_deepest_ring_is_the_last_that_fits() -> None:
     assert all(gpu.depth is None and not gpu.is_own for gpu in found.gpus[1:])
 
 
-@pytest.mark.slow
 def test_other_gpus_have_their_limits() -> None:
     found = fit("kernels/attention-sm100.ttgir")
     by_name = {gpu.gpu: gpu for gpu in found.gpus}
@@ -64,7 +62,6 @@ def test_other_gpus_have_their_limits() -> None:
     assert by_name["gfx942"].fits == (found.bytes <= 65536)
 
 
-@pytest.mark.slow
 def test_the_report(run: Run) -> None:
     path = str(EXAMPLES / "kernels" / "matmul-sm90.ttgir")
     text = run("audit", "--fits", path).out
@@ -84,7 +81,6 @@ def test_a_kernel_without_rings_has_no_depth(run: Run) -> None:
     assert "rings" not in outcome.out
 
 
-@pytest.mark.slow
 def test_one_configuration_of_those_that_differ_in_stages_is_compiled() -> None:
     text = (EXAMPLES / "kernels" / "matmul-sm90.ttgir").read_text(encoding="utf-8")
     compiled = []
@@ -174,7 +170,6 @@ def loop(body: str, *, is_amd: bool = False) -> Pipelining:
     return pipelining(function, is_amd=is_amd)
 
 
-@pytest.mark.slow
 def test_where_stages_depend_on_more_each_is_compiled() -> None:
     text = (EXAMPLES / "kernels" / "matmul-sm90.ttgir").read_text(encoding="utf-8")
     compiled: list[int] = []
@@ -188,7 +183,6 @@ def test_where_stages_depend_on_more_each_is_compiled() -> None:
     assert compiled == [1, 2]
 
 
-@pytest.mark.slow
 def test_the_function_of_triton_is_compiled_without_a_launch() -> None:
     text = (EXAMPLES / "kernels" / "matmul-sm90.ttgir").read_text(encoding="utf-8")
     metadata = SimpleNamespace(name="matmul", num_warps=4, shared=300_000)
@@ -217,7 +211,6 @@ def test_the_function_of_triton_is_compiled_without_a_launch() -> None:
     assert kept == list(Autotuner.configs), "the kernel says that it takes too much: none fits"
 
 
-@pytest.mark.slow
 def test_the_metadata_beside_a_dump_has_its_stages(run: Run, tmp_path: Path) -> None:
     text = (EXAMPLES / "kernels" / "matmul-sm90.ttgir").read_text(encoding="utf-8")
     (tmp_path / "matmul.ttgir").write_text(text, encoding="utf-8")
@@ -229,7 +222,6 @@ def test_the_metadata_beside_a_dump_has_its_stages(run: Run, tmp_path: Path) -> 
     assert "  for other GPUs the compiler chooses other layouts: needed is this dump's" in lines
 
 
-@pytest.mark.slow
 def test_the_page_says_in_a_line_how_deep_rings_may_be() -> None:
     assert fit_text(fit("kernels/matmul-sm90.ttgir")) == (
         "@matmul: 36864 bytes of shared memory; rings of up to 18 buffers fit sm90"

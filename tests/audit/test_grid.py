@@ -243,7 +243,6 @@ def test_an_early_return_is_decided_by_what_is_given(flag: int, number: int) -> 
     assert executions(alone, store)[:2] == (number, "at most 1")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("body", [*BODIES.values(), TILES], ids=[*BODIES, "tiles"])
 def test_kinds_of_runs_are_the_runs_one_by_one(body: str) -> None:
     function = function_of(body)

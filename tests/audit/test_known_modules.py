@@ -193,7 +193,6 @@ def test_an_alias_of_a_module_above_is_not_overlooked_beside_own_ones() -> None:
     assert layouts[0] != layouts[2]
 
 
-@pytest.mark.slow
 def test_other_arguments_are_not_those_of_before() -> None:
     text = SOFTMAX.read_text(encoding="utf-8")
     shared = SharedWork()
@@ -203,7 +202,6 @@ def test_other_arguments_are_not_those_of_before() -> None:
         assert together == audit_data(audit_module(module, given=given))
 
 
-@pytest.mark.slow
 def test_the_same_text_with_other_layouts_is_another_kernel() -> None:
     text = SOFTMAX.read_text(encoding="utf-8")
     other = text.replace("sizePerThread = [1, 8]", "sizePerThread = [1, 4]")
@@ -234,7 +232,6 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 """
 
 
-@pytest.mark.slow
 def test_lines_in_what_is_said_are_those_of_the_module() -> None:
     shared = SharedWork()
     found = []

@@ -181,7 +181,6 @@ def test_lines_are_of_the_file_of_their_name(file: str, is_its: bool, run: Run) 
     assert {count["predicted"] > 0 for count in line["counters"]} == {is_its}
 
 
-@pytest.mark.slow
 def test_pages_of_a_gpu(run: Run) -> None:
     """What an H200 counted of two kernels of Triton 3.6 is what is predicted, line by line."""
     Path("ncu.csv").write_bytes((DATA / "h200-source-page.csv").read_bytes())
@@ -199,7 +198,6 @@ def test_pages_of_a_gpu(run: Run) -> None:
 LINES_OF = {"matmul": [16, 17, 19], "transpose": [24]}
 
 
-@pytest.mark.slow
 def test_a_locale_with_a_decimal_comma(run: Run) -> None:
     page = raw({**SOFTMAX, "global load sectors": 64.5})
     swap = str.maketrans(",.", ".,")
@@ -350,7 +348,6 @@ def test_wavefronts_of_global_memory_are_lines_roughly(run: Run) -> None:
         assert counter["differs"] is differs
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [

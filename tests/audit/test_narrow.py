@@ -72,7 +72,6 @@ def test_goldens(name: str, run: Run) -> None:
     assert outcome.out == golden(name).read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_a_change_of_width_is_a_change(run: Run, tmp_path: Path) -> None:
     before = ROOT / "examples" / "kernels" / "softmax-sm90.ttgir"
     text = before.read_text(encoding="utf-8")

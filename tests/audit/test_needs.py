@@ -89,7 +89,6 @@ def test_no_layout_makes_registers_spill() -> None:
         assert (BACKWARD in {one.where for one in all_suggestions(audit)}) == has_room
 
 
-@pytest.mark.slow
 def test_needs_are_told_before_and_after() -> None:
     audit = audit_of(ONE_WARP.replace("xf32", "xf16"))
     adviser = Adviser(audit)

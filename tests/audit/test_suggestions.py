@@ -323,7 +323,6 @@ def test_a_side_is_not_tried_whose_end_has_no_exact_cost(monkeypatch: pytest.Mon
     assert "tt.store" not in tried
 
 
-@pytest.mark.slow
 def test_the_report_says_why_and_what_instead(run: Run) -> None:
     outcome = run("audit", "-", stdin=kernel("needless").encode())
     why = r"why: source layout from load \(\d+\), destination layout from store \(\d+\)"
@@ -337,7 +336,6 @@ def test_the_report_says_why_and_what_instead(run: Run) -> None:
     assert finding["suggestions"][0]["gluon"].startswith("gl.")
 
 
-@pytest.mark.slow
 def test_what_gets_worse_is_said(run: Run) -> None:
     path = EXAMPLES / "kernels" / "matmul-gfx950.ttgir"
     values = ["--value", "K=1024", "--value", "stride_a=1024", "--value", "stride_b=1024"]
@@ -381,7 +379,6 @@ def test_copies_are_written_as_the_compiler_can(target: str, kinds: bool) -> Non
     assert "padded_shared" not in found
 
 
-@pytest.mark.slow
 def test_what_moves_a_layout_in_triton_is_said(run: Run) -> None:
     """The compiler chooses it; nobody can set one side of a conversion."""
     text = run("audit", "-", "--all", stdin=kernel("through-memory").encode()).out

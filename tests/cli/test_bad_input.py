@@ -462,7 +462,6 @@ FILES: dict[str, tuple[str, str, str, str]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", FILES)
 def test_a_fault_in_a_file(run: Run, case: str, tmp_path: Path) -> None:
     text, place, underlined, message = FILES[case]

@@ -422,7 +422,6 @@ def test_a_reader_that_leaves_early_is_no_error(size: str) -> None:
     assert outcome.stdout == HEADING
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 def test_a_full_disk_behind_standard_output_is_one() -> None:
     with open("/dev/full", "wb") as full:

@@ -32,7 +32,6 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return int(exit_.value.code or 0), out, err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("after", "verdict", "words", "equal_at"),
     [

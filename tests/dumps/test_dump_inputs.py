@@ -88,7 +88,6 @@ def test_only_if_nothing_could_be_read_is_it_an_error(run: Run, cache: Path) -> 
     assert run("audit", str(cache / "nothing")).status == 2
 
 
-@pytest.mark.slow
 def test_values_are_for_the_kernels_that_have_them(run: Run, cache: Path) -> None:
     outcome = run("audit", str(cache), "--value", "K=4096", "--format", "json")
     assert outcome.status == 0
@@ -154,7 +153,6 @@ def test_one_module_of_many(run: Run, tmp_path: Path) -> None:
     assert run("-i", f"{dump}@last", "--alias-names", "mma", "-t", "tensor<64x64xf32>").status == 0
 
 
-@pytest.mark.slow
 def test_a_file_or_a_layout_needs_no_command(run: Run) -> None:
     path = str(NARROW / "matmul.ttgir")
     assert run(path).out == run("audit", path).out

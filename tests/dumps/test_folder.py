@@ -54,7 +54,6 @@ def test_the_same_dump_in_other_folders_is_audited_once(tmp_path: Path) -> None:
     assert together.read(names[1]) == reader().read(names[1]) != second
 
 
-@pytest.mark.slow
 def test_what_dumps_have_in_common_is_found_out_once(tmp_path: Path) -> None:
     names = [variant(tmp_path, MATMUL, number) for number in (1, 2, 3)]
     together = reader()

@@ -109,13 +109,11 @@ def test_top_lists_the_worst_only(run: Run) -> None:
     assert "and 11 more kernels" in out
 
 
-@pytest.mark.slow
 def test_tables_are_of_each(run: Run) -> None:
     out = run("audit", "--tables", dump(FEW + 1)).out
     assert out.count(", sm90 (H200), 4 warps: ") == FEW + 1
 
 
-@pytest.mark.slow
 def test_few_modules_have_a_screen_each(run: Run) -> None:
     assert run("audit", dump(FEW)).out.count(", sm90 (H200), 4 warps: ") == FEW
 
@@ -148,7 +146,6 @@ def test_only_what_is_shown_is_explained(run: Run, explained: list[object]) -> N
     assert len([row for row in rows(out) if row[4] == "1"]) == FEW + more
 
 
-@pytest.mark.slow
 def test_the_worst_are_explained_wherever_they_are(run: Run, explained: list[object]) -> None:
     path = Path(dump(FEW + 1))
     path.write_text(path.read_text(encoding="utf-8") + MATMUL, encoding="utf-8")
@@ -157,7 +154,6 @@ def test_the_worst_are_explained_wherever_they_are(run: Run, explained: list[obj
     assert "pass inner_a as 1" in " ".join(out.split())
 
 
-@pytest.mark.slow
 def test_a_folder_explains_what_is_asked_for(run: Run, explained: list[object]) -> None:
     folder = Path("dumps")
     folder.mkdir()
@@ -170,7 +166,6 @@ def test_a_folder_explains_what_is_asked_for(run: Run, explained: list[object]) 
     assert "pass inner_a as 1" in run("audit", str(folder), "--fail-on", "narrow-loads").err
 
 
-@pytest.mark.slow
 def test_no_history_is_worked_out_that_is_not_shown(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

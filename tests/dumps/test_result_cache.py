@@ -42,7 +42,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 def test_a_second_audit_reads_what_is_new(run: Run, folder: Path, read: list[str]) -> None:
     arguments = ["audit", str(folder / "dumps"), "--cache", str(folder / "kept")]
     first = run(*arguments)
@@ -72,7 +71,6 @@ def test_results_move_with_their_dumps(run: Run, folder: Path, read: list[str]) 
     assert after.out == before.out.replace("/dumps/", "/moved/")
 
 
-@pytest.mark.slow
 def test_a_broken_result_is_made_again(run: Run, folder: Path, read: list[str]) -> None:
     arguments = ["audit", str(folder / "dumps"), "--cache", str(folder / "kept")]
     first = run(*arguments)
@@ -98,7 +96,6 @@ def test_the_folder_is_bounded(run: Run, folder: Path, monkeypatch: pytest.Monke
     assert set(after) - set(before), "what was made last stays"
 
 
-@pytest.mark.slow
 def test_several_processes_share_a_folder(folder: Path) -> None:
     command = [sys.executable, "-m", "tt_layout", "audit", "dumps", "--cache", "kept"]
     processes = [

@@ -107,7 +107,6 @@ def test_each_parameter_is_explained_by_a_figure_and_the_command_that_draws_it()
     assert [word for word in words if word not in text] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_figures_are_whole_and_nothing_is_clipped(gallery: Path, name: str) -> None:
     root = ElementTree.parse(gallery / f"{name}.svg").getroot()
@@ -123,7 +122,6 @@ def test_figures_are_whole_and_nothing_is_clipped(gallery: Path, name: str) -> N
         assert 10 <= y <= height - 2, text.text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_names_do_not_overlap(gallery: Path, name: str) -> None:
     root = ElementTree.parse(gallery / f"{name}.svg").getroot()
@@ -414,7 +412,6 @@ def test_a_tile_is_the_smallest_that_repeats() -> None:
     assert (tile_of(np.tile(tile, (8, 16))) == tile).all()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("size", "limit"), [(64, 500), (128, 1500)])
 def test_svg_is_small_and_little_work(size: int, limit: int) -> None:
     texts = []
@@ -462,7 +459,6 @@ def test_a_wide_figure_fits(fit: str) -> None:
     assert 0.8 * min(high, natural) < int(root.get("height", "")) <= min(high, natural)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fit", FITS)
 def test_headings_keep_their_size_however_much_cells_shrink(fit: str) -> None:
     pair = held(SEED, "tensor<64x128xf16>"), held(GALLERY["MMA"], "tensor<64x128xf32>")
@@ -573,7 +569,6 @@ def test_a_page_of_a_ring_and_registers_is_of_one_buffer(run: Run, tmp_path: Pat
     assert inner == ["!ttg.memdesc<3x8x16xf16>", "tensor<8x16xf16>"]
 
 
-@pytest.mark.slow
 def test_a_page_of_a_dump_is_made(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("tt_layout.page")
     dump = tmp_path / "kernel.ttgir"

@@ -289,7 +289,6 @@ tensor<32x32xf32, #mma>
 FORMATS = {"e4m3": ("f8E4M3FN", 1), "e5m2": ("f8E5M2", 1), "e2m1": ("i8", 2)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("lhs", "rhs"), [("e4m3", "e4m3"), ("e2m1", "e2m1"), ("e5m2", "e2m1")])
 def test_a_packed_operand_has_a_cell_for_two_elements(
     run: Run, tmp_path: Path, lhs: str, rhs: str

@@ -993,7 +993,6 @@ def test_a_file_of_a_case_that_is_none_is_refused(kind: str, key: str, one: Path
     assert outcome.err.startswith("layouts.yaml:1:")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ['"a\\0b"', "a" * 100_000, '"\\x80"', "a" * 300, "../secret"])
 @pytest.mark.parametrize("key", ["file", "include"])
 @pytest.mark.parametrize("form", ["text", "json", "junit", "github"])

@@ -137,7 +137,6 @@ def repository(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_only_cases_of_what_changed_are_run(repository: Path, run: Run) -> None:
     unchanged = Outcome(0, "", "no case is of a file that changed since HEAD\n")
     assert run("check", "all", "--changed") == unchanged
@@ -152,7 +151,6 @@ def test_only_cases_of_what_changed_are_run(repository: Path, run: Run) -> None:
     assert run("check", "all", "--since", "HEAD~1").status == 1
 
 
-@pytest.mark.slow
 def test_goldens_and_manifests_that_changed_count(repository: Path, run: Run) -> None:
     Path("all/attention/tile.tensor.txt").unlink()
     assert run("check", "all", "--changed").out.endswith(
@@ -169,7 +167,6 @@ def test_goldens_and_manifests_that_changed_count(repository: Path, run: Run) ->
     )
 
 
-@pytest.mark.slow
 def test_a_manifest_that_changed_alone_has_its_cases_run(repository: Path, run: Run) -> None:
     path = Path("all/b/rows.layouts.yaml")
     path.write_text(f"{path.read_text()}# nothing new\n")
@@ -177,7 +174,6 @@ def test_a_manifest_that_changed_alone_has_its_cases_run(repository: Path, run: 
     assert [line.partition("  ")[0] for line in listed.splitlines()] == ["b/tile.tensor"]
 
 
-@pytest.mark.slow
 def test_what_changed_on_the_other_branch_does_not_count(repository: Path, run: Run) -> None:
     git("checkout", "-q", "-b", "mine")
     spoil("all/b/kernel.mlir")
@@ -190,7 +186,6 @@ def test_what_changed_on_the_other_branch_does_not_count(repository: Path, run: 
     assert [line.partition("  ")[0] for line in listed.splitlines()] == ["b/tile.tensor"]
 
 
-@pytest.mark.slow
 def test_git_says_why_it_cannot_tell(
     repository: Path,
     run: Run,

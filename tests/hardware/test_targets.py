@@ -114,7 +114,6 @@ NEWEST = max((row.name for row in ROWS if row.is_nvidia), key=lambda name: int(n
 NEWER = (("cuda:999", "sm999", NEWEST, "NVIDIA"), ("hip:gfx999", "gfx999", "gfx950", "AMD"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("target", "chip", "row", "vendor"), NEWER)
 def test_a_newer_gpu_is_said_to_be_costed_as_another(
     audit: Any, target: str, chip: str, row: str, vendor: str

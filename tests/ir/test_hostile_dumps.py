@@ -72,7 +72,6 @@ def test_slices_within_slices_take_work_in_proportion_to_them() -> None:
     assert calls(60) < 30 * calls(6)
 
 
-@pytest.mark.slow
 def test_more_bases_than_an_index_has_bits_are_refused() -> None:
     with pytest.raises(LayoutError, match="a list may have 64 entries at most, got 2500"):
         parse_layout(f"#ttg.linear<{{register = [{', '.join(['[0, 1]'] * 2500)}]}}>")

@@ -195,7 +195,6 @@ def test_what_goes_wrong_is_one_line_and_the_estimate_stands(
     assert found == NO_METADATA._replace(compile_note=f"{BROKEN[body]}; registers are estimates")
 
 
-@pytest.mark.slow
 def test_an_answer_of_another_text_is_refused(tmp_path: Path, dump: Path) -> None:
     """The file that is compiled is checked, too: here the package itself changes it."""
     python = python_with(tmp_path, compiles(217, 0))

@@ -72,7 +72,6 @@ def test_the_assembly_of_amd_states_registers() -> None:
     assert assembly_registers("; no metadata") is None
 
 
-@pytest.mark.slow
 def test_the_cubin_beside_a_dump_goes_before_the_estimate(dump: Path, run: Run) -> None:
     estimate = summary(dump)
     assert (estimate["registers_source"], estimate["spills"]) == (None, "unlikely")
@@ -96,7 +95,6 @@ def test_the_cubin_beside_a_dump_goes_before_the_estimate(dump: Path, run: Run) 
     )
 
 
-@pytest.mark.slow
 def test_the_page_has_the_compiled_registers(dump: Path, run: Run) -> None:
     dump.with_suffix(".cubin").write_bytes(cubin(255, 480))
     text = "120 spilled (compiled: matmul.cubin)"

@@ -292,7 +292,6 @@ NO_LAYOUTS = """module {
 """
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "name", "said"),
     [

@@ -206,7 +206,6 @@ class TestProgram:
         part = estimated(text, grid=(132,)).launch.latency
         assert part < 0.7 * whole
 
-    @pytest.mark.slow
     def test_partitions_run_side_by_side(self) -> None:
         arguments = "%v: tensor<512xf32, #b>"
         work = "\n".join(
@@ -597,7 +596,6 @@ def test_an_estimate_asks_for_no_program_that_a_bound_asked_for(
     assert len(asked) == before
 
 
-@pytest.mark.slow
 def test_an_estimate_does_no_more_for_a_loop_that_runs_longer() -> None:
     body = """
     %m = arith.muli %i, %block : i32
@@ -705,7 +703,6 @@ class TestNoEstimate:
         with pytest.raises(LayoutError, match="no rates of its GPU are known"):
             estimated(text)
 
-    @pytest.mark.slow
     def test_addresses_that_depend_on_an_argument_name_it(self) -> None:
         found = tt_layout.estimate(MATMUL.read_text(encoding="utf-8"), {"K": 4096}, grid=(32, 32))
         assert found.doubts == ("the addresses at line 65 depend on N",)
@@ -864,7 +861,6 @@ class TestReports:
             assert row[f"estimate_{name}_us"] == pytest.approx(1e6 * seconds), term
 
 
-@pytest.mark.slow
 def test_the_estimate_of_a_matrix_product_knows_its_stages() -> None:
     values = {"K": 4096, "N": 4096}
     text = MATMUL.read_text(encoding="utf-8")

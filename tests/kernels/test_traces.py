@@ -170,7 +170,6 @@ def test_a_kernel_that_is_not_there_is_refused(tmp_path: Path, run: Run) -> None
     assert run("audit", f"{path}@last").status == 0
 
 
-@pytest.mark.slow
 def test_a_log_without_end_is_refused(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

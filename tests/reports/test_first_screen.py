@@ -126,7 +126,6 @@ def test_a_terminal_says_what_a_pipe_says(path: Path, width: int) -> None:
     assert text.split() == [*plain_text(piped).split(), *hint.split()]
 
 
-@pytest.mark.slow
 def test_the_order_of_a_screen_is_that_of_questions() -> None:
     path = EXAMPLES / "workloads" / "int8_matmul-gfx942.ttgir"
     text = " ".join(
@@ -167,7 +166,6 @@ def test_long_paths_do_not_make_a_screen_long() -> None:
     assert any(" 1. make.py:78:30, make.py:80:28, lines 114" in line for line in lines)
 
 
-@pytest.mark.slow
 def test_folding_changes_no_number_and_no_exit_status(
     capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

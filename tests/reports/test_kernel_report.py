@@ -51,7 +51,6 @@ def test_it_fits_and_has_its_findings_on_the_first_screen(path: Path) -> None:
     assert re.search(r"^@\w+, \w+( \([\w ]+\))?, \d warps: ", head, re.MULTILINE)
 
 
-@pytest.mark.slow
 def test_loops_are_marked() -> None:
     text = plain_text(report_of(KERNELS / "matmul-sm80.ttgir"))
     table = text.partition("data movements")[2].partition("\nmultiplications")[0]
@@ -63,7 +62,6 @@ def test_loops_are_marked() -> None:
     assert "|" not in after
 
 
-@pytest.mark.slow
 def test_index_types_are_counted_unless_all_are_asked_for(run: Run) -> None:
     short, whole = (
         run("audit", "softmax-sm90.ttgir", *more).out for more in (["--tables"], ["--all"])
@@ -73,7 +71,6 @@ def test_index_types_are_counted_unless_all_are_asked_for(run: Run) -> None:
     assert "!tt.ptr" in whole.partition("\nlayouts\n")[2]
 
 
-@pytest.mark.slow
 def test_lines_of_the_program_are_shown(run: Run, tmp_path: Path) -> None:
     outcome = run("audit", "matmul-sm80.ttgir", "--all", "--source", ".")
     assert re.search(r"\d\. make.py:39:5, line \d+: tl.store\(c \+ rows", outcome.out)

@@ -118,7 +118,6 @@ def test_loops_of_branches_run_an_unknown_number_of_times() -> None:
     assert conversion.executions.text == "unknown: branches that form a loop"
 
 
-@pytest.mark.slow
 def test_each_compilation_has_a_module(run: Run) -> None:
     """Behind the LLVM of one kernel the passes of the next begin."""
     Path("two.mlir").write_text(TEXT + TEXT.replace("@f", "@g"))

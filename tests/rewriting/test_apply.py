@@ -82,7 +82,6 @@ def test_findings_have_the_number_that_the_report_prints(run: Run, tmp_path: Pat
     assert second["suggestion"] in new.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_what_cannot_be_carried_out_writes_nothing(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "new.ttgir"
     outcome = run("apply", str(DUMP), "--finding", "99", "-o", str(path))
@@ -98,7 +97,6 @@ def test_what_cannot_be_carried_out_writes_nothing(run: Run, tmp_path: Path) -> 
     assert (outcome.status, path.exists()) == (2, False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kernels/softmax-sm90", "narrow/layer_norm"])
 def test_a_batch_goes_on_where_nothing_is_to_apply(name: str, run: Run, tmp_path: Path) -> None:
     """It once exited with 2, without a file: a script stopped at the first good kernel."""

@@ -105,7 +105,6 @@ def test_what_gluon_cannot_say_is_listed(run: Run, tmp_path: Path) -> None:
     assert not constants(outcome.out)
 
 
-@pytest.mark.slow
 def test_what_an_older_release_refuses_has_its_reason(run: Run) -> None:
     why = "# gl.amd.AMDWMMALayout needs Triton 3.7: 3.6 takes warps_per_cta, not warp_bases."
     for name in ("matmul-gfx1250", "matmul-sm90"):

@@ -434,7 +434,6 @@ def test_selected_registers_lanes_warps_and_blocks() -> None:
     assert_prints(distributed_view(layout, HARDWARE, chosen), expected)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("padding", [(), ((4, 2), (64, 8))])
 @pytest.mark.parametrize("offsets", [(0, 1), (7, 12), (95, 1013), (999, 1001)])
 def test_selected_offsets(offsets: tuple[int, int], padding: tuple[tuple[int, int], ...]) -> None:
