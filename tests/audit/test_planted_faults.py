@@ -242,7 +242,6 @@ def first_finding(fault: Fault) -> tuple[str, Finding]:
     return text, audit.findings[0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_first_finding_names_the_fault(name: str) -> None:
     fault = FAULTS[name]

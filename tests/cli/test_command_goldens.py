@@ -129,7 +129,6 @@ def run(
     return runner(capfdbinary, monkeypatch)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_writes_the_golden_bytes(name: str, run: Run, given: Path) -> None:
     done = run(*COMMANDS[name])

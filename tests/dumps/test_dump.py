@@ -105,7 +105,6 @@ def test_what_is_no_dump_is_told_by_every_command(run: Run) -> None:
         assert "found no MLIR in it" in " ".join((outcome.out + outcome.err).split())
 
 
-@pytest.mark.slow
 def test_features_are_of_the_module_that_is_meant(run: Run) -> None:
     Path("p.mlir").write_bytes(lzma.decompress(PASSES.read_bytes()))
     [line] = run("audit", "p.mlir", "--format", "features").out.splitlines()

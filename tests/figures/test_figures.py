@@ -69,7 +69,6 @@ def labels(root: ElementTree.Element) -> list[str]:
     return [span.text or "" for span in root.iter(f"{SVG}tspan")]
 
 
-@pytest.mark.slow
 def test_the_gallery_has_ten_figures_and_is_up_to_date(gallery: Path) -> None:
     assert len(NAMES) >= 10
     for name in NAMES:

@@ -363,7 +363,6 @@ RUN_ERRORS = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", RUN_ERRORS)
 def test_a_case_that_cannot_be_run_says_where(name: str, folder: Path, run: Run) -> None:
     text, line, column, message, marked = RUN_ERRORS[name]

@@ -156,7 +156,6 @@ ERRORS = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_of_a_manifest_say_where(name: str, tmp_path: Path, run: Run) -> None:
     text, line, column, message = ERRORS[name]

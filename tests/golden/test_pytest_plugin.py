@@ -69,7 +69,6 @@ def test_another_root_folder_hides_no_manifest(
     assert "3 passed" in result.stdout
 
 
-@pytest.mark.slow
 def test_a_failure_is_the_report_of_the_command(folder: Path) -> None:
     text = Path("goldens/layouts.yaml").read_text()
     Path("goldens/layouts.yaml").write_text(text.replace("[[2], [4]]", "[[4], [2]]"))

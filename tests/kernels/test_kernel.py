@@ -153,7 +153,6 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.slow
 def test_planted_facts_are_in_every_report_of_a_kernel(
     run: Run, planted: None, other: str, tmp_path: Path
 ) -> None:
@@ -207,7 +206,6 @@ def test_an_estimate_of_registers_is_a_range_in_every_report(
     assert ends == [2, 2, 3]
 
 
-@pytest.mark.slow
 def test_planted_facts_are_in_tables_comparisons_and_budgets(
     run: Run, planted: None, other: str, tmp_path: Path
 ) -> None:

@@ -3,19 +3,23 @@
 A golden of a kernel has the registers that its values take, the time of its launches with its terms
 and critical steps, and the demand of each step.  Rates, latencies and fitted constants are fixed
 ones, and so are the registers of the launches: a golden moves when the model does, and not when its
-numbers are fitted anew (those are in ``goldens/hardware``).  To accept a change, run this file as a
-script, with the names of dumps or for all, and look at the difference.
+numbers are fitted anew (those are in ``goldens/hardware``).
+
+    PYTHONPATH=tests python tests/kernels/test_models.py
+
+writes the goldens anew.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from spelled import fields_of, spelled
 
 ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
@@ -204,29 +208,6 @@ def time(kernel: Kernel) -> Iterator[str]:
         parts = [*ways, *filter(None, [spelled(pricing.of(step))])]
         if parts or step.access is not None:
             yield " | ".join([fields_of(step, SHOWN), *parts])
-
-
-def spelled(value: Any) -> str:
-    """Return a value on one line: numbers by five digits, a step by its line and name."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return str(value)
-    if isinstance(value, int | float):
-        return f"{value:.5g}"
-    if hasattr(value, "items"):
-        return "{" + ", ".join(f"{key} {spelled(part)}" for key, part in value.items()) + "}"
-    if hasattr(value, "regions"):
-        return f"{value.line} {value.name}"
-    if hasattr(value, "_asdict"):
-        return fields_of(value, value._fields)
-    if is_dataclass(value):
-        return fields_of(value, [field.name for field in fields(value)])
-    return "(" + ", ".join(map(spelled, value)) + ")"
-
-
-def fields_of(record: Any, names: Iterable[str]) -> str:
-    """Return the fields of a record that are not empty."""
-    parts = {name: getattr(record, name) for name in names}
-    return " ".join(f"{name}={spelled(part)}" for name, part in parts.items() if part)
 
 
 @pytest.mark.parametrize("name", DUMPS)

@@ -98,7 +98,6 @@ def test_nothing_is_removed_without_a_way_out(path: Path) -> None:
         assert "may pay" not in words, finding
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", sampled(DUMPS, 12), ids=lambda path: path.stem)
 def test_a_first_screen_has_the_whole_fix_and_its_command(path: Path) -> None:
     """A screen once said "--all says how" in every terminal."""

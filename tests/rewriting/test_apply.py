@@ -34,7 +34,6 @@ def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPa
     return runner(capsysbinary, monkeypatch)
 
 
-@pytest.mark.slow
 def test_the_first_suggestion_is_carried_out(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "new.ttgir"
     outcome = run("apply", str(DUMP), "-o", str(path))
@@ -66,7 +65,6 @@ def test_the_audit_of_the_result_has_what_was_promised(name: str, run: Run, tmp_
     assert run("audit", str(path)).status == 0
 
 
-@pytest.mark.slow
 def test_findings_have_the_number_that_the_report_prints(run: Run, tmp_path: Path) -> None:
     path = EXAMPLES / "workloads" / "attention_backward-gfx950.ttgir"
     [module] = json.loads(run("audit", str(path), "--format", "json").out)["modules"]
@@ -373,7 +371,6 @@ def carried_out_audit(audit: Audit, finding: Finding, suggestion: Suggestion) ->
     return audit_module(module)
 
 
-@pytest.mark.slow
 def test_a_fix_that_lowers_the_ctas_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Adviser.needs
 
