@@ -162,14 +162,16 @@ def tuned(name: str, mode: str, top: int, folder: Path) -> dict[str, Any]:
     prune = model.pruning(top)
     took = 0.0
 
-    def estimate_all(*positional: Any, **named: Any) -> list[Any]:
+    few = prune["early_config_prune"]
+
+    def timed_prune(*positional: Any, **named: Any) -> list[Any]:
         nonlocal took
         began = time.perf_counter()
-        configs = model.estimate_all(*positional, **named)
+        configs = few(*positional, **named)
         took = time.perf_counter() - began
         return configs
 
-    prune["early_config_prune"] = estimate_all
+    prune["early_config_prune"] = timed_prune
     prune = prune if mode == "top" else None
     tune = triton.autotune(chosen.configs, chosen.key, prune_configs_by=prune, do_bench=timed)
     kernel = tune(chosen.kernel)

@@ -4,8 +4,9 @@ usage: fit.py FILE.. [--gpu h200] [--draws N] [--cache FILE] [--seed N] [--no-fi
 
 FILE has the rows of ``sweep.py``, packed by xz or not.  Each kernel is judged by the constants that
 are best for the others: rank correlation within a problem, time of the first choice and of the
-best of five over the best, median of |log2(estimate / time)|; once with the dump alone and once
-with the registers and spills of the compiled kernel.  --no-fit judges the constants as they are.
+best of five over the best (the five that `rank --top` lists), median of |log2(estimate / time)|;
+once with the dump alone and once with the registers and spills of the compiled kernel.  --no-fit
+judges the constants as they are.
 The programs of the dumps are kept in the cache, since reading them takes most of the time.
 """
 
@@ -29,6 +30,7 @@ from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.time.constants import FITTED, Constants
 from tt_layout.audit.time.estimate import read_program
 from tt_layout.audit.time.launch import launch_time
+from tt_layout.audit.time.selection import Candidate, selected
 from tt_layout.audit.time.steps import Program
 from tt_layout.audit.values.given import parse_values, program_counts
 from tt_layout.hardware import find_target
@@ -155,16 +157,19 @@ def _judged(
     rates = target.product
     assert rates is not None
     assert rates.timing is not None
-    problems: dict[str, list[tuple[float, float]]] = {}
+    problems: dict[str, list[tuple[float, Candidate]]] = {}
     for row in rows:
         program = row.known(is_compiled=is_compiled)
         found = launch_time(program, target, rates, rates.timing, constants)
-        problems.setdefault(row.name, []).append((row.microseconds, found.seconds * 1e6))
-    return {name: _judge(np.array(pairs)) for name, pairs in problems.items()}
+        candidate = Candidate.of(program, found)
+        problems.setdefault(row.name, []).append((row.microseconds, candidate))
+    return {name: _judge(pairs) for name, pairs in problems.items()}
 
 
-def _judge(pairs: np.ndarray) -> Judged:
-    times, estimates = pairs[:, 0], pairs[:, 1]
+def _judge(pairs: Sequence[tuple[float, Candidate]]) -> Judged:
+    candidates = [candidate for _, candidate in pairs]
+    times = np.array([microseconds for microseconds, _ in pairs])
+    estimates = np.array([1e6 * candidate.seconds for candidate in candidates])
     order = np.argsort(estimates, kind="stable")
     best = times.min()
     apart = np.triu(np.maximum.outer(times, times) > NEAR * np.minimum.outer(times, times), 1)
@@ -172,7 +177,7 @@ def _judge(pairs: np.ndarray) -> Judged:
     return Judged(
         correlation=_correlation(_ranks(times), _ranks(estimates)),
         first=float(times[order[0]] / best),
-        five=float(times[order[:5]].min() / best),
+        five=float(times[selected(candidates, 5)].min() / best),
         error=float(np.median(np.abs(np.log2(estimates / times)))),
         ordered=float(right[apart].mean()) if apart.any() else 1.0,
         near=float((times < NEAR * best).mean()),

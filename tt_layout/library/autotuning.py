@@ -31,6 +31,7 @@ from tt_layout.audit.modules.launch_values import values_of
 from tt_layout.audit.registers import compiled_metadata, compiled_registers, module_registers
 from tt_layout.audit.stages import PIPELINED
 from tt_layout.audit.time.estimate import Estimate
+from tt_layout.audit.time.selection import Candidate, selected
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_product
@@ -318,11 +319,15 @@ class PerfModel:
                 if not is_refusal(error):
                     raise
                 # Such a configuration is not launched.
-                self._estimates[launch.key] = _Estimated(inf, launch.key)
+                self._estimates[launch.key] = _Estimated(None, launch.key)
         return self._estimates[launch.key]
 
     def pruning(self, top_k: int = 5) -> dict[str, Any]:
-        """Return ``prune_configs_by`` of ``triton.autotune``, which runs the fastest few of a list.
+        """Return ``prune_configs_by`` of ``triton.autotune``, which runs a few of a list.
+
+        Estimates of configurations that are alike err alike.  So the one that is estimated to be
+        fastest is run, and beside it those that are most likely to be faster: as ``tt-layout rank
+        --top`` lists them.
 
         Args:
             top_k: configurations that are run.
@@ -331,7 +336,33 @@ class PerfModel:
             >>> sorted(perf_model(lambda **arguments: "", (1,)).pruning(3))
             ['early_config_prune', 'perf_model', 'top_k']
         """
-        return {"early_config_prune": self.estimate_all, "perf_model": self, "top_k": top_k}
+
+        def few(
+            configs: Sequence[Config], named_args: Mapping[str, Any], **others: Any
+        ) -> list[Config]:
+            different = self.estimate_all(configs, named_args, **others)
+            return self._selected(different, top_k, {**named_args, **others})
+
+        return {"early_config_prune": few, "perf_model": self, "top_k": top_k}
+
+    def _selected(
+        self, configs: Sequence[Config], number: int, arguments: Mapping[str, Any]
+    ) -> list[Config]:
+        """Return the configurations that are worth running, at most so many.
+
+        Those without an estimate fill the places that are left.
+        """
+        known: list[tuple[Config, Candidate]] = []
+        others: list[Config] = []
+        for config in configs:
+            launch = self._launch({**arguments, **config.all_kwargs()})  # type: ignore[attr-defined]
+            candidate = self._estimated(launch).candidate
+            if candidate is not None:
+                known.append((config, candidate))
+            else:
+                others.append(config)
+        places = selected([candidate for _, candidate in known], number)
+        return [*(known[place][0] for place in places), *others][:number]
 
     def estimate_all(
         self, configs: Sequence[Config], named_args: Mapping[str, Any], **others: Any
@@ -396,7 +427,7 @@ class PerfModel:
         text = built if isinstance(built, str) else built.asm[STAGE]
         modules = parse_ir(text)
         if not modules:
-            return _Estimated(inf, launch.key)
+            return _Estimated(None, launch.key)
         module = modules[-1]
         x, y, z = (*grid, 1, 1)[:3]
         numbers = ((name, int(n)) for name, n in arguments.items() if isinstance(n, int))
@@ -407,21 +438,26 @@ class PerfModel:
         audit = audit_module(module, self._shared, given, known, is_judged=False)
         check_product(GivenValues(product=self._asked), [audit.chip])
         estimates = [kernel.estimate for kernel in kernels_of(audit, (x, y, z))]
-        times = [estimate.seconds for estimate in estimates if isinstance(estimate, Estimate)]
-        is_one = len(times) == len(estimates) == 1
-        return _Estimated(1e6 * times[0] if is_one else inf, _digest(launch, text))
+        found = [one.candidate for one in estimates if isinstance(one, Estimate)]
+        is_one = len(found) == len(estimates) == 1
+        return _Estimated(found[0] if is_one else None, _digest(launch, text))
 
 
 class _Estimated(NamedTuple):
     """An estimate of a launch.
 
     Attributes:
-        microseconds: that it takes; infinity where there is no estimate.
+        candidate: the launch among others; None where there is no estimate.
         same: that is equal for launches of the same code.
     """
 
-    microseconds: float
+    candidate: Candidate | None
     same: str
+
+    @property
+    def microseconds(self) -> float:
+        """The time that it takes; infinity where there is no estimate."""
+        return 1e6 * self.candidate.seconds if self.candidate is not None else inf
 
 
 class _Asked(NamedTuple):

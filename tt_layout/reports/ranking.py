@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.time.estimate import Estimate, NoEstimate
+from tt_layout.audit.time.selection import selected
 from tt_layout.dumps.audits import Auditor, PassedOver, or_passed_over
 from tt_layout.dumps.dump import Reading, open_dumps
 from tt_layout.reports.report import GAP, Line
@@ -94,7 +96,7 @@ class Ranking:
         without: kernels of which there is no estimate, and why.
         has_grid: whether the grid is known; else as many programs are launched of each as store
             the same number of bytes.
-        top: rows that are shown; None for all.
+        top: rows that are shown, those that are worth running; None for all.
     """
 
     def __init__(self, configurations: Sequence[Configuration], top: int | None = None) -> None:
@@ -120,8 +122,14 @@ class Ranking:
 
     @property
     def shown(self) -> list[tuple[Configuration, Estimate]]:
-        """The rows that are shown."""
-        return self.rows[: self.top]
+        """The rows that are shown: of a few those that are worth running."""
+        return [self.rows[place] for place in self._places]
+
+    @cached_property
+    def _places(self) -> list[int]:
+        if self.top is None:
+            return list(range(len(self.rows)))
+        return sorted(selected([estimate.candidate for _, estimate in self.rows], self.top))
 
     def lines(self) -> Iterator[Line]:
         """Yield the text for people."""
@@ -145,7 +153,9 @@ class Ranking:
         return {
             "version": 1,
             "has_grid": self.has_grid,
-            "configurations": [_row(place, *row) for place, row in enumerate(self.shown, 1)],
+            "configurations": [
+                _row(place + 1, *row) for place, row in zip(self._places, self.shown)
+            ],
             "without_estimate": [
                 {
                     "file": configuration.file,

@@ -28,6 +28,7 @@ from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetail
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
+from tt_layout.audit.time.selection import Candidate
 from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
 from tt_layout.enums import MemorySpace
@@ -113,6 +114,11 @@ class Estimate:
         if self.program.used is None:
             return self
         return self._timed(replace(self.program, used=None, spilled=None))
+
+    @property
+    def candidate(self) -> Candidate:
+        """The launch as one of those of which a few are run."""
+        return Candidate.of(self.program, self.launch)
 
     def _timed(self, program: Program) -> Estimate:
         rates = self.chip.product

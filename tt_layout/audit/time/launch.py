@@ -84,6 +84,7 @@ class LaunchTime:
         latency: cycles of one program alone.
         spilled: registers that are spilled.
         walked: the program alone.
+        possible: seconds that it takes by the range of its registers, each with its weight.
     """
 
     seconds: float
@@ -96,6 +97,7 @@ class LaunchTime:
     latency: float
     spilled: float
     walked: Walked
+    possible: tuple[tuple[float, float], ...]
 
     @property
     def limit(self) -> str:
@@ -136,7 +138,7 @@ def launch_time(
     middle = _launch_time(program, target, rates, timing, constants)
     if program.used is not None or not program.needed:
         return middle
-    seconds = middle.seconds * MIDDLE
+    possible = [(middle.seconds, MIDDLE)]
     for needed in (program.fewest, program.most):
         end = replace(program, needed=needed, fewest=needed)
         spills = _Spills(end, constants)
@@ -146,8 +148,9 @@ def launch_time(
             middle.spilled,
         ):
             found = _launch_time(end, target, rates, timing, constants)
-        seconds += found.seconds * (1 - MIDDLE) / 2
-    return replace(middle, seconds=seconds)
+        possible.append((found.seconds, (1 - MIDDLE) / 2))
+    seconds = sum(seconds * weight for seconds, weight in possible)
+    return replace(middle, seconds=seconds, possible=tuple(possible))
 
 
 def _launch_time(
@@ -217,8 +220,9 @@ def _launch_time(
     terms[LATENCY] = -(-programs // slots) * alone / clock
     terms |= {name: seconds_alone for name, seconds_alone in ways.items() if seconds_alone}
     terms[LAUNCH] = constants.launch * 1e-6
+    seconds += terms[LAUNCH]
     return LaunchTime(
-        seconds=seconds + constants.launch * 1e-6,
+        seconds=seconds,
         terms=terms,
         floor=max(moved.bytes / speed, terms.get(TENSOR, 0.0)),
         programs=programs,
@@ -228,6 +232,7 @@ def _launch_time(
         latency=alone,
         spilled=spills.number,
         walked=walked,
+        possible=((seconds, 1.0),),
     )
 
 

@@ -28,7 +28,9 @@ FEW = 12
     """,
 )
 @click.argument("files", nargs=-1, required=True, type=FileParameter(), metavar="FILE")
-@click.option("--top", type=click.IntRange(min=1), metavar="N", help="List only the N fastest.")
+@click.option(
+    "--top", type=click.IntRange(min=1), metavar="N", help="List only the N that are worth running."
+)
 @value_option
 @values_option
 @grid_option
