@@ -87,6 +87,9 @@ GROUPS = {
         f"diff {ROWS} {COLUMNS} {HALVES}",
         f"diff {ROWS} {MMA} {FLOATS} --reduce 1 --target sm80",
         f"diff {ROWS} {ROWS.replace('[4, 1]', '[1, 4]')} {HALVES} --equal warps --format json",
+        f"diff {ROWS} {ROWS.replace('[4, 1]', '[1, 4]')} -t 16x64xf16",
+        f"diff {ROWS.replace('[4, 1]', '[1, 4]')} {ROWS} -t 16x64xf16 --format json",
+        f"diff {ROWS} {ROWS} {HALVES}",
         f"reduce {ROWS} {FLOATS} --axis 1",
         f"reduce {COLUMNS} {HALVES} --axis -1 --triton 3.6",
         f"reduce {WAVES} {FLOATS} --axis 0 --target gfx942 --format json",
@@ -130,6 +133,8 @@ GROUPS = {
         "explain kernels/softmax-gfx942.ttgir:30 --format json",
         "rank kernels/matmul-sm80.ttgir kernels/matmul-sm90.ttgir --grid 64,64",
         "apply kernels/attention-gfx942.ttgir",
+        "apply kernels/attention-gfx1250.ttgir --finding 1",
+        "apply intel/matmul.ttgir",
         "apply narrow/attention.ttgir --all --format json",
     ],
     "times": [

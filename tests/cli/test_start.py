@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 from command import Run, runner
 from small_modules import NVMMA, ROWS
 
+import tt_layout
 from tt_layout.__main__ import main as start
 from tt_layout.mlir.source import dumps_below
 from tt_layout.worker import begin_worker, processors
@@ -79,8 +81,10 @@ def test_nothing_is_collected_while_the_command_is_imported(
             collects.append(gc.isenabled())
             return lambda: collects.append(gc.isenabled())
 
+    handlers: list[Any] = []
     monkeypatch.setitem(sys.modules, "tt_layout.cli.main", Imported("main"))
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # tests may run beside the main thread
+    # Tests may run beside the main thread.
+    monkeypatch.setattr(signal, "signal", lambda _, handler: handlers.append(handler))
     before = gc.get_threshold()
     try:
         start()
@@ -88,6 +92,20 @@ def test_nothing_is_collected_while_the_command_is_imported(
         gc.set_threshold(*before)
         gc.unfreeze()
     assert collects == [False, True]
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    handlers[0](signal.SIGINT, None)
+    assert (ended, handlers[1]) == ([130], None), "an interrupt while it is imported is its end"
+
+
+def test_the_alias_of_watching_runs_it(
+    monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["watch.py", "--help"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(Path(tt_layout.__file__).with_name("watch.py")), run_name="__main__")
+    assert ended.value.code == 2
+    assert capsysbinary.readouterr().err.startswith(b"usage: python -m tt_layout.watching")
 
 
 def test_a_worker_leaves_interrupts_and_ends_with_its_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ from command import Run, runner
 from test_baseline import dump, write
 
 from tt_layout.dumps import cache as result_cache
-from tt_layout.dumps.audits import KernelReader
+from tt_layout.dumps.audits import FileKernels, KernelReader, PassedOver
+from tt_layout.dumps.cache import from_plain, to_plain
 
 
 @pytest.fixture
@@ -114,3 +115,9 @@ def test_a_folder_that_cannot_be_made_is_refused(run: Run, folder: Path, name: s
     outcome = run("audit", str(folder / "dumps"), "--cache", str(folder / name))
     assert outcome.status == 2
     assert "cannot keep results there" in outcome.err
+
+
+def test_what_was_passed_over_moves_with_its_dump() -> None:
+    kept = FileKernels((), ("n",), (PassedOver("a.ttgir@2", "it ends too early"),))
+    moved = from_plain(to_plain(kept, "a.ttgir"), "b.ttgir")
+    assert moved.unread == (PassedOver("b.ttgir@2", "it ends too early"),)

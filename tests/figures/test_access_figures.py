@@ -118,7 +118,6 @@ CDNA_ROWS = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_store", [False, True])
 @pytest.mark.parametrize(
     ("registers", "padding", "order", "element", "target"),

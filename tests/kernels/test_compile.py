@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -294,3 +295,15 @@ def test_results_that_are_kept_know_whether_they_were_compiled(
     python = python_with(tmp_path, compiles())
     assert shared("--triton-python", python) == 40960 != estimated
     assert shared() == estimated
+
+
+def test_a_compiler_ends_with_whoever_waits_for_it() -> None:
+    """Also where it leads no group of processes, which would be ended as one."""
+    folder = Path(tt_layout.__file__).parent / "kernels"
+    code = "import inside_triton, time; inside_triton.end_with_parent(); time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=folder, stdin=subprocess.PIPE)
+    try:
+        process.communicate(timeout=30)
+        assert process.returncode == 1
+    finally:
+        process.kill()

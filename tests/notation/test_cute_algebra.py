@@ -231,6 +231,9 @@ TEXTS = {
     ),
     "GMMA::Layout_MN_SW64_Atom<tfloat32_t>{}": "Swizzle<2,2,3> o (16,8):(1,16)",
     "GMMA::Layout_K_INTER_Atom<half_t>{}": "(8,8):(8,1)",
+    "composition(Swizzle<3,4,3>{}, smem_ptr_flag_bits<16>{}, (_8,_64):(_64,_1))": (
+        "Swizzle<3,3,3> o (8,64):(64,1)"
+    ),
     "Sw<3,4,3> o smem_ptr[16b](unset) o (_8,_64):(_64,_1)": "Swizzle<3,3,3> o (8,64):(64,1)",
     "composition(Swizzle<3,3,3>{}, make_layout(make_shape(_8{}, _64{}), LayoutRight{}))": (
         "Swizzle<3,3,3> o (8,64):(64,1)"

@@ -246,7 +246,7 @@ def lane_instructions(layout: LinearLayout, axis: int, combining: Combining, tar
         return _OF_WHOLE_WARP[combining] if 1 << moving == target.lanes else 0
     is_quick = combining is Combining.QUICK_INSTRUCTION
     is_there = is_quick or combining is Combining.INSTRUCTION
-    return groups if is_there and moving > 0 and moving >= 2 * groups - is_quick else 0
+    return groups if is_there and moving >= 2 * groups - is_quick else 0
 
 
 def _groups(layout: LinearLayout, axis: int) -> int:
