@@ -12,7 +12,7 @@ import pytest
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
-from tt_layout.ir.data_movements import MOVES_NOTHING, OPERATIONS
+from tt_layout.ir.data_movements import OPERATIONS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "data-movements.md"
@@ -38,6 +38,29 @@ def written(names: Iterable[str]) -> str:
 @cache
 def costed() -> list[str]:
     return [name for name in in_order() if OPERATIONS[bare(name)].family is not None]
+
+
+STAYING = """
+    addptr alloc approx_divf arrive_barrier_named assume_uniform async_commit_group
+    async_tdm_intrinsic_wait async_tdm_wait async_tma_store_token_wait async_tma_store_wait
+    async_wait barrier bitcast broadcast cat clampf clc_advance clc_get_program_id clc_is_canceled
+    clock64 cluster_arrive cluster_barrier cluster_barrier_arrive cluster_barrier_wait
+    cluster_size_1d cluster_wait concat cond_barrier elementwise_inline_asm expand_dims
+    extern_elementwise extract_desc extract_slice fence fence_async_shared
+    fence_mbarrier_init_release_cluster fp4_to_fp fp_to_fp func get_num_programs get_program_id
+    global_scratch_alloc grid_dependency_launch_dependents grid_dependency_wait in_thread_transpose
+    inline_asm int_to_ptr join local_dealloc make_range map_elementwise map_elementwise.return
+    map_to_remote_buffer mask mask.return memdesc_dynamic_subslice memdesc_index memdesc_reinterpret
+    memdesc_reshape memdesc_subslice memdesc_trans memory_counter_wait mfma_commit mulhiui
+    packed_arith precise_divf precise_sqrt predicate_stage ptr_to_int reduce.return register_handoff
+    register_resident reinterpret_tensor_descriptor rematerialized_range reshape return
+    scaled_downcast_fp4 scaled_downcast_fp8 scaled_upcast_fp4 scaled_upcast_fp8 scan.return splat
+    split subtiled_region subtiled_region_yield tc_gen5_commit tcgen5_global_alloc tmem_subslice
+    tmem_wait trans unsplat wait_barrier_named warp_group_dot_wait warp_id warp_return
+    warp_specialize.partitions warp_yield
+"""
+MOVES_NOTHING = frozenset(STAYING.split())
+"""What such operations say stays in a thread's registers, names a place, waits or orders."""
 
 
 @cache
