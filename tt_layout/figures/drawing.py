@@ -310,7 +310,8 @@ def swizzle_figure(drawn: DrawnLayout) -> Figure:
     drawn.selection.check_options("a figure of a swizzle")
     plain = replace(drawn, placed=replace(placed, layout=without_swizzle(drawn)))
     colouring = Colouring(placed, "chunk")
-    cells = [_cells(layout) for layout in (plain, drawn)]
+    # Without its swizzle a layout does not say how large a chunk is that the swizzle moves.
+    cells = [_cells(layout, chunk_bytes(placed)) for layout in (plain, drawn)]
     shifts = [(), _shifts(placed, *cells)]
     groups = [colouring.groups(chunks, of_elements=True) for chunks in cells]
     titles = "unswizzled", "swizzled"
@@ -342,10 +343,10 @@ def without_swizzle(drawn: DrawnLayout) -> LinearLayout:
     return LinearLayout.from_bases(bases, names, sizes, require_surjective=False)
 
 
-def _cells(drawn: DrawnLayout) -> Cells:
-    """Return the first element of each chunk of the drawn lines."""
+def _cells(drawn: DrawnLayout, chunk: int) -> Cells:
+    """Return the first element of each chunk of so many bytes of the drawn lines."""
     memory, size = memory_of(drawn.placed), drawn.placed.element_bytes
-    step = max(1, chunk_bytes(drawn.placed) // size)
+    step = max(1, chunk // size)
     stop = min(memory.elements, MAX_LINES * max(1, BANKED.row_bytes // size))
     return memory.cells.cells(np.arange(0, stop, step))
 
