@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from spelled import spelled
 from test_models import CONSTANTS, TIMING
 from test_operations import BUFFER, EXAMPLES, LINE_I, POINTERS, ROW, ROW_I, SUM, module
@@ -19,7 +21,7 @@ from test_operations import BUFFER, EXAMPLES, LINE_I, POINTERS, ROW, ROW_I, SUM,
 if TYPE_CHECKING:
     from tt_layout.audit.audit import Audit
 
-GOLDENS = Path(__file__).parents[1] / "goldens" / "operations"
+GOLDEN = Path(__file__).parents[1] / "goldens" / "operations" / "costs.txt"
 CHIPS = {
     "": ("cuda:70", "cuda:80", "cuda:90", "cuda:120"),
     "gfx942": ("hip:gfx90a", "hip:gfx942", "hip:gfx950"),
@@ -95,34 +97,31 @@ LAYOUTS = """
 CONDITION = f"%k1 = arith.constant dense<900> : {LINE_I}\n  %c = arith.cmpi slt, %o, %k1 : {LINE_I}"
 
 
-def cases() -> Iterator[tuple[str, str, str]]:
-    """Yield the name of an example, a target and a dump."""
-    for name, (head, body) in (EXAMPLES | FURTHER).items():
-        kind = head.split(" ", 1)[0] if head.startswith(("gfx", "blackwell")) else ""
-        kinds = [kind] if kind in ("blackwell", "gfx950") or "ttng" in name else {kind, *CHIPS}
-        for other in sorted(kinds) if not name.startswith("amdg") else [kind]:
-            own = f"{other} {head.removeprefix(kind).strip()}"
-            text = module(own, f"{CONDITION}\n  {body}")
-            lanes = re.findall(r'"ttg.threads-per-warp" = (\d+)', text)[0]
-            if name in FURTHER:
-                text = text.replace("%p: !tt.ptr<f32>", f"%p: !tt.ptr<f32> {ALIGNED}")
-            layouts = LAYOUTS.replace("LANES8", str(int(lanes) // 8))
-            [target] = re.findall(r'ttg.target = "(\S+)"', text)
-            for chip in CHIPS.get(other, (target,)):
-                yield name, chip, f"{layouts}{text.replace(target, chip)}"
+def dumps(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the chips of an example, and a dump for each."""
+    head, body = EXAMPLES.get(name) or FURTHER[name]
+    kind = head.split(" ", 1)[0] if head.startswith(("gfx", "blackwell")) else ""
+    kinds = [kind] if kind in ("blackwell", "gfx950") or "ttng" in name else {kind, *CHIPS}
+    for other in sorted(kinds) if not name.startswith("amdg") else [kind]:
+        own = f"{other} {head.removeprefix(kind).strip()}"
+        text = module(own, f"{CONDITION}\n  {body}")
+        if name in FURTHER:
+            text = text.replace("%p: !tt.ptr<f32>", f"%p: !tt.ptr<f32> {ALIGNED}")
+        [lanes] = re.findall(r'"ttg.threads-per-warp" = (\d+)', text)
+        layouts = LAYOUTS.replace("LANES8", str(int(lanes) // 8))
+        [target] = re.findall(r'ttg.target = "(\S+)"', text)
+        for chip in CHIPS.get(other, (target,)):
+            yield chip, f"{layouts}{text.replace(target, chip)}"
 
 
-def costs() -> str:
-    """Return a paragraph for each operation, and in it a line for each different cost."""
-    text: list[str] = []
-    found: dict[str, dict[str, list[str]]] = {}
-    for name, chip, dump in cases():
+def costs(name: str) -> str:
+    """Return a paragraph of an operation, with a line for each different cost."""
+    chips: dict[str, list[str]] = {}
+    for chip, dump in dumps(name):
         for line in described(dump):
-            found.setdefault(name, {}).setdefault(line, []).append(chip.partition(":")[2])
-    for name, by_line in found.items():
-        text += [f"[{name}]", *(f"{' '.join(chips)}: {line}" for line, chips in by_line.items())]
-        text.append("")
-    return "\n".join(text)
+            chips.setdefault(line, []).append(chip.partition(":")[2])
+    lines = (f"{' '.join(names)}: {line}\n" for line, names in chips.items())
+    return "".join([f"{name}\n", *lines, "\n"])
 
 
 def described(dump: str) -> Iterator[str]:
@@ -165,14 +164,17 @@ def demands(audit: Audit) -> Iterator[str]:
                 yield f"{step.name} takes {spelled(pricing.of(step))}"
 
 
-def golden() -> Path:
-    return GOLDENS / "costs.txt"
+@cache
+def paragraphs() -> dict[str, str]:
+    """Return the paragraphs of the golden by their operations."""
+    texts = GOLDEN.read_text(encoding="utf-8").split("\n\n")
+    return {text.partition("\n")[0]: f"{text}\n\n" for text in texts if text}
 
 
-def test_costs_are_those_of_the_golden() -> None:
-    assert costs() == golden().read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", [*EXAMPLES, *FURTHER])
+def test_costs_are_those_of_the_golden(name: str) -> None:
+    assert costs(name) == paragraphs()[name]
 
 
 if __name__ == "__main__":
-    GOLDENS.mkdir(exist_ok=True)
-    golden().write_text(costs(), encoding="utf-8")
+    GOLDEN.write_text("".join(map(costs, [*EXAMPLES, *FURTHER])), encoding="utf-8")

@@ -1,8 +1,9 @@
 """What many command lines print, byte for byte: a golden file for each group of them.
 
 A golden has each command line, what it prints and its exit status; they run among the examples.  To
-accept a change, run this file as a script, with names of groups or for all, and look at the
-difference.
+accept a change, look at the difference that this makes:
+
+    PYTHONPATH=.:tests python tests/cli/test_outputs.py [GROUP]...
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+from transcripts import BEGIN, transcripts
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -219,9 +221,9 @@ GROUPS = {
 """Group -> command lines."""
 
 
-def transcript(group: str) -> str:
-    """Return the command lines of a group, each with what it prints."""
-    return "".join(f"$ tt-layout {line}\n{printed(shlex.split(line))}" for line in GROUPS[group])
+def shown(line: str) -> str:
+    """Return a command line with what it prints."""
+    return f"{BEGIN}{line}\n{printed(shlex.split(line))}"
 
 
 class Stream(io.TextIOWrapper):
@@ -263,17 +265,28 @@ def golden(group: str) -> Path:
     return GOLDENS / f"{group}.txt"
 
 
-@pytest.mark.parametrize("group", GROUPS)
-def test_outputs_are_those_of_the_goldens(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
+LINES = [(group, line) for group, lines in GROUPS.items() for line in lines]
+
+
+@pytest.mark.parametrize(("group", "line"), LINES, ids=[f"{g}: {line}" for g, line in LINES])
+def test_output_is_that_of_the_golden(
+    group: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(EXAMPLES)
     monkeypatch.setenv("CI", "true")
-    assert transcript(group) == golden(group).read_text(encoding="utf-8")
+    assert shown(line) == transcripts(golden(group)).get(line), (
+        "if right, run this file as a script"
+    )
+
+
+def test_goldens_have_no_other_lines() -> None:
+    for group, lines in GROUPS.items():
+        assert list(transcripts(golden(group))) == list(lines)
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
     os.chdir(EXAMPLES)
     os.environ["CI"] = "true"
     GOLDENS.mkdir(exist_ok=True)
     for name in sys.argv[1:] or GROUPS:
-        golden(name).write_text(transcript(name), encoding="utf-8")
+        golden(name).write_text("".join(map(shown, GROUPS[name])), encoding="utf-8")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from test_outputs import printed
+from transcripts import BEGIN, transcripts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GOLDEN = Path(__file__).parents[1] / "goldens" / "figures" / "drawn.txt"
@@ -59,31 +60,31 @@ SHOWN = re.compile(r' (d|fill|stroke|stroke-width|class|width|height)="([^"]*)"'
 
 def drawn(line: str) -> str:
     """Return what a figure has: its size, its elements by kind and colour, its texts."""
-    shown = printed(["plot", *shlex.split(line), "-o", "-"])
-    if not shown.startswith(("<svg", "<?xml")):
-        return shown
-    [box] = re.findall(r'viewBox="([^"]*)"', shown)
+    figure = printed(["plot", *shlex.split(line), "-o", "-"])
+    if not figure.startswith(("<svg", "<?xml")):
+        return figure
+    [box] = re.findall(r'viewBox="([^"]*)"', figure)
     kinds = Counter(
         " ".join([tag, *(f"{name}={value[:60]}" for name, value in SHOWN.findall(attributes))])
-        for tag, attributes in ELEMENT.findall(shown)
+        for tag, attributes in ELEMENT.findall(figure)
         if tag not in ("text", "tspan")
     )
     elements = "\n".join(f"{number} x {kind}" for kind, number in kinds.items())
-    texts = filter(str.strip, re.findall(r">([^<>]+)<", shown))
+    texts = filter(str.strip, re.findall(r">([^<>]+)<", figure))
     return f"{box}\n{elements}\n{' | '.join(texts)}\n"
 
 
-def figures() -> str:
-    """Return the figures, each behind its command line."""
-    return "".join(f"$ tt-layout plot {line}\n{drawn(line)}\n" for line in FIGURES)
-
-
-def test_figures_are_those_of_the_golden(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("line", FIGURES)
+def test_a_figure_is_that_of_the_golden(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLES)
-    assert figures() == GOLDEN.read_text(encoding="utf-8")
+    assert shown(line) == transcripts(GOLDEN)[f"plot {line}"]
+
+
+def shown(line: str) -> str:
+    """Return a command line with what it draws."""
+    return f"{BEGIN}plot {line}\n{drawn(line)}\n"
 
 
 if __name__ == "__main__":
     os.chdir(EXAMPLES)
-    GOLDEN.parent.mkdir(exist_ok=True)
-    GOLDEN.write_text(figures(), encoding="utf-8")
+    GOLDEN.write_text("".join(map(shown, FIGURES)), encoding="utf-8")

@@ -1,7 +1,8 @@
 """Every number of every chip, beside the golden of its data sheet.
 
-Nothing else says when a number of a data sheet is changed by mistake: most of them move an estimate
-by little.  To accept a change, run this file as a script, and look at the difference.
+`tt_layout.hardware.timing` has those that one chip takes from another.  Nothing else says when a
+number of a data sheet is changed by mistake: most of them move an estimate by little.  To accept a
+change, run this file as a script, and look at the difference.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import dataclasses
 import sys
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,12 @@ ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 GOLDENS = Path(__file__).parents[1] / "goldens" / "hardware"
-VENDORS = ("NVIDIA", "AMD", "Intel")
+VENDORS = {
+    "NVIDIA": "tt_layout.hardware.nvidia",
+    "AMD": "tt_layout.hardware.amd",
+    "Intel": "tt_layout.hardware.intel",
+}
+"""Vendor -> the module with the rows of its chips."""
 
 
 def lines(name: str, value: Any) -> Iterator[str]:
@@ -58,15 +65,14 @@ def _plain(value: Any) -> str:
 def data_sheets(vendor: str) -> str:
     """Return the data sheets of the chips of a vendor: of each what its predecessor does not say,
     and the names that are taken for those of chips."""
-    from tt_layout.hardware import ROWS, TARGETS
+    from tt_layout.hardware import TARGETS
 
     text: list[str] = []
     before: set[str] = set()
-    for chip in ROWS:
-        if chip.backend.vendor == vendor:
-            sheet = list(lines("", chip))
-            text += [f"[{chip.name}]", *(line for line in sheet if line not in before), ""]
-            before = set(sheet)
+    for chip in import_module(VENDORS[vendor]).ROWS:
+        sheet = list(lines("", chip))
+        text += [f"[{chip.name}]", *(line for line in sheet if line not in before), ""]
+        before = set(sheet)
     aliases = {name: chip for name, chip in TARGETS.items() if chip.backend.vendor == vendor}
     text += [f"{name}: {chip.name}" for name, chip in aliases.items() if chip.name != name]
     return "\n".join(text) + "\n"

@@ -1,22 +1,23 @@
 """What reports look like on a narrow terminal and on a wide one: a golden for each width.
 
-A golden has each command line and what it shows, colours and all.  To accept a change, run this
-file as a script, and look at the difference.
+A golden has each command line and what it shows, colours and all.
+
+    PYTHONPATH=.:tests:tests/cli python tests/terminal/test_widths.py
+
+writes them anew.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
-import sys
 from pathlib import Path
 
 import pytest
+from test_outputs import printed
+from transcripts import BEGIN, transcripts
 
-ROOT = Path(__file__).parents[2]
-if __name__ == "__main__":
-    sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "cli")]
-EXAMPLES = ROOT / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 GOLDENS = Path(__file__).parents[1] / "goldens" / "terminal"
 ROWS = "'gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])'"
 COLUMNS = "'gl.BlockedLayout([8, 1], [8, 4], [1, 4], [0, 1])'"
@@ -41,30 +42,31 @@ LINES = (
 )
 
 
-@pytest.mark.parametrize("columns", [30, 64])
-def test_reports_are_those_of_the_goldens(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+WIDTHS = (30, 64)
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("line", LINES)
+def test_a_report_is_that_of_the_golden(
+    line: str, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(EXAMPLES)
     monkeypatch.setenv("COLUMNS", str(columns))
-    assert shown() == golden(columns).read_text(encoding="utf-8")
+    assert shown(line) == transcripts(golden(columns))[line]
 
 
 def golden(columns: int) -> Path:
     return GOLDENS / f"{columns}.txt"
 
 
-def shown() -> str:
-    """Return the command lines, each with what it shows; escapes are written as ``^``."""
-    from test_outputs import printed
-
-    screens = (
-        f"$ tt-layout {line}\n{printed(shlex.split(line), is_terminal=True)}" for line in LINES
-    )
-    return "".join(screens).replace("\x1b[", "^")
+def shown(line: str) -> str:
+    """Return a command line with what it shows; escapes are written as ``^``."""
+    screen = printed(shlex.split(line), is_terminal=True).replace("\x1b[", "^")
+    return f"{BEGIN}{line}\n{screen}"
 
 
 if __name__ == "__main__":
     os.chdir(EXAMPLES)
-    GOLDENS.mkdir(exist_ok=True)
-    for width in (30, 64):
+    for width in WIDTHS:
         os.environ["COLUMNS"] = str(width)
-        golden(width).write_text(shown(), encoding="utf-8")
+        golden(width).write_text("".join(map(shown, LINES)), encoding="utf-8")
