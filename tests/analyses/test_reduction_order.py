@@ -158,6 +158,9 @@ def test_trees_of_equal_steps_only_are_equal() -> None:
     found = up.difference(down)
     assert found is not None
     assert found[:] == (2, (0, 32), (16, 48), (1, 33))
+    half = LinearLayout.from_bases([("lane", lanes)], ["dim0"])
+    with pytest.raises(LayoutError, match="is of 64 elements, the other of 32: their sums cannot"):
+        up.difference(reduction_tree(half, 0, "f32", target, Release.V3_9))
 
 
 def test_inner_tree_adds_neighbours_first_whatever_the_layout() -> None:

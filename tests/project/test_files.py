@@ -20,6 +20,7 @@ from tt_layout.files import (
     is_inside,
     lines_of,
     matching,
+    names_in,
     open_file,
     read_bytes,
 )
@@ -33,6 +34,13 @@ def test_a_file_is_read_up_to_a_limit(tmp_path: Path) -> None:
     assert read_bytes(str(path), 3) == b"abc"
     with pytest.raises(LayoutError, match="longer than 2 bytes, the most that is read"):
         read_bytes(str(path), 2)
+
+
+def test_names_in_a_folder_are_in_order(tmp_path: Path) -> None:
+    for name in ("b", "a", "c"):
+        (tmp_path / name).touch()
+    assert names_in(str(tmp_path)) == ["a", "b", "c"]
+    assert names_in(str(tmp_path / "nowhere")) == []
 
 
 @needs_pipes

@@ -336,6 +336,11 @@ def test_folding_changes_nothing_but_spaces() -> None:
         assert all(line == line.rstrip() for line in folded.splitlines())
 
 
+def test_a_row_that_was_cut_is_cut_again_where_it_is_too_long() -> None:
+    row = "  + a b c d e..."
+    assert [fold(row, width) for width in (17, 16, 12)] == [row, row, "  + a b c..."]
+
+
 def test_colours_take_no_room_in_a_folded_line() -> None:
     coloured = ", ".join(f"\x1b[38;5;27mwarp {number}\x1b[0m" for number in range(8))
     folded = fold(coloured, 30)
