@@ -15,6 +15,7 @@ from tiers import sampled
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.findings import MAY_PAY
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.suggestions import buffers, regions
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -412,3 +413,12 @@ def test_a_register_layout_of_other_operations_is_no_fix() -> None:
     text = (EXAMPLES / "narrow" / "column_major.ttgir").read_text(encoding="utf-8")
     odd = '    "my.op"(%9) : (tensor<64x32xf16, #blocked>) -> ()\n    tt.store'
     assert not [*suggestions(audit_of(text.replace("    tt.store", odd)))]
+
+
+def test_a_movement_that_several_changes_remove_counts_once() -> None:
+    text = (EXAMPLES / "intel" / "matmul.ttgir").read_text(encoding="utf-8")
+    [module] = parse_ir(text)
+    [kernel] = kernels_of(audit_module(module))
+    [place] = kernel.adviser.gain(kernel.findings).places
+    assert (place.removed, place.whole) == (1536, 2048)
+    assert kernel.adviser.avoidable(kernel.findings) == 1536
