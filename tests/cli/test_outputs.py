@@ -32,6 +32,8 @@ OPERAND = f"'gl.DotOperandLayout(0, {MMA[1:-1]}, 2)'"
 SWIZZLED = "'gl.SwizzledSharedLayout(8, 1, 8, [1, 0])'"
 PLAIN = "'gl.SwizzledSharedLayout(1, 1, 1, [1, 0])'"
 NVMMA = "'gl.NVMMASharedLayout(128, 16, 2)'"
+LEADING = "'#triton_gpu.shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], "
+LEADING += "hasLeadingOffset = true}>'"
 PADDED = "'#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>'"
 TMEM = "'#ttng.tensor_memory_encoding<blockM = 128, blockN = 64, colStride = 1>'"
 SMALL = "'gl.BlockedLayout([1, 2], [4, 8], [2, 1], [1, 0])'"
@@ -196,6 +198,9 @@ GROUPS = {
         f"info {ROWS.replace('[1, 0]', '[1, 1]')} {HALVES}",
         f"info {ROWS.replace('Blocked', 'Bloked')} {HALVES}",
         f"info {ROWS} {HALVES} --memory-order 0,2",
+        f"info {LEADING} -t '!ttg.memdesc<8x64xf16>'",
+        f"info {LEADING} -t '!ttg.memdesc<4x64xf16>'",
+        f"info {LEADING} -t '!ttg.memdesc<8x16xf16>'",
         f"where {ROWS} {HALVES} --element 64,0",
         f"where {ROWS} {HALVES} --element 1",
         f"where {ROWS} {HALVES} --offset 3",
