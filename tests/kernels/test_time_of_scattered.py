@@ -204,6 +204,45 @@ def partitioned(
 FENCES = "ttng.fence_async_shared {bCluster = false}\n" * 20
 
 
+def looked_up(kind: str) -> Estimate:
+    """Return the estimate of a kernel that looks numbers up in a table by indices of some type."""
+    wide = "tensor<128xi64, #b>"
+    extended = f"%w = arith.extui %x : tensor<128x{kind}, #b> to {wide}"
+    return timed(f"""
+    tt.func public @f(%t: !tt.ptr<{kind}> {{tt.divisibility = 16 : i32}},
+                      %p: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+      %none = arith.constant dense<0> : {wide}
+      %range = tt.make_range {{end = 128 : i32, start = 0 : i32}} : tensor<128xi32, #b>
+      %first = tt.splat %t : !tt.ptr<{kind}> -> tensor<128x!tt.ptr<{kind}>, #b>
+      %q = tt.addptr %first, %range : tensor<128x!tt.ptr<{kind}>, #b>, tensor<128xi32, #b>
+      %x = tt.load %q : tensor<128x!tt.ptr<{kind}>, #b>
+      {extended if kind != "i64" else ""}
+      %all = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #b>
+      %at = arith.addi {"%w" if kind != "i64" else "%x"}, %none : {wide}
+      %apart = tt.addptr %all, %at : tensor<128x!tt.ptr<f32>, #b>, {wide}
+      %y = tt.load %apart : tensor<128x!tt.ptr<f32>, #b>""")
+
+
+class TestTables:
+    def test_what_a_byte_points_at_is_a_table_of_256(self) -> None:
+        byte, short, long = (
+            [step.access for step in looked_up(kind).program.walk() if step.access is not None][-1]
+            for kind in ("i8", "i16", "i64")
+        )
+        assert [access.touched for access in (byte, short, long)] == [256 * 4, 65536 * 4, None]
+        assert [access.is_scattered for access in (byte, short, long)] == [False, False, True]
+
+    def test_few_lines_are_asked_for_one_by_one(self) -> None:
+        byte, long = (looked_up(kind) for kind in ("i8", "i64"))
+        lines, far = (
+            [step.access for step in one.program.walk() if step.access is not None][-1]
+            for one in (byte, long)
+        )
+        assert lines.wavefronts == pytest.approx(4 * 8 * (1 - (7 / 8) ** 32))
+        assert far.wavefronts == 4 * 32
+        assert (lines.sector_bytes, far.sector_bytes) == (256 * 4, 128 * 32)
+
+
 class TestBarriers:
     def test_a_wait_is_for_the_copy_that_arrives_there(self) -> None:
         without, with_it = boxed(COPY + FENCES), boxed(COPY + WAIT + FENCES)

@@ -222,6 +222,33 @@ def _pieces_apart(shape: AccessShape, info: AxisInfo, size: int) -> int:
     return int(_pieces_of_runs(pairs, offsets, size).sum())
 
 
+def pieces_of_table(shape: AccessShape, info: AxisInfo, size: int, table: int) -> float:
+    """Return the pieces of memory that an execution touches of a table that its runs are all in.
+
+    Args:
+        shape: how the lanes of the access stand.
+        info: of its pointers.
+        size: of a piece, in bytes: of a sector, or of a line.
+        table: bytes that the access can touch.
+
+    Returns:
+        Their number in the mean, over all requests, if each piece of the table is as likely.
+
+    Example:
+        32 lanes each look for one of 16 numbers of 4 bytes, which are a line, and two sectors:
+
+        >>> from tt_layout.algebra.linear_layout import LinearLayout
+        >>> layout = LinearLayout.from_bases([("lane", [[1], [2], [4], [8], [16]])], ["dim0"])
+        >>> shape, info = AccessShape(layout, 1, 4, False, False), AxisInfo((1,), (4,), (1,))
+        >>> pieces_of_table(shape, info, 128, 64), round(pieces_of_table(shape, info, 32, 64), 3)
+        (1.0, 2.0)
+    """
+    requests = len(_active_elements(shape_lanes(shape)))
+    each = _pieces_apart(shape, info, size) / max(1, requests)
+    pieces = max(1, -(-table // size))
+    return float(requests * min(each, pieces * (1 - (1 - 1 / pieces) ** each)))
+
+
 @lru_cache(maxsize=256)
 def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
     """Return how many sectors a request touches, whatever the arguments.

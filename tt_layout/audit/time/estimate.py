@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from math import prod
+from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds.bounds import Grid, programs_of
@@ -21,7 +22,12 @@ from tt_layout.audit.bounds.footprint import Footprint, footprint
 from tt_layout.audit.bounds.sharing import ProgramSharing
 from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.global_memory.cost import address_info, placed_access, sectors_apart
+from tt_layout.audit.global_memory.cost import (
+    address_info,
+    pieces_of_table,
+    placed_access,
+    sectors_apart,
+)
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.occupancy import held_warps
 from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetails
@@ -31,12 +37,13 @@ from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.selection import Candidate
 from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
+from tt_layout.audit.values.ranges import integer_range
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware import Target
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, integers
-from tt_layout.ir.ssa.control_flow import ways
+from tt_layout.ir.ssa.control_flow import ControlFlow, ways
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
 from tt_layout.wording import count, durations
@@ -54,6 +61,10 @@ BOX_COPIES = ("async_tma_copy_global_to_local", "async_tma_gather")
 COMPUTED = " on line "
 """Part of the reason why an address is not known that numbers of the data say, loaded ones or
 floats: no argument helps with them."""
+
+KEPT_TABLE = 1 << 15
+"""Bytes of a table that a multiprocessor is taken to keep; its first-level cache has 4 to 8 times
+as many, which shared memory and what programs load besides take."""
 
 _PENDING = ("num", "pendings", "count")
 """Attributes that say how many groups or products a wait lets pending."""
@@ -324,6 +335,19 @@ def _is_pooled(operation: SsaOperation) -> bool:
     return operation.traits.partitions and "requestedRegisters" in operation.attributes
 
 
+class _Table(NamedTuple):
+    """A piece of memory within which all addresses of an access are.
+
+    Attributes:
+        bytes: of it.
+        lines, sectors: of it that an execution touches, in the mean.
+    """
+
+    bytes: int
+    lines: float
+    sectors: float
+
+
 class _StepReader:
     """Reads the operations of a function."""
 
@@ -422,18 +446,24 @@ class _StepReader:
 
     def _access(self, row: MovementRow, operation: SsaOperation) -> Access:
         details = row.cost.details if row.cost is not None else None
+        kind = str(row.operation.group)
+        touched = self._touched.get(row.operation.line)
         sectors = wavefronts = None
         is_scattered = _is_scattered(details)
         if isinstance(details, GlobalDetails):
-            sectors = _mean(details.total_sectors, row.executions.number, details.sectors)
-            wavefronts = _mean(
-                details.total_lsu_wavefronts, row.executions.number, details.lsu_wavefronts
-            )
-            if is_scattered and row.cost is not None:
+            runs = row.executions.number
+            sectors = _mean(details.total_sectors, runs, details.sectors)
+            wavefronts = _mean(details.total_lsu_wavefronts, runs, details.lsu_wavefronts)
+            depends_on_data = is_scattered or (sectors is not None and touched is None)
+            table = self._table(operation) if depends_on_data else None
+            if table is not None:
+                touched, is_scattered = table.bytes, False
+                sectors, wavefronts = table.sectors, table.lines
+                if table.bytes <= KEPT_TABLE:
+                    sectors = min(sectors, table.bytes / details.sector_bytes / max(1, runs or 1))
+            elif is_scattered and row.cost is not None:
                 sectors, wavefronts = self._sectors_apart(operation), row.cost.cycles
             sectors = sectors * details.sector_bytes if sectors is not None else None
-        kind = str(row.operation.group)
-        touched = self._touched.get(row.operation.line)
         if touched is None and isinstance(details, TmaDetails):
             touched = self._tensor_bytes(operation, kind)
         is_hidden = touched is None and kind in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC)
@@ -459,6 +489,28 @@ class _StepReader:
             return None
         info = address_info(kernel, access.roles, access.width)
         return sectors_apart(access.shape, info)
+
+    def _table(self, operation: SsaOperation) -> _Table | None:
+        """Return what an access touches of a table whose indices are few, whatever is loaded."""
+        kernel = self._audited.kernel(self._function)
+        if kernel is None:
+            return None
+        access = placed_access(kernel, operation)
+        if access.shape.too_large is not None:
+            return None
+        size = _reach(access.roles, access.width.element_bytes, self._flow)
+        if size is None:
+            return None
+        info = address_info(kernel, access.roles, access.width)
+        lines, sectors = (
+            pieces_of_table(access.shape, info, piece, size)
+            for piece in (access.shape.line_bytes, access.shape.sector_bytes)
+        )
+        return _Table(size, lines, sectors)
+
+    @cached_property
+    def _flow(self) -> ControlFlow:
+        return ControlFlow(self._function)
 
     @cached_property
     def _sharing(self) -> ProgramSharing:
@@ -498,6 +550,25 @@ def _is_scattered(details: Details | None) -> bool:
     if not isinstance(details, GlobalDetails) or details.sectors_per_request is None:
         return False
     return all(COMPUTED in reason for reason in details.unknown)
+
+
+def _reach(roles: Mapping[str, Value], element_bytes: int, flow: ControlFlow) -> int | None:
+    """Return the bytes behind an argument that an access can touch, by the ranges of its indices.
+
+    None where its pointers are not of one argument, or an index is not known to be within a range.
+    """
+    indices = [roles["offsets"]] if "offsets" in roles else []
+    pointer = roles["pointer"]
+    while (made := pointer.definition) is not None:
+        if made.name == "tt.addptr":
+            indices.append(made.operands[1])
+        elif not made.traits.shape:
+            return None
+        pointer = made.operands[0]
+    ranges = [integer_range(index, flow) for index in indices]
+    if flow.into(pointer) or not indices or None in ranges:
+        return None
+    return element_bytes * (1 + sum(found.high - found.low for found in ranges if found))
 
 
 def _is_barrier(function: SsaFunction, value: Value) -> bool:

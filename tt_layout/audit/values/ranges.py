@@ -1,0 +1,198 @@
+"""Ranges of integers: by their types, by constants, and by what is computed of them.
+
+An index that comes from a byte of the data is one of 256, whatever the data.  So the table that it
+points into is small, though no address of a load from it is known.
+
+Source:
+    MLIR, IntegerRangeAnalysis: here of signed numbers, and only of what a value is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from tt_layout.ir.names import in_every_spelling
+from tt_layout.ir.ssa.attributes import constant_value
+from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow
+from tt_layout.ir.ssa.dataflow import backward_slice
+from tt_layout.ir.ssa.model import Block, SsaOperation, Value
+
+ROUNDS = 40
+"""Passes over what a value is made of, until what loops carry has to be settled."""
+
+
+class Range(NamedTuple):
+    """Integers from one to another, both included."""
+
+    low: int
+    high: int
+
+
+def integer_range(value: Value, flow: ControlFlow) -> Range | None:
+    """Return the range of a number, or of the elements of a tensor.
+
+    Args:
+        value: of integers.
+        flow: of its function.
+
+    Returns:
+        What the value is in, whatever is loaded; None where that is no more than its type says.
+    """
+    order = [*backward_slice([value], flow, lambda operation: _rule(operation) is not None)][::-1]
+    ranges: dict[Value, Range] = {}
+    for _ in range(ROUNDS):
+        before = dict(ranges)
+        for one in order:
+            found = _hull([*_becomes(one, flow, ranges), *filter(None, [ranges.get(one)])])
+            if found is not None:
+                whole = _of_type(one)
+                ranges[one] = found if whole == _hull([whole, found]) else whole
+        if ranges == before:
+            found = ranges.get(value)
+            return found if found != _of_type(value) else None
+    return None
+
+
+def _becomes(value: Value, flow: ControlFlow, ranges: dict[Value, Range]) -> Iterator[Range]:
+    """Yield the ranges of what a value may become, as far as they are known by now."""
+    edges, made = flow.into(value), value.definition
+    if edges:
+        yield from (ranges[edge.source] for edge in edges if edge.source in ranges)
+    elif made is None or (rule := _rule(made)) is None:
+        yield _counted(value) or _of_type(value)
+    elif all(operand in ranges for operand in made.operands):
+        yield rule(made, [ranges[operand] for operand in made.operands]) or _of_type(value)
+
+
+def _counted(value: Value) -> Range | None:
+    """Return the range of the variable of a loop whose bounds are constants."""
+    owner = value.owner
+    loop = owner.owner if isinstance(owner, Block) else None
+    if loop is None or not loop.traits.counted or loop.regions[0][0].arguments[:1] != (value,):
+        return None
+    bounds = [bound.definition for bound in loop.operands[:BOUNDS]]
+    numbers = [constant_value(made.attributes.get("value")) for made in bounds if made is not None]
+    if len(numbers) < BOUNDS or None in numbers:
+        return None
+    first, end, _ = (number or 0 for number in numbers)
+    return Range(first, max(first, end - 1))
+
+
+def _hull(ranges: Sequence[Range]) -> Range | None:
+    if not ranges:
+        return None
+    return Range(min(one.low for one in ranges), max(one.high for one in ranges))
+
+
+def _of_type(value: Value) -> Range:
+    half = 1 << ((value.type.integer_bits or 64) - 1)
+    return Range(-half, half - 1)
+
+
+# -- operations ------------------------------------------------------------------------------------
+
+_Rule = Callable[[SsaOperation, Sequence[Range]], Range | None]
+"""From an operation and the ranges of its operands to that of its result; None if not known."""
+
+
+def _constant(operation: SsaOperation, _: Sequence[Range]) -> Range | None:
+    number = constant_value(operation.attributes.get("value"))
+    return Range(number, number) if number is not None else None
+
+
+def _numbered(operation: SsaOperation, _: Sequence[Range]) -> Range | None:
+    first, end = operation.integer("start"), operation.integer("end")
+    return Range(first, end - 1) if first is not None and end is not None else None
+
+
+def _same(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    return _hull(operands)
+
+
+def _unsigned(operation: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    bits = operation.operands[0].type.integer_bits or 64
+    return operands[0] if operands[0].low >= 0 else Range(0, (1 << bits) - 1)
+
+
+def _chosen(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    return _hull(operands[1:])
+
+
+def _at_corners(function: Callable[[int, int], int]) -> _Rule:
+    """Return the rule of a function that is monotonic in each of its operands."""
+
+    def rule(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+        numbers = [function(a, b) for a, b in product(*operands)]
+        return Range(min(numbers), max(numbers))
+
+    return rule
+
+
+def _quotient(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    number, divisor = operands
+    if divisor.low < 1:
+        return None
+    numbers = [abs(a) // b * (1 if a >= 0 else -1) for a, b in product(number, divisor)]
+    return Range(min(numbers), max(numbers))
+
+
+def _rest(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    number, divisor = operands
+    if divisor.low < 1:
+        return None
+    most = divisor.high - 1
+    return Range(-most if number.low < 0 else 0, min(most, max(0, number.high)))
+
+
+def _unsigned_rest(operation: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    _, divisor = operands
+    return Range(0, divisor.high - 1) if divisor.low >= 1 else None
+
+
+def _masked(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    masks = [one.high for one in operands if one.low >= 0]
+    return Range(0, min(masks)) if masks else None
+
+
+def _combined(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    if min(one.low for one in operands) < 0:
+        return None
+    return Range(0, (1 << max(one.high for one in operands).bit_length()) - 1)
+
+
+def _shifted_right(operation: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    number, by = operands
+    bits = operation.operands[0].type.integer_bits or 64
+    if by.low < 0 or by.high >= bits:
+        return None
+    if operation.name.endswith("shrui") and number.low < 0:
+        return Range(0, ((1 << bits) - 1) >> by.low)
+    return Range(min(number.low >> n for n in by), max(number.high >> n for n in by))
+
+
+_RULES: dict[str, _Rule] = in_every_spelling(
+    {
+        "arith.constant": _constant,
+        "tt.make_range": _numbered,
+        **dict.fromkeys(("arith.extsi", "arith.trunci", "arith.index_cast"), _same),
+        "arith.extui": _unsigned,
+        "arith.select": _chosen,
+        "arith.addi": _at_corners(lambda a, b: a + b),
+        "arith.subi": _at_corners(lambda a, b: a - b),
+        "arith.muli": _at_corners(lambda a, b: a * b),
+        "arith.minsi": _at_corners(min),
+        "arith.maxsi": _at_corners(max),
+        "arith.divsi": _quotient,
+        "arith.remsi": _rest,
+        "arith.remui": _unsigned_rest,
+        "arith.andi": _masked,
+        **dict.fromkeys(("arith.ori", "arith.xori"), _combined),
+        **dict.fromkeys(("arith.shrsi", "arith.shrui"), _shifted_right),
+    }
+)
+
+
+def _rule(operation: SsaOperation) -> _Rule | None:
+    return _same if operation.traits.shape else _RULES.get(operation.name)
