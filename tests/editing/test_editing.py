@@ -434,21 +434,27 @@ def counted(monkeypatch: pytest.MonkeyPatch, name: str, place: int) -> list[obje
 
 
 @pytest.mark.parametrize(
-    ("word", "costed", "priced"), [("tt.addptr", 0, 0), ("tt.load", 20, 0), ("ttg.convert", 20, 1)]
+    ("word", "costed", "priced"),
+    [("tt.addptr", (0, 0), 0), ("tt.load", (1, 10), 0), ("ttg.convert", (3, 9), 1)],
 )
 def test_a_hover_asks_for_the_price_of_its_own_operation(
-    word: str, costed: int, priced: int, monkeypatch: pytest.MonkeyPatch
+    word: str, costed: tuple[int, int], priced: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What share of its kernel a finding is takes the cost of all of it, a price its own alone."""
+    """What share of its kernel a finding is takes the price of all of it.
+
+    Accesses have that of the text before; the conversions, and what the finding is of, are costed.
+    """
     costs = counted(monkeypatch, "tt_layout.audit.audit.cost_of", 0)
+    others = counted(monkeypatch, "tt_layout.audit.suggestions.trial.cost_of", 0)
     prices = counted(monkeypatch, "tt_layout.audit.suggestions.conversions.tried_sides", 1)
     dump = Dump(STEPS)
-    assert hover(dump.placed[0].piece, *at(STEPS, word, 1 if costed else 0)) is not None
+    assert hover(dump.placed[0].piece, *at(STEPS, word, 1 if any(costed) else 0)) is not None
     newer = STEPS.replace("    %c =", "\n    %c =")
     costs.clear()
+    others.clear()
     prices.clear()
-    assert hover(dump.edited(newer).placed[0].piece, *at(newer, word, 1 if costed else 0))
-    assert len(costs) == costed
+    assert hover(dump.edited(newer).placed[0].piece, *at(newer, word, 1 if any(costed) else 0))
+    assert (len(costs), len(others)) == costed
     assert len(set(prices)) == priced
 
 

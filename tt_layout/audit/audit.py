@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,7 @@ from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.modules.layouts import LayoutRow, layout_rows
 from tt_layout.audit.operations.atomics import scalar_operations
-from tt_layout.audit.operations.cost import UnsupportedError
+from tt_layout.audit.operations.cost import Cost, UnsupportedError
 from tt_layout.audit.operations.costs import cost_of
 from tt_layout.audit.operations.exchanges import exchange_operations
 from tt_layout.audit.operations.multiplications import Multiplication, multiplications
@@ -37,6 +37,7 @@ from tt_layout.surface import argument
 
 if TYPE_CHECKING:
     from tt_layout.audit.suggestions.advice import Advice
+    from tt_layout.audit.suggestions.trial import Trial
 
 SORTS = ("line", "cost", "bytes")
 """Orders that data movements can be shown in."""
@@ -48,7 +49,18 @@ STEP = 32
 FACTS = ("layouts", "movements", "multiplications", "shared_memory", "registers")
 """What an audit concludes of a module, apart from its findings."""
 
-_UNSENT = frozenset({"advice", "_judged", "_numbers", "_operations", "_suspects"})
+_UNSENT = frozenset(
+    {
+        "advice",
+        "_judged",
+        "_numbers",
+        "_numbers_of",
+        "_operations",
+        "_prices",
+        "_suspects",
+        "_trial",
+    }
+)
 
 
 class Audit(Conclusions):
@@ -78,7 +90,7 @@ class Audit(Conclusions):
         self.arguments, self.known = arguments, known
         self._is_judged = is_judged
         self._rows: dict[int, MovementRow] = {}
-        self._priced: dict[str | None, Sequence[MovementRow]] = {}
+        self._prices: dict[int, MovementRow] = {}
         self._judged: dict[Finding, Note | None] = {}
 
     def __repr__(self) -> str:
@@ -194,7 +206,8 @@ class Audit(Conclusions):
     def _row(self, number: int) -> MovementRow:
         """Return a data movement with its cost, found once."""
         if number not in self._rows:
-            self._rows[number] = _movement_row(self._operations[number], self.audited)
+            operation, audited = self._operations[number], self.audited
+            self._rows[number] = _movement_row(operation, audited, lambda o: cost_of(o, audited))
         return self._rows[number]
 
     def row_at(self, line: int, column: int) -> MovementRow | None:
@@ -207,22 +220,37 @@ class Audit(Conclusions):
         operations = enumerate(self._operations)
         return {(operation.line, operation.column): number for number, operation in operations}
 
+    @property
+    def priced(self) -> Sequence[MovementRow]:
+        """The data movements for their prices, which take no explanation."""
+        if "movements" in vars(self):
+            return self.movements
+        return [self._price(number) for number in range(len(self._operations))]
+
     def priced_of(self, function: str | None) -> Sequence[MovementRow]:
-        """Return the data movements of a function for their prices, which take no explanation."""
+        """Return the data movements of a function for their prices."""
         if "movements" in vars(self):
             return self.movements_of(function)
-        if function not in self._priced:
-            self._priced[function] = tuple(self._prices(function))
-        return self._priced[function]
+        return [self._price(number) for number in self._numbers_of.get(function, ())]
 
-    def _prices(self, function: str | None) -> Iterator[MovementRow]:
+    def _price(self, number: int) -> MovementRow:
+        row = self._rows.get(number) or self._prices.get(number)
+        if row is None:
+            row = _movement_row(self._operations[number], self.audited, self._trial.price)
+            self._prices[number] = row
+        return row
+
+    @lazy
+    def _numbers_of(self) -> Mapping[str | None, Sequence[int]]:
+        numbers, operations = range(len(self._operations)), self._operations
+        return by_function(numbers, lambda number: operations[number].function)
+
+    @lazy
+    def _trial(self) -> Trial:
+        """The module as it is, of which nothing is explained."""
         from tt_layout.audit.suggestions.trial import Exchange, Trial
 
-        unexplained = Trial(self.audited, Exchange({}))
-        for number, operation in enumerate(self._operations):
-            if operation.function == function:
-                row = self._rows.get(number)
-                yield row if row is not None else _movement_row(operation, unexplained)
+        return Trial(self.audited, Exchange({}))
 
     def rows_on(self, lines: range) -> Sequence[MovementRow]:
         """Return the data movements of some lines, for which the cost of no other is found."""
@@ -428,10 +456,12 @@ def _is_on(line: int, lines: range) -> bool:
     return lines.start <= line < lines.stop
 
 
-def _movement_row(operation: Operation, audited: AuditedModule) -> MovementRow:
+def _movement_row(
+    operation: Operation, audited: AuditedModule, cost: Callable[[Operation], Cost | None]
+) -> MovementRow:
     row = MovementRow(operation, None, audited.executions(operation))
     try:
-        return row._replace(cost=cost_of(operation, audited))
+        return row._replace(cost=cost(operation))
     except UnsupportedError as error:
         return row._replace(refusal=error.message)
     except LayoutError as error:

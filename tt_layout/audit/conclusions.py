@@ -137,8 +137,13 @@ class Conclusions:
         """Return the data movement at a place; None without one."""
         return self.by_place.get((line, column))
 
+    @property
+    def priced(self) -> Sequence[MovementRow]:
+        """The data movements for their prices: what limits them may lack."""
+        return self.movements
+
     def priced_of(self, function: str | None) -> Sequence[MovementRow]:
-        """Return the data movements of a function for their prices: what limits them may lack."""
+        """Return the data movements of a function for their prices."""
         return self.movements_of(function)
 
     def movements_of(self, function: str | None) -> Sequence[MovementRow]:

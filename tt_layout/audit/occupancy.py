@@ -196,7 +196,7 @@ def held_warps(
 
 def _tensor_columns(conclusions: Conclusions, function: str) -> Iterator[int]:
     """Yield the columns of tensor memory that each allocation of a function takes."""
-    for row in conclusions.movements_of(function):
+    for row in conclusions.priced_of(function):
         details = row.cost.details if row.cost is not None else None
         if isinstance(details, TensorMemoryAllocationDetails):
             yield details.columns

@@ -81,12 +81,13 @@ class Knowledge:
         self._work, self.interner = SharedWork(), Interner(None)
 
     def work(self) -> SharedWork:
-        """Return the shared work of the next piece: layouts and lines, but no conclusions."""
+        """Return the shared work of the next piece: layouts, lines and prices, no conclusions."""
         self.read += 1
         if self.read % MAX_KNOWN == 0:
             self._renew()
         work = SharedWork()
         work.layouts, work.reader = self._work.layouts, self._work.reader.of_lines()
+        work.prices = self._work.prices
         return work
 
 

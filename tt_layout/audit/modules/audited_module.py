@@ -15,6 +15,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tt_layout.audit.modules.layouts import PlacedLayouts
+from tt_layout.audit.values.alike import KnownAnswers
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings import Encoding
 from tt_layout.errors import MAX_SHOWN
@@ -27,6 +28,7 @@ from tt_layout.safe_text import shortened
 if TYPE_CHECKING:
     from tt_layout.audit.axis import AxisInfo
     from tt_layout.audit.global_memory.width import AccessAnalysis
+    from tt_layout.audit.operations.cost import Cost
     from tt_layout.audit.registers.live_ranges import LiveRanges
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
@@ -210,6 +212,7 @@ class SharedWork:
         compiler: that dumps are handed to; None where they are not compiled.
         layouts: over the types of all of them.
         modules: what was concluded from them.
+        prices: costs of accesses that are computed alike, as far as they name no line.
     """
 
     def __init__(self, *, explains: bool = True) -> None:
@@ -217,6 +220,7 @@ class SharedWork:
         self.compiler = chosen_compiler()
         self.layouts = PlacedLayouts()
         self.modules = KnownModules()
+        self.prices: KnownAnswers[Cost | None] = KnownAnswers()
 
     def __reduce__(self) -> tuple[partial[SharedWork], tuple[()]]:
         """Cross processes without what was done: it is done again."""
@@ -424,6 +428,24 @@ class AuditedModule:
         from tt_layout.audit.axis import module_axis_info
 
         return module_axis_info(self.functions)
+
+    @cached_property
+    def alike(self) -> Mapping[SsaOperation, int]:
+        """A number for what operations are computed from, where that is all that they depend on.
+
+        None has one where functions may call each other.
+        """
+        if len(self.functions) != 1:
+            return {}
+        return self.shared.prices.numbers(self.functions[0])
+
+    @cached_property
+    def surroundings(self) -> Hashable:
+        """All that the costs of accesses that are computed alike depend on besides."""
+        module, given = self.module, self.given
+        aliases = [(name, module.aliases[name].encoding) for name in module.aliases.attributes()]
+        values = tuple(given.values.items()), given.product
+        return tuple(module.attributes.items()), tuple(aliases), values
 
     def executions(self, operation: Operation) -> Executions:
         """Return how often an operation runs in one program."""

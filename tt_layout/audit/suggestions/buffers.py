@@ -207,7 +207,7 @@ def _direct_copies(
 ) -> tuple[DirectCopy, ...]:
     """Return the copies to buffers of a layout; none where one is not known."""
     copies: dict[DirectCopy, None] = {}
-    for row in concluded.movements:
+    for row in concluded.priced:
         operation, memory = row.operation, row.operation.memory
         if operation.group is not MovementKind.COPY_IN or memory is None:
             continue
@@ -239,7 +239,7 @@ def _accesses(
 ) -> tuple[_Access, ...]:
     """Return the accesses to buffers of a layout, of one shape, each kind once."""
     accesses: dict[tuple[LinearLayout, bool], int] = {}
-    for row in concluded.movements:
+    for row in concluded.priced:
         operation = row.operation
         if operation.group not in LOCAL_ACCESSES:
             continue
@@ -373,11 +373,11 @@ def try_layout(
         return None
     trial = Trial(audited, Exchange({memory.encoding: encoding}))
     recosts: list[Recost] = []
-    for row in concluded.movements:
+    for row in concluded.priced:
         if trial.exchange.operation(row.operation) is row.operation:
             continue
         try:
-            after = trial.cost(row.operation)
+            after = trial.price(row.operation)
         except LayoutError:
             return None
         if (after is None) != (row.cost is None) or is_narrowed(row.cost, after):

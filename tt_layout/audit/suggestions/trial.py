@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.costs import cost_of
+from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import Executions
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.slice import Slice
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction, Value
 from tt_layout.ir.types import IRType
 
+ACCESSES = frozenset({MovementKind.GLOBAL_LOAD, MovementKind.GLOBAL_STORE})
+"""Data movements whose cost follows from what their operands are computed from."""
+
 
 class Exchange:
     """Layouts that take the place of others, also as their parents.
+
+    Attributes:
+        pairs: the layouts, each with what takes its place.
 
     Example:
         >>> import tt_layout
@@ -33,6 +43,7 @@ class Exchange:
     """
 
     def __init__(self, layouts: Mapping[Encoding, Encoding]) -> None:
+        self.pairs = tuple(layouts.items())
         self._layouts = dict(layouts)
         self._types: dict[IRType, IRType] = {}
         self._texts: dict[Encoding, str] = {}
@@ -162,6 +173,30 @@ class Trial(AuditedModule):
         """
         return cost_of(self.exchange.operation(operation), self)
 
+    def price(self, operation: Operation) -> Cost | None:
+        """Return the cost of an operation; raises as `cost` does.
+
+        Accesses to global memory that are computed alike are costed once, also of edited texts.
+        """
+        full = self._audited.in_full(operation) if operation.group in ACCESSES else None
+        number = self._audited.alike.get(full.operation) if full is not None else None
+        kernel = self._audited.kernel(full.function) if full is not None else None
+        if full is None or number is None or kernel is None:
+            return self.cost(operation)
+        joined = kernel.joined_scalars.get(operation.line)
+        key = number, joined, kernel.is_narrowed(full.operation)
+        if key in self._prices:
+            return self._prices[key]
+        cost = self.cost(operation)
+        if cost is None or _names_no_place(cost, full.function):
+            self._prices[key] = cost
+        return cost
+
+    @cached_property
+    def _prices(self) -> dict[Hashable, Cost | None]:
+        context = self._audited.surroundings, self.exchange.pairs
+        return self.shared.prices.within(context)
+
     def _original(self, function: SsaFunction) -> SsaFunction:
         return self._originals[function]
 
@@ -171,3 +206,12 @@ class Trial(AuditedModule):
             self._functions[function] = exchanged(function, self.exchange)
             self._originals[self._functions[function]] = function
         return full._replace(function=self._functions[function])
+
+
+def _names_no_place(cost: Cost, function: SsaFunction) -> bool:
+    """Tell whether a cost, of which nothing is explained, holds wherever its operation stands."""
+    details = cost.details
+    if not isinstance(details, GlobalDetails) or details.overflows:
+        return False
+    arguments = {value.name.removeprefix("%") for value in function.arguments}
+    return arguments.union(PROGRAM_IDS, PROGRAM_COUNTS).issuperset(details.unknown)
