@@ -18,8 +18,8 @@ MATMUL = EXAMPLES / "kernels" / "matmul-sm80.ttgir"
 SOFTMAX = EXAMPLES / "kernels" / "softmax-sm90.ttgir"
 
 
-def reader() -> KernelReader:
-    return KernelReader(AS_IT_IS)
+def reader(*, explains: bool = True) -> KernelReader:
+    return KernelReader(AS_IT_IS, explains=explains)
 
 
 def variant(folder: Path, kernel: Path, number: int) -> str:
@@ -61,3 +61,82 @@ def test_what_dumps_have_in_common_is_found_out_once(tmp_path: Path) -> None:
         together.read(name)
     alone = calls_of(partial(reader().read, names[2]))
     assert calls_of(partial(together.read, names[2])) * 1.5 < alone
+
+
+def of_other_layouts(folder: Path, number: int, stride: int = 64) -> str:
+    """Return the name of a file with a kernel of other names, layouts and distances of rows."""
+    size, lanes = 1 << number % 3, 1 << number // 3
+    layout = f"sizePerThread = [1, {size}], threadsPerWarp = [{32 // lanes}, {lanes}]"
+    text = f"""
+#a = #ttg.blocked<{{{layout}, warpsPerCTA = [2, 2], order = [1, 0]}}>
+#r = #ttg.slice<{{dim = 1, parent = #a}}>
+#c = #ttg.slice<{{dim = 0, parent = #a}}>
+module attributes {{"ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32,
+                   ttg.target = "cuda:90"}} {{
+  tt.func public @copy(%p{number}: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %n{number}: i32) {{
+    %s = arith.constant dense<{stride}> : tensor<64x1xi32, #a>
+    %i{number} = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, #r>
+    %j{number} = tt.make_range {{end = 64 : i32, start = 0 : i32}} : tensor<64xi32, #c>
+    %0 = tt.expand_dims %i{number} {{axis = 1 : i32}} : tensor<64xi32, #r> -> tensor<64x1xi32, #a>
+    %1 = tt.expand_dims %j{number} {{axis = 0 : i32}} : tensor<64xi32, #c> -> tensor<1x64xi32, #a>
+    %2 = arith.muli %0, %s : tensor<64x1xi32, #a>
+    %3 = tt.broadcast %2 : tensor<64x1xi32, #a> -> tensor<64x64xi32, #a>
+    %4 = tt.broadcast %1 : tensor<1x64xi32, #a> -> tensor<64x64xi32, #a>
+    %5 = arith.addi %3, %4 : tensor<64x64xi32, #a>
+    %6 = tt.splat %p{number} : !tt.ptr<f32> -> tensor<64x64x!tt.ptr<f32>, #a>
+    %7 = tt.addptr %6, %5 : tensor<64x64x!tt.ptr<f32>, #a>, tensor<64x64xi32, #a>
+    %8 = tt.load %7 : tensor<64x64x!tt.ptr<f32>, #a>
+    tt.store %7, %8 : tensor<64x64x!tt.ptr<f32>, #a>
+    tt.return
+  }}
+}}
+"""
+    path = folder / f"{number}-{stride}.ttgir"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_a_kernel_of_other_layouts_or_constants_is_audited_as_if_alone(tmp_path: Path) -> None:
+    numbers = [(number, stride) for number in range(0, 9, 2) for stride in (64, 1)] * 2
+    names = [of_other_layouts(tmp_path, *number) for number in numbers]
+    together = reader(explains=False)
+    found = {name: together.read(name) for name in names}
+    assert found == {name: reader(explains=False).read(name) for name in found}
+    cycles = {
+        name: [kernel.cycles for kernel in kernels.kernels]
+        for name, kernels in found.items()
+        if isinstance(kernels, FileKernels)
+    }
+    assert len(cycles) == len(found)
+    assert len({*map(tuple, cycles.values())}) > 2
+    near, far = (str(tmp_path / f"2-{stride}.ttgir") for stride in (1, 64))
+    assert cycles[near] != cycles[far]
+
+
+def spilling(folder: Path, name: str) -> str:
+    """Return the name of a file with a kernel that spills, with this name of a value."""
+    tensor = "tensor<128x256xf32, #a>"
+    text = f"""
+#a = #ttg.blocked<{{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [1, 1],
+                   order = [1, 0]}}>
+module attributes {{"ttg.num-warps" = 1 : i32, ttg.target = "cuda:90"}} {{
+  tt.func @f(%p: tensor<128x256x!tt.ptr<f32>, #a>, %q: tensor<128x256x!tt.ptr<f32>, #a>) {{
+    %{name} = tt.load %p : tensor<128x256x!tt.ptr<f32>, #a>
+    %sum = arith.addf %{name}, %{name} : {tensor}
+    tt.store %q, %sum : tensor<128x256x!tt.ptr<f32>, #a>
+    tt.store %p, %{name} : tensor<128x256x!tt.ptr<f32>, #a>
+    tt.return
+  }}
+}}
+"""
+    path = folder / f"{name}.ttgir"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_values_have_the_names_of_their_own_dump(tmp_path: Path) -> None:
+    together = reader()
+    for name in ("weights", "tokens"):
+        found = together.read(spilling(tmp_path, name))
+        assert isinstance(found, FileKernels)
+        assert f"%{name}" in " ".join(line.message for line in found.kernels[0].finding_lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,10 +13,12 @@ from tt_layout.audit.modules.audited_module import SharedWork, TextConclusions, 
 from tt_layout.audit.modules.launch_values import values_of
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.dumps.dump import Dump, Modules, Reading, open_dumps, silent
+from tt_layout.dumps.marked_names import has_mark, marked
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.module import Module
 from tt_layout.ir.scope import Interner
+from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.kernels.seen import Launch
 from tt_layout.mlir.source import UNPLACED, data_in_file
@@ -243,7 +246,9 @@ class KernelReader:
     ) -> None:
         self._auditor = Auditor(reading._replace(progress=silent), explains=explains)
         self._has_bounds = has_bounds
+        self._reading = reading
         self._known = TextConclusions[FileKernels](MAX_DUMPS)
+        self._of_nameless = TextConclusions[FileKernels | None](MAX_DUMPS)
 
     def read(self, name: str) -> FileKernels | PassedOver:
         """Return the kernels of a dump, or why there are none."""
@@ -264,10 +269,38 @@ class KernelReader:
     def _known_kernels(self, dump: Dump) -> FileKernels:
         """Return the kernels of a dump, audited once for those of which the same is known.
 
-        Each process of a program may have compiled the same kernels, into a folder of its own.
+        Each process of a program may have compiled the same kernels, into a folder of its own; and
+        a compiler may name the values of one kernel differently.
         """
         around = f"{dump.source.first_line} {(dump.number, dump.launch, dump.known)!r}"
-        return self._known.once(f"{around}\0{dump.source.text}", lambda: self._audited(dump))
+
+        def concluded() -> FileKernels:
+            text = self._nameless(dump)
+            if text is None:
+                return self._audited(dump)
+            nameless = dump._replace(source=replace(dump.source, text=text))
+            found = self._of_nameless.once(
+                f"{around}\0{text}", lambda: self._without_names(nameless)
+            )
+            return found if found is not None else self._audited(dump)
+
+        return self._known.once(f"{around}\0{dump.source.text}", concluded)
+
+    def _nameless(self, dump: Dump) -> str | None:
+        """Return the text of a dump with marks for names; None where these may matter."""
+        are_given = self._reading.given is not None or dump.launch is not None
+        if are_given or chosen_compiler() is not None:
+            return None
+        return marked(dump.source.text)
+
+    def _without_names(self, nameless: Dump) -> FileKernels | None:
+        """Return the kernels of a dump with marks for names; None where one is in what is said."""
+        try:
+            found = self._audited(nameless)
+        except LayoutError:  # it may quote the text
+            return None
+        said = (vars(kernel) for kernel in found.kernels)
+        return None if found.arguments or any(map(has_mark, said)) else found
 
     def _audited(self, dump: Dump) -> FileKernels:
         kernels: list[Kernel] = []

@@ -149,6 +149,13 @@ def _known(
     function: SsaFunction, arguments: Sequence[AxisInfo], *, takes_hints: bool = True
 ) -> Mapping[Value, AxisInfo]:
     """Return the AxisInfo of every value, found once for all functions of one skeleton."""
+    question = "axis", tuple(arguments), takes_hints
+    return function.once(question, lambda plain: _found(plain, arguments, takes_hints=takes_hints))
+
+
+def _found(
+    function: SsaFunction, arguments: Sequence[AxisInfo], *, takes_hints: bool
+) -> Mapping[Value, AxisInfo]:
     key = function.skeleton, tuple(arguments), takes_hints
     values, numbered = [*function.values.values()], _infos.get(key)
     if numbered is not None:

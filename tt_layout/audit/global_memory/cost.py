@@ -16,7 +16,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -59,10 +59,13 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaOperation, Value
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.releases import Release
 from tt_layout.surface import values_of
 from tt_layout.wording import count
+
+MAX_COSTS = 1 << 10
+"""Costs of accesses of a function that are kept, of other layouts."""
 
 AMD_SECTOR_BYTES = 64
 """The smallest request of AMD's memory; its lines are of 128 bytes, as NVIDIA's."""
@@ -475,11 +478,54 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     kernel = audited.kernel(full.function)
     if kernel is None:
         raise LayoutError(audited.no_gpu)
-    access, roles, width, shape, addresses = placed_access(kernel, full.operation)
+    evaluator = audited.evaluator(full.function)
+    if full.function.plain is None or kernel.explains or not _is_of_text(kernel, evaluator):
+        return _found_cost(operation, full.operation, kernel, evaluator)
+    costs = full.function.once("costs of accesses", lambda _: dict[Hashable, Cost]())
+    key = audited.gpu, kernel.warps, operation.group, *_determining(full)
+    if key not in costs:
+        cost = _found_cost(operation, full.operation, kernel, evaluator)
+        if len(costs) >= MAX_COSTS:
+            costs.clear()
+        costs[key] = cost
+    return costs[key]
+
+
+def _is_of_text(kernel: AccessAnalysis, evaluator: Evaluator) -> bool:
+    """Tell whether accesses follow from the text of their function, and layouts, alone."""
+    is_alone = len(kernel.functions) == 1  # what others pass to it may be known, too
+    return is_alone and kernel.given.product is None and evaluator.depends_on_text_alone
+
+
+def _determining(full: FullOperation) -> tuple[Hashable, ...]:
+    """Return what an access depends on besides the text of its function and the GPU.
+
+    That is where it stands in the program and the layouts of what it takes: those of all buffers,
+    where it copies to one.
+    """
+    function, operation = full.function, full.operation
+    values = (*operation.operands, *operation.results)
+    if any(value.type.is_memory for value in values):
+        buffers = function.once("types of buffers", _buffers)
+        values = (*values, *buffers)
+    types = [function.type_of(value) for value in values]
+    return operation, function.location(operation), *types
+
+
+def _buffers(function: SsaFunction) -> tuple[Value, ...]:
+    """Return a value of each type of buffers in a function."""
+    values = {value.text: value for value in function.values.values() if value.type.is_memory}
+    return tuple(values.values())
+
+
+def _found_cost(
+    operation: Operation, full: SsaOperation, kernel: AccessAnalysis, evaluator: Evaluator
+) -> Cost:
+    """Return the cost of an access, as it is in the table of data movements and in full."""
+    access, roles, width, shape, addresses = placed_access(kernel, full)
     check_direct_copy(kernel, access, shape)
     info = address_info(kernel, roles, width)
-    evaluator = audited.evaluator(full.function)
-    sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
+    sectors = access_sectors(evaluator, full, shape, addresses, info)
     limit = limit_of(kernel, access, width)
     written = written_wavefronts(evaluator, kernel, access, shape, addresses)
     bpermutes = swizzling_shuffles(kernel, access, width.instructions)

@@ -125,7 +125,7 @@ class AccessAnalysis:
     @cached_property
     def sources(self) -> Sources:
         """The values that each of its values is computed from."""
-        return Sources(self.function)
+        return self.function.once("sources", Sources)
 
     @cached_property
     def trials(self) -> Trials:
@@ -138,7 +138,7 @@ class AccessAnalysis:
         if self.original is not None:
             return self.original.narrowed
         is_own = self.target.joins_global_accesses
-        return narrowed_values(self.function) if is_own else frozenset()
+        return self.function.once("narrowed", narrowed_values) if is_own else frozenset()
 
     @cached_property
     def joined_scalars(self) -> Mapping[int, int]:

@@ -459,8 +459,6 @@ class AuditedModule:
 
     def runs(self, full: FullOperation) -> Executions:
         """Return how often an operation runs: as often as the others of its block."""
-        from tt_layout.audit.values.executions import executions
-
         evaluator, operation = self.evaluator(full.function), full.operation
         block = full.function, operation.block
         runs = self._of_blocks.get(block)
@@ -468,9 +466,20 @@ class AuditedModule:
             return runs  # all of a block are in the same loop
         part = evaluator.structure.loop_part(operation)
         if runs is None:
-            runs = executions(evaluator, operation)._replace(loop=part)
+            runs = self._found_runs(evaluator, full)._replace(loop=part)
             self._of_blocks[block] = runs
         return runs if runs.loop == part else runs._replace(loop=part)
+
+    @staticmethod
+    def _found_runs(evaluator: Evaluator, full: FullOperation) -> Executions:
+        """Return how often an operation runs, found once for functions of one text."""
+        from tt_layout.audit.values.executions import executions
+
+        function, operation = full.function, full.operation
+        if not evaluator.depends_on_text_alone:
+            return executions(evaluator, operation)
+        question = "executions", operation.block
+        return function.once(question, lambda _: executions(evaluator, operation))
 
 
 def _walk(

@@ -49,6 +49,9 @@ MAX_ITERATIONS = 1 << 12
 """Iterations of a loop that are followed to its results, and executions that are looked at."""
 
 
+MAX_SHARED = 1 << 10
+"""Elements of an array that is kept: larger ones are soon found from those they come from."""
+
 INTEGER_BITS = 64
 """Width of the integers that values are evaluated in."""
 
@@ -131,7 +134,7 @@ class Evaluator:
             structure: of the function, if it is known already.
         """
         self.function = function
-        self.structure = structure or Structure(function)
+        self.structure = structure or function.once("structure", Structure)
         self.overflows: list[SsaOperation] = []
         self.given = given
         self._layouts = layouts or PlacedLayouts()
@@ -150,7 +153,7 @@ class Evaluator:
 
     @cached_property
     def _depends_on_layouts(self) -> bool:
-        return any(map(depends_on_layouts, self.function.walk()))
+        return self.function.once("is in the order of layouts", _is_in_their_order)
 
     @property
     def count(self) -> int:
@@ -196,7 +199,7 @@ class Evaluator:
         Raises:
             SplitError: the programs do not agree on what it depends on.
         """
-        answer = self._home(scope, value).found(value)
+        answer = self._found(self._home(scope, value), value)
         if answer is not None:
             return answer
         stack: list[tuple[Scope, Value, Steps]] = []
@@ -219,14 +222,45 @@ class Evaluator:
                 wanted_scope, wanted = steps.send(answer)  # type: ignore[arg-type]
             except StopIteration as end:
                 answer = scope.known[value] = end.value
+                if scope is self.top:
+                    self._share(value, end.value)
                 stack.pop()
                 continue
             home = self._home(wanted_scope, wanted)
-            answer = home.found(wanted)
+            answer = self._found(home, wanted)
             if answer is None:
                 stack.append(self._begin(home, wanted))
         assert answer is not None
         return answer
+
+    @cached_property
+    def _shared(self) -> dict[Value, Found] | None:
+        """The values that functions of one text have in common; None where it has its own."""
+        if self.programs is not None or not self.depends_on_text_alone:
+            return None
+        return self.function.once("values of constants", lambda function: {})
+
+    @cached_property
+    def depends_on_text_alone(self) -> bool:
+        """Whether neither arguments that are given nor layouts determine any value."""
+        return not self.given.values and not self._depends_on_layouts
+
+    def _found(self, home: Scope, value: Value) -> Found | None:
+        """Return the answer for a value of a scope; None if it is yet to be evaluated."""
+        answer = home.found(value)
+        if answer is None and home is self.top and self._shared is not None:
+            answer = self._shared.get(value)
+            if answer is not None:
+                home.known[value] = answer
+        return answer
+
+    def _share(self, value: Value, answer: Found) -> None:
+        """Keep a value for other functions of the text, if it is small, and nothing overflowed."""
+        if self._shared is None or self.overflows or isinstance(answer, Spread):
+            return
+        is_kept = not answer.reasons if isinstance(answer, Unknown) else answer.size <= MAX_SHARED
+        if is_kept:
+            self._shared[value] = answer
 
     def _begin(self, scope: Scope, value: Value) -> tuple[Scope, Value, Steps]:
         scope.known[value] = _BEGUN
@@ -410,6 +444,11 @@ class Evaluator:
     def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
         """Return how often a loop with such bounds runs."""
         return trip_count(loop, bounds)
+
+
+def _is_in_their_order(function: SsaFunction) -> bool:
+    """Tell whether elements of some value are in an order that layouts determine."""
+    return any(map(depends_on_layouts, function.walk()))
 
 
 def iteration_of(

@@ -78,7 +78,7 @@ class NamedText(NamedTuple):
         return tuple([name for name in self.names if name[0] != "%"])
 
 
-def named_text(text: str, function: Function, offset: int) -> NamedText | None:
+def function_text(text: str, function: Function, offset: int) -> str | None:
     """Return the text of a function up to its closing brace; None if that is not found.
 
     The brace is the first that is indented as the function is.
@@ -91,8 +91,16 @@ def named_text(text: str, function: Function, offset: int) -> NamedText | None:
     closing = "\n" + " " * (function.column - 1) + "}"
     end = text.find(closing, offset, offset + MAX_LENGTH)
     own = text[offset : end + len(closing)] if end >= 0 else ""
-    if len(own) < MIN_LENGTH or "\0" in own:
-        return None
+    return None if len(own) < MIN_LENGTH or "\0" in own else own
+
+
+def named_text(own: str, function: Function) -> NamedText:
+    """Return the text of a function with its names and constants apart.
+
+    Args:
+        own: up to its closing brace.
+        function: its place.
+    """
     before, _, behind = own.partition(f"@{function.name}(")
     parts = _NAMES.split(f"{before}\0{behind}" if behind else own)
     numbers: dict[str, int] = {}
@@ -363,24 +371,74 @@ class _Drafting:
 
 
 class KnownFunctions:
-    """Drafts of functions, by their texts without names."""
+    """Drafts of functions, by their texts without names; and functions, by their texts and places.
+
+    The latter are kept without what they refer to, such as layouts.
+    """
 
     def __init__(self) -> None:
         self._drafts: dict[Hashable, FunctionDraft] = {}
-        self._kept = 0
+        self._plain: dict[Hashable, SsaFunction] = {}
+        self._of_drafts = self._of_plain = 0
 
-    def find(self, text: NamedText) -> FunctionDraft | None:
-        """Return the draft of a text; None where none was read that differs in names alone."""
-        return self._drafts.get(text.key)
+    def same(self, text: str, module: Module, function: Function) -> SsaFunction | None:
+        """Return the function of a text that was read at this place before; None without one.
 
-    def add(self, function: SsaFunction, named: NamedText) -> SsaFunction:
-        """Keep a function that was read, if it has a draft; return it as one of those."""
-        if self._kept + len(named.text) > MAX_KEPT:
+        Args:
+            text: up to its closing brace.
+            module: that it is in.
+            function: its place.
+        """
+        plain = self._plain.get((text, function.line, function.column))
+        return _in_module(plain, module) if plain is not None else None
+
+    def placed(self, text: str, module: Module, function: Function) -> SsaFunction | None:
+        """Return a function by its draft; None where none was read that differs in names alone."""
+        named = named_text(text, function)
+        draft = self._drafts.get(named.key)
+        if draft is None:
+            return None
+        return self._kept_plain(draft.placed(module, function, named), text, module)
+
+    def add(self, function: SsaFunction, text: str, module: Module) -> SsaFunction:
+        """Keep a function that was read, and its draft if it has one; return it as kept."""
+        named = named_text(text, Function(function.name, function.line, function.column))
+        if self._of_drafts + len(text) > MAX_KEPT:
             self._drafts.clear()
-            self._kept = 0
-        self._kept += len(named.text)
+            self._of_drafts = 0
+        self._of_drafts += len(text)
         try:
             draft = self._drafts[named.key] = _Drafting(function, named).draft()
         except _NoDraftError:
-            return function
-        return replace(function, alike=draft.alike_of(named.constants))
+            return self._kept_plain(function, text, module)
+        alike = draft.alike_of(named.constants)
+        return self._kept_plain(replace(function, alike=alike), text, module)
+
+    def _kept_plain(self, function: SsaFunction, text: str, module: Module) -> SsaFunction:
+        """Keep a function without what it refers to; return it with that."""
+        if self._of_plain + len(text) > MAX_KEPT:
+            self._plain.clear()
+            self._of_plain = 0
+        self._of_plain += len(text)
+        plain = replace(function, resolve_type=_no_type, resolve_location=_no_location)
+        self._plain[text, function.line, function.column] = plain
+        return _in_module(plain, module)
+
+
+def _no_type(text: str) -> None:
+    """Return no type: a function that is kept knows no layouts."""
+
+
+def _no_location(text: str) -> None:
+    """Return no location, either."""
+
+
+def _in_module(plain: SsaFunction, module: Module) -> SsaFunction:
+    """Return a function whose types and locations are those of a module."""
+    meanings = module.meanings
+    return replace(
+        plain,
+        resolve_type=meanings.type_of_text,
+        resolve_location=meanings.location,
+        plain=plain,
+    )

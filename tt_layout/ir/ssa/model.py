@@ -11,10 +11,10 @@ What a reader has handed out never changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from tt_layout.ir.data_movements import OPERATIONS, DataMovement
 from tt_layout.ir.operations import Location
@@ -25,6 +25,8 @@ from tt_layout.ir.types import IRType
 
 MAX_BONES = 1 << 14
 """Operations that are remembered, without names, layouts and places."""
+
+T = TypeVar("T")
 
 _numbers: dict[Hashable, int] = {}
 _next = count()
@@ -290,6 +292,9 @@ class SsaFunction:
         resolve_type: from the text of a type to the type; None where it is unknown.
         resolve_location: from what stands within ``loc(...)`` to the location in the program.
         alike: what it shares with others; None where that is not known.
+        plain: the function without layouts, of which those of one text at one place have the
+            operations and values; None where it has its own.
+        facts: what was concluded from these.
     """
 
     name: str
@@ -301,6 +306,21 @@ class SsaFunction:
     resolve_type: Callable[[str], IRType | None]
     resolve_location: Callable[[str], Location | None]
     alike: Alike | None = None
+    plain: SsaFunction | None = None
+    facts: dict[Hashable, Any] = field(default_factory=dict)
+
+    def once(self, question: Hashable, conclude: Callable[[SsaFunction], T]) -> T:
+        """Return a conclusion, found once for all functions of one text at one place.
+
+        Args:
+            question: what is asked.
+            conclude: finds the answer, whatever the layouts of types; it must not change.
+        """
+        function = self.plain or self
+        if question not in function.facts:
+            function.facts[question] = conclude(function)
+        answer: T = function.facts[question]
+        return answer
 
     def walk(self) -> Iterator[SsaOperation]:
         """Yield every operation, in the order of the text; what contains others first."""
@@ -309,6 +329,9 @@ class SsaFunction:
     @cached_property
     def operations(self) -> tuple[SsaOperation, ...]:
         """Every operation, in the order of the text."""
+        return self.once("operations", SsaFunction._find_operations)
+
+    def _find_operations(self) -> tuple[SsaOperation, ...]:
         return tuple(
             [inner for block in self.body for outer in block.operations for inner in outer.walk()]
         )
@@ -321,6 +344,9 @@ class SsaFunction:
     @cached_property
     def values(self) -> Mapping[str, Value]:
         """Every value by its name: parameters, arguments of blocks, results."""
+        return self.once("values", SsaFunction._find_values)
+
+    def _find_values(self) -> Mapping[str, Value]:
         values = {value.name: value for value in self.arguments}
         for block in self.blocks():
             values.update((value.name, value) for value in block.arguments)

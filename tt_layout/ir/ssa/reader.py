@@ -26,7 +26,7 @@ from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template, WrittenSuccessor
-from tt_layout.ir.ssa.known_functions import KnownFunctions, named_text
+from tt_layout.ir.ssa.known_functions import KnownFunctions, function_text
 from tt_layout.ir.ssa.model import (
     NO_BLOCKS,
     Block,
@@ -287,17 +287,17 @@ class SsaReader:
         """
         function = function._replace(line=module.line_in_source(function.line))
         offset = module.source.offset(function.line, function.column)
-        named = None
+        reader, text = _FunctionReader(module, self._lines), None
         if not module.meanings.has_type_aliases:  # which stand for other types elsewhere
-            named = named_text(module.source.text, function, offset)
-        draft = self._functions.find(named) if named is not None else None
-        if draft is not None and named is not None:
-            return draft.placed(module, function, named)
-        reader = _FunctionReader(module, self._lines)
+            text = function_text(module.source.text, function, offset)
+        if text is None:
+            return reader.read(function, offset)
+        known, end = self._functions, offset + len(text)
+        found = known.same(text, module, function) or known.placed(text, module, function)
+        if found is not None:
+            return found
         read = reader.read(function, offset)
-        if named is not None and reader.cursor.last_end == offset + len(named.text):
-            return self._functions.add(read, named)
-        return read
+        return known.add(read, text, module) if reader.cursor.last_end == end else read
 
 
 class _FunctionReader:
