@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from command import Run, runner
+from tiers import sampled
 
 import tt_layout
 from tt_layout.audit.audit import audit_module
@@ -74,7 +75,7 @@ def written() -> dict[str, list[list[Any]]]:
     return found
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", sampled(EXAMPLES, 4))
 def test_examples_have_their_features(name: str) -> None:
     rows = rows_of(name)
     assert json.loads(json.dumps(list(map(kept, rows)))) == written()[name], (
