@@ -47,7 +47,9 @@ class Demand(NamedTuple):
     """The demand of one execution of a step on each pipe.
 
     Attributes:
-        issue: cycles of the scheduler of each warp.
+        issue: cycles of the pipes of each warp, one instruction behind the other.
+        logic, multiplied: those of them in which integers are compared, chosen and combined by
+            bits, and multiplied: by pipes of their own, beside each other.
         special: cycles of its special functions.
         lsu: wavefronts of all warps of the CTA.
         read, written: bytes that the second-level cache hands out, and takes.
@@ -60,6 +62,8 @@ class Demand(NamedTuple):
     """
 
     issue: float = 0
+    logic: float = 0
+    multiplied: float = 0
     special: float = 0
     lsu: float = 0
     read: float = 0
@@ -89,15 +93,15 @@ def cached_bytes(demand: Demand) -> float:
 
 _SPECIAL = {
     "math.exp2": (2, 1),
-    "math.exp": (3, 1),
-    "math.log2": (3, 1),
-    "math.log": (4, 1),
-    "math.rsqrt": (2, 1),
-    "math.sqrt": (3, 1),
-    "math.sin": (6, 1),
-    "math.cos": (6, 1),
+    "math.exp": (5, 1),
+    "math.log2": (28, 0),
+    "math.log": (26, 0),
+    "math.rsqrt": (1, 1),
+    "math.sqrt": (1, 1),
+    "math.sin": (33, 1),
+    "math.cos": (33, 1),
     "math.tanh": (10, 2),
-    "math.erf": (22, 1),
+    "math.erf": (29, 1),
     "arith.divf": (8, 1),
     "tt.precise_divf": (10, 1),
     "tt.approx_divf": (3, 1),
@@ -105,7 +109,11 @@ _SPECIAL = {
     "tt.extern_elementwise": (20, 1),
     "arith.remf": (20, 1),
 }
-"""Operation -> its instructions for an element, and those of them for special functions."""
+"""Operation -> its instructions for an element, and those of them for special functions.
+
+As Triton's ptxas compiles them for sm90: logarithms are polynomials, and so are sines where the
+angle is not so large that another branch is taken.
+"""
 
 _REPEATING = ("tt.broadcast", "tt.splat")
 """Operations whose result has each element of their operand many times."""
@@ -121,6 +129,11 @@ _TO_INTEGER = ("arith.fptosi", "arith.fptoui")
 _FROM_INTEGER = ("arith.sitofp", "arith.uitofp")
 _SUMS = ("arith.addi", "arith.subi")
 _HALVES = ("f16", "bf16")
+_MULTIPLICATIONS = ("arith.muli", "tt.mulhiui")
+_LOGIC = tuple(
+    f"arith.{name}" for name in ("andi", "ori", "xori", "shli", "shrsi", "shrui", "cmpi")
+)
+_BITWISE = ("arith.andi", "arith.ori", "arith.xori")
 
 
 class Pricing:
@@ -188,7 +201,14 @@ class Pricing:
             return Demand(
                 issue=issue * count, special=special * timing.special * count, latency=latency
             )
-        return Demand(issue=self._price(step) * count, latency=timing.alu)
+        cycles = self._price(step) * count
+        apart = not self._is_addressing(step)
+        return Demand(
+            issue=cycles,
+            logic=cycles if apart and (step.name in _LOGIC or step.traits.select) else 0,
+            multiplied=cycles if apart and step.name in _MULTIPLICATIONS else 0,
+            latency=timing.alu,
+        )
 
     def _price(self, step: Step) -> float:
         """Return the cycles of an element."""
@@ -196,7 +216,7 @@ class Pricing:
         integer, element = self._timing.integer, step.element
         if self._is_addressing(step):
             return self._constants.indexing
-        if name == "arith.mulf" and step.results[0] in self._fused:
+        if step.results[0] in self._fused:
             return 0
         if traits.select or name.startswith("arith.cmp"):
             return integer
@@ -398,18 +418,24 @@ def _cast(name: str, operand: str, element: str, integer: float) -> tuple[float,
 
 
 def fused_values(steps: Iterable[Step]) -> frozenset[str]:
-    """Return the names of products that the assembler makes one instruction with an addition.
+    """Return the names of what the assembler computes in the instruction that takes it.
 
-    Triton lets it do so; of two products that are added one is left.
+    Triton lets it make a product and an addition one; of two products that are added one is left.
+    Any function of three words, bit by bit, is one instruction.
     """
     steps = list(steps)
-    products = {step.results[0] for step in steps if step.name == "arith.mulf" and step.results}
+    made = {step.results[0]: step.name for step in steps if step.results}
     uses = Counter(name for step in steps for name in step.operands)
     fused: set[str] = set()
     for step in steps:
         if step.name in ("arith.addf", "arith.subf"):
-            free = (name for name in step.operands if name in products and uses[name] == 1)
-            fused.update(islice(free, 1))
+            taken: Sequence[str] = ("arith.mulf",)
+        elif step.name in _BITWISE and step.results[0] not in fused:
+            taken = _BITWISE
+        else:
+            continue
+        free = (name for name in step.operands if made.get(name) in taken and uses[name] == 1)
+        fused.update(islice((name for name in free if name not in fused), 1))
     return frozenset(fused)
 
 
