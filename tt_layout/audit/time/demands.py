@@ -427,15 +427,22 @@ def fused_values(steps: Iterable[Step]) -> frozenset[str]:
     made = {step.results[0]: step.name for step in steps if step.results}
     uses = Counter(name for step in steps for name in step.operands)
     fused: set[str] = set()
+    full: set[str] = set()
     for step in steps:
         if step.name in ("arith.addf", "arith.subf"):
             taken: Sequence[str] = ("arith.mulf",)
-        elif step.name in _BITWISE and step.results[0] not in fused:
+        elif step.name in _BITWISE:
             taken = _BITWISE
         else:
             continue
-        free = (name for name in step.operands if made.get(name) in taken and uses[name] == 1)
-        fused.update(islice((name for name in free if name not in fused), 1))
+        free = (
+            name
+            for name in step.operands
+            if made.get(name) in taken and uses[name] == 1 and name not in full
+        )
+        for name in islice(free, 1):
+            fused.add(name)
+            full.update(step.results)
     return frozenset(fused)
 
 

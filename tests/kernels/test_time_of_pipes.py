@@ -1,0 +1,65 @@
+"""Time of instructions of several pipes, and of memory that waits for programs without loops."""
+
+from __future__ import annotations
+
+import pytest
+
+import tt_layout
+from tt_layout.audit.time.constants import FITTED
+from tt_layout.audit.time.estimate import Estimate
+from tt_layout.audit.time.launch import DRAM, LATENCY, launch_time
+from tt_layout.hardware import find_target
+
+HEAD = """
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90",
+                   "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @f(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+    %block = arith.constant 512 : i32
+    %id = tt.get_program_id x : i32
+    %at = arith.muli %id, %block : i32
+    %base = tt.addptr %p, %at : !tt.ptr<i32>, i32
+    %range = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #b>
+    %first = tt.splat %base : !tt.ptr<i32> -> tensor<512x!tt.ptr<i32>, #b>
+    %q = tt.addptr %first, %range : tensor<512x!tt.ptr<i32>, #b>, tensor<512xi32, #b>
+    %x = tt.load %q : tensor<512x!tt.ptr<i32>, #b>
+"""
+
+
+def computed(*operations: str, programs: int = 1 << 15) -> Estimate:
+    """Return the estimate of a kernel that applies operations one behind the other, and stores."""
+    lines = [
+        f"%x{at + 1} = arith.{name} %x{at or ''}, %x : tensor<512xi32, #b>"
+        for at, name in enumerate(operations)
+    ]
+    last = f"tt.store %q, %x{len(operations) or ''} : tensor<512x!tt.ptr<i32>, #b>"
+    text = "\n".join([HEAD, *lines, last, "tt.return }}"])
+    return tt_layout.estimate(text, grid=(programs,))
+
+
+def issued(*operations: str) -> float:
+    return computed(*operations).terms["issue"] - computed().terms["issue"]
+
+
+def test_bits_of_three_words_are_combined_by_one_instruction() -> None:
+    assert issued(*["xori", "xori"] * 8) == pytest.approx(issued(*["shli"] * 8), rel=0.02)
+
+
+def test_a_pipe_multiplies_while_another_shifts() -> None:
+    products, shifts = issued(*["muli"] * 64), issued(*["shli"] * 64)
+    both = issued(*["muli", "shli"] * 64)
+    assert max(products, shifts) < both < 0.9 * (products + shifts)
+
+
+def test_memory_waits_for_a_program_to_ask_and_to_compute() -> None:
+    target = find_target("h200")
+    rates = target.product
+    assert rates is not None
+    assert rates.timing is not None
+    sharp = FITTED._replace(power=60, launch=0)
+    found = computed(programs=132 * 16 * 8)
+    assert found.program is not None
+    launch = launch_time(found.program, target, rates, rates.timing, sharp)
+    assert launch.terms[DRAM] > 1.3 * launch.terms[LATENCY]
+    one = launch.terms[LATENCY] / 8
+    assert launch.seconds == pytest.approx(launch.terms[DRAM] + one, rel=0.01)
