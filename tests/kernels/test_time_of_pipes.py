@@ -1,4 +1,4 @@
-"""Time of instructions of several pipes, and of memory that waits for programs without loops."""
+"""Time of pipes that work beside each other, of what memory waits for, and of one address."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import pytest
 import tt_layout
 from tt_layout.audit.time.constants import FITTED
 from tt_layout.audit.time.estimate import Estimate
-from tt_layout.audit.time.launch import DRAM, LATENCY, launch_time
+from tt_layout.audit.time.launch import CONTENDED, DRAM, LATENCY, launch_time
 from tt_layout.hardware import find_target
 
 HEAD = """
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90",
                    "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @f(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}) {
+  tt.func public @f(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %o: !tt.ptr<f32>) {
     %block = arith.constant 512 : i32
     %id = tt.get_program_id x : i32
     %at = arith.muli %id, %block : i32
@@ -26,14 +26,28 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90",
 """
 
 
-def computed(*operations: str, programs: int = 1 << 15) -> Estimate:
+STORE = "tt.store %q, %{} : tensor<512x!tt.ptr<i32>, #b>"
+ADD = """
+    %true = arith.constant true
+    %sum = "tt.reduce"(%{}) <{{axis = 0 : i32}}> ({{
+    ^bb0(%l: i32, %r: i32):
+      %s = arith.addi %l, %r : i32
+      tt.reduce.return %s : i32
+    }}) : (tensor<512xi32, #b>) -> i32
+    %float = arith.sitofp %sum : i32 to f32
+    %old = tt.atomic_rmw fadd, acq_rel, gpu, %o, %float, %true :
+      (!tt.ptr<f32>, f32, i1) -> f32
+"""
+
+
+def computed(*operations: str, programs: int = 1 << 15, last: str = STORE) -> Estimate:
     """Return the estimate of a kernel that applies operations one behind the other, and stores."""
     lines = [
         f"%x{at + 1} = arith.{name} %x{at or ''}, %x : tensor<512xi32, #b>"
         for at, name in enumerate(operations)
     ]
-    last = f"tt.store %q, %x{len(operations) or ''} : tensor<512x!tt.ptr<i32>, #b>"
-    text = "\n".join([HEAD, *lines, last, "tt.return }}"])
+    end = last.format(f"x{len(operations) or ''}")
+    text = "\n".join([HEAD, *lines, end, "tt.return }}"])
     return tt_layout.estimate(text, grid=(programs,))
 
 
@@ -63,3 +77,19 @@ def test_memory_waits_for_a_program_to_ask_and_to_compute() -> None:
     assert launch.terms[DRAM] > 1.3 * launch.terms[LATENCY]
     one = launch.terms[LATENCY] / 8
     assert launch.seconds == pytest.approx(launch.terms[DRAM] + one, rel=0.01)
+
+
+def test_programs_that_add_to_one_address_wait_for_each_other() -> None:
+    found = computed(programs=1 << 16, last=ADD)
+    rates = found.chip.product
+    assert rates is not None
+    assert rates.timing is not None
+    cycles = (1 << 16) / rates.timing.address_floats
+    assert found.terms[CONTENDED] == pytest.approx(cycles / rates.timing.clock_hz, rel=0.02)
+
+
+def test_what_was_written_before_leaves_the_cache_where_a_launch_writes_nothing() -> None:
+    few, many = (computed(programs=n, last=ADD).terms[DRAM] for n in (1 << 14, 1 << 17))
+    assert many > 8.8 * few
+    few, many = (computed(programs=n).terms[DRAM] for n in (1 << 14, 1 << 17))
+    assert many == pytest.approx(8 * few, rel=0.01)
