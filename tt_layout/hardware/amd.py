@@ -15,6 +15,7 @@ from tt_layout.hardware.compiler import (
     TRANSPOSED,
     WARPS,
     CompilerModel,
+    FreeRegisters,
     Knobs,
     RangeEnd,
     RegisterLine,
@@ -88,15 +89,17 @@ _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
 
 
 _CDNA_OTHERS = RegisterLine(
-    Weights(0.89, 5.4, loads=0.4, loaded=0.1, exchanged=0.35, functions=1.57),
-    least=RangeEnd(0.83, -4),
-    squeezed=RangeEnd(0.47, 4.4),
-    most=RangeEnd(1.68, 14),
+    Weights(0.89, 5.3, loads=0.3, loaded=0.23, exchanged=0.35, functions=1.58),
+    least=RangeEnd(0.39, 11.7),
+    most=RangeEnd(1.98, 6),
+    free=FreeRegisters(
+        Weights(0, 0, divisions=1.54), 1, least=RangeEnd(0.62, -1.2), most=RangeEnd(1.81, 0.3)
+    ),
     indices=0.3,
     masks=0.3,
     most_indices=100,
-    may_spill_from=0.6,
-    spills_from=1.1,
+    may_spill_from=0.75,
+    spills_from=1,
 )
 _CDNA_COMPILER = CompilerModel(
     products=RegisterLine(

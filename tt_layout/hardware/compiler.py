@@ -60,6 +60,9 @@ class RegisterDemand(NamedTuple):
         stored: of the largest tensor that is stored to global memory.
         exchanged: of what comes out of shared memory and of conversions between layouts.
         functions: elements of the largest tensor of a function that takes a dozen instructions.
+        divisions: elements of the largest tensor of divisions, or of roots, of floats.
+        random: elements of the largest tensor of high words of products, of which the rounds of a
+            random generator are made.
     """
 
     live: float
@@ -72,6 +75,8 @@ class RegisterDemand(NamedTuple):
     stored: int = 0
     exchanged: int = 0
     functions: int = 0
+    divisions: int = 0
+    random: int = 0
 
 
 class Weights(NamedTuple):
@@ -82,7 +87,7 @@ class Weights(NamedTuple):
         base: for counters and what the schedule keeps in flight.
         accumulators, addresses, carried, compared: for each of these, beside what they are of the
             live ones.
-        loads, loaded, stored, exchanged, functions: likewise.
+        loads, loaded, stored, exchanged, functions, divisions, random: likewise.
     """
 
     live: float
@@ -96,6 +101,8 @@ class Weights(NamedTuple):
     stored: float = 0
     exchanged: float = 0
     functions: float = 0
+    divisions: float = 0
+    random: float = 0
 
     def registers(self, demand: RegisterDemand) -> int:
         """Return the registers for what values take.
@@ -135,14 +142,47 @@ class RangeEnd(NamedTuple):
         return round(self.part * middle + self.beside)
 
 
+class FreeRegisters(NamedTuple):
+    """How a compiler goes about the registers that cost no occupancy.
+
+    As many as leave a multiprocessor full are free.  Below, it works on several elements at once;
+    beyond, it issues loads later to come down to them.
+
+    Attributes:
+        eager: what it takes besides, as far as registers are free.
+        pressed: the part of the middle that it takes where that is more than are free.
+        least, most: between which compiled kernels are whose middle is free.
+    """
+
+    eager: Weights
+    pressed: float
+    least: RangeEnd
+    most: RangeEnd
+
+    def middle(self, needed: int, demand: RegisterDemand, free: int) -> int:
+        """Return the middle where so many registers are free.
+
+        Args:
+            needed: the middle where none are.
+            demand: what values take.
+            free: how many are.
+
+        Example:
+            >>> full = FreeRegisters(Weights(0, 0, divisions=2), 0.75, RangeEnd(0.8), RangeEnd(1.3))
+            >>> [full.middle(needed, RegisterDemand(0, divisions=4), 32) for needed in (20, 28, 60)]
+            [28, 32, 45]
+        """
+        wanted = needed + self.eager.registers(demand)
+        return min(wanted, max(free, round(self.pressed * needed)))
+
+
 class RegisterLine(NamedTuple):
     """How registers follow from those that values take, for one kind of kernels.
 
     Attributes:
         needed: the middle.
         least, most: between which compiled kernels are.
-        squeezed: the least of large kernels, where that is less: their compiler issues loads later,
-            or goes through elementwise operations piece by piece, for a step of the occupancy.
+        free: what of it changes with the registers that are free; None where nothing does.
         passing: the part that is live of a tensor whose elements are used up one by one.
         streamed: the part that is live of a tensor that is loaded in a loop.
         together: the part that is live of a tensor that is loaded outside of loops, from the first
@@ -158,7 +198,7 @@ class RegisterLine(NamedTuple):
     needed: Weights
     least: RangeEnd
     most: RangeEnd
-    squeezed: RangeEnd | None = None
+    free: FreeRegisters | None = None
     passing: float = 0.5
     streamed: float = 1
     together: float = 0
@@ -168,12 +208,15 @@ class RegisterLine(NamedTuple):
     may_spill_from: float | None = None
     spills_from: float | None = None
 
-    def range(self, demand: RegisterDemand, limit: int | None = None) -> RegisterRange:
+    def range(
+        self, demand: RegisterDemand, limit: int | None = None, free: int | None = None
+    ) -> RegisterRange:
         """Return the registers for what values take.
 
         Args:
             demand: what they take.
             limit: the most of a thread; None where it does not matter.
+            free: how many cost no occupancy; None where that is not known.
 
         Example:
             >>> line = RegisterLine(Weights(1, 10), RangeEnd(0.5, 5), RangeEnd(2, -10),
@@ -186,9 +229,13 @@ class RegisterLine(NamedTuple):
             RegisterRange(low=256, needed=330, high=650)
         """
         needed = self.needed.registers(demand)
-        ends = (self.least, self.squeezed or self.least)
-        low = max(0, min(needed, *(end.of(needed) for end in ends)))
-        high = max(needed, self.most.of(needed))
+        least, most = self.least, self.most
+        if self.free is not None and free is not None:
+            needed = self.free.middle(needed, demand, free)
+            if needed <= free:
+                least, most = self.free.least, self.free.most
+        low = max(0, min(needed, least.of(needed)))
+        high = max(needed, most.of(needed))
         if limit is not None and self.spills_from is not None:
             over = limit + 1
             low = max(low, over) if needed >= self.spills_from * limit else min(low, limit)

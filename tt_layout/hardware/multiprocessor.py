@@ -55,6 +55,26 @@ class RegisterFile:
             return self.most_per_thread // 2
         return self.most_per_thread
 
+    def free(self, warps: int, residence: Residence) -> int:
+        """Return the registers of a thread with which a multiprocessor is as full as it can be.
+
+        Args:
+            warps: of a CTA.
+            residence: the other limits of the multiprocessor.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> [(chip, [target.registers.free(warps, target.residence) for warps in (1, 4)])
+            ...  for chip in ("sm90", "sm120", "gfx942") for target in [TARGETS[chip]]]
+            [('sm90', [64, 32]), ('sm120', [80, 40]), ('gfx942', [64, 64])]
+        """
+        most = min(residence.warps, warps * residence.most_ctas(warps))
+        lanes = 32 if self.size == NVIDIA_REGISTERS else 1
+        per_simd = max(1, most // residence.simds)
+        return min(
+            self.most_per_thread, self.size // (lanes * per_simd) // self.granule * self.granule
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Residence:

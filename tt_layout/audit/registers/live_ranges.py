@@ -63,6 +63,8 @@ WIDE_WORDS = 2
 COMPARISONS = ("arith.cmpi", "arith.minsi", "arith.maxsi", "arith.select")
 SCALINGS = ("arith.muli", "arith.shli")
 OFFSETS = ("arith.subi", "arith.ori", "arith.xori")
+DIVISIONS = ("arith.divf", "math.sqrt", "tt.precise_divf", "tt.precise_sqrt")
+HIGH_WORDS = ("tt.mulhiui", "arith.mului_extended")
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -106,6 +108,8 @@ class TrafficWords(NamedTuple):
         stored: the largest tensor that is stored to global memory.
         exchanged: what comes out of shared memory, and of conversions between layouts.
         functions: elements of the largest tensor of a long function.
+        divisions: of divisions and roots of floats.
+        random: of high words of products, as random generators take them.
     """
 
     loads: int = 0
@@ -113,6 +117,8 @@ class TrafficWords(NamedTuple):
     stored: int = 0
     exchanged: int = 0
     functions: int = 0
+    divisions: int = 0
+    random: int = 0
 
 
 class MovedTensors:
@@ -128,6 +134,8 @@ class MovedTensors:
         self._stored: list[int] = []
         self._exchanged: list[int] = []
         self._functions: list[int] = []
+        self._divisions: list[int] = []
+        self._random: list[int] = []
 
     def add(
         self,
@@ -146,6 +154,10 @@ class MovedTensors:
             self._exchanged += results
         elif traits.long_function:
             self._functions += results
+        elif operation.name in DIVISIONS:
+            self._divisions += results
+        elif operation.name in HIGH_WORDS:
+            self._random += results
 
     def words(
         self, words_of: Callable[[int], int], elements_of: Callable[[int], int]
@@ -163,6 +175,8 @@ class MovedTensors:
             stored=max(map(words_of, self._stored), default=0),
             exchanged=sum(map(words_of, self._exchanged)),
             functions=max(map(elements_of, self._functions), default=0),
+            divisions=max(map(elements_of, self._divisions), default=0),
+            random=max(map(elements_of, self._random), default=0),
         )
 
 

@@ -16,7 +16,7 @@ from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.hardware import intel
 from tt_layout.hardware.compiler import CompilerModel, RegisterRange
-from tt_layout.hardware.multiprocessor import RegisterFile
+from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.operations import is_pointer
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.control_flow import not_called
@@ -268,7 +268,9 @@ def _sizes(audited: AuditedModule) -> _Sizes | None:
     if audited.target is None or audited.module.number("num-warps") is None:
         return None
     file, model = audited.target.registers, audited.target.compiler
-    return _Sizes(audited, file, model) if file is not None and model is not None else None
+    if file is None or model is None:
+        return None
+    return _Sizes(audited, file, model, audited.target.residence)
 
 
 def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
@@ -314,18 +316,25 @@ def _find_ranges(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRang
     by_value = found(by_row=False)
     if sizes.warps > 1 or not by_value.has_rows:
         return by_value
-    needed = by_value.line.range(by_value.demand).needed
+    needed = by_value.line.range(by_value.demand, free=sizes.free(sizes.warps)).needed
     return by_value if needed <= model.scans_whole else found(by_row=True)
 
 
 class _Sizes:
     """The registers of values, and what the GPU allows."""
 
-    def __init__(self, audited: AuditedModule, file: RegisterFile, model: CompilerModel) -> None:
+    def __init__(
+        self,
+        audited: AuditedModule,
+        file: RegisterFile,
+        model: CompilerModel,
+        residence: Residence | None = None,
+    ) -> None:
         module = audited.module
         self.warps = module.number("num-warps") or 1
         self.model = model
         self._file = file
+        self._residence = residence
         self.usual_limit = file.usual
         self.most = module.number("maxnreg")
         self.known_ranges = audited.live_ranges
@@ -336,6 +345,10 @@ class _Sizes:
         """Return the most registers of a thread of a CTA of so many warps."""
         limit = self._file.limit(warps)
         return min(limit, self.most) if self.most else limit
+
+    def free(self, warps: int) -> int | None:
+        """Return the registers of a thread that cost no occupancy; None where it is not known."""
+        return self._file.free(warps, self._residence) if self._residence is not None else None
 
     def words(self, function: SsaFunction, value: Value) -> int:
         """Return the registers that a thread needs for a value."""
@@ -417,7 +430,7 @@ def _of_body(
     weighed = walked.needed
     peak = max(range(len(weighed)), key=weighed.__getitem__)
     limit = sizes.limit(warps)
-    expected = walked.line.range(walked.demand, limit)
+    expected = walked.line.range(walked.demand, limit, sizes.free(warps))
     at_peak = [
         live_range for live_range in walked.ranges if live_range.begin <= peak < live_range.end
     ]
