@@ -400,15 +400,15 @@ TRUTH = Path(__file__).parents[1] / "data" / "registers.jsonl.xz"
 
 
 def test_near_the_limit_a_kernel_without_loops_spills() -> None:
-    """From 0.7 of the limit on some do, from 1.4 on all did, as ptxas compiled them."""
+    """From 0.75 of the limit on some do, from 1.4 on all did, as ptxas compiled them."""
     line = find_target("sm90").compiler
     assert line is not None
-    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (284, 288, 590))
-    assert calm.needed < 0.7 * 255 <= may.needed < 1.4 * 255 <= spills.needed
+    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (306, 310, 590))
+    assert calm.needed < 0.75 * 255 <= may.needed < 1.4 * 255 <= spills.needed
     assert calm.high <= 255
     assert may.low <= 255 < may.high
     assert spills.low > 255
-    assert line.straight.range(RegisterDemand(288), 512).high < 512
+    assert line.straight.range(RegisterDemand(310), 512).high < 512
 
 
 def test_large_kernels_may_take_half_of_what_small_ones_suggest() -> None:
@@ -418,6 +418,15 @@ def test_large_kernels_may_take_half_of_what_small_ones_suggest() -> None:
     small, large = (line.straight.range(RegisterDemand(live), 255, 32) for live in (24, 240))
     assert small.low >= 0.75 * small.needed
     assert large.low <= 0.5 * large.needed
+
+
+def test_what_is_free_is_kept_where_more_is_needed() -> None:
+    line = find_target("sm90").compiler
+    assert line is not None
+    some = RegisterDemand(80)
+    few, many = (line.straight.range(some, 255, free) for free in (16, 48))
+    assert few.needed == many.needed > 48
+    assert few.low < many.low == round(0.94 * 48)
 
 
 def test_registers_that_cost_no_occupancy_are_taken_and_more_are_avoided() -> None:

@@ -151,11 +151,13 @@ class FreeRegisters(NamedTuple):
     Attributes:
         eager: what it takes besides, as far as registers are free.
         pressed: the part of the middle that it takes where that is more than are free.
+        kept: the part of the free ones that it takes at least where the middle is more.
         least, most: between which compiled kernels are whose middle is free.
     """
 
     eager: Weights
     pressed: float
+    kept: float
     least: RangeEnd
     most: RangeEnd
 
@@ -168,7 +170,9 @@ class FreeRegisters(NamedTuple):
             free: how many are.
 
         Example:
-            >>> full = FreeRegisters(Weights(0, 0, divisions=2), 0.75, RangeEnd(0.8), RangeEnd(1.3))
+            >>> full = FreeRegisters(
+            ...     Weights(0, 0, divisions=2), 0.75, 0.9, RangeEnd(0.8), RangeEnd(1.3)
+            ... )
             >>> [full.middle(needed, RegisterDemand(0, divisions=4), 32) for needed in (20, 28, 60)]
             [28, 32, 45]
         """
@@ -228,13 +232,15 @@ class RegisterLine(NamedTuple):
             >>> line.range(RegisterDemand(320), 255)
             RegisterRange(low=256, needed=330, high=650)
         """
-        needed = self.needed.registers(demand)
+        needed, kept = self.needed.registers(demand), 0
         least, most = self.least, self.most
         if self.free is not None and free is not None:
             needed = self.free.middle(needed, demand, free)
             if needed <= free:
                 least, most = self.free.least, self.free.most
-        low = max(0, min(needed, least.of(needed)))
+            else:
+                kept = round(self.free.kept * free)
+        low = max(0, min(needed, max(kept, least.of(needed))))
         high = max(needed, most.of(needed))
         if limit is not None and self.spills_from is not None:
             over = limit + 1
