@@ -5,7 +5,7 @@ usage: judge.py PLACE... [--rows] [--every N]
 PLACE is a folder that make.py has written, ``tests/data/registers.jsonl.xz``, or rows of
 ``benchmarks/hardware/sweep.py``, packed by xz or not.  For each target, for the families that
 nothing was fitted to at first, for kernels that were compiled after that, and for the families of
-sealed.py, which judged the last fit: in how many kernels
+withheld.py, which judged the last fit: in how many kernels
 that do not spill the range holds the registers, and its median width over its middle; how many
 spill, are said to and are; and may, and do.
 """

@@ -7,6 +7,7 @@
     TRITON_PYTHON benchmarks/registers/make.py FOLDER sm80 sm90 .. --latest 165 --seed 31
     TRITON_PYTHON benchmarks/registers/make.py FOLDER sm80 sm90 .. --varied 1260 --seed 41
     TRITON_PYTHON benchmarks/registers/make.py FOLDER sm80 sm90 .. --sealed 300 --seed 43
+    TRITON_PYTHON benchmarks/registers/make.py FOLDER sm80 sm90 .. --withheld 160 --seed 47
     TRITON_PYTHON benchmarks/registers/make.py FOLDER --dumps examples/*/*.ttgir
 
 TRITON_PYTHON is the Python of an environment that holds triton==3.9.0; no GPU is needed.  FOLDER
@@ -14,8 +15,8 @@ gets a dump for each kernel, and truth.jsonl: registers, and registers that were
 ``cuobjdump -res-usage`` of the wheel (a quarter of the bytes of the stack) and the assembly of AMD
 (``.vgpr_count``, ``.vgpr_spill_count``) have them.  What is there is not made again; REGEX chooses
 kernels by their names.  With ``--drawn`` the kernels are those of fresh.py, so many; with
-``--families``, ``--unseen``, ``--latest``, ``--varied`` and ``--sealed`` those of the files of
-these names; with ``--dumps`` those dumps are compiled instead.
+``--families``, ``--unseen``, ``--latest``, ``--varied``, ``--sealed`` and ``--withheld`` those of the
+files of these names; with ``--dumps`` those dumps are compiled instead.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ import sealed
 import triton
 import unseen
 import varied
+import withheld
 from fresh import drawn
 from kernels import FITTED, Variant, variants
 from triton.backends.compiler import GPUTarget
@@ -48,6 +50,16 @@ TARGETS = {
     **{name: GPUTarget("hip", name, 64) for name in ("gfx942", "gfx950")},
     **{name: GPUTarget("hip", name, 32) for name in ("gfx1100", "gfx1201", "gfx1250")},
 }
+FILES = {
+    "families": families,
+    "unseen": unseen,
+    "latest": latest,
+    "varied": varied,
+    "sealed": sealed,
+    "withheld": withheld,
+}
+"""Kernels that are drawn, by the file that they are in."""
+
 CUOBJDUMP = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
 
 
@@ -149,22 +161,12 @@ def main(folder: Path, jobs: Iterable[Job]) -> None:
 def chosen_jobs(chosen: argparse.Namespace) -> Iterable[Job]:
     """Return the kernels that a call asks for."""
     targets = chosen.targets or list(TARGETS)
+    asked = [(count, name) for name in FILES if (count := getattr(chosen, name))]
     if chosen.dumps:
         jobs = [job_of_dump(path) for path in chosen.dumps]
-    elif chosen.families:
-        some = itertools.islice(families.drawn(chosen.seed, targets), chosen.families)
-        jobs = [job_of_draw(draw) for draw in some]
-    elif chosen.unseen:
-        some = itertools.islice(families.drawn(chosen.seed, targets, unseen.SPACES), chosen.unseen)
-        jobs = [job_of_draw(draw) for draw in some]
-    elif chosen.latest:
-        some = itertools.islice(families.drawn(chosen.seed, targets, latest.SPACES), chosen.latest)
-        jobs = [job_of_draw(draw) for draw in some]
-    elif chosen.varied:
-        some = itertools.islice(families.drawn(chosen.seed, targets, varied.SPACES), chosen.varied)
-        jobs = [job_of_draw(draw) for draw in some]
-    elif chosen.sealed:
-        some = itertools.islice(families.drawn(chosen.seed, targets, sealed.SPACES), chosen.sealed)
+    elif asked:
+        [(count, name)] = asked
+        some = itertools.islice(families.drawn(chosen.seed, targets, FILES[name].SPACES), count)
         jobs = [job_of_draw(draw) for draw in some]
     elif chosen.drawn:
         some = itertools.islice(drawn(chosen.seed, targets), chosen.drawn)
@@ -180,11 +182,8 @@ if __name__ == "__main__":
     parser.add_argument("targets", nargs="*")
     parser.add_argument("--only", default="", metavar="REGEX")
     parser.add_argument("--drawn", type=int, metavar="COUNT")
-    parser.add_argument("--families", type=int, metavar="COUNT")
-    parser.add_argument("--unseen", type=int, metavar="COUNT")
-    parser.add_argument("--latest", type=int, metavar="COUNT")
-    parser.add_argument("--varied", type=int, metavar="COUNT")
-    parser.add_argument("--sealed", type=int, metavar="COUNT")
+    for name in FILES:
+        parser.add_argument(f"--{name}", type=int, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--dumps", nargs="+", type=Path, metavar="FILE")
     given = parser.parse_args()
