@@ -15,8 +15,8 @@ gets a dump for each kernel, and truth.jsonl: registers, and registers that were
 ``cuobjdump -res-usage`` of the wheel (a quarter of the bytes of the stack) and the assembly of AMD
 (``.vgpr_count``, ``.vgpr_spill_count``) have them.  What is there is not made again; REGEX chooses
 kernels by their names.  With ``--drawn`` the kernels are those of fresh.py, so many; with
-``--families``, ``--unseen``, ``--latest``, ``--varied``, ``--sealed`` and ``--withheld`` those of the
-files of these names; with ``--dumps`` those dumps are compiled instead.
+``--families``, ``--unseen``, ``--latest``, ``--varied``, ``--sealed`` and ``--withheld`` those of
+the files of these names; with ``--dumps`` those dumps are compiled instead.
 """
 
 from __future__ import annotations

@@ -99,9 +99,7 @@ def largest_so_far(x, y, length, width, WIDTH: tl.constexpr, ROWS: tl.constexpr)
 
 
 @triton.jit
-def distances(
-    x, centres, norms, y, K, stride, M: tl.constexpr, N: tl.constexpr, B: tl.constexpr
-):
+def distances(x, centres, norms, y, K, stride, M: tl.constexpr, N: tl.constexpr, B: tl.constexpr):
     """Squared distances of rows: a product, and the lengths of both."""
     rows, columns = tl.program_id(0) * M + tl.arange(0, M), tl.program_id(1) * N + tl.arange(0, N)
     total = tl.zeros((M, N), tl.float32)

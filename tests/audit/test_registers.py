@@ -186,7 +186,7 @@ def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
     [module] = parse_ir(WIDE.replace("TARGET", "cuda:90") + body + FOOT)
     first = audit_module(module).findings[0]
     assert (first.kind, first.function, first.line) == ("registers", "f", 8)
-    assert first.message.startswith("@f: spills are likely: about 256 to 796 of 255 registers")
+    assert first.message.startswith("@f: spills are likely: about 256 to 807 of 255 registers")
     assert (
         "%x alone takes all; in the program: use a smaller block, so that each has 8 to 32"
         in first.message
@@ -426,7 +426,7 @@ def test_what_is_free_is_kept_where_more_is_needed() -> None:
     some = RegisterDemand(80)
     few, many = (line.straight.range(some, 255, free) for free in (16, 48))
     assert few.needed == many.needed > 48
-    assert few.low < many.low == round(0.94 * 48)
+    assert few.low < many.low == round(0.92 * 48)
 
 
 def test_registers_that_cost_no_occupancy_are_taken_and_more_are_avoided() -> None:

@@ -90,14 +90,14 @@ _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
 
 _CDNA_OTHERS = RegisterLine(
     Weights(0.89, 5.3, loads=0.3, loaded=0.23, exchanged=0.35, functions=1.58),
-    least=RangeEnd(0.35, 11),
-    most=RangeEnd(2.03, 0),
+    least=RangeEnd(0.35, 10),
+    most=RangeEnd(2.03, 1),
     free=FreeRegisters(
         Weights(0, 0, divisions=1.54),
         pressed=1,
-        kept=0.72,
-        least=RangeEnd(0.61, -1),
-        most=RangeEnd(1.7, 3),
+        kept=0.7,
+        least=RangeEnd(0.61, -2),
+        most=RangeEnd(1.7, 4),
     ),
     indices=0.3,
     masks=0.3,

@@ -72,7 +72,7 @@ _COMPILER = CompilerModel(
         least=RangeEnd(0.6, 3),
         most=RangeEnd(1.5, -4),
         free=FreeRegisters(
-            Weights(0, 0), 0.72, kept=0.96, least=RangeEnd(0.77, 1.4), most=RangeEnd(1.13, 3.4)
+            Weights(0, 0), 0.72, kept=0.94, least=RangeEnd(0.77, 1), most=RangeEnd(1.13, 3.9)
         ),
         passing=0.3,
         streamed=0.2,
@@ -86,9 +86,9 @@ _COMPILER = CompilerModel(
         free=FreeRegisters(
             Weights(0, 0, loaded=0.25, divisions=0.32, random=3.4),
             pressed=0.95,
-            kept=0.94,
-            least=RangeEnd(0.75, 0.3),
-            most=RangeEnd(1.31, 1),
+            kept=0.92,
+            least=RangeEnd(0.75, 0),
+            most=RangeEnd(1.31, 1.5),
         ),
         passing=0.7,
         together=0.3,

@@ -316,7 +316,7 @@ def _find_ranges(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRang
     by_value = found(by_row=False)
     if sizes.warps > 1 or not by_value.has_rows:
         return by_value
-    needed = by_value.line.range(by_value.demand, free=sizes.free(sizes.warps)).needed
+    needed = by_value.line.range(by_value.demand).needed
     return by_value if needed <= model.scans_whole else found(by_row=True)
 
 
