@@ -130,9 +130,9 @@ def kernels_with_demands(name: str) -> tuple[list[Kernel], list[RegisterDemand]]
     demands: list[RegisterDemand] = []
     estimated = RegisterLine.range
 
-    def recorded(line: RegisterLine, demand: RegisterDemand, limit: int | None = None) -> Any:
+    def recorded(line: RegisterLine, demand: RegisterDemand, *known: int | None) -> Any:
         demands.append(demand)
-        return estimated(line, demand, limit)
+        return estimated(line, demand, *known)
 
     text = (ROOT / "examples" / f"{name}.ttgir").read_text(encoding="utf-8")
     [module] = parse_ir(text)
