@@ -389,6 +389,66 @@ class TestReadAgain:
         assert large.terms["L2"] / small.terms["L2"] == pytest.approx(2 * 16384 / 512, rel=0.1)
 
 
+def column_walk(step: int, rows: int = 128) -> str:
+    """Return a kernel whose threads walk along 64 elements of their rows by so many floats."""
+    return f"""
+    #b = #ttg.blocked<{{
+      sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+    module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+      tt.func public @f(%p: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+        %zero = arith.constant 0 : i32
+        %one = arith.constant 1 : i32
+        %step = arith.constant {step} : i32
+        %trips = arith.constant 64 : i32
+        %many = arith.constant {rows} : i32
+        %length = arith.constant dense<{64 * step}> : tensor<{rows}xi32, #b>
+        %start = arith.constant dense<0.0> : tensor<{rows}xf32, #b>
+        %range = tt.make_range {{end = {rows} : i32, start = 0 : i32}} : tensor<{rows}xi32, #b>
+        %id = tt.get_program_id x : i32
+        %at = arith.muli %id, %many : i32
+        %base = tt.splat %at : i32 -> tensor<{rows}xi32, #b>
+        %row = arith.addi %base, %range : tensor<{rows}xi32, #b>
+        %begin = arith.muli %row, %length : tensor<{rows}xi32, #b>
+        %r = scf.for %i = %zero to %trips step %one
+            iter_args(%a = %start) -> (tensor<{rows}xf32, #b>) : i32 {{
+          %along = arith.muli %i, %step : i32
+          %s = tt.splat %along : i32 -> tensor<{rows}xi32, #b>
+          %k = arith.addi %begin, %s : tensor<{rows}xi32, #b>
+          %q = tt.splat %p : !tt.ptr<f32> -> tensor<{rows}x!tt.ptr<f32>, #b>
+          %t = tt.addptr %q, %k : tensor<{rows}x!tt.ptr<f32>, #b>, tensor<{rows}xi32, #b>
+          %x = tt.load %t : tensor<{rows}x!tt.ptr<f32>, #b>
+          %c = arith.addf %a, %x : tensor<{rows}xf32, #b>
+          scf.yield %c : tensor<{rows}xf32, #b>
+        }}
+        tt.return
+      }}
+    }}
+    """
+
+
+class TestSectorsInParts:
+    """Loops that take a word of a sector in each iteration, which caches hold meanwhile or not."""
+
+    def test_the_next_iterations_find_the_sector_in_the_first_cache(self) -> None:
+        next_to, apart = (estimated(column_walk(step)).launch for step in (1, 8))
+        near, far = (launch.walked.iterations[0].cycles for launch in (next_to, apart))
+        assert near < far / 3
+
+    @pytest.mark.parametrize("rows", [128, 256, 512])
+    def test_more_lines_than_a_cache_holds_are_read_again(self, rows: int) -> None:
+        found = estimated(column_walk(1, rows), grid=(132 * 64,))
+        [access] = (step.access for step in found.program.walk() if step.access is not None)
+        assert access.sector_bytes == rows * 32
+        own, asked = rows * 64 * 4, rows * 64 * 32
+        missed = max(0.0, 1 - 50e6 / (132 * found.launch.resident * rows * 128))
+        assert (missed > 0) == (rows > 128)
+        moved = own + missed * (asked - own)
+        replaced = 0.6 * 50e6 / (132 * 64)  # of what was written before
+        short = 0.75  # as fast as whole lines
+        memory = found.terms["DRAM"] * 4.5e12 / (132 * 64) * short
+        assert memory == pytest.approx(moved + replaced, rel=0.03)
+
+
 def test_the_first_warps_compute_while_others_load() -> None:
     body = """
     %e = math.exp2 %x : tensor<512xf32, #b>

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from tt_layout.audit.occupancy import occupancy
 from tt_layout.audit.operations.details import SingleAtomicDetails
 from tt_layout.audit.time.constants import FITTED, Constants
-from tt_layout.audit.time.demands import SECTOR, WRITE, Demand, Pricing
+from tt_layout.audit.time.demands import LINE, SECTOR, WRITE, Demand, Pricing
 from tt_layout.audit.time.steps import Program, Step
 from tt_layout.audit.time.walk import Walked, prices, walk
 from tt_layout.hardware import Target
@@ -314,12 +314,43 @@ def _again(program: Program, target: Target, rates: Rates, timing: Timing, resid
     far = min(total, sum(most) - max(most, default=0.0))
     there = min(1.0, rates.multiprocessors * resident / max(1, program.programs))
     between = program.first_bytes * there
+    lost = _lost(program, rates.multiprocessors * resident, timing)
     residence = target.residence
     most_kept = residence.shared_bytes if residence is not None else 0
     kept = most_kept - resident * program.shared_bytes
     if between <= max(0, kept) * rates.multiprocessors:
-        return _Again(total, 0)
-    return _Again(total - far, far * max(0.0, 1 - timing.l2_capacity / between))
+        return _Again(total, lost)
+    return _Again(total - far, lost + far * max(0.0, 1 - timing.l2_capacity / between))
+
+
+def _lost(program: Program, slots: int, timing: Timing) -> float:
+    """Return the bytes of sectors that loops load in parts, and caches lose between iterations.
+
+    All programs that are there touch the lines of an iteration before any touches them again.
+    """
+    there = min(slots, program.programs)
+    lost = 0.0
+    for outer in program.steps:
+        parts = [step.access for step in outer.walk() if step.access and _is_part(step)]
+        lines = sum(LINE * (getattr(access.details, "lines", None) or 0) for access in parts)
+        missed = max(0.0, 1 - timing.l2_capacity / max(1, there * lines))
+        for step in outer.walk():
+            if missed and step.access and _is_part(step):
+                asked = (step.access.sector_bytes or 0) * step.runs * program.programs
+                lost += missed * max(0.0, asked - (step.access.touched or 0))
+    return lost
+
+
+def _is_part(step: Step) -> bool:
+    """Tell whether a load in a loop asks for more of its sectors than it takes."""
+    access = step.access
+    return (
+        access is not None
+        and access.kind in READS
+        and step.runs > 1
+        and access.touched is not None
+        and access.bytes <= (access.sector_bytes or 0) / 2
+    )
 
 
 def _cached(program: Program, demands: Mapping[Step, Demand], again: _Again) -> dict[Step, Demand]:

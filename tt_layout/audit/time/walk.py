@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from tt_layout.audit.time.constants import Constants
 from tt_layout.audit.time.demands import NOTHING, SECTOR, Demand, Pricing, cached_bytes
-from tt_layout.audit.time.steps import Passage, Program, Step
+from tt_layout.audit.time.steps import Access, Passage, Program, Step
 from tt_layout.hardware.timing import Timing
 
 MOST_UNROLLED = 4
@@ -550,11 +550,22 @@ class _Execution:
         assert access is not None
         is_copy = access.kind == "copy to local"
         held = access.bytes / (4.0 * self._program.threads * warps.number)
+        part = self._fetched(step, access)
+        if part < 1:
+            return part * self._dram + (1 - part) * self._timing.l1
         if is_copy:
             return self._dram + (self._constants.boxes if step.barrier else 0)
         if step.runs <= 1:
             return self._dram * self._rounds(held)
         return self._dram * max(1.0, min(8.0, held / self._constants.cap))
+
+    def _fetched(self, step: Step, access: Access) -> float:
+        """Return the part of a load in a loop whose sectors no iteration before has asked for."""
+        asked = access.sector_bytes
+        if step.runs <= 1 or not asked or access.touched is None or access.bytes > asked / 2:
+            return 1.0
+        own = access.touched / (step.runs * self._program.programs)
+        return min(1.0, max(own, access.bytes) / asked)
 
     def _rounds(self, held: float) -> float:
         """Return the times that loads of a straight block wait for registers.
