@@ -83,6 +83,7 @@ CONSTANTS: dict[str, float] = {
     "unroll": 37,
     "indexing": 0.31,
     "power": 4.1,
+    "beside": 4.7,
     "launch": 2.9,
     "start": 307,
     "tail": 0.61,

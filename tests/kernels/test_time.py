@@ -877,6 +877,15 @@ class TestReports:
         assert fits.spilled == spills.spilled == 0
         assert spills.seconds > fits.seconds
 
+    def test_memory_has_the_pace_that_other_multiprocessors_leave(self) -> None:
+        """A program waits longer for its bytes where all multiprocessors load all the time."""
+        waits = []
+        for length in (4, 400):
+            launch = estimated(kernel(chain(length)), grid=(65536,)).launch
+            cycles = {one.step.name: one.cycles for one in launch.walked.critical}
+            waits.append(cycles["tt.load"])
+        assert waits[0] > waits[1] + 10
+
     def test_stages_are_the_buffers_of_copies_in_a_loop(self) -> None:
         values = {"K": 4096, "N": 4096}
         found = tt_layout.estimate(MATMUL.read_text(encoding="utf-8"), values, grid=(32, 32))

@@ -18,6 +18,7 @@ class Constants(NamedTuple):
         unroll: issue cycles up to which iterations of a loop without barriers are made one.
         indexing: instructions for each element of a tensor of indices, masks or pointers.
         power: of the mean by which what is busy at the same time adds up.
+        beside: of the mean by which memory adds up with waves, whose latency has its pace in it.
         launch: microseconds of a launch, as benchmarks measure it.
         start: cycles in which a program begins and ends.
         tail: the part of a wave that the last one costs at least.
@@ -34,6 +35,7 @@ class Constants(NamedTuple):
     unroll: float = 36
     indexing: float = 0.3
     power: float = 4
+    beside: float = 4.5
     launch: float = 3
     start: float = 300
     tail: float = 0.6
@@ -48,5 +50,6 @@ class Constants(NamedTuple):
 FITTED = Constants()
 """Those in use.
 
-`unroll`, `spill` and `collapse` were set by hand, the others fitted on half of the sweeps.
+`unroll`, `spill`, `collapse` and `beside` were set by hand, the others fitted on half of the
+sweeps.
 """

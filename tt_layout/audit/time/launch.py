@@ -6,12 +6,14 @@
         c * tensor cores, c * atomics, latency) of each phase + c * spills
     N(x, ..) = (x^p + ..)^(1/p), with p of about 4: what is busy at the same time hides the rest.
 
+The latency has the bytes of memory in it, at the pace that other multiprocessors leave.
+
 Read next:    `tt_layout.audit.time.walk`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -72,6 +74,9 @@ BESIDE = 2
 
 Set by hand on random numbers and a selection, which would come out a sixth too fast by 4.
 """
+
+PACED = 0.01
+"""Part of a program's latency by which the pace of memory has to change it to be followed."""
 
 PROGRAMS = "starts of programs"
 LAUNCH = "launch"
@@ -171,88 +176,149 @@ def launch_time(
 def _launch_time(
     program: Program, target: Target, rates: Rates, timing: Timing, constants: Constants
 ) -> LaunchTime:
-    """Return the time of a launch with the registers that its program is expected to need."""
-    spills = _Spills(program, constants)
-    resident = _resident(program, target, spills.needed)
-    programs = program.programs
-    steps = list(program.walk())
-    pricing = Pricing(timing, rates, constants, program.warps, steps)
-    again = _again(program, target, rates, timing, resident)
-    demands = _cached(program, prices(program, pricing), again)
-    parts = [_total(part, demands, program, timing) for part in _parts(program)]
-    total = {name: sum(part[name] for part in parts) for name in parts[0]}
-    moved = _moved(program, programs, total, again)
-    slow = _slowness(program, timing)
-    share = timing.dram_read / slow / timing.clock_hz / max(1, min(rates.multiprocessors, programs))
-    walked = walk(
-        program,
-        timing,
-        constants,
-        demands,
-        dram=timing.l2 + (constants.dram - timing.l2) * moved.first**0.5,
-        per_byte=moved.first / share,
-    )
-    alone = walked.cycles + constants.start
-    busy = dict(total)
-    del busy["read"], busy["written"]
-    slots = rates.multiprocessors * resident
-    spilled = spills.cycles(walked, timing, rates.multiprocessors, min(programs, slots))
+    """Return the time of a launch with the registers that its program is expected to need.
 
-    marks = (0.0, *walked.marks, alone)
-    phases = [
-        _Phase(tuple(part[name] for name in BUSY), max(0.0, end - begin))
-        for part, begin, end in zip(parts, marks, marks[1:])
-    ]
+    A multiprocessor shares memory with those that load at the same moment: with the part of them
+    that is the part of the time in which memory is busy.  It is found from the time that it would
+    take if all did.
+    """
+    launch = _Launch(program, target, rates, timing, constants)
+    walked = launch.walked(1)
+    found = launch.timed(walked)
+    busy = min(1.0, found.terms.get(DRAM, 0.0) / (found.seconds - found.terms[LAUNCH]))
+    if (1 - busy) * launch.paced < PACED * walked.cycles:
+        return found
+    return launch.timed(launch.walked(busy))
 
-    def wave(count: float) -> float:
-        return count * spilled + sum(
-            power_mean([*(count * cycles for cycles in phase.busy), phase.latency], constants.power)
-            for phase in phases
+
+class _Launch:
+    """A launch with the registers that its program is expected to need.
+
+    Attributes:
+        paced: cycles in which the bytes of a program come from memory, while all load.
+    """
+
+    def __init__(
+        self, program: Program, target: Target, rates: Rates, timing: Timing, constants: Constants
+    ) -> None:
+        self._program, self._rates, self._timing = program, rates, timing
+        self._constants = constants
+        self._spills = _Spills(program, constants)
+        self._resident = _resident(program, target, self._spills.needed)
+        self._steps = list(program.walk())
+        pricing = Pricing(timing, rates, constants, program.warps, self._steps)
+        again = _again(program, target, rates, timing, self._resident)
+        self._demands = _cached(program, prices(program, pricing), again)
+        self._parts = [_total(part, self._demands, program, timing) for part in _parts(program)]
+        self._total = {name: sum(part[name] for part in self._parts) for name in self._parts[0]}
+        self._moved = _moved(program, program.programs, self._total, again)
+        self._slow = _slowness(program, timing)
+        busy = max(1, min(rates.multiprocessors, program.programs))
+        share = timing.dram_read / self._slow / timing.clock_hz / busy
+        self._per_byte = self._moved.first / share
+        self.paced: float = (self._total["read"] + self._total["written"]) * self._per_byte
+
+    def walked(self, busy: float) -> Walked:
+        """Return the latency of one program.
+
+        Args:
+            busy: the part of the multiprocessors that load while it does.
+        """
+        timing, constants = self._timing, self._constants
+        return walk(
+            self._program,
+            timing,
+            constants,
+            self._demands,
+            dram=timing.l2 + (constants.dram - timing.l2) * self._moved.first**0.5,
+            per_byte=busy * self._per_byte,
         )
 
-    full, rest = divmod(programs, slots)
-    cycles = full * wave(resident) + (wave(-(-rest // rates.multiprocessors)) if rest else 0)
-    tail = 0.0
-    if full:
-        cycles = min(cycles, (programs / slots + constants.tail) * wave(resident))
-        tail = max(0.0, cycles - programs / slots * wave(resident))
-    # What is added at the end of programs overlaps with other programs, where there are any.
-    last = min(resident, -(-programs // rates.multiprocessors))
-    cycles += last * total["atomics"] * min(1.0, slots / max(1, programs))
-    has_matrices = any(step.product is not None for step in steps)
-    clock = timing.matrix_clock_hz if has_matrices else timing.clock_hz
-    written = total["written"] * programs
-    speed = timing.dram_read if written < 0.1 * moved.bytes else timing.dram_mixed
-    ways = {
-        DRAM: (moved.bytes * slow + _replaced(program.first_bytes, written, timing)) / speed,
-        CONTENDED: _contended(program, timing, demands) / clock,
-        PROGRAMS: programs * timing.program_seconds,
-    }
-    seconds = power_mean([cycles / clock, *ways.values()], constants.power)
-    # Programs of a wave load together, and compute and store together: memory waits for the first
-    # to ask, and for the last to compute.  In loops they ask again and again.
-    straight = sum(phase.latency for phase in phases[::2]) / clock
-    seconds += straight * (ways[DRAM] / seconds) ** constants.power
-    per = programs / rates.multiprocessors / clock
-    busy[SPILLS] = spilled
-    terms = {name: seconds_alone * per for name, seconds_alone in busy.items() if seconds_alone}
-    terms[LATENCY] = -(-programs // slots) * alone / clock
-    terms |= {name: seconds_alone for name, seconds_alone in ways.items() if seconds_alone}
-    terms[LAUNCH] = constants.launch * 1e-6
-    seconds += terms[LAUNCH]
-    return LaunchTime(
-        seconds=seconds,
-        terms=terms,
-        floor=max(moved.bytes / speed, terms.get(TENSOR, 0.0)),
-        programs=programs,
-        resident=resident,
-        waves=programs / slots,
-        tail=tail / clock,
-        latency=alone,
-        spilled=spills.number,
-        walked=walked,
-        possible=((seconds, 1.0),),
-    )
+    def timed(self, walked: Walked) -> LaunchTime:
+        """Return the time of the launch.
+
+        Args:
+            walked: one program.
+        """
+        program, timing, constants = self._program, self._timing, self._constants
+        moved, spills, resident = self._moved, self._spills, self._resident
+        programs, multiprocessors = program.programs, self._rates.multiprocessors
+        slots = multiprocessors * resident
+        alone = walked.cycles + constants.start
+        spilled = spills.cycles(walked, timing, multiprocessors, min(programs, slots))
+        phases = self._phases(walked, alone)
+        cycles, tail = self._waves(phases, spilled)
+        has_matrices = any(step.product is not None for step in self._steps)
+        clock = timing.matrix_clock_hz if has_matrices else timing.clock_hz
+        written = self._total["written"] * programs
+        speed = timing.dram_read if written < 0.1 * moved.bytes else timing.dram_mixed
+        ways = {
+            DRAM: (moved.bytes * self._slow + _replaced(program.first_bytes, written, timing))
+            / speed,
+            CONTENDED: _contended(program, timing, self._demands) / clock,
+            PROGRAMS: programs * timing.program_seconds,
+        }
+        per = programs / multiprocessors / clock
+        busy = {**{name: self._total[name] for name in BUSY}, SPILLS: spilled}
+        terms = {name: cycles_alone * per for name, cycles_alone in busy.items() if cycles_alone}
+        terms[LATENCY] = -(-programs // slots) * alone / clock
+        terms |= {name: seconds_alone for name, seconds_alone in ways.items() if seconds_alone}
+        terms[LAUNCH] = constants.launch * 1e-6
+        seconds = power_mean([cycles / clock, *ways.values()], constants.beside)
+        # Programs of a wave load together, and compute and store together: memory waits for the
+        # first to ask, and for the last to compute.  In loops they ask again and again.
+        straight = sum(phase.latency for phase in phases[::2]) / clock
+        seconds += straight * (ways[DRAM] / seconds) ** constants.power + terms[LAUNCH]
+        return LaunchTime(
+            seconds=seconds,
+            terms=terms,
+            floor=max(moved.bytes / speed, terms.get(TENSOR, 0.0)),
+            programs=programs,
+            resident=resident,
+            waves=programs / slots,
+            tail=tail / clock,
+            latency=alone,
+            spilled=spills.number,
+            walked=walked,
+            possible=((seconds, 1.0),),
+        )
+
+    def _phases(self, walked: Walked, alone: float) -> list[_Phase]:
+        marks = (0.0, *walked.marks, alone)
+        return [
+            _Phase(tuple(part[name] for name in BUSY), max(0.0, end - begin))
+            for part, begin, end in zip(self._parts, marks, marks[1:])
+        ]
+
+    def _waves(self, phases: Sequence[_Phase], spilled: float) -> tuple[float, float]:
+        """Return the cycles of all waves, and what the last takes longer than in full ones.
+
+        Args:
+            phases: of a program.
+            spilled: cycles in which it moves what is spilled.
+        """
+        constants, resident = self._constants, self._resident
+        programs, multiprocessors = self._program.programs, self._rates.multiprocessors
+
+        def wave(count: float) -> float:
+            return count * spilled + sum(
+                power_mean(
+                    [*(count * cycles for cycles in phase.busy), phase.latency], constants.power
+                )
+                for phase in phases
+            )
+
+        slots = multiprocessors * resident
+        full, rest = divmod(programs, slots)
+        cycles = full * wave(resident) + (wave(-(-rest // multiprocessors)) if rest else 0)
+        tail = 0.0
+        if full:
+            cycles = min(cycles, (programs / slots + constants.tail) * wave(resident))
+            tail = max(0.0, cycles - programs / slots * wave(resident))
+        # What is added at the end of programs overlaps with other programs, where there are any.
+        last = min(resident, -(-programs // multiprocessors))
+        cycles += last * self._total["atomics"] * min(1.0, slots / max(1, programs))
+        return cycles, tail
 
 
 class _Phase(NamedTuple):
