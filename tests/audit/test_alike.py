@@ -13,11 +13,11 @@ from tt_layout.audit.audit import Audit, audit_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.suggestions.trial import Exchange, Trial
-from tt_layout.audit.values.alike import KnownAnswers
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
+from tt_layout.ir.ssa.known_functions import KnownAnswers
 from tt_layout.ir.ssa.reader import read_functions
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

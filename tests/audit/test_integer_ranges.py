@@ -8,12 +8,12 @@ from collections.abc import Callable
 import pytest
 
 from tt_layout import parse_ir
-from tt_layout.audit.values.ranges import Range, integer_range
+from tt_layout.audit.values.ranges import IntegerRange, integer_range
 from tt_layout.ir.ssa import read_functions
 from tt_layout.ir.ssa.control_flow import ControlFlow
 
 
-def range_of(body: str, name: str = "%x") -> Range | None:
+def range_of(body: str, name: str = "%x") -> IntegerRange | None:
     """Return the range of a value of a function that has loaded a byte, ``%b``, and a word."""
     text = f"""
     tt.func @f(%p: !tt.ptr<i8>, %q: !tt.ptr<i32>, %n: i32) {{

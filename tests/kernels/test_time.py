@@ -430,7 +430,7 @@ class TestSectorsInParts:
     """Loops that take a word of a sector in each iteration, which caches hold meanwhile or not."""
 
     def test_the_next_iterations_find_the_sector_in_the_first_cache(self) -> None:
-        next_to, apart = (estimated(column_walk(step)).launch for step in (1, 8))
+        next_to, apart = (estimated(column_walk(step), grid=(132 * 64,)).launch for step in (1, 8))
         near, far = (launch.walked.iterations[0].cycles for launch in (next_to, apart))
         assert near < far / 3
 

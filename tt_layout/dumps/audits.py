@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
@@ -13,7 +14,6 @@ from tt_layout.audit.modules.audited_module import SharedWork, TextConclusions, 
 from tt_layout.audit.modules.launch_values import values_of
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.dumps.dump import Dump, Modules, Reading, open_dumps, silent
-from tt_layout.dumps.marked_names import has_mark, marked
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.module import Module
@@ -31,6 +31,13 @@ MAX_NAMELESS = 1 << 12
 
 MAX_DUMPS = 1 << 10
 """Dumps of which the kernels are kept, for others of the same text."""
+
+MARK = "$"
+"""The character of a mark that is in no name, nor anywhere else in a text that is marked."""
+
+_NAME = re.compile(r"(%[\w$.-]+)", re.ASCII)
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+"""A string: what looks like a name in it is an operand of an assembler."""
 
 T = TypeVar("T")
 
@@ -309,3 +316,32 @@ class KernelReader:
             arguments.update(dict.fromkeys(audit.arguments))
             kernels += (k.settled(has_bounds=self._has_bounds) for k in kernels_of(audit))
         return FileKernels(tuple(kernels), tuple(arguments))
+
+
+def marked(text: str) -> str | None:
+    """Return a text with marks for the names of values; None where these could be told from it.
+
+    Names determine nothing but what is said of them: what is concluded of the marked text is true
+    of the dump, wherever no mark is in it.  What has one is concluded from the dump as it is.
+
+    Example:
+        >>> marked("%b = arith.addi %a, %b : i32")
+        '%$0 = arith.addi %$1, %$0 : i32'
+        >>> print(marked("%b = asm \\"mov %0, %1\\""))
+        None
+    """
+    if MARK in text or any("%" in string for string in _STRING.findall(text)):
+        return None
+    parts = _NAME.split(text)
+    numbers: dict[str, int] = {}
+    parts[1::2] = [f"%{MARK}{numbers.setdefault(name, len(numbers))}" for name in parts[1::2]]
+    return "".join(parts)
+
+
+def has_mark(value: object) -> bool:
+    """Tell whether there is a mark in plain data."""
+    if isinstance(value, str):
+        return MARK in value
+    if isinstance(value, Mapping):
+        return any(map(has_mark, value)) or any(map(has_mark, value.values()))
+    return isinstance(value, Iterable) and any(map(has_mark, value))

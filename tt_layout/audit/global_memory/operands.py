@@ -13,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from tt_layout.audit.values.ranges import integer_range
 from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa import Attribute, SsaOperation, Value, integers
+from tt_layout.ir.ssa.control_flow import ControlFlow
 
 
 class AccessForm(NamedTuple):
@@ -138,3 +140,29 @@ def in_todays_form(operation: SsaOperation) -> SsaOperation:
     )
     today.block, today.position, today.end = operation.block, operation.position, operation.end
     return today
+
+
+def reached_bytes(roles: Mapping[str, Value], element_bytes: int, flow: ControlFlow) -> int | None:
+    """Return the bytes behind an argument that an access can touch, by the ranges of its indices.
+
+    Args:
+        roles: of its operands.
+        element_bytes: of an element in memory.
+        flow: of its function.
+
+    Returns:
+        Their number; None where its pointers are not of one argument, or an index is not known to
+        be within a range.
+    """
+    indices = [roles["offsets"]] if "offsets" in roles else []
+    pointer = roles["pointer"]
+    while (made := pointer.definition) is not None:
+        if made.name == "tt.addptr":
+            indices.append(made.operands[1])
+        elif not made.traits.shape:
+            return None
+        pointer = made.operands[0]
+    ranges = [integer_range(index, flow) for index in indices]
+    if flow.into(pointer) or not indices or None in ranges:
+        return None
+    return element_bytes * (1 + sum(found.high - found.low for found in ranges if found))

@@ -15,7 +15,6 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from tt_layout.audit.modules.layouts import PlacedLayouts
-from tt_layout.audit.values.alike import KnownAnswers
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings import Encoding
 from tt_layout.errors import MAX_SHOWN
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from tt_layout.audit.values.executions import Executions
     from tt_layout.hardware import Target
     from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, SsaReader, Value
+from tt_layout.ir.ssa.known_functions import KnownAnswers
 
 MAX_MODULES = 64
 """Modules that are remembered; of those asked for last."""

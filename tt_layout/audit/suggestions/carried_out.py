@@ -381,7 +381,7 @@ class _Relaid:
 def _written(operation: SsaOperation) -> Iterator[tuple[int, int, list[Value]]]:
     """Yield the lines on which a loop or a branch writes types, and the values of those types."""
     results, first = list(operation.results), operation.line
-    if operation.name != "scf.while":
+    if not operation.traits.loop or len(operation.regions) < 2:  # not one with a condition
         yield first, first, results
         for region in operation.regions:
             yield from ((last.line, last.line, results) for last in last_operations(region))

@@ -28,6 +28,7 @@ from tt_layout.audit.global_memory.cost import (
     placed_access,
     sectors_apart,
 )
+from tt_layout.audit.global_memory.operands import reached_bytes
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.occupancy import held_warps
 from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetails
@@ -37,7 +38,6 @@ from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.selection import Candidate
 from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
-from tt_layout.audit.values.ranges import integer_range
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware import Target
 from tt_layout.hardware.timing import Timing
@@ -498,7 +498,7 @@ class _StepReader:
         access = placed_access(kernel, operation)
         if access.shape.too_large is not None:
             return None
-        size = _reach(access.roles, access.width.element_bytes, self._flow)
+        size = reached_bytes(access.roles, access.width.element_bytes, self._flow)
         if size is None:
             return None
         info = address_info(kernel, access.roles, access.width)
@@ -550,25 +550,6 @@ def _is_scattered(details: Details | None) -> bool:
     if not isinstance(details, GlobalDetails) or details.sectors_per_request is None:
         return False
     return all(COMPUTED in reason for reason in details.unknown)
-
-
-def _reach(roles: Mapping[str, Value], element_bytes: int, flow: ControlFlow) -> int | None:
-    """Return the bytes behind an argument that an access can touch, by the ranges of its indices.
-
-    None where its pointers are not of one argument, or an index is not known to be within a range.
-    """
-    indices = [roles["offsets"]] if "offsets" in roles else []
-    pointer = roles["pointer"]
-    while (made := pointer.definition) is not None:
-        if made.name == "tt.addptr":
-            indices.append(made.operands[1])
-        elif not made.traits.shape:
-            return None
-        pointer = made.operands[0]
-    ranges = [integer_range(index, flow) for index in indices]
-    if flow.into(pointer) or not indices or None in ranges:
-        return None
-    return element_bytes * (1 + sum(found.high - found.low for found in ranges if found))
 
 
 def _is_barrier(function: SsaFunction, value: Value) -> bool:

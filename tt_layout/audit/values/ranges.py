@@ -23,14 +23,14 @@ ROUNDS = 40
 """Passes over what a value is made of, until what loops carry has to be settled."""
 
 
-class Range(NamedTuple):
+class IntegerRange(NamedTuple):
     """Integers from one to another, both included."""
 
     low: int
     high: int
 
 
-def integer_range(value: Value, flow: ControlFlow) -> Range | None:
+def integer_range(value: Value, flow: ControlFlow) -> IntegerRange | None:
     """Return the range of a number, or of the elements of a tensor.
 
     Args:
@@ -41,7 +41,7 @@ def integer_range(value: Value, flow: ControlFlow) -> Range | None:
         What the value is in, whatever is loaded; None where that is no more than its type says.
     """
     order = [*backward_slice([value], flow, lambda operation: _rule(operation) is not None)][::-1]
-    ranges: dict[Value, Range] = {}
+    ranges: dict[Value, IntegerRange] = {}
     for _ in range(ROUNDS):
         before = dict(ranges)
         for one in order:
@@ -55,7 +55,9 @@ def integer_range(value: Value, flow: ControlFlow) -> Range | None:
     return None
 
 
-def _becomes(value: Value, flow: ControlFlow, ranges: dict[Value, Range]) -> Iterator[Range]:
+def _becomes(
+    value: Value, flow: ControlFlow, ranges: dict[Value, IntegerRange]
+) -> Iterator[IntegerRange]:
     """Yield the ranges of what a value may become, as far as they are known by now."""
     edges, made = flow.into(value), value.definition
     if edges:
@@ -66,7 +68,7 @@ def _becomes(value: Value, flow: ControlFlow, ranges: dict[Value, Range]) -> Ite
         yield rule(made, [ranges[operand] for operand in made.operands]) or _of_type(value)
 
 
-def _counted(value: Value) -> Range | None:
+def _counted(value: Value) -> IntegerRange | None:
     """Return the range of the variable of a loop whose bounds are constants."""
     owner = value.owner
     loop = owner.owner if isinstance(owner, Block) else None
@@ -77,99 +79,103 @@ def _counted(value: Value) -> Range | None:
     if len(numbers) < BOUNDS or None in numbers:
         return None
     first, end, _ = (number or 0 for number in numbers)
-    return Range(first, max(first, end - 1))
+    return IntegerRange(first, max(first, end - 1))
 
 
-def _hull(ranges: Sequence[Range]) -> Range | None:
+def _hull(ranges: Sequence[IntegerRange]) -> IntegerRange | None:
     if not ranges:
         return None
-    return Range(min(one.low for one in ranges), max(one.high for one in ranges))
+    return IntegerRange(min(one.low for one in ranges), max(one.high for one in ranges))
 
 
-def _of_type(value: Value) -> Range:
+def _of_type(value: Value) -> IntegerRange:
     half = 1 << ((value.type.integer_bits or 64) - 1)
-    return Range(-half, half - 1)
+    return IntegerRange(-half, half - 1)
 
 
 # -- operations ------------------------------------------------------------------------------------
 
-_Rule = Callable[[SsaOperation, Sequence[Range]], Range | None]
+_Rule = Callable[[SsaOperation, Sequence[IntegerRange]], IntegerRange | None]
 """From an operation and the ranges of its operands to that of its result; None if not known."""
 
 
-def _constant(operation: SsaOperation, _: Sequence[Range]) -> Range | None:
+def _constant(operation: SsaOperation, _: Sequence[IntegerRange]) -> IntegerRange | None:
     number = constant_value(operation.attributes.get("value"))
-    return Range(number, number) if number is not None else None
+    return IntegerRange(number, number) if number is not None else None
 
 
-def _numbered(operation: SsaOperation, _: Sequence[Range]) -> Range | None:
+def _numbered(operation: SsaOperation, _: Sequence[IntegerRange]) -> IntegerRange | None:
     first, end = operation.integer("start"), operation.integer("end")
-    return Range(first, end - 1) if first is not None and end is not None else None
+    return IntegerRange(first, end - 1) if first is not None and end is not None else None
 
 
-def _same(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+def _same(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
     return _hull(operands)
 
 
-def _unsigned(operation: SsaOperation, operands: Sequence[Range]) -> Range | None:
+def _unsigned(operation: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
     bits = operation.operands[0].type.integer_bits or 64
-    return operands[0] if operands[0].low >= 0 else Range(0, (1 << bits) - 1)
+    return operands[0] if operands[0].low >= 0 else IntegerRange(0, (1 << bits) - 1)
 
 
-def _chosen(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+def _chosen(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
     return _hull(operands[1:])
 
 
 def _at_corners(function: Callable[[int, int], int]) -> _Rule:
     """Return the rule of a function that is monotonic in each of its operands."""
 
-    def rule(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+    def rule(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
         numbers = [function(a, b) for a, b in product(*operands)]
-        return Range(min(numbers), max(numbers))
+        return IntegerRange(min(numbers), max(numbers))
 
     return rule
 
 
-def _quotient(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+def _quotient(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
     number, divisor = operands
     if divisor.low < 1:
         return None
     numbers = [abs(a) // b * (1 if a >= 0 else -1) for a, b in product(number, divisor)]
-    return Range(min(numbers), max(numbers))
+    return IntegerRange(min(numbers), max(numbers))
 
 
-def _rest(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+def _rest(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
     number, divisor = operands
     if divisor.low < 1:
         return None
     most = divisor.high - 1
-    return Range(-most if number.low < 0 else 0, min(most, max(0, number.high)))
+    return IntegerRange(-most if number.low < 0 else 0, min(most, max(0, number.high)))
 
 
-def _unsigned_rest(operation: SsaOperation, operands: Sequence[Range]) -> Range | None:
+def _unsigned_rest(
+    operation: SsaOperation, operands: Sequence[IntegerRange]
+) -> IntegerRange | None:
     _, divisor = operands
-    return Range(0, divisor.high - 1) if divisor.low >= 1 else None
+    return IntegerRange(0, divisor.high - 1) if divisor.low >= 1 else None
 
 
-def _masked(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+def _masked(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
     masks = [one.high for one in operands if one.low >= 0]
-    return Range(0, min(masks)) if masks else None
+    return IntegerRange(0, min(masks)) if masks else None
 
 
-def _combined(_: SsaOperation, operands: Sequence[Range]) -> Range | None:
+def _combined(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
     if min(one.low for one in operands) < 0:
         return None
-    return Range(0, (1 << max(one.high for one in operands).bit_length()) - 1)
+    return IntegerRange(0, (1 << max(one.high for one in operands).bit_length()) - 1)
 
 
-def _shifted_right(operation: SsaOperation, operands: Sequence[Range]) -> Range | None:
+def _shifted_right(
+    operation: SsaOperation, operands: Sequence[IntegerRange]
+) -> IntegerRange | None:
     number, by = operands
     bits = operation.operands[0].type.integer_bits or 64
     if by.low < 0 or by.high >= bits:
         return None
     if operation.name.endswith("shrui") and number.low < 0:
-        return Range(0, ((1 << bits) - 1) >> by.low)
-    return Range(min(number.low >> n for n in by), max(number.high >> n for n in by))
+        return IntegerRange(0, ((1 << bits) - 1) >> by.low)
+    return IntegerRange(min(number.low >> n for n in by), max(number.high >> n for n in by))
 
 
 _RULES: dict[str, _Rule] = in_every_spelling(

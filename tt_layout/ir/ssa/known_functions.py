@@ -10,6 +10,15 @@ draft of the first has its operations, with numbers for values and places relati
     %7 = tt.splat %5 : i32 -> tensor<64xi32, #blocked>
 
 The text itself is not kept, a digest of it is.
+
+Operations that are computed alike have one number, in a function, in an edited text, and where
+passes unroll a loop: accesses to global memory of one number cost the same, wherever they stand.
+
+    %a = tt.load %p : tensor<64x!tt.ptr<f16>, #blocked>     a number
+    %b = tt.load %p : tensor<64x!tt.ptr<f16>, #blocked>     the same, here or in an edited text
+    %c = tt.load %q : tensor<64x!tt.ptr<f16>, #blocked>     another, as %q is another sum
+
+What a region computes, or is in one, has none: it follows from all that is in the region.
 """
 
 from __future__ import annotations
@@ -17,10 +26,11 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute
@@ -35,6 +45,11 @@ from tt_layout.ir.ssa.model import (
     connect,
 )
 from tt_layout.mlir.source import UNPLACED
+
+T = TypeVar("T")
+
+MAX_NUMBERS = 1 << 17
+"""Operations that are told apart; then all are forgotten."""
 
 MIN_LENGTH = 1 << 10
 """Characters of a function that is kept; shorter ones are read as fast."""
@@ -442,3 +457,73 @@ def _in_module(plain: SsaFunction, module: Module) -> SsaFunction:
         resolve_location=meanings.location,
         plain=plain,
     )
+
+
+# -- operations that are computed alike ------------------------------------------------------------
+
+
+class KnownAnswers(Generic[T]):
+    """Answers about operations by what they are computed from."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._next = count()
+        self._answers: dict[Hashable, dict[Hashable, T]] = {}
+
+    def within(self, context: Hashable) -> dict[Hashable, T]:
+        """Return the answers that hold under a context."""
+        return self._answers.setdefault(context, {})
+
+    def numbers(self, function: SsaFunction) -> Mapping[SsaOperation, int]:
+        """Return a number for each operation that follows from its operands alone.
+
+        Types are told apart as they are written: aliases are for the context.
+        """
+        if len(self._numbers) > MAX_NUMBERS:
+            self._numbers.clear()
+            self._answers.clear()
+        values = {
+            value: self._number((at, value.name, value.text, *_plain(attributes)))
+            for at, (value, attributes) in enumerate(
+                zip(function.arguments, function.argument_attributes)
+            )
+        }
+        found: dict[SsaOperation, int] = {}
+        for block in function.body if len(function.body) == 1 else ():
+            for operation in block.operations:
+                number = self._operation(function, operation, values)
+                if number is not None:
+                    found[operation] = number
+                    for at, result in enumerate(operation.results):
+                        values[result] = self._number((number, at))
+        return found
+
+    def _operation(
+        self, function: SsaFunction, operation: SsaOperation, values: Mapping[Value, int]
+    ) -> int | None:
+        operands = tuple([values.get(value) for value in operation.operands])
+        if operation.regions or None in operands:
+            return None
+        kept: list[Hashable] = []
+        for key, attribute in operation.attributes.items():
+            is_name = isinstance(attribute, str) and attribute[:1] == "%"
+            named = function.values.get(str(attribute)) if is_name else None
+            kept += _entry(key, attribute if named is None else values.get(named, -1))
+        types = tuple([value.text for value in (*operation.operands, *operation.results)])
+        return self._number((operation.name, operands, types, *kept))
+
+    def _number(self, what: Hashable) -> int:
+        number = self._numbers.get(what)
+        if number is None:
+            number = self._numbers[what] = next(self._next)  # never again that of another
+        return number
+
+
+def _plain(attributes: Mapping[str, Attribute]) -> Iterator[Hashable]:
+    for key, attribute in attributes.items():
+        yield from _entry(key, attribute)
+
+
+def _entry(key: str, attribute: Attribute) -> tuple[Hashable, ...]:
+    """Return an attribute in parts: 1 is not True."""
+    return key, attribute, attribute is True or attribute is False
