@@ -83,7 +83,7 @@ def test_check_keeps_what_is_found(run: Run, tmp_path: Path) -> None:
     head = " ".join(golden.partition("\n  1. ")[0].split())
     who, _, verdict = head.partition(": ")
     assert (who, verdict[:6]) == ("@matmul, sm90 (H200), 4 warps", "about ")
-    assert verdict.endswith("3 stages, 6 CTAs on a multiprocessor; 1 change of the program to try")
+    assert verdict.endswith("DRAM takes the rest; 1 change of the program to try")
     assert "\n  1. make.py:54:24, line 83: tt.load loads 2 bytes per instruction" in golden
     assert run("check").status == 0
     dump = tmp_path / "matmul.ttgir"

@@ -162,7 +162,9 @@ def reached_bytes(roles: Mapping[str, Value], element_bytes: int, flow: ControlF
         elif not made.traits.shape:
             return None
         pointer = made.operands[0]
+    if flow.into(pointer):
+        return None
     ranges = [integer_range(index, flow) for index in indices]
-    if flow.into(pointer) or not indices or None in ranges:
+    if not ranges or None in ranges:
         return None
     return element_bytes * (1 + sum(found.high - found.low for found in ranges if found))

@@ -335,7 +335,7 @@ def _is_pooled(operation: SsaOperation) -> bool:
     return operation.traits.partitions and "requestedRegisters" in operation.attributes
 
 
-class _Table(NamedTuple):
+class _LookupTable(NamedTuple):
     """A piece of memory within which all addresses of an access are.
 
     Attributes:
@@ -490,7 +490,7 @@ class _StepReader:
         info = address_info(kernel, access.roles, access.width)
         return sectors_apart(access.shape, info)
 
-    def _table(self, operation: SsaOperation) -> _Table | None:
+    def _table(self, operation: SsaOperation) -> _LookupTable | None:
         """Return what an access touches of a table whose indices are few, whatever is loaded."""
         kernel = self._audited.kernel(self._function)
         if kernel is None:
@@ -506,7 +506,7 @@ class _StepReader:
             pieces_of_table(access.shape, info, piece, size)
             for piece in (access.shape.line_bytes, access.shape.sector_bytes)
         )
-        return _Table(size, lines, sectors)
+        return _LookupTable(size, lines, sectors)
 
     @cached_property
     def _flow(self) -> ControlFlow:

@@ -182,7 +182,7 @@ def _launch_time(
     that is the part of the time in which memory is busy.  It is found from the time that it would
     take if all did.
     """
-    launch = _Launch(program, target, rates, timing, constants)
+    launch = _PacedLaunch(program, target, rates, timing, constants)
     walked = launch.walked(1)
     found = launch.timed(walked)
     busy = min(1.0, found.terms.get(DRAM, 0.0) / (found.seconds - found.terms[LAUNCH]))
@@ -191,7 +191,7 @@ def _launch_time(
     return launch.timed(launch.walked(busy))
 
 
-class _Launch:
+class _PacedLaunch:
     """A launch with the registers that its program is expected to need.
 
     Attributes:

@@ -19,7 +19,7 @@ from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow
 from tt_layout.ir.ssa.dataflow import backward_slice
 from tt_layout.ir.ssa.model import Block, SsaOperation, Value
 
-ROUNDS = 40
+ROUNDS = 16
 """Passes over what a value is made of, until what loops carry has to be settled."""
 
 
