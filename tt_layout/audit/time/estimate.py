@@ -17,18 +17,21 @@ from math import prod
 from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.bounds.bounds import Grid, programs_of
 from tt_layout.audit.bounds.footprint import Footprint, footprint
 from tt_layout.audit.bounds.sharing import ProgramSharing
 from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import (
+    PlacedAccess,
     address_info,
     pieces_of_table,
     placed_access,
     sectors_apart,
 )
 from tt_layout.audit.global_memory.operands import reached_bytes
+from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.occupancy import held_warps
 from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetails
@@ -43,7 +46,7 @@ from tt_layout.hardware import Target
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, integers
-from tt_layout.ir.ssa.control_flow import ControlFlow, ways
+from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
 from tt_layout.wording import count, durations
@@ -455,14 +458,16 @@ class _StepReader:
             sectors = _mean(details.total_sectors, runs, details.sectors)
             wavefronts = _mean(details.total_lsu_wavefronts, runs, details.lsu_wavefronts)
             depends_on_data = is_scattered or (sectors is not None and touched is None)
-            table = self._table(operation) if depends_on_data else None
+            placed = self._placed(operation) if depends_on_data else None
+            table = _table(*placed) if placed is not None else None
             if table is not None:
                 touched, is_scattered = table.bytes, False
                 sectors, wavefronts = table.sectors, table.lines
                 if table.bytes <= KEPT_TABLE:
                     sectors = min(sectors, table.bytes / details.sector_bytes / max(1, runs or 1))
             elif is_scattered and row.cost is not None:
-                sectors, wavefronts = self._sectors_apart(operation), row.cost.cycles
+                sectors = sectors_apart(placed[1].shape, placed[2]) if placed is not None else None
+                wavefronts = row.cost.cycles
             sectors = sectors * details.sector_bytes if sectors is not None else None
         if touched is None and isinstance(details, TmaDetails):
             touched = self._tensor_bytes(operation, kind)
@@ -479,38 +484,17 @@ class _StepReader:
             is_scattered=is_scattered,
         )
 
-    def _sectors_apart(self, operation: SsaOperation) -> float | None:
-        """Return the sectors of an execution, where loaded numbers say where its runs begin."""
+    def _placed(
+        self, operation: SsaOperation
+    ) -> tuple[AccessAnalysis, PlacedAccess, AxisInfo] | None:
+        """Return an access as its function has it, what its lanes do, and its addresses."""
         kernel = self._audited.kernel(self._function)
         if kernel is None:
             return None
         access = placed_access(kernel, operation)
         if access.shape.too_large is not None:
             return None
-        info = address_info(kernel, access.roles, access.width)
-        return sectors_apart(access.shape, info)
-
-    def _table(self, operation: SsaOperation) -> _LookupTable | None:
-        """Return what an access touches of a table whose indices are few, whatever is loaded."""
-        kernel = self._audited.kernel(self._function)
-        if kernel is None:
-            return None
-        access = placed_access(kernel, operation)
-        if access.shape.too_large is not None:
-            return None
-        size = reached_bytes(access.roles, access.width.element_bytes, self._flow)
-        if size is None:
-            return None
-        info = address_info(kernel, access.roles, access.width)
-        lines, sectors = (
-            pieces_of_table(access.shape, info, piece, size)
-            for piece in (access.shape.line_bytes, access.shape.sector_bytes)
-        )
-        return _LookupTable(size, lines, sectors)
-
-    @cached_property
-    def _flow(self) -> ControlFlow:
-        return ControlFlow(self._function)
+        return kernel, access, address_info(kernel, access.roles, access.width)
 
     @cached_property
     def _sharing(self) -> ProgramSharing:
@@ -543,6 +527,18 @@ class _StepReader:
             return ""
         memory = (value for value in operation.operands if _is_barrier(self._function, value))
         return next((_root(value).name for value in memory), "")
+
+
+def _table(kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> _LookupTable | None:
+    """Return what an access touches of a table whose indices are few, whatever is loaded."""
+    size = reached_bytes(access.roles, access.width.element_bytes, kernel.sources.flow)
+    if size is None:
+        return None
+    lines, sectors = (
+        pieces_of_table(access.shape, info, piece, size)
+        for piece in (access.shape.line_bytes, access.shape.sector_bytes)
+    )
+    return _LookupTable(size, lines, sectors)
 
 
 def _is_scattered(details: Details | None) -> bool:
