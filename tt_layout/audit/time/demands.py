@@ -130,10 +130,8 @@ _FROM_INTEGER = ("arith.sitofp", "arith.uitofp")
 _SUMS = ("arith.addi", "arith.subi")
 _HALVES = ("f16", "bf16")
 _MULTIPLICATIONS = ("arith.muli", "tt.mulhiui")
-_LOGIC = tuple(
-    f"arith.{name}" for name in ("andi", "ori", "xori", "shli", "shrsi", "shrui", "cmpi")
-)
 _BITWISE = ("arith.andi", "arith.ori", "arith.xori")
+_LOGIC = (*_BITWISE, "arith.shli", "arith.shrsi", "arith.shrui", "arith.cmpi")
 
 
 class Pricing:
