@@ -124,6 +124,12 @@ def _trained(function: Callable[..., Any], *inputs: torch.Tensor) -> Callable[[]
     return run
 
 
+def _rotated(rotary: Callable[..., Any]) -> Callable[[], Any]:
+    """Return a function that turns heads of 128 numbers by angles of their places."""
+    x, cosines, sines = _random(4, 4096, 16, 128), _random(4096, 64), _random(4096, 64)
+    return lambda: rotary(x, cosines, sines)
+
+
 def _module(name: str) -> Any:
     return importlib.import_module(name)
 
@@ -217,9 +223,7 @@ def fla_retention() -> Callable[[], Any]:
 
 @_workload
 def fla_rotary() -> Callable[[], Any]:
-    rotary = _module("fla.modules.rotary").rotary_embedding
-    x, cosines, sines = _random(4, 4096, 16, 128), _random(4096, 64), _random(4096, 64)
-    return lambda: rotary(x, cosines, sines)
+    return _rotated(_module("fla.modules.rotary").rotary_embedding)
 
 
 @_workload
@@ -417,9 +421,7 @@ def flash_cross_entropy() -> Callable[[], Any]:
 
 @_workload
 def flash_rotary() -> Callable[[], Any]:
-    rotary = _module("flash_attn.ops.triton.rotary").apply_rotary
-    x, cosines, sines = _random(4, 4096, 16, 128), _random(4096, 64), _random(4096, 64)
-    return lambda: rotary(x, cosines, sines)
+    return _rotated(_module("flash_attn.ops.triton.rotary").apply_rotary)
 
 
 @_workload
