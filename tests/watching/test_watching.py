@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -231,6 +232,32 @@ def test_reports_are_written_as_their_name_ends(kernel: Any, tmp_path: Path, nam
         assert one["launches"] == [
             {"grid": [5, 1, 1], "values": {"x": 16, "s": 2, "size": 1024}, "count": 1}
         ]
+
+
+def test_a_report_without_a_place_is_told_at_the_start_and_kept_aside(
+    kernel: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (aside := tmp_path / "aside").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(aside))
+    with tt_layout.watch(out=tmp_path):
+        told = f"tt-layout: warning: no report can be written to {tmp_path}: Is a directory\n"
+        assert capsys.readouterr().err == told
+        kernel.run(Tensor(), 2, grid=(1,), warmup=False)
+    [kept] = aside.glob("tt-layout-*")
+    assert "strided" in kept.read_text()
+    assert capsys.readouterr().err.endswith(f"it is in {kept}\n")
+
+
+def test_the_folder_of_a_report_is_made_at_the_start(
+    kernel: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "no" / "such" / "k.json"
+    with tt_layout.watch(out=out):
+        assert out.parent.is_dir()
+        assert not out.exists()
+        kernel.run(Tensor(), 2, grid=(1,), warmup=False)
+    assert json.loads(out.read_text())["kernels"]
+    assert capsys.readouterr().err == ""
 
 
 def test_a_fork_in_the_middle_reports_nothing(kernel: Any, tmp_path: Path) -> None:
