@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from functools import partial
 
 import pytest
 from tiers import slow
@@ -12,8 +13,11 @@ from work import calls_of
 
 from tt_layout import LayoutError, parse_layout
 from tt_layout.analyses.shared_memory.banks import bank_conflicts
+from tt_layout.analyses.shared_memory.candidates import SwizzleProblem
 from tt_layout.analyses.shared_memory.swizzle import FAMILIES, find_swizzle
 from tt_layout.cli.main import main
+from tt_layout.encodings import DistributedEncoding, SharedEncoding
+from tt_layout.hardware import find_target
 
 BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"
 ROWS = BLOCKED.format([1, 8], [4, 8], [4, 1], [1, 0])
@@ -292,3 +296,19 @@ def test_a_tensor_of_one_element_has_nothing_to_swizzle() -> None:
     )
     with pytest.raises(LayoutError, match="a tensor of one element has no bank conflicts"):
         find_swizzle([rows], [rows], [1], elem_bytes=4)
+
+
+def test_of_a_layout_above_what_is_known_not_all_accesses_are_evaluated() -> None:
+    """Conflicts of the store alone decide where they take as long as all of the best."""
+    rows, columns = map(parse_layout, (ROWS, COLUMNS))
+    plain = parse_layout(members("swizzled", [64, 64], 2)[0])
+    assert isinstance(rows, DistributedEncoding)
+    assert isinstance(columns, DistributedEncoding)
+    assert isinstance(plain, SharedEncoding)
+    problem = SwizzleProblem([rows], [columns], (64, 64), 2, find_target("sm90"))
+    store, load = problem.evaluate(plain, ()).accesses
+    whole, weights = 3 * store.wavefronts + load.wavefronts, (3, 1)
+    assert problem.wavefronts_below(whole + 1, plain, weights) == whole
+    assert problem.wavefronts_below(whole, plain, weights) is None
+    work = partial(problem.wavefronts_below, 3 * store.wavefronts, plain, weights)
+    assert calls_of(work) < calls_of(partial(problem.evaluate, plain, ()))

@@ -57,13 +57,14 @@ def test_the_first_instruction_of_a_part_begins_where_the_part_does() -> None:
     ],
 )
 def test_buffers_at_different_times_share_memory(buffers: list[Buffer], offsets: list[int]) -> None:
-    assert place_buffers(buffers) == offsets
+    assert place_buffers(tuple(buffers)) == tuple(offsets)
 
 
 @pytest.mark.parametrize("first", [128, 1024, 1152])
 def test_pieces_of_a_tensor_lie_in_partitions_of_their_own(first: int) -> None:
     """Whatever lies before them: the second begins with the partition behind that of the first."""
-    buffers = [Buffer(first, 16, (0, 9)), *(Buffer(64, 16, (0, 9), tensor=1) for _ in range(2))]
+    pieces_of_one = (Buffer(64, 16, (0, 9), tensor=1) for _ in range(2))
+    buffers = Buffer(first, 16, (0, 9)), *pieces_of_one
     before, *pieces = place_buffers(buffers, 1024)
     assert (before, pieces) == (0, [first, (first // 1024 + 1) * 1024])
 

@@ -53,13 +53,13 @@ def run(
 def advised(monkeypatch: pytest.MonkeyPatch) -> set[int]:
     """The lines of the modules for whose findings suggestions were looked for."""
     lines: set[int] = set()
-    suggestions = Adviser.suggestions
+    best = Adviser.best
 
     def noted(adviser: Adviser, finding: object) -> object:
         lines.add(adviser.audit.module.line)
-        return suggestions(adviser, finding)  # type: ignore[arg-type]
+        return best(adviser, finding)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Adviser, "suggestions", noted)
+    monkeypatch.setattr(Adviser, "best", noted)
     return lines
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class Buffer(NamedTuple):
     tensor: int | None = None
 
 
-def place_buffers(buffers: Sequence[Buffer], partition_bytes: int = 0) -> list[int]:
+@lru_cache(maxsize=64)  # of an edited text, and of other layouts of one size, buffers are as before
+def place_buffers(buffers: tuple[Buffer, ...], partition_bytes: int = 0) -> tuple[int, ...]:
     """Return the offset of each buffer.
 
     Args:
@@ -55,14 +56,14 @@ def place_buffers(buffers: Sequence[Buffer], partition_bytes: int = 0) -> list[i
 
     Example:
         >>> large = [Buffer(512, 16, live) for live in [(1, 2), (3, 5)]]
-        >>> place_buffers([Buffer(64, 16, (0, 4)), *large])
-        [512, 0, 0]
+        >>> place_buffers((Buffer(64, 16, (0, 4)), *large))
+        (512, 0, 0)
     """
     if not buffers:
-        return []
+        return ()
     by_size = sorted(range(len(buffers)), key=lambda number: -buffers[number].size)
     placed = _Placement([buffers[number] for number in by_size], partition_bytes).offsets()
-    return [offset for _, offset in sorted(zip(by_size, placed))]
+    return tuple(offset for _, offset in sorted(zip(by_size, placed)))
 
 
 def _meet(first: Interval, second: Interval) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,7 +73,7 @@ class SwizzleProblem:
     ) -> None:
         self.shape, self.elem_bytes, self.target = tuple(shape), elem_bytes, target
         self.registers: list[tuple[LinearLayout, bool]] = []
-        self._known: dict[LinearLayout, list[AccessMap]] = {}
+        self._known: dict[tuple[int, LinearLayout], AccessMap] = {}
         for layouts, is_store in ((writers, True), (readers, False)):
             for layout in layouts:
                 linear = layout.to_linear_layout(shape, element_bits=8 * elem_bytes)
@@ -94,22 +94,44 @@ class SwizzleProblem:
             LayoutError: the layout does not fit the tensor, or a warp the target, or an access
                 would be misaligned and trap.
         """
-        memory = encoding.to_linear_layout(self.shape, element_bits=8 * self.elem_bytes)
-        accesses = []
-        for offsets, (_, is_store) in zip(self._offsets(memory), self.registers):
-            offsets = replace(offsets, padding=encoding.padding)
-            accesses.append(cost(offsets, self.target, is_store=is_store))
-            if accesses[-1].instruction.is_misaligned:
-                raise LayoutError(f"{encoding} makes accesses misaligned")
+        memory = self._memory(encoding)
+        accesses = tuple(self._accesses(encoding, memory))
         slots = padded_size(memory.get_in_dim_size("offset"), encoding.padding)
-        return SwizzleCandidate(encoding, tuple(accesses), slots * self.elem_bytes, simplicity)
+        return SwizzleCandidate(encoding, accesses, slots * self.elem_bytes, simplicity)
 
-    def _offsets(self, memory: LinearLayout) -> list[AccessMap]:
-        """Return the offsets of every access; cached by the linear layout of the memory."""
-        if memory not in self._known:
-            self._known[memory] = [
-                access_map(linear, memory, self.elem_bytes) for linear, _ in self.registers
-            ]
-            for offsets in self._known[memory]:
-                fitting_target(offsets, self.target)
-        return self._known[memory]
+    def wavefronts_below(
+        self, most: float, encoding: SharedEncoding, weights: Sequence[int]
+    ) -> int | float | None:
+        """Return the weighted sum of the wavefronts of the accesses with a shared layout.
+
+        None where it is not below what is known already: then not all accesses are evaluated.
+
+        Raises:
+            LayoutError: as `evaluate`.
+        """
+        total: int | float = 0
+        for weight, access in zip(weights, self._accesses(encoding, self._memory(encoding))):
+            total += weight * access.wavefronts
+            if total >= most:
+                return None
+        return total
+
+    def _memory(self, encoding: SharedEncoding) -> LinearLayout:
+        return encoding.to_linear_layout(self.shape, element_bits=8 * self.elem_bytes)
+
+    def _accesses(self, encoding: SharedEncoding, memory: LinearLayout) -> Iterator[Access]:
+        for number, (_, is_store) in enumerate(self.registers):
+            offsets = replace(self._offsets(number, memory), padding=encoding.padding)
+            access = cost(offsets, self.target, is_store=is_store)
+            if access.instruction.is_misaligned:
+                raise LayoutError(f"{encoding} makes accesses misaligned")
+            yield access
+
+    def _offsets(self, number: int, memory: LinearLayout) -> AccessMap:
+        """Return the offsets of an access; cached by the linear layout of the memory."""
+        key = number, memory
+        if key not in self._known:
+            registers, _ = self.registers[number]
+            self._known[key] = access_map(registers, memory, self.elem_bytes)
+            fitting_target(self._known[key], self.target)
+        return self._known[key]

@@ -304,7 +304,7 @@ class _Allocator:
         if len(stated) == len(sizes) <= MAX_BUFFERS:
             kinds = list(AllocationKind)
             order = sorted(range(len(needs)), key=lambda k: kinds.index(allocations[k].kind))
-            buffers = [needs[k].buffer() for k in order]
+            buffers = tuple(needs[k].buffer() for k in order)
             offsets = place_buffers(buffers, self._target.shared_partition_bytes)
             for k, offset in zip(order, offsets):
                 allocations[k] = allocations[k]._replace(offset=offset)

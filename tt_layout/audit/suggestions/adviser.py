@@ -76,7 +76,7 @@ class Adviser:
 
     def suggestions(self, finding: Finding) -> list[Suggestion]:
         """Return cheaper alternatives, the best first."""
-        return list(self._once("suggestions", finding, self._suggestions))
+        return list(self._once("suggestions", finding, lambda one: tuple(self._with_room(one))))
 
     def share(self, finding: Finding, suggestion: Suggestion) -> Share:
         """Return the part of a kernel's time that a suggestion for a finding saves.
@@ -176,7 +176,7 @@ class Adviser:
 
     def best(self, finding: Finding) -> Suggestion | None:
         """Return the suggestion that saves most; None where none that was costed saves any."""
-        return next(iter(self.suggestions(finding)), None)
+        return self._once("best", finding, lambda one: next(self._with_room(one), None))
 
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return a program's cost as it is, and with a suggestion carried out."""
@@ -226,18 +226,20 @@ class Adviser:
         reasons = (candidate.reason(finding, self._advice) for candidate in finding.occurrences)
         return next((reason for reason in reasons if reason is not None), None)
 
-    def _suggestions(self, finding: Finding) -> tuple[Suggestion, ...]:
+    def _with_room(self, finding: Finding) -> Iterator[Suggestion]:
+        """Yield the suggestions for which there is room: who wants the best asks for no other."""
+        for suggestion in self._once("tried", finding, self._tried):
+            if self._has_room(finding, suggestion):
+                yield suggestion
+
+    def _tried(self, finding: Finding) -> tuple[Suggestion, ...]:
         if self._advice is None:
             return ()
         attempts = (
             candidate.suggestions(finding, self._advice) for candidate in finding.occurrences
         )
         tried = next((suggestions for suggestions in attempts if suggestions), ())
-        return tuple(
-            candidate
-            for candidate in tried
-            if not is_risky(candidate) and self._has_room(finding, candidate)
-        )
+        return tuple(suggestion for suggestion in tried if not is_risky(suggestion))
 
     def _has_room(self, finding: Finding, suggestion: Suggestion) -> bool:
         """Tell whether a program has the registers and the memory for a suggestion."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from math import prod
+from math import inf, prod
 from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -331,18 +331,18 @@ def _best_of(
     least: float,
 ) -> SharedEncoding | None:
     """Return the cheapest of some layouts; the first that needs no more than the least."""
-    best: tuple[float, SharedEncoding] | None = None
+    best: SharedEncoding | None = None
+    fewest: float = inf
     for encoding in candidates:
         try:
-            candidate = problem.evaluate(encoding, ())
+            cost = problem.wavefronts_below(fewest, encoding, weights)
         except LayoutError:
             continue
-        cost = sum(w * access.wavefronts for w, access in zip(weights, candidate.accesses))
-        if best is None or cost < best[0]:
-            best = cost, encoding
-        if cost <= least:
-            break
-    return best[1] if best is not None else None
+        if cost is not None:
+            best, fewest = encoding, cost
+            if cost <= least:
+                break
+    return best
 
 
 def _members(problem: SwizzleProblem, family: str) -> Iterator[SharedEncoding]:
@@ -398,11 +398,16 @@ def is_narrowed(before: Cost | None, after: Cost | None) -> bool:
 
 def _keeps_multiplications(concluded: Conclusions, trial: Trial) -> bool:
     """Tell whether the matrix instructions stay as they are."""
-    if not concluded.multiplications:
+    before = concluded.multiplications
+    if not any(_is_exchanged(product, trial.exchange) for product in before):
         return True
-    return list(map(_instruction, concluded.multiplications)) == [
-        _instruction(product) for product in multiplications(trial)
-    ]
+    return list(map(_instruction, before)) == list(map(_instruction, multiplications(trial)))
+
+
+def _is_exchanged(product: Multiplication, exchange: Exchange) -> bool:
+    """Tell whether an operand, the result or a scale has a layout that is exchanged."""
+    matrices = product.a, product.b, product.d, *(product.scales or ())
+    return any(exchange.encoding(matrix.encoding) is not matrix.encoding for matrix in matrices)
 
 
 def _instruction(product: Multiplication) -> tuple[object, ...]:
