@@ -845,6 +845,24 @@ class TestReports:
             below,
         )
 
+    def test_a_function_that_is_called_has_no_launch_of_its_own(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        tensor, other = "tensor<512xf32, #b>", "tensor<512xf32, #c>"
+        moved = f"%m = ttg.convert_layout %y : {tensor} -> {other}"
+        part = f"tt.func private @part(%y: {tensor}) {{\n{moved}\ntt.return\n}}\n}}"
+        whole = kernel(f"tt.call @part(%x) : ({tensor}) -> ()").rstrip()
+        columns = "threadsPerWarp = [32], warpsPerCTA = [4], order = [0]"
+        path = tmp_path / "k"
+        path.write_text(
+            f"#c = #ttg.blocked<{{sizePerThread = [1], {columns}}}>\n"
+            + whole.removesuffix("}")
+            + part
+        )
+        own, called = run("audit", str(path), "--grid", "132").out.split("\n@part")
+        assert re.search(r"no estimate of its time: line \d+: a function that is called", own)
+        assert "no estimate of its time: it is no kernel: @f calls it" in called
+
     def test_a_bound_of_what_the_first_cache_holds_is_none(self) -> None:
         found = estimated(kernel(chain(4)), grid=(65536,))
         [audit] = tt_layout.audit_ir(kernel(chain(4))).audits

@@ -365,6 +365,14 @@ class AuditedModule:
         return self.shared.reader.functions(self.module)
 
     @cached_property
+    def callers(self) -> Mapping[str, str]:
+        """Names of functions that others of the module call, each with that of the first caller."""
+        from tt_layout.ir.ssa.control_flow import calls
+
+        found = calls(self.functions) if len(self.functions) > 1 else ()
+        return {call.callee.name: call.caller.name for call in reversed([*found])}
+
+    @cached_property
     def _in_full(self) -> dict[tuple[int, int], FullOperation]:
         return {
             (full.operation.line, full.operation.column): full

@@ -201,6 +201,9 @@ def kernel_estimate(
         return NoEstimate(reason="it is in no function")
     if (audit.module.number("num-ctas") or 1) > 1:
         return NoEstimate(reason="programs of several CTAs were not measured")
+    caller = audit.audited.callers.get(symbol)
+    if caller is not None:
+        return NoEstimate(reason=f"it is no kernel: @{caller} calls it")
     refused = _refused_grid(audit, grid)
     if refused is not None:
         return NoEstimate(reason=refused)
