@@ -28,6 +28,8 @@ class Timing:
         spilled: bytes that a multiprocessor writes to local memory, and reads, in a cycle.
         schedulers: of a multiprocessor, each of which issues an instruction in a cycle.
         instruction: cycles for which a warp's instruction takes its scheduler, at least.
+        code: bytes of instructions that a multiprocessor keeps.
+        fetched: bytes of others that it gets in a cycle.
         special: cycles of a scheduler's special functions for a warp's instruction.
         integer: cycles for which an integer instruction other than an addition takes its pipe.
         alu, special_latency, shared, shuffle, l1, l2, dram, matrix, atomic: latencies; of DRAM
@@ -56,6 +58,8 @@ class Timing:
     spilled: float = 31
     schedulers: int = 4
     instruction: float = 1
+    code: float = 40e3
+    fetched: float = 10
     special: float = 8
     integer: float = 2
     alu: float = 4.65

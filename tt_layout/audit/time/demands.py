@@ -50,6 +50,7 @@ class Demand(NamedTuple):
         issue: cycles of the pipes of each warp, one instruction behind the other.
         logic, multiplied: those of them in which integers are compared, chosen and combined by
             bits, and multiplied: by pipes of their own, beside each other.
+        slow: those of other instructions that take twice as long as an addition.
         special: cycles of its special functions.
         lsu: wavefronts of all warps of the CTA.
         read, written: bytes that the second-level cache hands out, and takes.
@@ -64,6 +65,7 @@ class Demand(NamedTuple):
     issue: float = 0
     logic: float = 0
     multiplied: float = 0
+    slow: float = 0
     special: float = 0
     lsu: float = 0
     read: float = 0
@@ -235,10 +237,13 @@ class Pricing:
 
     def _combine(self, step: Step) -> Demand:
         """Price a reduction or scan without a cost of its exchange: within threads."""
-        operations = (
-            sum(2 if "cmp" in name or "select" in name else 1 for name in step.combines) or 1
+        slow = 2 * sum("cmp" in name or "select" in name for name in step.combines)
+        operations = len(step.combines) + slow / 2 or 1
+        return Demand(
+            issue=operations * step.inputs,
+            slow=slow * step.inputs,
+            latency=self._timing.alu * 6,
         )
-        return Demand(issue=operations * step.inputs, latency=self._timing.alu * 6)
 
     # -- memory ---------------------------------------------------------------------------------
 
@@ -335,20 +340,25 @@ class Pricing:
         shuffles = details.shuffles_per_warp or 0
         if not shuffles:
             return NOTHING
-        return Demand(issue=2 * shuffles, lsu=shuffles * self._warps, latency=timing.shuffle)
+        return Demand(
+            issue=2 * shuffles,
+            slow=2 * shuffles,
+            lsu=shuffles * self._warps,
+            latency=timing.shuffle,
+        )
 
     def _exchange(self, step: Step, details: ExchangeDetails) -> Demand:
         timing, count = self._timing, max(1, step.inputs)
-        operations = sum(
-            2 if "cmp" in name or "select" in name or "max" in name else 1 for name in step.combines
-        )
-        operations = max(1, operations) * (2 if step.name == "tt.scan" else 1)
+        slow = 2 * sum("cmp" in name or "select" in name or "max" in name for name in step.combines)
+        times = 2 if step.name == "tt.scan" else 1
+        operations = max(1, len(step.combines) + slow / 2) * times
         shuffles, results = details.shuffles_per_warp, max(1, step.registers)
         hops = min(5.0, max(1.0, shuffles / results)) if shuffles else 0.0
         chain = timing.alu * min(6.0, max(1, count.bit_length() - 1))
         wavefronts = details.wavefronts or 0
         return Demand(
             issue=operations * count + 2 * shuffles,
+            slow=slow * times * count + 2 * shuffles,
             lsu=shuffles * self._warps + wavefronts,
             latency=chain
             + hops * (timing.shuffle + timing.alu)

@@ -75,13 +75,17 @@ BESIDE = 2
 Set by hand on random numbers and a selection, which would come out a sixth too fast by 4.
 """
 
+INSTRUCTION = 16
+"""Bytes of an instruction since Volta."""
+
 PACED = 0.01
 """Part of a program's latency by which the pace of memory has to change it to be followed."""
 
 PROGRAMS = "starts of programs"
 LAUNCH = "launch"
 TENSOR = "tensor cores"
-BUSY = ("issue", "special functions", "LSU", "L2", TENSOR, "atomics")
+FETCH = "instructions fetched"
+BUSY = ("issue", FETCH, "special functions", "LSU", "L2", TENSOR, "atomics")
 TERMS = (LATENCY, *BUSY, SPILLS, DRAM, CONTENDED, PROGRAMS, LAUNCH)
 """What takes time: of a program alone, of all on a multiprocessor, of the launch."""
 
@@ -209,7 +213,12 @@ class _PacedLaunch:
         pricing = Pricing(timing, rates, constants, program.warps, self._steps)
         again = _again(program, target, rates, timing, self._resident)
         self._demands = _cached(program, prices(program, pricing), again)
-        self._parts = [_total(part, self._demands, program, timing) for part in _parts(program)]
+        fetched = _fetched(program, self._demands, timing)
+        self._parts = [
+            _total(part, self._demands, program, timing)
+            | {FETCH: sum(fetched[step] for step in part) / timing.fetched}
+            for part in _parts(program)
+        ]
         self._total = {name: sum(part[name] for part in self._parts) for name in self._parts[0]}
         self._moved = _moved(program, program.programs, self._total, again)
         self._slow = _slowness(program, timing)
@@ -471,6 +480,33 @@ def _total(
         "read": read,
         "written": written + sectors * SECTOR,
     }
+
+
+def _fetched(program: Program, demands: Mapping[Step, Demand], timing: Timing) -> dict[Step, float]:
+    """Return the bytes of instructions that each step's warps wait for in a program.
+
+    A loop finds in the cache what it keeps of all that the loop has; what is in no loop is run by
+    one program behind the other, with all that it has.
+    """
+    codes = {step: INSTRUCTION * _instructions(demands[step], timing) for step in program.walk()}
+    fetched: dict[Step, float] = {}
+
+    def visit(steps: Iterable[Step], size: float) -> None:
+        missed = max(0.0, 1 - timing.code / size) if size else 0.0
+        for step in steps:
+            fetched[step] = missed * codes[step] * step.runs * program.warps
+            for region in step.regions:
+                inner = sum(codes[one] for outer in region for one in outer.walk())
+                visit(region, inner if step.traits.loop else size)
+
+    visit(program.steps, sum(codes.values()))
+    return fetched
+
+
+def _instructions(demand: Demand, timing: Timing) -> float:
+    """Return the instructions of a warp: some take their pipe for longer than one cycle."""
+    slow = demand.logic + demand.multiplied + demand.slow
+    return demand.issue - slow * (1 - 1 / timing.integer)
 
 
 def _contended(program: Program, timing: Timing, demands: Mapping[Step, Demand]) -> float:
