@@ -240,7 +240,10 @@ class TestLaunch:
         assert found.launch.waves == pytest.approx(132 * 48 / 132 / found.launch.resident)
 
     def test_programs_on_a_multiprocessor_share_its_schedulers(self) -> None:
-        alone, together = (estimated(kernel(chain(2000)), grid=(132 * n,)) for n in (1, 16))
+        adds = [f"%c{k} = arith.addf %c{k - 1}, %x : tensor<512xf32, #b>" for k in range(1, 40)]
+        adds += ["%c = arith.addf %c39, %x : tensor<512xf32, #b>"]
+        body = "\n".join(["%c0 = arith.addf %a, %x : tensor<512xf32, #b>", *adds])
+        alone, together = (estimated(kernel(loop(body)), 50, (132 * n,)) for n in (1, 16))
         assert (alone.launch.waves, together.launch.waves) == (1 / 16, 1)
         issued = together.launch.terms["issue"]
         assert issued == pytest.approx(16 * alone.launch.terms["issue"])

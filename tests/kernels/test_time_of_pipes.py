@@ -7,7 +7,7 @@ import pytest
 import tt_layout
 from tt_layout.audit.time.constants import FITTED
 from tt_layout.audit.time.estimate import Estimate
-from tt_layout.audit.time.launch import CONTENDED, DRAM, LATENCY, launch_time
+from tt_layout.audit.time.launch import CONTENDED, DRAM, FETCH, LATENCY, launch_time
 from tt_layout.hardware import find_target
 
 HEAD = """
@@ -63,6 +63,32 @@ def test_a_pipe_multiplies_while_another_shifts() -> None:
     products, shifts = issued(*["muli"] * 64), issued(*["shli"] * 64)
     both = issued(*["muli", "shli"] * 64)
     assert max(products, shifts) < both < 0.9 * (products + shifts)
+
+
+@pytest.mark.parametrize(("operations", "lost"), [(500, 0), (1000, 0.375), (2000, 0.6875)])
+def test_instructions_that_the_cache_loses_are_fetched_again(operations: int, lost: float) -> None:
+    programs = 1 << 15
+    found = computed(*["shli"] * operations, programs=programs)
+    bytes_run = operations * 4 * 16 * 4 * programs / 132
+    assert found.terms.get(FETCH, 0) * 1.95e9 == pytest.approx(lost * bytes_run / 10, rel=0.05)
+
+
+def test_a_loop_finds_its_own_instructions_where_all_are_more_than_the_cache_holds() -> None:
+    loop = """
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %trips = arith.constant {} : i32
+    %float = arith.sitofp %x : tensor<512xi32, #b> to tensor<512xf32, #b>
+    %many = scf.for %i = %zero to %trips step %one iter_args(%s = %float)
+        -> (tensor<512xf32, #b>) : i32 {{{{
+      %t = arith.addf %s, %float : tensor<512xf32, #b>
+      scf.yield %t : tensor<512xf32, #b>
+    }}}}
+    tt.store %q, %{{}} : tensor<512x!tt.ptr<i32>, #b>
+    """
+    once, often = (computed(*["shli"] * 1000, last=loop.format(n)).terms for n in (1, 1000))
+    assert often["issue"] > 1.3 * once["issue"]
+    assert often[FETCH] == pytest.approx(once[FETCH], rel=1e-6)
 
 
 def test_memory_waits_for_a_program_to_ask_and_to_compute() -> None:

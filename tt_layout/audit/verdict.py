@@ -50,10 +50,18 @@ _SUBJECTS = {
     launch.PROGRAMS: "the start of programs",
     launch.LAUNCH: "the launch itself",
     "issue": "the issue of instructions",
+    launch.FETCH: "instructions that no cache holds",
 }
 """Term of an estimate -> what it is called in a sentence; the others by their names."""
 
-_PLURALS = (launch.SPILLS, launch.CONTENDED, "special functions", "tensor cores", "atomics")
+_PLURALS = (
+    launch.SPILLS,
+    launch.CONTENDED,
+    launch.FETCH,
+    "special functions",
+    "tensor cores",
+    "atomics",
+)
 
 _TERMS = {"FMA": "issue"}
 """Resource of a bound -> the term of an estimate, where their names differ."""

@@ -109,6 +109,7 @@ PerhapsNumber = Literal[
     "estimate_most_us",
     "estimate_exposed_latency_us",
     "estimate_issue_us",
+    "estimate_instructions_fetched_us",
     "estimate_special_functions_us",
     "estimate_lsu_us",
     "estimate_l2_us",
