@@ -19,7 +19,7 @@ from tt_layout.audit.operations.multiplications import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
 from tt_layout.audit.registers.live_ranges import Derivations, Numbers, live_ranges
 from tt_layout.hardware import find_target
-from tt_layout.hardware.compiler import RegisterDemand, RegisterLine
+from tt_layout.hardware.compiler import HeldRegisters, RegisterDemand, RegisterLine
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import Value
 
@@ -400,15 +400,15 @@ TRUTH = Path(__file__).parents[1] / "data" / "registers.jsonl.xz"
 
 
 def test_near_the_limit_a_kernel_without_loops_spills() -> None:
-    """From 0.75 of the limit on some do, from 1.4 on all did, as ptxas compiled them."""
+    """From 0.6 of the limit on some do, from 1.4 on all did, as ptxas compiled them."""
     line = find_target("sm90").compiler
     assert line is not None
-    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (306, 310, 590))
-    assert calm.needed < 0.75 * 255 <= may.needed < 1.4 * 255 <= spills.needed
+    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (240, 246, 590))
+    assert calm.needed < 0.6 * 255 <= may.needed < 1.4 * 255 <= spills.needed
     assert calm.high <= 255
     assert may.low <= 255 < may.high
     assert spills.low > 255
-    assert line.straight.range(RegisterDemand(310), 512).high < 512
+    assert line.straight.range(RegisterDemand(246), 512).high < 512
 
 
 def test_large_kernels_may_take_half_of_what_small_ones_suggest() -> None:
@@ -541,6 +541,75 @@ def test_exchanges_stores_and_functions_take_registers() -> None:
     """
     )
     assert pressure(reduced).needed <= plain - 10
+
+
+SUMMED = """%s = "tt.reduce"(%x) <{axis = 0 : i32}> ({
+^bb0(%l: f32, %r: f32):
+  %t = arith.addf %l, %r : f32
+  tt.reduce.return %t : f32
+}) : (tensor<4096xf32, #a>) -> f32
+"""
+WIDENED = "%y = arith.extf %x : tensor<4096xf16, #a> to tensor<4096xf32, #a>\n"
+
+
+def test_what_is_held_over_a_reduction_is_in_registers() -> None:
+    """Of 256 elements that are summed and stored afterwards ptxas spills some."""
+    body = LOAD + SUMMED + STORE.format("x")
+    elements = {"4096": "32768", "512x128": "64x128"}
+
+    def spills(body: str, target: str, head: str = HEAD) -> bool:
+        text = head.replace("TARGET", target) + body + FOOT
+        for before, after in elements.items():
+            text = text.replace(before, after)
+        [found] = module_registers(AuditedModule(parse_ir(text)[-1], SharedWork()))
+        return found.spills
+
+    assert spills(body, "cuda:90")
+    assert not spills(LOAD + STORE.format("x") + SUMMED, "cuda:90"), "held by nobody"
+    assert not spills(body, "hip:gfx942"), "it has 512"
+    narrow = LOAD.replace("f32", "f16") + WIDENED + SUMMED.replace("%x", "%y") + STORE.format("y")
+    head = HEAD.replace("4096x!tt.ptr<f32>", "4096x!tt.ptr<f16>")
+    assert not spills(narrow, "cuda:90", head), "what was loaded is widened again"
+    one_warp = HEAD.replace("warpsPerCTA = [4]", "warpsPerCTA = [1]").replace(
+        'warps" = 4', 'warps" = 1'
+    )
+    elements["4096"] = "8192"
+    assert not spills(body, "cuda:90", one_warp), "within a warp nothing waits"
+
+
+def test_what_is_held_over_a_product_bounds_its_registers() -> None:
+    loads = "".join(f"%{name} = tt.load %p : tensor<64x64x!tt.ptr<f32>, #mma>\n" for name in "xyz")
+    store = "tt.store %p, {} : tensor<64x64x!tt.ptr<f32>, #mma>\n"
+    dot = """%d = tt.dot %l, %r, %s : tensor<64x16xf16, #left> * tensor<16x64xf16, #right>
+      -> tensor<64x64xf32, #mma>
+    """
+    head = PRODUCT[: PRODUCT.index("  tt.func")]
+    head += """tt.func @f(%p: tensor<64x64x!tt.ptr<f32>, #mma>, %s: tensor<64x64xf32, #mma>,
+                          %l: tensor<64x16xf16, #left>, %r: tensor<16x64xf16, #right>,
+                          %m: !ttg.memdesc<64x16xf16, #shared, #ttg.shared_memory>) {
+    """
+    shared = "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 1, order = [1, 0]}>"
+    head = f"#shared = {shared}\n{head}"
+    again = "%k = ttg.local_load %m : !ttg.memdesc<64x16xf16, #shared, #ttg.shared_memory>"
+    again += " -> tensor<64x16xf16, #left>\n" + dot.replace("%d", "%c")
+    again += dot.replace("%l", "%k").replace("%s", "%c")
+    lows = []
+    for body in (loads + dot, loads + again, dot + loads):
+        text = head + body + "".join(store.format(f"%{name}") for name in "dxyz") + FOOT
+        [found] = module_registers(AuditedModule(parse_ir(text)[-1], SharedWork()))
+        lows.append(found.range.low)
+    assert lows[0] == lows[1] == round(1.6 * 3 * 32) > lows[2]
+
+
+def test_a_kernel_spills_if_what_it_holds_takes_more_than_there_are() -> None:
+    model = find_target("sm90").compiler
+    assert model is not None
+    some = RegisterDemand(180)
+    calm, spilled = (
+        model.products.range(some, 255, held=HeldRegisters(held)) for held in (159, 160)
+    )
+    assert calm.low <= 255 < spilled.low
+    assert spilled.needed >= spilled.low
 
 
 PRODUCT = """

@@ -131,7 +131,7 @@ def kernels_with_demands(name: str) -> tuple[list[Kernel], list[RegisterDemand]]
     demands: list[RegisterDemand] = []
     estimated = RegisterLine.range
 
-    def recorded(line: RegisterLine, demand: RegisterDemand, *known: int | None) -> Any:
+    def recorded(line: RegisterLine, demand: RegisterDemand, *known: Any) -> Any:
         demands.append(demand)
         return estimated(line, demand, *known)
 

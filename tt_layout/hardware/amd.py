@@ -16,6 +16,7 @@ from tt_layout.hardware.compiler import (
     WARPS,
     CompilerModel,
     FreeRegisters,
+    HeldRegisters,
     Knobs,
     RangeEnd,
     RegisterLine,
@@ -102,8 +103,9 @@ _CDNA_OTHERS = RegisterLine(
     indices=0.3,
     masks=0.3,
     most_indices=100,
-    may_spill_from=0.75,
+    may_spill_from=0.42,
     spills_from=1,
+    held=HeldRegisters(exchanges=1.15),
 )
 _CDNA_COMPILER = CompilerModel(
     products=RegisterLine(
@@ -113,8 +115,9 @@ _CDNA_COMPILER = CompilerModel(
         indices=0.2,
         masks=0.2,
         most_indices=40,
-        may_spill_from=0.75,
+        may_spill_from=0.57,
         spills_from=1,
+        held=HeldRegisters(products=1.5, exchanges=1.4),
     ),
     loops=_CDNA_OTHERS,
     straight=_CDNA_OTHERS,
@@ -131,6 +134,7 @@ _RDNA_OTHERS = RegisterLine(
     most_indices=40,
     may_spill_from=0.9,
     spills_from=1.05,
+    held=HeldRegisters(exchanges=1.4),
 )
 _RDNA_COMPILER = CompilerModel(
     products=RegisterLine(
@@ -142,6 +146,7 @@ _RDNA_COMPILER = CompilerModel(
         most_indices=40,
         may_spill_from=0.72,
         spills_from=1,
+        held=HeldRegisters(products=1.5, exchanges=1.5),
     ),
     loops=_RDNA_OTHERS,
     straight=_RDNA_OTHERS,
@@ -160,6 +165,7 @@ _GFX1250_OTHERS = RegisterLine(
     most_indices=40,
     may_spill_from=0.9,
     spills_from=1.1,
+    held=HeldRegisters(exchanges=1.4),
 )
 _GFX1250_COMPILER = CompilerModel(
     products=RegisterLine(
@@ -172,6 +178,7 @@ _GFX1250_COMPILER = CompilerModel(
         most_indices=40,
         may_spill_from=0.9,
         spills_from=1.1,
+        held=HeldRegisters(products=1.5, exchanges=1.5),
     ),
     loops=_GFX1250_OTHERS,
     straight=_GFX1250_OTHERS,

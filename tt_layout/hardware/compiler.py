@@ -79,6 +79,18 @@ class RegisterDemand(NamedTuple):
     random: int = 0
 
 
+class HeldRegisters(NamedTuple):
+    """Registers per thread that are held over operations, or parts of a kernel's for each.
+
+    Attributes:
+        products: held over a product of matrices.
+        exchanges: over a reduction or a conversion between layouts.
+    """
+
+    products: float = 0
+    exchanges: float = 0
+
+
 class Weights(NamedTuple):
     """Registers that a compiler takes for each that values take, and for a kernel besides.
 
@@ -197,6 +209,7 @@ class RegisterLine(NamedTuple):
         may_spill_from: the part of the registers that there are from which on a kernel whose
             middle is as large may spill; None where `most` tells.
         spills_from: the part from which on it spills; None where `least` tells.
+        held: registers that a kernel takes at least for each that it holds.
     """
 
     needed: Weights
@@ -211,9 +224,14 @@ class RegisterLine(NamedTuple):
     most_indices: int = 0
     may_spill_from: float | None = None
     spills_from: float | None = None
+    held: HeldRegisters = HeldRegisters()
 
     def range(
-        self, demand: RegisterDemand, limit: int | None = None, free: int | None = None
+        self,
+        demand: RegisterDemand,
+        limit: int | None = None,
+        free: int | None = None,
+        held: HeldRegisters | None = None,
     ) -> RegisterRange:
         """Return the registers for what values take.
 
@@ -221,6 +239,7 @@ class RegisterLine(NamedTuple):
             demand: what they take.
             limit: the most of a thread; None where it does not matter.
             free: how many cost no occupancy; None where that is not known.
+            held: what is held over operations; None of nothing.
 
         Example:
             >>> line = RegisterLine(Weights(1, 10), RangeEnd(0.5, 5), RangeEnd(2, -10),
@@ -240,11 +259,14 @@ class RegisterLine(NamedTuple):
                 least, most = self.free.least, self.free.most
             else:
                 kept = round(self.free.kept * free)
-        low = max(0, min(needed, max(kept, least.of(needed))))
+        pairs = zip(self.held, held or HeldRegisters())
+        no_less = round(max(part * words for part, words in pairs))
+        needed = max(needed, no_less)
+        low = max(no_less, min(needed, max(kept, least.of(needed))))
         high = max(needed, most.of(needed))
         if limit is not None and self.spills_from is not None:
-            over = limit + 1
-            low = max(low, over) if needed >= self.spills_from * limit else min(low, limit)
+            spills = needed >= self.spills_from * limit or no_less > limit
+            low = max(low, limit + 1) if spills else min(low, limit)
         if limit is not None and self.may_spill_from is not None:
             may_spill = needed >= self.may_spill_from * limit
             high = max(high, limit + 1) if may_spill else min(high, limit)

@@ -185,7 +185,7 @@ class LiveRanges(NamedTuple):
 
     Attributes:
         ranges: of the values that take registers.
-        lines: the line of each number.
+        operations: those that are counted, from 1 on.
         partitions: the operations that specialise warps, in the order of the text.
         has_rows: whether there are scans of several rows.
         line: how registers follow from those that are live, for a kernel of its kind.
@@ -198,7 +198,7 @@ class LiveRanges(NamedTuple):
     """
 
     ranges: tuple[LiveRange, ...]
-    lines: tuple[int, ...]
+    operations: tuple[SsaOperation, ...]
     partitions: tuple[SsaOperation, ...]
     has_rows: bool
     line: RegisterLine
@@ -208,6 +208,11 @@ class LiveRanges(NamedTuple):
     carried: tuple[LiveRange, ...] = ()
     compared: tuple[LiveRange, ...] = ()
     traffic: TrafficWords = TrafficWords()
+
+    @property
+    def lines(self) -> tuple[int, ...]:
+        """The line of each number."""
+        return (0, *[operation.line for operation in self.operations])
 
     @property
     def demand(self) -> RegisterDemand:
@@ -290,7 +295,7 @@ def live_ranges(
 
     return LiveRanges(
         ranges=named(ranges),
-        lines=(0, *[operations[number].line for number in walk.counted]),
+        operations=tuple([operations[number] for number in walk.counted]),
         partitions=tuple([operations[number] for number in walk.partitions]),
         has_rows=walk.has_rows,
         line=walk.line,

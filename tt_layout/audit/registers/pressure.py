@@ -5,6 +5,7 @@ Read next:    `tt_layout.audit.registers.live_ranges`, `tt_layout.hardware.multi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.hardware import intel
-from tt_layout.hardware.compiler import CompilerModel, RegisterRange
+from tt_layout.hardware.compiler import CompilerModel, HeldRegisters, RegisterRange
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.operations import is_pointer
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
@@ -33,6 +34,8 @@ SHOWN_VALUES = 5
 
 MMA_BITS = 256
 """Of a row of an operand along K that one `mma` reads."""
+
+EXCHANGES = ("tt.reduce", "ttg.convert_layout")
 
 PARTITION_BASE = 16
 """Registers that a partition needs besides its tensors: it has few addresses."""
@@ -430,7 +433,8 @@ def _of_body(
     weighed = walked.needed
     peak = max(range(len(weighed)), key=weighed.__getitem__)
     limit = sizes.limit(warps)
-    expected = walked.line.range(walked.demand, limit, sizes.free(warps))
+    held = _held(function, walked, sizes, warps)
+    expected = walked.line.range(walked.demand, limit, sizes.free(warps), held)
     at_peak = [
         live_range for live_range in walked.ranges if live_range.begin <= peak < live_range.end
     ]
@@ -448,6 +452,37 @@ def _of_body(
         usual_limit=sizes.usual_limit,
     )
     return [pressure], walked.partitions
+
+
+def _held(function: SsaFunction, walked: LiveRanges, sizes: _Sizes, warps: int) -> HeldRegisters:
+    """Return what a thread holds over the operations that need all elements of their operands.
+
+    No order of instructions saves these, except that what is widened from a narrower tensor may be
+    widened again, and what is loaded from shared memory loaded later.  Within a warp nothing waits
+    for an exchange.
+    """
+    cheaper = dict[Value, int]()
+    for operation in walked.operations:
+        if operation.traits.by_thread and len(operation.operands) == 1:
+            words = sizes.words(function, operation.operands[0])
+            cheaper.update(dict.fromkeys(operation.results, words))
+        elif operation.traits.shared_read:
+            cheaper.update(dict.fromkeys(operation.results, 0))
+    changes, begun = Counter[int](), dict[tuple[Value, int], int]()
+    for one in walked.ranges:
+        words = min(round(one.words * one.part), cheaper.get(one.value, one.words))
+        changes[one.begin] += words
+        changes[one.end] -= words
+        begun[one.value, one.begin] = words
+    live, products, exchanges = 0, 0, 0
+    for place, operation in enumerate(walked.operations, 1):
+        live += changes[place]
+        held = live - sum(begun.get((result, place), 0) for result in operation.results)
+        if operation.traits.multiplies:
+            products = max(products, held)
+        elif warps > 1 and operation.name in EXCHANGES:
+            exchanges = max(exchanges, held)
+    return HeldRegisters(products, exchanges)
 
 
 def _largest(function: SsaFunction, live: Sequence[LiveRange]) -> Iterator[LiveValue]:
