@@ -318,3 +318,32 @@ def test_addresses_that_come_from_floats_are_scattered() -> None:
     access = [step.access for step in steps if step.name == "tt.load"][-1]
     assert access is not None
     assert (access.is_scattered, access.sector_bytes) == (True, 128 * 32)
+
+
+def stores(words: int, apart: int) -> Estimate:
+    """Return the estimate of a kernel whose programs store words so many words apart."""
+    tensor = f"tensor<{words}x"
+    return timed(f"""
+    tt.func public @f(%p: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
+      %size = arith.constant {words * apart} : i32
+      %step = arith.constant dense<{apart}> : {tensor}i32, #b>
+      %zero = arith.constant dense<0.0> : {tensor}f32, #b>
+      %id = tt.get_program_id x : i32
+      %at = arith.muli %id, %size : i32
+      %base = tt.addptr %p, %at : !tt.ptr<f32>, i32
+      %range = tt.make_range {{end = {words} : i32, start = 0 : i32}} : {tensor}i32, #b>
+      %far = arith.muli %range, %step : {tensor}i32, #b>
+      %all = tt.splat %base : !tt.ptr<f32> -> {tensor}!tt.ptr<f32>, #b>
+      %to = tt.addptr %all, %far : {tensor}!tt.ptr<f32>, #b>, {tensor}i32, #b>
+      tt.store %to, %zero : {tensor}!tt.ptr<f32>, #b>
+    """)
+
+
+def test_sectors_that_are_written_in_parts_take_the_cache_longer() -> None:
+    whole, parts = stores(1024, 1), stores(128, 8)
+    rates = parts.chip.product
+    assert rates is not None
+    assert rates.timing is not None
+    ratio = rates.timing.l2_bytes / 1.7 / rates.timing.parts_bytes
+    assert ratio > 3
+    assert parts.launch.terms["L2"] / whole.launch.terms["L2"] == pytest.approx(ratio)

@@ -23,6 +23,8 @@ class Timing:
         dram_mixed: the same where a part is written.
         dram_short: the part of that speed at which half lines of 128 bytes are read, and less.
         l2_bytes: that the second-level cache hands a multiprocessor in a cycle.
+        parts_bytes: of sectors, whole ones, that it takes in a cycle from a multiprocessor which
+            writes parts of each.
         copied_bytes: that one multiprocessor alone gets of it in a cycle.
         l2_capacity: bytes of the second-level cache.
         spilled: bytes that a multiprocessor writes to local memory, and reads, in a cycle.
@@ -53,6 +55,7 @@ class Timing:
     dram_mixed: float
     dram_short: float = 0.75
     l2_bytes: float = 68
+    parts_bytes: float = 12
     copied_bytes: float = 118
     l2_capacity: float = 50e6
     spilled: float = 31

@@ -54,6 +54,7 @@ class Demand(NamedTuple):
         special: cycles of its special functions.
         lsu: wavefronts of all warps of the CTA.
         read, written: bytes that the second-level cache hands out, and takes.
+        parts: those written of sectors that an instruction does not fill, whole sectors counted.
         sectors: that are added to in global memory.
         adding: cycles in which a multiprocessor adds to them while all do.
         tensor: cycles of the tensor cores, for the CTA.
@@ -70,6 +71,7 @@ class Demand(NamedTuple):
     lsu: float = 0
     read: float = 0
     written: float = 0
+    parts: float = 0
     sectors: float = 0
     adding: float = 0
     tensor: float = 0
@@ -85,12 +87,14 @@ WRITE = 1.7
 """Time that the second-level cache takes of a written byte over a read one, as an H200 does."""
 
 
-def cached_bytes(demand: Demand) -> float:
-    """Return the bytes that the second-level cache would read in the time of a demand on it.
+def cached_cycles(demand: Demand, timing: Timing) -> float:
+    """Return the cycles of the second-level cache's share for a multiprocessor.
 
     It takes 6 times as long for sectors that are added to, as an H200 was measured.
     """
-    return demand.read + WRITE * demand.written + 6 * SECTOR * demand.sectors
+    whole = demand.written - demand.parts
+    moved = demand.read + WRITE * whole + 6 * SECTOR * demand.sectors
+    return moved / timing.l2_bytes + demand.parts / timing.parts_bytes
 
 
 _SPECIAL = {
@@ -322,7 +326,8 @@ class Pricing:
                 latency=self._timing.atomic * waits,
             )
         if access.kind in ("global store", "copy from local"):
-            return Demand(issue=issue, lsu=lsu, written=asked)
+            parts = asked if access.bytes < asked else 0.0
+            return Demand(issue=issue, lsu=lsu, written=asked, parts=parts)
         return Demand(issue=issue, lsu=lsu, read=asked, latency=self._timing.l2)
 
     def _conversion(self, details: ConversionDetails) -> Demand:

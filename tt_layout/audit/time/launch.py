@@ -20,7 +20,7 @@ from typing import NamedTuple
 from tt_layout.audit.occupancy import occupancy
 from tt_layout.audit.operations.details import SingleAtomicDetails
 from tt_layout.audit.time.constants import FITTED, Constants
-from tt_layout.audit.time.demands import LINE, SECTOR, WRITE, Demand, Pricing
+from tt_layout.audit.time.demands import LINE, SECTOR, Demand, Pricing, cached_cycles
 from tt_layout.audit.time.steps import Program, Step
 from tt_layout.audit.time.walk import Walked, prices, walk
 from tt_layout.hardware import Target
@@ -454,7 +454,7 @@ def _total(
 ) -> dict[str, float]:
     """Return the cycles of a program on each resource, and the bytes that it moves."""
     issue = logic = multiplied = 0.0
-    special = lsu = read = written = sectors = adding = tensor = 0.0
+    special = lsu = read = written = parts = sectors = adding = tensor = 0.0
     for step in steps:
         demand, runs = demands[step], step.runs
         issue += demand.issue * runs
@@ -464,6 +464,7 @@ def _total(
         lsu += demand.lsu * runs
         read += demand.read * runs
         written += demand.written * runs
+        parts += demand.parts * runs
         sectors += demand.sectors * runs
         adding += demand.adding * runs
         tensor += demand.tensor * runs
@@ -474,7 +475,7 @@ def _total(
         "issue": power_mean((slots, logic, multiplied), BESIDE) * warps_per_scheduler,
         "special functions": special * warps_per_scheduler,
         "LSU": lsu,
-        "L2": read / timing.l2_bytes + WRITE * written / timing.l2_bytes,
+        "L2": cached_cycles(Demand(read=read, written=written, parts=parts), timing),
         TENSOR: tensor,
         "atomics": adding,
         "read": read,

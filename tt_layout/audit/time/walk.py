@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tt_layout.audit.time.constants import Constants
-from tt_layout.audit.time.demands import NOTHING, SECTOR, Demand, Pricing, cached_bytes
+from tt_layout.audit.time.demands import NOTHING, SECTOR, Demand, Pricing, cached_cycles
 from tt_layout.audit.time.steps import Access, Passage, Program, Step
 from tt_layout.hardware.timing import Timing
 
@@ -533,10 +533,10 @@ class _Execution:
     def _moved(self, step: Step, warps: _Warps, done: Moment, demand: Demand) -> Moment:
         """Return when what a step reads is there; nothing waits for what it writes."""
         latency = demand.latency
-        cached = cached_bytes(demand)
+        cached = cached_cycles(demand, self._timing)
         if cached:
             each = demand.read + demand.written + 2 * SECTOR * demand.sectors
-            cycles = max(cached / self._timing.l2_bytes, each * self._per_byte)
+            cycles = max(cached, each * self._per_byte)
             sent = self._through("memory", done, cycles, step, warps.number)
             if demand.read:
                 begin, done, latency = done, sent, self._loaded(step, warps)
