@@ -481,7 +481,10 @@ def traffic(body: str) -> RegisterDemand:
     assert target.compiler is not None
 
     def words(value: Value) -> int:
-        return 32 if tuple(value.type.shape) == (4096,) else 0
+        ir_type = function.type_of(value)
+        if ir_type is None or tuple(ir_type.shape) != (4096,):
+            return 0
+        return ir_type.element_bits or 32
 
     found = live_ranges(
         function,
@@ -516,6 +519,21 @@ def test_divisions_and_the_rounds_of_a_random_generator_are_counted() -> None:
     words = "%y = tt.mulhiui %k, %k : tensor<4096xi32, #a>\n"
     words = "%k = arith.constant dense<7> : tensor<4096xi32, #a>\n" + words
     assert traffic(LOAD + words + STORE.format("x")) == plain._replace(random=32)
+
+
+def test_integers_that_are_unpacked_for_mma_take_registers_beside_them() -> None:
+    bytes_loaded = LOAD.replace("f32", "i8")
+    unpacked = "%y = arith.sitofp %x : tensor<4096xi8, #a> to tensor<4096xf16, #a>\n"
+    store = STORE.format("y").replace("f32", "f16")
+    assert traffic(bytes_loaded + unpacked + store).unpacked == 16
+    words = unpacked.replace("i8", "i32").replace("f16", "f32")
+    assert traffic(LOAD.replace("f32", "i32") + words + STORE.format("y")).unpacked == 0
+    model = find_target("sm80").compiler
+    assert model is not None
+    some = RegisterDemand(80)
+    plain, more = (model.products.range(some._replace(unpacked=count)) for count in (0, 32))
+    assert plain.needed + 18 <= more.needed <= plain.needed + 20
+    assert model.straight.range(some) == model.straight.range(some._replace(unpacked=32))
 
 
 def test_loads_are_counted_of_the_loop_with_the_most() -> None:

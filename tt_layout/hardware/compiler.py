@@ -63,6 +63,7 @@ class RegisterDemand(NamedTuple):
         divisions: elements of the largest tensor of divisions, or of roots, of floats.
         random: elements of the largest tensor of high words of products, of which the rounds of a
             random generator are made.
+        unpacked: of the largest tensor of floats that is made of narrower integers.
     """
 
     live: float
@@ -77,6 +78,7 @@ class RegisterDemand(NamedTuple):
     functions: int = 0
     divisions: int = 0
     random: int = 0
+    unpacked: int = 0
 
 
 class HeldRegisters(NamedTuple):
@@ -99,7 +101,7 @@ class Weights(NamedTuple):
         base: for counters and what the schedule keeps in flight.
         accumulators, addresses, carried, compared: for each of these, beside what they are of the
             live ones.
-        loads, loaded, stored, exchanged, functions, divisions, random: likewise.
+        loads, loaded, stored, exchanged, functions, divisions, random, unpacked: likewise.
     """
 
     live: float
@@ -115,6 +117,7 @@ class Weights(NamedTuple):
     functions: float = 0
     divisions: float = 0
     random: float = 0
+    unpacked: float = 0
 
     def registers(self, demand: RegisterDemand) -> int:
         """Return the registers for what values take.

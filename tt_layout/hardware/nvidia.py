@@ -39,7 +39,7 @@ _LIKE_HOPPER = f"taken to be as on sm90; {_CUDA_GUIDE}"
 _REGISTERS = RegisterFile(most_per_thread=255, size=NVIDIA_REGISTERS, granule=8)
 _COMPILER = CompilerModel(
     products=RegisterLine(
-        Weights(0.7, 20, accumulators=0.43, carried=0.5, compared=0.24),
+        Weights(0.7, 20, accumulators=0.43, carried=0.5, compared=0.24, unpacked=0.6),
         least=RangeEnd(0.68, 1),
         most=RangeEnd(1.67, -6),
         indices=0.2,

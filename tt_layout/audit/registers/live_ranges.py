@@ -99,28 +99,6 @@ class _Range(NamedTuple):
     part: float
 
 
-class TrafficWords(NamedTuple):
-    """Registers per thread of what is moved, and how often.
-
-    Attributes:
-        loads: tensors loaded from global memory in the body, or in the loop with the most.
-        loaded: what all loads of global memory give.
-        stored: the largest tensor that is stored to global memory.
-        exchanged: what comes out of shared memory, and of conversions between layouts.
-        functions: elements of the largest tensor of a long function.
-        divisions: of divisions and roots of floats.
-        random: of high words of products, as random generators take them.
-    """
-
-    loads: int = 0
-    loaded: int = 0
-    stored: int = 0
-    exchanged: int = 0
-    functions: int = 0
-    divisions: int = 0
-    random: int = 0
-
-
 class MovedTensors:
     """Operations of a body that move tensors; values are numbers.
 
@@ -136,6 +114,7 @@ class MovedTensors:
         self._functions: list[int] = []
         self._divisions: list[int] = []
         self._random: list[int] = []
+        self._unpacked: list[tuple[int, int]] = []
 
     def add(
         self,
@@ -158,18 +137,26 @@ class MovedTensors:
             self._divisions += results
         elif operation.name in HIGH_WORDS:
             self._random += results
+        elif traits.integer_to_float:
+            self._unpacked += zip(operands, results)
 
     def words(
         self, words_of: Callable[[int], int], elements_of: Callable[[int], int]
-    ) -> TrafficWords:
-        """Return the registers of what is moved.
+    ) -> RegisterDemand:
+        """Return the registers of what is moved, of none that are live.
 
         Args:
             words_of: the registers of a value.
             elements_of: the elements of a thread; 0 of what is no tensor.
         """
         in_loops = Counter(loops for loops, value in self._loaded if elements_of(value))
-        return TrafficWords(
+        unpacked = [
+            words_of(result)
+            for value, result in self._unpacked
+            if words_of(value) < words_of(result)
+        ]
+        return RegisterDemand(
+            live=0,
             loads=max(in_loops.values(), default=0),
             loaded=sum(words_of(value) for _, value in self._loaded),
             stored=max(map(words_of, self._stored), default=0),
@@ -177,6 +164,7 @@ class MovedTensors:
             functions=max(map(elements_of, self._functions), default=0),
             divisions=max(map(elements_of, self._divisions), default=0),
             random=max(map(elements_of, self._random), default=0),
+            unpacked=max(unpacked, default=0),
         )
 
 
@@ -207,7 +195,7 @@ class LiveRanges(NamedTuple):
     addresses: tuple[LiveRange, ...] = ()
     carried: tuple[LiveRange, ...] = ()
     compared: tuple[LiveRange, ...] = ()
-    traffic: TrafficWords = TrafficWords()
+    traffic: RegisterDemand = RegisterDemand(live=0)
 
     @property
     def lines(self) -> tuple[int, ...]:
@@ -219,13 +207,12 @@ class LiveRanges(NamedTuple):
         """The registers that the values take where most are live."""
         groups = (self.accumulators, self.addresses, self.carried, self.compared)
         sums, addresses, carried, compared = (round(max(self._sums(group))) for group in groups)
-        return RegisterDemand(
-            max(self.needed),
-            sums,
-            addresses,
-            carried,
-            min(MOST_COMPARED, compared),
-            **self.traffic._asdict(),
+        return self.traffic._replace(
+            live=max(self.needed),
+            accumulators=sums,
+            addresses=addresses,
+            carried=carried,
+            compared=min(MOST_COMPARED, compared),
         )
 
     @property
