@@ -201,4 +201,5 @@ _RULES: dict[str, _Rule] = in_every_spelling(
 
 
 def _rule(operation: SsaOperation) -> _Rule | None:
-    return _same if operation.traits.shape else _RULES.get(operation.name)
+    traits = operation.traits
+    return _same if traits.shape or traits.same_elements else _RULES.get(operation.name)
