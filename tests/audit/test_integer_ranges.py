@@ -50,10 +50,10 @@ def range_of(body: str, name: str = "%x") -> IntegerRange | None:
         ("%h = arith.minsi %w, %c8 : i32\n %x = arith.maxsi %h, %c0 : i32", (0, 8)),
         ("%k = arith.cmpi slt, %w, %n : i32\n %x = arith.select %k, %c2, %c8 : i32", (2, 8)),
         (
-            "%t = tt.splat %b : i8 -> tensor<32xi8>\n"
+            "%h = arith.andi %b, %c15 : i8\n%t = tt.splat %h : i8 -> tensor<32xi8>\n"
             "%m = ttg.convert_layout %t : tensor<32xi8> -> tensor<32xi8>\n"
             "%x = arith.extui %m : tensor<32xi8> to tensor<32xi32>",
-            (0, 255),
+            (0, 15),
         ),
         ("%x = arith.addi %w, %c8 : i32", None),
         ("%h = arith.divsi %w, %n : i32\n %x = arith.addi %h, %c1 : i32", None),

@@ -65,6 +65,25 @@ def test_a_pipe_multiplies_while_another_shifts() -> None:
     assert max(products, shifts) < both < 0.9 * (products + shifts)
 
 
+def test_a_reduction_takes_the_time_of_the_functions_that_it_applies() -> None:
+    reduced = """
+    %float = arith.sitofp %x : tensor<512xi32, #b> to tensor<512xf32, #b>
+    {}
+    %sum = "tt.reduce"(%float) <{{{{axis = 0 : i32}}}}> ({{{{
+    ^bb0(%l: f32, %r: f32):
+      {}
+      %s = arith.addf %l, %r : f32
+      tt.reduce.return %s : f32
+    }}}}) : (tensor<512xf32, #b>) -> f32
+    tt.store %q, %{{}} : tensor<512x!tt.ptr<i32>, #b>
+    """
+    apart = "%e = math.exp2 %float : tensor<512xf32, #b>", ""
+    inside = "", "%e = math.exp2 %r : f32"
+    one, other = (computed(last=reduced.format(*place)).terms for place in (apart, inside))
+    assert one["special functions"] == pytest.approx(other["special functions"])
+    assert one["issue"] == pytest.approx(other["issue"])
+
+
 @pytest.mark.parametrize(("operations", "lost"), [(500, 0), (1000, 0.375), (2000, 0.6875)])
 def test_instructions_that_the_cache_loses_are_fetched_again(operations: int, lost: float) -> None:
     programs = 1 << 15

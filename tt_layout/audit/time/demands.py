@@ -50,7 +50,7 @@ class Demand(NamedTuple):
         issue: cycles of the pipes of each warp, one instruction behind the other.
         logic, multiplied: those of them in which integers are compared, chosen and combined by
             bits, and multiplied: by pipes of their own, beside each other.
-        slow: those of other instructions that take twice as long as an addition.
+        held: those that other instructions take their pipe for, each beyond its first.
         special: cycles of its special functions.
         lsu: wavefronts of all warps of the CTA.
         read, written: bytes that the second-level cache hands out, and takes.
@@ -66,7 +66,7 @@ class Demand(NamedTuple):
     issue: float = 0
     logic: float = 0
     multiplied: float = 0
-    slow: float = 0
+    held: float = 0
     special: float = 0
     lsu: float = 0
     read: float = 0
@@ -172,7 +172,7 @@ class Pricing:
         if step.access is not None:
             demand = self._access(step, step.access)
             counts = step.name == "tt.histogram"
-            return demand._replace(issue=demand.issue + self._counting(step)) if counts else demand
+            return self._counting(step, demand) if counts else demand
         traits = step.traits
         if step.name in ("tt.reduce", "tt.scan"):
             return self._combine(step)
@@ -241,11 +241,11 @@ class Pricing:
 
     def _combine(self, step: Step) -> Demand:
         """Price a reduction or scan without a cost of its exchange: within threads."""
-        slow = 2 * sum("cmp" in name or "select" in name for name in step.combines)
-        operations = len(step.combines) + slow / 2 or 1
+        combined = _combined(step.combines, ("cmp", "select"))
         return Demand(
-            issue=operations * step.inputs,
-            slow=slow * step.inputs,
+            issue=combined.issue * step.inputs,
+            held=combined.held * step.inputs,
+            special=combined.special * self._timing.special * step.inputs,
             latency=self._timing.alu * 6,
         )
 
@@ -291,15 +291,17 @@ class Pricing:
             return self._exchange(step, details)
         return NOTHING
 
-    def _counting(self, step: Step) -> float:
-        """Return the cycles in which a warp counts what falls into each bin of a histogram.
+    def _counting(self, step: Step, demand: Demand) -> Demand:
+        """Return a demand with the cycles in which a warp counts what falls into each bin.
 
         For each element every bit is voted on; every lane then counts the votes for its bins.
         """
         bins = max(2, step.registers * 32 * self._warps)
         bits = (bins - 1).bit_length()
         each = max(0, bits - 5) / 2 + COUNTED
-        return step.inputs * (2 * bits + 5 + bins / 32 * each)
+        cycles = step.inputs * (2 * bits + 5 + bins / 32 * each)
+        held = step.inputs * bins / 32 * (COUNTED - 1)
+        return demand._replace(issue=demand.issue + cycles, held=demand.held + held)
 
     def _global(self, step: Step, access: Access) -> Demand:
         details, constants = access.details, self._constants
@@ -347,23 +349,23 @@ class Pricing:
             return NOTHING
         return Demand(
             issue=2 * shuffles,
-            slow=2 * shuffles,
+            held=shuffles,
             lsu=shuffles * self._warps,
             latency=timing.shuffle,
         )
 
     def _exchange(self, step: Step, details: ExchangeDetails) -> Demand:
         timing, count = self._timing, max(1, step.inputs)
-        slow = 2 * sum("cmp" in name or "select" in name or "max" in name for name in step.combines)
-        times = 2 if step.name == "tt.scan" else 1
-        operations = max(1, len(step.combines) + slow / 2) * times
+        combined = _combined(step.combines, ("cmp", "select", "max"))
+        times = count * (2 if step.name == "tt.scan" else 1)
         shuffles, results = details.shuffles_per_warp, max(1, step.registers)
         hops = min(5.0, max(1.0, shuffles / results)) if shuffles else 0.0
         chain = timing.alu * min(6.0, max(1, count.bit_length() - 1))
         wavefronts = details.wavefronts or 0
         return Demand(
-            issue=operations * count + 2 * shuffles,
-            slow=slow * times * count + 2 * shuffles,
+            issue=combined.issue * times + 2 * shuffles,
+            held=combined.held * times + shuffles,
+            special=combined.special * timing.special * times,
             lsu=shuffles * self._warps + wavefronts,
             latency=chain
             + hops * (timing.shuffle + timing.alu)
@@ -401,6 +403,19 @@ class Pricing:
             tensor=product.flops / (rate or 2048) / use,
             latency=timing.matrix,
         )
+
+
+def _combined(names: Sequence[str], slow: Sequence[str]) -> Demand:
+    """Return the demand of what a reduction or scan applies to an element, at least one addition.
+
+    Args:
+        names: of its operations.
+        slow: parts of the names of those that take their pipe for two cycles.
+    """
+    special = [_SPECIAL[name] for name in names if name in _SPECIAL]
+    held = sum(any(part in name for part in slow) for name in names)
+    issue = len(names) - len(special) + held + sum(cycles for cycles, _ in special)
+    return Demand(issue=max(1, issue), held=held, special=sum(number for _, number in special))
 
 
 def _cast(name: str, operand: str, element: str, integer: float) -> tuple[float, float]:

@@ -506,8 +506,8 @@ def _fetched(program: Program, demands: Mapping[Step, Demand], timing: Timing) -
 
 def _instructions(demand: Demand, timing: Timing) -> float:
     """Return the instructions of a warp: some take their pipe for longer than one cycle."""
-    slow = demand.logic + demand.multiplied + demand.slow
-    return demand.issue - slow * (1 - 1 / timing.integer)
+    integers = demand.logic + demand.multiplied
+    return demand.issue - integers * (1 - 1 / timing.integer) - demand.held
 
 
 def _contended(program: Program, timing: Timing, demands: Mapping[Step, Demand]) -> float:
