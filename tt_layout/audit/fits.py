@@ -140,7 +140,7 @@ def kernel_fits(audited: AuditedModule, known: KernelMetadata = NO_METADATA) -> 
     for memory in memories:
         size = compiled if compiled is not None else memory.bytes
         if size is not None:
-            function = next(f for f in audited.functions if f.name == memory.function)
+            function = audited.functions_by_name[memory.function]
             fits.append(_fit(memory, size, function, audited))
     return fits
 

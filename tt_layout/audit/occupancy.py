@@ -6,6 +6,7 @@ Source:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -270,5 +271,6 @@ def _of_registers(
     ctas = ctas_of(registers)
     most = file.most_per_thread
     steps = (most, *range(most // file.granule * file.granule, 0, -file.granule))
-    fewer = next((count for count in steps if ctas_of(count) > ctas), None)
-    return Limit(REGISTERS, ctas, fewer)
+    # Fewer registers never allow fewer CTAs, so that the first step with more is found by halves.
+    at = bisect_left(steps, True, key=lambda count: ctas_of(count) > ctas)
+    return Limit(REGISTERS, ctas, steps[at] if at < len(steps) else None)

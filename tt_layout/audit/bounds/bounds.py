@@ -314,7 +314,7 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
 
 def _program_sharing(audit: Audit, function: str | None) -> ProgramSharing | None:
     audited = audit.audited
-    kernel = next((k for k in audited.functions if k.name == function), None)
+    kernel = audited.functions_by_name.get(function)
     return ProgramSharing(audited.evaluator(kernel)) if kernel is not None else None
 
 

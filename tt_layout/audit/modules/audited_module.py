@@ -365,6 +365,11 @@ class AuditedModule:
         return self.shared.reader.functions(self.module)
 
     @cached_property
+    def functions_by_name(self) -> Mapping[str | None, SsaFunction]:
+        """The functions by their names; the first one of a name."""
+        return {function.name: function for function in reversed(self.functions)}
+
+    @cached_property
     def callers(self) -> Mapping[str, str]:
         """Names of functions that others of the module call, each with that of the first caller."""
         from tt_layout.ir.ssa.control_flow import calls

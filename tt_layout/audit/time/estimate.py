@@ -306,9 +306,7 @@ def read_program(
         tensor_columns: of tensor memory.
     """
     audited = audit.audited
-    function = next(
-        (candidate for candidate in audited.functions if candidate.name == symbol), None
-    )
+    function = audited.functions_by_name.get(symbol)
     warps = audit.module.number("num-warps") or audit.known.warps
     if function is None or warps is None or not function.body:
         return None
