@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
 
 from tt_layout.audit.finding_groups import Group, SortedGroups, led_by, sorted_groups
 from tt_layout.audit.findings import Finding
@@ -186,7 +187,8 @@ class Turn(IntEnum):
     NOTE = 4
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """A part of a screen.
 
     Attributes:
@@ -198,6 +200,16 @@ class Part(NamedTuple):
     turn: Turn
     forms: Sequence[Form]
     group: Group | None = None
+
+    @cached_property
+    def _heights(self) -> dict[int, int]:
+        return {}
+
+    def height(self, number: int) -> int:
+        """Return the lines that a form takes, found once."""
+        if number not in self._heights:
+            self._heights[number] = height(self.forms[number])
+        return self._heights[number]
 
 
 def first_screen(
@@ -220,37 +232,44 @@ def first_screen(
     parts = [*_parts(found, groups, adviser, program, dump)]
     for reserved in range(MAX_LEFT_OUT + 1):
         chosen = _grown(parts, room - reserved)
-        shown = [part for part, form in zip(parts, chosen) if form]
+        shown = [part for part, number in zip(parts, chosen) if part.forms[number]]
         left_out = _left_out(groups, parts, shown)
         last = [*map(paragraph, filter(None, [left_out]))]
-        if heights(*chosen, last) <= room:
+        if _taken(parts, chosen) + height(last) <= room:
             break
-    for form in (*chosen, last):
-        yield from form
+    for part, number in zip(parts, chosen):
+        yield from part.forms[number]
+    yield from last
     if not found:
         yield paragraph(EMPTY)
 
 
-def heights(*forms: Form) -> int:
-    """Return the lines that parts of a screen take."""
-    return sum(1 for form in forms for line in form for _ in line.fold(WIDTH))
+def height(form: Form) -> int:
+    """Return the lines that a form takes."""
+    return sum(1 for line in form for _ in line.fold(WIDTH))
 
 
-def _grown(parts: Sequence[Part], room: int) -> list[Form]:
-    """Return a form of each part: as full as there is room for, those of the first turn first.
+def _taken(parts: Sequence[Part], chosen: Sequence[int]) -> int:
+    """Return the lines that parts take in some of their forms."""
+    return sum(part.height(number) for part, number in zip(parts, chosen))
+
+
+def _grown(parts: Sequence[Part], room: int) -> list[int]:
+    """Return which form each part has: as full as there is room for, those of the first turn first.
 
     No finding or note is shown behind one of its turn that has no room.
     """
-    chosen = [part.forms[-1] for part in parts]
-    room -= heights(*chosen)
+    chosen = [len(part.forms) - 1 for part in parts]
+    room -= _taken(parts, chosen)
     full = set[Turn]()
     for at, part in sorted(enumerate(parts), key=lambda line: line[1].turn):
         if part.turn in full:
             continue
-        room += heights(chosen[at])
-        chosen[at] = next((form for form in part.forms if heights(form) <= room), chosen[at])
-        room -= heights(chosen[at])
-        full |= {part.turn} if not chosen[at] else set()
+        room += part.height(chosen[at])
+        fitting = (number for number in range(len(part.forms)) if part.height(number) <= room)
+        chosen[at] = next(fitting, chosen[at])
+        room -= part.height(chosen[at])
+        full |= {part.turn} if not part.forms[chosen[at]] else set()
     return chosen
 
 
