@@ -18,6 +18,7 @@ from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.hardware import intel
 from tt_layout.hardware.compiler import CompilerModel, HeldRegisters, RegisterRange
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import is_pointer
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.control_flow import not_called
@@ -35,7 +36,8 @@ SHOWN_VALUES = 5
 MMA_BITS = 256
 """Of a row of an operand along K that one `mma` reads."""
 
-EXCHANGES = ("tt.reduce", "ttg.convert_layout")
+EXCHANGES = (MovementKind.CONVERSION, MovementKind.REDUCTION)
+"""Movements that need all elements of their operand before the first of their result."""
 
 PARTITION_BASE = 16
 """Registers that a partition needs besides its tensors: it has few addresses."""
@@ -480,7 +482,7 @@ def _held(function: SsaFunction, walked: LiveRanges, sizes: _Sizes, warps: int) 
         held = live - sum(begun.get((result, place), 0) for result in operation.results)
         if operation.traits.multiplies:
             products = max(products, held)
-        elif warps > 1 and operation.name in EXCHANGES:
+        elif warps > 1 and operation.movement and operation.movement.kind in EXCHANGES:
             exchanges = max(exchanges, held)
     return HeldRegisters(products, exchanges)
 
