@@ -323,7 +323,7 @@ def test_the_second_command_sets_up_and_runs_the_tests() -> None:
     assert [part.strip() for part in DEVELOPMENT.split("&&")] == [
         "python3 -m venv .venv",
         ".venv/bin/pip install -q -e '.[test]'",
-        ".venv/bin/python -m pytest -q -n auto",
+        ".venv/bin/pytest -q -n auto",
     ]
 
 
