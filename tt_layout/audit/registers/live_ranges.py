@@ -206,7 +206,7 @@ class LiveRanges(NamedTuple):
     def demand(self) -> RegisterDemand:
         """The registers that the values take where most are live."""
         groups = (self.accumulators, self.addresses, self.carried, self.compared)
-        sums, addresses, carried, compared = (round(max(self._sums(group))) for group in groups)
+        sums, addresses, carried, compared = (round(max(self.sums(group))) for group in groups)
         return self.traffic._replace(
             live=max(self.needed),
             accumulators=sums,
@@ -219,16 +219,18 @@ class LiveRanges(NamedTuple):
     def needed(self) -> list[int]:
         """The registers behind each operation for what is live there, with indices and masks."""
         most = self.line.most_indices
-        pairs = zip(self._sums(self.ranges), self._sums(self.indices))
+        pairs = zip(self.sums(self.ranges), self.sums(self.indices))
         return [round(data + min(indices, most)) for data, indices in pairs]
 
     @property
     def live(self) -> list[int]:
         """The registers behind each operation that tensors of data take."""
-        return [round(words) for words in self._sums(self.ranges)]
+        return [round(words) for words in self.sums(self.ranges)]
 
-    def _sums(self, ranges: Sequence[LiveRange]) -> Iterator[float]:
-        changes = [0.0] * (len(self.lines) + 1)  # a value may live to the end, in no valid dump
+    def sums(self, ranges: Iterable[LiveRange]) -> Iterator[float]:
+        """Yield the registers that ranges take, in front of the body and behind each operation."""
+        # A value may live to the end, in no valid dump.
+        changes = [0.0] * (len(self.operations) + 2)
         for live_range in ranges:
             words = live_range.words * live_range.part
             changes[live_range.begin] += words

@@ -5,9 +5,9 @@ Read next:    `tt_layout.audit.registers.live_ranges`, `tt_layout.hardware.multi
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 from tt_layout.audit.modules.audited_module import AuditedModule
@@ -470,15 +470,16 @@ def _held(function: SsaFunction, walked: LiveRanges, sizes: _Sizes, warps: int) 
             cheaper.update(dict.fromkeys(operation.results, words))
         elif operation.traits.shared_read:
             cheaper.update(dict.fromkeys(operation.results, 0))
-    changes, begun = Counter[int](), dict[tuple[Value, int], int]()
-    for one in walked.ranges:
-        words = min(round(one.words * one.part), cheaper.get(one.value, one.words))
-        changes[one.begin] += words
-        changes[one.end] -= words
-        begun[one.value, one.begin] = words
-    live, products, exchanges = 0, 0, 0
-    for place, operation in enumerate(walked.operations, 1):
-        live += changes[place]
+    ranges = [
+        one._replace(
+            words=min(round(one.words * one.part), cheaper.get(one.value, one.words)), part=1
+        )
+        for one in walked.ranges
+    ]
+    begun = {(one.value, one.begin): one.words for one in ranges}
+    products = exchanges = 0.0
+    behind = islice(walked.sums(ranges), 1, None)
+    for place, (operation, live) in enumerate(zip(walked.operations, behind), 1):
         held = live - sum(begun.get((result, place), 0) for result in operation.results)
         if operation.traits.multiplies:
             products = max(products, held)
