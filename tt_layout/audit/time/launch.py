@@ -469,8 +469,7 @@ def _total(
         adding += demand.adding * runs
         tensor += demand.tensor * runs
     warps_per_scheduler = program.warps / timing.schedulers
-    # An instruction takes its pipe for some cycles, and the scheduler, which serves all, for one.
-    slots = issue - (logic + multiplied) * (1 - 1 / timing.integer)
+    slots = _slots(Demand(issue=issue, logic=logic, multiplied=multiplied), timing)
     return {
         "issue": power_mean((slots, logic, multiplied), BESIDE) * warps_per_scheduler,
         "special functions": special * warps_per_scheduler,
@@ -506,8 +505,16 @@ def _fetched(program: Program, demands: Mapping[Step, Demand], timing: Timing) -
 
 def _instructions(demand: Demand, timing: Timing) -> float:
     """Return the instructions of a warp: some take their pipe for longer than one cycle."""
-    integers = demand.logic + demand.multiplied
-    return demand.issue - integers * (1 - 1 / timing.integer) - demand.held
+    return _slots(demand, timing) - demand.held
+
+
+def _slots(demand: Demand, timing: Timing) -> float:
+    """Return the cycles for which a warp takes its scheduler.
+
+    An instruction on integers takes its pipe for some cycles, and the scheduler, which serves all,
+    for one.
+    """
+    return demand.issue - (demand.logic + demand.multiplied) * (1 - 1 / timing.integer)
 
 
 def _contended(program: Program, timing: Timing, demands: Mapping[Step, Demand]) -> float:
