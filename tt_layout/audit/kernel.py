@@ -32,7 +32,6 @@ from tt_layout.audit.verdict import BEFORE_LAYOUTS, EMPTY, verdict_text
 from tt_layout.hardware import Target
 from tt_layout.ir.operations import layout_of
 from tt_layout.ir.passes import Stage, stage_of
-from tt_layout.ir.ssa.control_flow import not_called
 from tt_layout.lazy import lazy
 from tt_layout.version import __version__
 from tt_layout.wording import count, size
@@ -157,10 +156,8 @@ class Kernel:
     @lazy
     def signature(self) -> str:
         """The types of its arguments; empty where it is not read."""
-        functions = self.audit.audited.functions
-        values = next(
-            (function.arguments for function in functions if function.name == self.symbol), ()
-        )
+        function = self.audit.audited.functions_by_name.get(self.symbol)
+        values = function.arguments if function is not None else ()
         return ", ".join(f"{value.type.kind} {value.type.element}" for value in values)
 
     @lazy
@@ -563,7 +560,7 @@ def kernel_names(audit: Audit) -> tuple[str | None, ...]:
     names += [product.function for product in audit.multiplications]
     names += [finding.function for finding in audit.findings]
     if not names:  # kernels without tensors are kernels, too
-        names += [function.name for function in not_called(audit.audited.functions)]
+        names += [function.name for function in audit.audited.entries]
     return tuple(dict.fromkeys(names))
 
 

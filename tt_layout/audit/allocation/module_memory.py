@@ -10,7 +10,6 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.hardware import Target, find_target, intel
 from tt_layout.ir.module import gpu_of
 from tt_layout.ir.ssa import SsaFunction
-from tt_layout.ir.ssa.control_flow import not_called
 
 SINGLE = "ttg.single-warp-specialize"
 
@@ -60,7 +59,7 @@ def _stated(audited: AuditedModule) -> list[SharedMemory]:
     The limit is that of all GPUs that have a row.
     """
     stated = audited.module.number("shared")
-    first = next(iter(not_called(audited.functions)), None)
+    first = next(iter(audited.entries), None)
     if not stated or first is None:
         return []
     limit = max(row.most_shared_bytes for row in intel.GPUS)

@@ -524,12 +524,10 @@ def _compared(audit: Audit, launch: Launch, numbers: tuple[str, ...]) -> Compare
 
 def _call(audit: Audit, kernel: str) -> str:
     """Return why the data movements of a kernel are not all that it does; empty if they are."""
-    for function in audit.audited.functions:
-        if function.name == kernel:
-            calls = (o for o in function.walk() if o.name.rpartition(".")[2] == "call")
-            call = next(calls, None)
-            return f"line {call.line}: it calls another function" if call is not None else ""
-    return ""
+    function = audit.audited.functions_by_name.get(kernel)
+    operations = function.walk() if function is not None else ()
+    call = next((o for o in operations if o.name.rpartition(".")[2] == "call"), None)
+    return f"line {call.line}: it calls another function" if call is not None else ""
 
 
 def _lines(

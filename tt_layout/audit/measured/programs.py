@@ -347,7 +347,7 @@ class Programs:
     @cached_property
     def function(self) -> SsaFunction | None:
         """The kernel."""
-        return next((f for f in self.audited.functions if f.name == self.kernel), None)
+        return self.audited.functions_by_name.get(self.kernel)
 
     def _sizes(self, launch: Launch) -> tuple[int, int, int] | None:
         """Return the grid; one of x alone where nothing but its size is known, nor asked for."""

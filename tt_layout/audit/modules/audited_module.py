@@ -374,8 +374,13 @@ class AuditedModule:
         """Names of functions that others of the module call, each with that of the first caller."""
         from tt_layout.ir.ssa.control_flow import calls
 
-        found = calls(self.functions) if len(self.functions) > 1 else ()
-        return {call.callee.name: call.caller.name for call in reversed([*found])}
+        found = [*calls(self.functions)]
+        return {call.callee.name: call.caller.name for call in reversed(found)}
+
+    @cached_property
+    def entries(self) -> Sequence[SsaFunction]:
+        """The functions that no other calls: the module's kernels."""
+        return [function for function in self.functions if function.name not in self.callers]
 
     @cached_property
     def _in_full(self) -> dict[tuple[int, int], FullOperation]:

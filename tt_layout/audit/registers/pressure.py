@@ -21,7 +21,6 @@ from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import is_pointer
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
-from tt_layout.ir.ssa.control_flow import not_called
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CompilerTarget
@@ -515,7 +514,7 @@ def compiled_registers(
     stated = known.registers
     if stated is None and known.most_registers is None:
         return tuple(pressures)
-    kernels, limit = not_called(audited.functions), limit_of(audited, known.most_registers)
+    kernels, limit = audited.entries, limit_of(audited, known.most_registers)
     if len(kernels) != 1 or limit is None:
         return tuple(pressures)
     [kernel] = kernels
@@ -563,7 +562,7 @@ def _compiler_target(
         return None, "it uses aliases of modules above it: no text of its own has them"
     if module.error is not None:
         return None, "it is cut off"
-    kernels = len(not_called(audited.functions))
+    kernels = len(audited.entries)
     if kernels != 1:
         return None, f"it has {kernels} kernels, and Triton compiles one of a module"
     lanes = module.number("threads-per-warp") or 32

@@ -99,7 +99,7 @@ def needs_with(
         functions = [exchanged(candidate, exchange) for candidate in audited.functions]
         memory = _memory_of(module_memory(audited, functions), name)
         return _needs(conclusions, audited, before.registers, memory)
-    [function] = [candidate for candidate in audited.functions if candidate.name == name]
+    function = audited.functions_by_name[name]
     names, changed = suggestion.values, None
     if names is not None:
         changed = frozenset(value for name, value in function.values.items() if name in names)

@@ -371,9 +371,3 @@ def calls(functions: Sequence[SsaFunction]) -> Iterator[Call]:
             callee = by_name.get(str(operation.attributes.get("callee")))
             if callee is not None:
                 yield Call(caller, operation, callee)
-
-
-def not_called(functions: Sequence[SsaFunction]) -> list[SsaFunction]:
-    """Return the functions of a module that no other calls: its kernels."""
-    called = {call.callee.name for call in calls(functions)}
-    return [function for function in functions if function.name not in called]
