@@ -18,9 +18,9 @@ def test_every_kernel_is_seen_in_one_process_and_in_several(wheel: Wheel, tmp_pa
     for name in ("vector_add", "column_major"):
         text = (ROOT / "examples" / "narrow" / f"{name}.ttgir").read_text(encoding="utf-8")
         (dumps / f"{name}.ttgir").write_text(text, encoding="utf-8")
-    number = suites["write_tests"](tmp_path / "tests", dumps)
-    seen = [
-        suites["run"](wheel.python, tmp_path / "tests", processes, is_audited=True).kernels
-        for processes in (0, 2)
-    ]
-    assert seen == [number, number] == [2, 2]
+    tests = suites["written_tests"](tmp_path / "tests", dumps)
+    alone, beside = (
+        suites["run"](wheel.python, tests, processes, is_audited=True) for processes in (0, 2)
+    )
+    assert alone.kernels == beside.kernels
+    assert len(alone.kernels) == alone.kept == beside.kept == 2
