@@ -155,6 +155,7 @@ def run(python: str, tests: Tests, processes: int, *, is_audited: bool) -> Run:
             "PYTHONPATH": os.pathsep.join(paths),
             "TRITON_CACHE_DIR": str(cache),
             "TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"),
+            "HOME": place,
             "CLOCK": str(clock),
         }
         command = [python, "-m", "pytest", "-q", "-n", str(processes), "-p", "no:cacheprovider"]
