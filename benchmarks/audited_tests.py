@@ -161,7 +161,8 @@ def run(python: str, tests: Tests, processes: int, *, is_audited: bool) -> Run:
         command = [python, "-m", "pytest", "-q", "-n", str(processes), "-p", "no:cacheprovider"]
         command += ["-p", "tt_layout.pytest_plugin", "-p", "clock_plugin"]
         command += ["--tt-audit=", f"--tt-audit-report={report}"] if is_audited else []
-        command += tests.arguments if tests.is_own else [f"--rootdir={folder}", str(folder)]
+        command += [f"--rootdir={folder}"]
+        command += tests.arguments if tests.is_own else [str(folder)]
         start = os.times()
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -177,7 +178,9 @@ def run(python: str, tests: Tests, processes: int, *, is_audited: bool) -> Run:
         seen = frozenset(kernel["hash"] for kernel in kernels)
         outcome = re.sub(r"[=\s]*(.*?)(?:,? \d+ warnings?)? in .*", r"\1", ends[-1])
         kept = sum(1 for _ in cache.rglob("*.ttgir"))
-    return Run(kept, seen, outcome, spent, recording, whole)
+    result = Run(kept, seen, outcome, spent, recording, whole)
+    print(f"{tests.name} -n {processes}: {result._replace(kernels=frozenset())}", file=sys.stderr)
+    return result
 
 
 def row(python: str, tests: Tests, runs: int, processes: int) -> str:
