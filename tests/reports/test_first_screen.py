@@ -29,6 +29,7 @@ from tt_layout.ir.operations import Location
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit import AuditReport, page_command
+from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import plain_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -82,6 +83,28 @@ def test_the_work_for_a_kernel_is_the_same_among_many() -> None:
     calls(2)  # what is known of all modules
     few, more, many = map(calls, (6, 12, 24))
     assert many - more < 2.01 * (more - few)
+
+
+class AskedProgram(ProgramSource):
+    """A program that keeps the places that it is asked for."""
+
+    asked: ClassVar[list[Location | None]] = []
+
+    def line(self, location: Location | None) -> str | None:
+        self.asked.append(location)
+        return None
+
+
+def test_only_what_is_shown_is_written_of_findings() -> None:
+    function = NARROW_FUNCTION.replace("#b>\ntt", '#b> loc("p.py":3:1)\ntt')
+    functions = (function.replace("NUMBER", str(number)) for number in range(9))
+    [module] = parse_ir(NARROW.replace("FUNCTIONS", "".join(functions)))
+    audit = audit_module(module)
+    AskedProgram.asked.clear()
+    plain_text(AuditReport("f.ttgir", [audit], program=AskedProgram()))
+    places = sum(finding.location is not None for finding in audit.findings)
+    assert places == 18
+    assert len(AskedProgram.asked) <= places + 1  # the worst has its least form as well
 
 
 @pytest.mark.slow

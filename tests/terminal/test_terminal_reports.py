@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 from command import Run, runner
 from terminals import ESCAPE, on_terminal
 from test_command_goldens import COMMANDS, GOLDENS, ROW
 from tiers import sampled
+from work import calls_of
 
 from tt_layout.audit.rules import rules
 from tt_layout.cli.output import terminal_text
@@ -179,6 +181,23 @@ def test_no_two_columns_of_findings_look_alike() -> None:
     headings = [rule.heading for rule in rules()]
     assert len({heading.split()[-1] for heading in headings}) == len(headings)
     assert not any(one.startswith(f"{other} ") for one in headings for other in headings)
+
+
+def test_a_line_is_folded_in_as_many_steps_however_many_words_it_has() -> None:
+    def calls(text: str) -> int:
+        return calls_of(lambda: list(Paragraph(text).fold(80)))
+
+    few, many = ("w" * 79 + " ") * 50, "w " * 40 * 50
+    assert len(list(Paragraph(few).fold(80))) == len(list(Paragraph(many).fold(80))) == 50
+    assert calls(many) < 1.1 * calls(few)
+
+
+@pytest.mark.parametrize("text", ["  led", "a" * 30 + " b", "a  b   c " * 9, "a " + "b" * 30])
+def test_folding_is_that_of_the_library(text: str) -> None:
+    for width in range(12, 40):
+        lines = [line.text for line in Paragraph(text, "- ", 4).fold(width)]
+        at_words = wrap(text, width, initial_indent="- ", subsequent_indent=" " * 4)
+        assert lines == (at_words if len(text) + 2 > width else [f"- {text.rstrip()}"])
 
 
 FIX = (

@@ -10,10 +10,9 @@ What has no room is counted in the last line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
-from functools import cached_property
+from functools import partial
 from itertools import chain
 
 from tt_layout.audit.finding_groups import Group, SortedGroups, led_by, sorted_groups
@@ -25,6 +24,7 @@ from tt_layout.audit.time.estimate import Estimate, NoEstimate
 from tt_layout.audit.time.walk import Iteration, Wait
 from tt_layout.audit.verdict import EMPTY
 from tt_layout.hardware.intel import MOST_WITH_LARGE_FILE
+from tt_layout.lazy import lazy
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.finding_text import USUAL, Listed, finding_in_brief, notes
 from tt_layout.reports.fitted import Paragraph
@@ -57,6 +57,9 @@ _FOLDERS = re.compile(r"[^\s(]*/(?=[^\s/:]+:\d+:\d+)")
 """What stands before the name of a file of the program."""
 
 Form = Sequence[Paragraph]
+
+Brief = Callable[[Listed], tuple[list[Paragraph], list[Paragraph]]]
+"""A text on findings alike, and its additions where there is room."""
 
 
 def summary_colour(summary: Kernel) -> str:
@@ -187,29 +190,48 @@ class Turn(IntEnum):
     NOTE = 4
 
 
-@dataclass(frozen=True)
 class Part:
-    """A part of a screen.
+    """A part of a screen, whose forms are made as they are asked for: few parts show all.
 
-    Attributes:
+    Args:
         turn: when it takes room.
-        forms: the fullest first; an empty one where it may be left out.
+        forms: the fullest first.
+        least: the form that it has without room; empty where it may be left out.
         group: the findings that it is about; None of anything else.
     """
 
-    turn: Turn
-    forms: Sequence[Form]
-    group: Group | None = None
+    def __init__(
+        self, turn: Turn, forms: Iterable[Form], least: Form, group: Group | None = None
+    ) -> None:
+        self.turn, self.group = turn, group
+        self.least = SizedForm(least)
+        self._made: list[SizedForm] = []
+        self._waiting = map(SizedForm, forms)
 
-    @cached_property
-    def _heights(self) -> dict[int, int]:
-        return {}
+    @property
+    def forms(self) -> Iterator[SizedForm]:
+        """Its forms, each made once."""
+        yield from self._made
+        for form in self._waiting:
+            self._made.append(form)
+            yield form
+        yield self.least
 
-    def height(self, number: int) -> int:
-        """Return the lines that a form takes, found once."""
-        if number not in self._heights:
-            self._heights[number] = height(self.forms[number])
-        return self._heights[number]
+    def fitting(self, room: int) -> SizedForm:
+        """Return the fullest form that a room has lines for, or the least."""
+        return next((form for form in self.forms if form.height <= room), self.least)
+
+
+class SizedForm:
+    """A form with its height, which is found once."""
+
+    def __init__(self, lines: Form) -> None:
+        self.lines = lines
+
+    @lazy
+    def height(self) -> int:
+        """The lines of a screen that it takes."""
+        return height(self.lines)
 
 
 def first_screen(
@@ -232,13 +254,13 @@ def first_screen(
     parts = [*_parts(found, groups, adviser, program, dump)]
     for reserved in range(MAX_LEFT_OUT + 1):
         chosen = _grown(parts, room - reserved)
-        shown = [part for part, number in zip(parts, chosen) if part.forms[number]]
+        shown = [part for part, form in zip(parts, chosen) if form.lines]
         left_out = _left_out(groups, parts, shown)
         last = [*map(paragraph, filter(None, [left_out]))]
-        if _taken(parts, chosen) + height(last) <= room:
+        if _taken(chosen) + height(last) <= room:
             break
-    for part, number in zip(parts, chosen):
-        yield from part.forms[number]
+    for form in chosen:
+        yield from form.lines
     yield from last
     if not found:
         yield paragraph(EMPTY)
@@ -249,27 +271,26 @@ def height(form: Form) -> int:
     return sum(1 for line in form for _ in line.fold(WIDTH))
 
 
-def _taken(parts: Sequence[Part], chosen: Sequence[int]) -> int:
-    """Return the lines that parts take in some of their forms."""
-    return sum(part.height(number) for part, number in zip(parts, chosen))
+def _taken(chosen: Sequence[SizedForm]) -> int:
+    """Return the lines that forms take together."""
+    return sum(form.height for form in chosen)
 
 
-def _grown(parts: Sequence[Part], room: int) -> list[int]:
-    """Return which form each part has: as full as there is room for, those of the first turn first.
+def _grown(parts: Sequence[Part], room: int) -> list[SizedForm]:
+    """Return the form of each part: as full as there is room for, those of the first turn first.
 
     No finding or note is shown behind one of its turn that has no room.
     """
-    chosen = [len(part.forms) - 1 for part in parts]
-    room -= _taken(parts, chosen)
+    chosen = [part.least for part in parts]
+    room -= _taken(chosen)
     full = set[Turn]()
     for at, part in sorted(enumerate(parts), key=lambda line: line[1].turn):
         if part.turn in full:
             continue
-        room += part.height(chosen[at])
-        fitting = (number for number in range(len(part.forms)) if part.height(number) <= room)
-        chosen[at] = next(fitting, chosen[at])
-        room -= part.height(chosen[at])
-        full |= {part.turn} if not part.forms[chosen[at]] else set()
+        room += part.least.height
+        chosen[at] = part.fitting(room)
+        room -= chosen[at].height
+        full |= {part.turn} if not chosen[at].lines else set()
     return chosen
 
 
@@ -288,21 +309,25 @@ def _parts(
     for summary in found:
         yield _verdict(summary)
         for group in led_by(summary.findings, groups.large):
-            forms = _forms(group, adviser, program, dump)
-            is_worst = group is worst
-            turn = Turn.WORST if is_worst else Turn.FINDING
-            yield Part(turn, forms if is_worst else [*forms, ()], group)
+            brief = partial(finding_in_brief, group, adviser, program, dump=dump)
+            if group is worst:
+                yield Part(Turn.WORST, _full_forms(brief), _least_form(brief), group)
+            else:
+                forms = chain(_full_forms(brief), map(_least_form, [brief]))
+                yield Part(Turn.FINDING, forms, (), group)
         yield _state(summary)
-    yield from (Part(Turn.NOTE, [[note], ()]) for note in notes(adviser))
+    yield from (Part(Turn.NOTE, [[note]], ()) for note in notes(adviser))
 
 
 def _verdict(summary: Kernel) -> Part:
     said, colour = safe(summary.verdict), summary_colour(summary)
-    texts = f"{summary.who}: {said}", f"{shortened(summary.who, MAX_WHO)}: {_short(said)}"
-    full = f"{summary.heading}: {said}"
-    return Part(
-        Turn.VERDICT, [[Paragraph(text, indent=4, colour=colour)] for text in (full, *texts)]
+    texts = (
+        f"{summary.heading}: {said}",
+        f"{summary.who}: {said}",
+        f"{shortened(summary.who, MAX_WHO)}: {_short(said)}",
     )
+    *forms, least = [[Paragraph(text, indent=4, colour=colour)] for text in texts]
+    return Part(Turn.VERDICT, forms, least)
 
 
 def _state(summary: Kernel) -> Part:
@@ -311,21 +336,23 @@ def _state(summary: Kernel) -> Part:
     full, brief = resources(summary), resources(summary, is_short=True)
     texts = (brief if line.text == full else line.text for line in whole)
     short = [line._replace(text=_short(text)) for line, text in zip(whole, texts)]
-    return Part(Turn.STATE, [whole, short])
+    return Part(Turn.STATE, [whole], short)
 
 
 def _short(text: str) -> str:
     return shortened(text, MAX_TEXT)
 
 
-def _forms(
-    group: Group, adviser: Adviser, program: ProgramSource, dump: DumpArgument | None
-) -> list[Form]:
-    """Return findings with less about them each time: never less than a fix."""
-    usual, why = finding_in_brief(group, adviser, program, USUAL, dump)
-    few, _ = finding_in_brief(group, adviser, program, FEW, dump)
-    forms = [[*usual, *why], _bare([*usual, *why]), usual, _bare(usual), _bare(few)]
-    return [*(form for form in forms if not _breaks(form)), forms[-1]]
+def _full_forms(brief: Brief) -> Iterator[Form]:
+    """Yield a text on findings with less about them each time, where no word is too long."""
+    usual, why = brief(USUAL)
+    for form in ([*usual, *why], usual):
+        yield from (fitting for fitting in (form, _bare(form)) if not _breaks(fitting))
+
+
+def _least_form(brief: Brief) -> Form:
+    """Return the least about findings: never less than a fix."""
+    return _bare(brief(FEW)[0])
 
 
 def _bare(form: Form) -> Form:

@@ -27,6 +27,8 @@ _PARAMETER = re.compile(
     r"\b\w+ = (?:\[[\d, ]*\]|\w+)|\[[\d, ]+\]|(?<=\s)--?[a-z][a-z-]* [^\s(-]\S*"
 )
 
+_SIGNS = " = ", "[", "-"  # of which one is in each match of `_PARAMETER`
+
 
 class FoldedLine(NamedTuple):
     """A line that fits, and its colour on a terminal; empty for none."""
@@ -230,16 +232,47 @@ def _wrapped(text: str, width: int, first: str = "", further: str = "") -> list[
         first: what stands before the first line.
         further: what stands before the others.
     """
-    if len(first) + len(text) <= width and text.isprintable():
+    is_plain = text.isprintable()
+    if is_plain and len(first) + len(text) <= width:
         return [f"{first}{text.rstrip()}"]
-    lines = wrap(
-        _kept_together(text, width - max(len(first), len(further))),
+    kept = _kept_together(text, width - max(len(first), len(further)))
+    lines = (is_plain and _at_spaces(kept, width, first, further)) or wrap(
+        kept,
         width,
         initial_indent=first,
         subsequent_indent=further,
         break_on_hyphens=False,
     )
     return [line.replace(_JOINT, " ") for line in lines] or [first]
+
+
+def _at_spaces(text: str, width: int, first: str, further: str) -> list[str]:
+    """Return the lines of a text that is broken at spaces alone; empty where that is not enough.
+
+    They are those of `textwrap.wrap`, which looks at each word; here each line takes one search.
+
+    Args:
+        text: without other white space.
+        width, first, further: as in `_wrapped`.
+
+    Example:
+        >>> _at_spaces("one two  three", 9, "- ", "  "), _at_spaces("a longer", 5, "", "")
+        (['- one two', '  three'], [])
+    """
+    if text[:1] == " " or len(first) > len(further):
+        return []
+    lines: list[str] = []
+    start, end, before = 0, len(text), first
+    while start < end:
+        room = width - len(before)
+        at = end if end - start <= room else text.rfind(" ", start, start + room + 1)
+        if at <= start:
+            return []
+        lines.append(before + text[start:at].rstrip(" "))
+        while at < end and text[at] == " ":
+            at += 1
+        start, before = at, further
+    return lines
 
 
 def _kept_together(text: str, room: int) -> str:
@@ -249,6 +282,10 @@ def _kept_together(text: str, room: int) -> str:
         >>> _kept_together("<{vec = 8, order = [1, 0]}>", 16).split()
         ['<{vec\\x00=\\x008,', 'order\\x00=\\x00[1,\\x000]}>']
     """
+    if not any(sign in text for sign in _SIGNS):
+        return text
     joined = _PARAMETER.sub(lambda match: match[0].replace(" ", _JOINT), text)
+    if _JOINT not in joined:
+        return text
     words = joined.split(" ")
     return " ".join(word if len(word) <= room else word.replace(_JOINT, " ") for word in words)
