@@ -6,6 +6,7 @@ import pytest
 from work import calls_of
 
 from tt_layout import parse_ir, parse_layout
+from tt_layout.audit.global_memory.cost import global_cost, placed_access
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.suggestions.trial import Exchange, Trial
 
@@ -52,6 +53,18 @@ def test_values_are_shared_unless_layouts_determine_their_order(line: str, is_sh
     calls = calls_of(lambda: values.append(evaluator.value(address)))
     assert (calls < 40) == is_shared
     assert (values[0] is known) == is_shared
+
+
+def test_an_access_is_placed_once_for_its_cost_and_its_bounds() -> None:
+    audited, _ = both(SUM)
+    [load, _] = audited.module.operations
+    full, kernel = audited.in_full(load), audited.kernel(audited.functions[0])
+    assert full is not None
+    assert kernel is not None
+    global_cost(load, audited)
+    placed: list[object] = []
+    assert calls_of(lambda: placed.append(placed_access(kernel, full.operation))) < 10
+    assert placed == [placed_access(kernel, full.operation)]
 
 
 def test_layouts_are_those_of_the_trial() -> None:

@@ -397,11 +397,18 @@ class PlacedAccess(NamedTuple):
 
 
 def placed_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAccess:
-    """Return the inputs that determine the bytes of an access.
+    """Return the inputs that determine the bytes of an access, found once for cost and bounds.
 
     Raises:
         LayoutError: its instructions are not known, and why.
     """
+    placed = kernel.placed.get(operation)
+    if placed is None:
+        placed = kernel.placed[operation] = _found_access(kernel, operation)
+    return placed
+
+
+def _found_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAccess:
     access = in_todays_form(operation)
     roles = operands(access)
     is_single = is_scalar(access)

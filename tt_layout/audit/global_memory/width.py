@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import (
@@ -46,6 +46,9 @@ from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
 from tt_layout.releases import Release
+
+if TYPE_CHECKING:
+    from tt_layout.audit.global_memory.cost import PlacedAccess
 
 _PACKED = ("f16", "bf16")
 
@@ -126,6 +129,11 @@ class AccessAnalysis:
     def sources(self) -> Sources:
         """The values that each of its values is computed from."""
         return self.function.once("sources", Sources)
+
+    @cached_property
+    def placed(self) -> dict[SsaOperation, PlacedAccess]:
+        """Its accesses, those whose instructions were asked for and are known."""
+        return {}
 
     @cached_property
     def trials(self) -> Trials:
