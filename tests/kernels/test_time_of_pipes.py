@@ -79,9 +79,12 @@ def test_a_reduction_takes_the_time_of_the_functions_that_it_applies() -> None:
     """
     apart = "%e = math.exp2 %float : tensor<512xf32, #b>", ""
     inside = "", "%e = math.exp2 %r : f32"
-    one, other = (computed(last=reduced.format(*place)).terms for place in (apart, inside))
+    before, within = (computed(last=reduced.format(*place)) for place in (apart, inside))
+    one, other = before.terms, within.terms
     assert one["special functions"] == pytest.approx(other["special functions"])
     assert one["issue"] == pytest.approx(other["issue"])
+    each = 20  # cycles of an exponential, which five exchanges wait for one behind the other
+    assert within.launch.latency > before.launch.latency + 4 * each
 
 
 @pytest.mark.parametrize(("operations", "lost"), [(500, 0), (1000, 0.375), (2000, 0.6875)])

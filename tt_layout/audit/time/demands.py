@@ -9,7 +9,7 @@ Read next:    `tt_layout.audit.time.walk`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -38,6 +38,21 @@ those of four words 249 for 258.
 
 FENCE = "fence_async_shared"
 """Operation behind which tensor cores see what was stored before it."""
+
+DESCRIBED = "tensormap_fenceproxy_acquire"
+"""Operation behind which the tensor memory accelerator sees a descriptor that a program makes."""
+
+DESCRIPTOR = 600
+DESCRIBING = 130
+"""Cycles until a descriptor is there that a program makes in memory, and those of the load-store
+unit, which makes one behind the other for all programs.
+
+Fitted on tiles that are turned on an H100, by programs that make two descriptors each and move 2 to
+32 KB, and on products whose programs make three.
+"""
+
+SHUFFLED = 4
+"""Cycles of a shuffle in reductions and scans: 32 lanes a cycle, CUDA's guide says."""
 
 COUNTED = 8
 """Cycles in which a warp counts the bits of a register: 16 lanes a cycle, CUDA's guide says."""
@@ -137,7 +152,8 @@ _SUMS = ("arith.addi", "arith.subi")
 _HALVES = ("f16", "bf16")
 _MULTIPLICATIONS = ("arith.muli", "tt.mulhiui")
 _BITWISE = ("arith.andi", "arith.ori", "arith.xori")
-_LOGIC = (*_BITWISE, "arith.shli", "arith.shrsi", "arith.shrui", "arith.cmpi")
+_PAIRED = ("arith.xori",)
+_LOGIC = (*_BITWISE, "arith.shli", "arith.shrsi", "arith.shrui", "arith.cmpi", "arith.cmpf")
 
 
 class Pricing:
@@ -161,6 +177,7 @@ class Pricing:
         self._timing, self._rates, self._constants = timing, rates, constants
         self._warps = warps
         self._index, self._fused = index_values(steps), fused_values(steps)
+        self._partners = partner_values(steps)
         self._repeated = {
             step.results[0]: max(1, step.inputs) for step in steps if step.name in _REPEATING
         }
@@ -182,6 +199,8 @@ class Pricing:
             return Demand(barriers=1)
         if step.name.endswith(FENCE):
             return Demand(latency=self._timing.fence)
+        if step.name.endswith(DESCRIBED):
+            return Demand(lsu=DESCRIBING, latency=DESCRIPTOR)
         return NOTHING
 
     # -- computing ------------------------------------------------------------------------------
@@ -218,12 +237,15 @@ class Pricing:
         """Return the cycles of an element."""
         traits, name = step.traits, step.name
         integer, element = self._timing.integer, step.element
+        if step.results[0] in self._partners:
+            return 0
         if self._is_addressing(step):
             return self._constants.indexing
         if step.results[0] in self._fused:
             return 0
         if traits.select or name.startswith("arith.cmp"):
-            return integer
+            wide = step.element if traits.select else step.input_element
+            return integer * (2 if wide == "i64" else 1)
         if element in _HALVES:
             return 0.5
         if element == "f64":
@@ -236,8 +258,15 @@ class Pricing:
 
     def _is_addressing(self, step: Step) -> bool:
         """Tell whether a step computes pointers, masks, or what only they are computed from."""
+        if step.name.startswith("arith.cmp"):
+            return step.name != "arith.cmpf" and not self._is_data(step)
         is_index = bool(step.results) and all(name in self._index for name in step.results)
         return "ptr" in step.element or step.element in ("i1", "index") or is_index
+
+    def _is_data(self, step: Step) -> bool:
+        """Tell whether a comparison is of integers that are stored, too."""
+        is_word = step.input_element in ("i8", "i16", "i32", "i64")
+        return is_word and step.operands[0] not in self._index
 
     def _combine(self, step: Step) -> Demand:
         """Price a reduction or scan without a cost of its exchange: within threads."""
@@ -356,21 +385,36 @@ class Pricing:
 
     def _exchange(self, step: Step, details: ExchangeDetails) -> Demand:
         timing, count = self._timing, max(1, step.inputs)
-        combined = _combined(step.combines, ("cmp", "select", "max"))
+        is_pair = step.results[0] in self._partners
+        combined = NOTHING if is_pair else _combined(step.combines, ("cmp", "select", "max"))
         times = count * (2 if step.name == "tt.scan" else 1)
         shuffles, results = details.shuffles_per_warp, max(1, step.registers)
         hops = min(5.0, max(1.0, shuffles / results)) if shuffles else 0.0
-        chain = timing.alu * min(6.0, max(1, count.bit_length() - 1))
+        each = self._function_latency(step.combines)
+        chain = each * min(6.0, max(1, count.bit_length() - 1))
         wavefronts = details.wavefronts or 0
         return Demand(
-            issue=combined.issue * times + 2 * shuffles,
-            held=combined.held * times + shuffles,
+            issue=combined.issue * times + SHUFFLED * shuffles,
+            held=combined.held * times + (SHUFFLED - 1) * shuffles,
             special=combined.special * timing.special * times,
             lsu=shuffles * self._warps + wavefronts,
             latency=chain
-            + hops * (timing.shuffle + timing.alu)
+            + hops * (timing.shuffle + each)
             + (2 * timing.shared + 3 * timing.shuffle if wavefronts else 0),
             barriers=2 if wavefronts else 0,
+        )
+
+    def _function_latency(self, names: Sequence[str]) -> float:
+        """Return the cycles in which a reduction or scan applies its function once.
+
+        Its operations wait for each other, but for the comparisons and choices of several values.
+        """
+        timing = self._timing
+        special = [_SPECIAL[name] for name in names if name in _SPECIAL]
+        if not special:
+            return timing.alu
+        return timing.alu * (len(names) - len(special)) + sum(
+            timing.special_latency + timing.alu * (issue - 1) for issue, _ in special
         )
 
     # -- matrices -------------------------------------------------------------------------------
@@ -472,6 +516,41 @@ def fused_values(steps: Iterable[Step]) -> frozenset[str]:
             fused.add(name)
             full.update(step.results)
     return frozenset(fused)
+
+
+def partner_values(steps: Iterable[Step]) -> frozenset[str]:
+    """Return the names of what is folded where sorts compare the elements of a pair.
+
+    The exclusive or of both, and of it and one of them, is the other one; a comparison that is
+    turned round for some elements takes their predicates, and is one instruction.
+    """
+    steps = list(steps)
+    made = {step.results[0]: step for step in steps if step.results}
+    uses = Counter(name for step in steps for name in step.operands)
+    found: set[str] = set()
+    for step in steps:
+        if step.name == "arith.xori":
+            for one, other in (step.operands, step.operands[::-1]):
+                pair = _repeated_by(made, other)
+                if pair is not None and pair.operands == (one,) and pair.combines == _PAIRED:
+                    found |= {step.results[0], pair.results[0]}
+        elif step.name == "arith.cmpi":
+            wide = made.get(step.operands[0])
+            if (
+                wide is not None
+                and (wide.name, wide.input_element) == ("arith.extui", "i1")
+                and uses[wide.results[0]] == 1
+            ):
+                found |= {step.results[0], wide.results[0]}
+    return frozenset(found)
+
+
+def _repeated_by(made: Mapping[str, Step], name: str) -> Step | None:
+    """Return the step whose result a value repeats along axes; None of an argument."""
+    step = made.get(name)
+    while step is not None and step.name in ("tt.broadcast", "tt.expand_dims"):
+        step = made.get(step.operands[0])
+    return step
 
 
 def index_values(steps: Iterable[Step]) -> frozenset[str]:
