@@ -14,6 +14,7 @@ from work import calls_of
 from tt_layout import LayoutError, parse_layout
 from tt_layout.analyses.shared_memory.banks import bank_conflicts
 from tt_layout.analyses.shared_memory.candidates import SwizzleProblem
+from tt_layout.analyses.shared_memory.optimum import linear_optimum
 from tt_layout.analyses.shared_memory.swizzle import FAMILIES, find_swizzle
 from tt_layout.cli.main import main
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
@@ -310,5 +311,48 @@ def test_of_a_layout_above_what_is_known_not_all_accesses_are_evaluated() -> Non
     whole, weights = 3 * store.wavefronts + load.wavefronts, (3, 1)
     assert problem.wavefronts_below(whole + 1, plain, weights) == whole
     assert problem.wavefronts_below(whole, plain, weights) is None
-    work = partial(problem.wavefronts_below, 3 * store.wavefronts, plain, weights)
-    assert calls_of(work) < calls_of(partial(problem.evaluate, plain, ()))
+    whole_work = calls_of(partial(problem.evaluate, plain, ()))
+    for least in (0, 16):  # 2 KB of a warp, 128 bytes a wavefront, in any layout
+        most = 3 * store.wavefronts + least
+        assert calls_of(partial(problem.wavefronts_below, most, plain, weights)) < whole_work
+
+
+@pytest.mark.parametrize(
+    ("target", "size"), [("sm80", 1), ("sm90", 2), ("gfx942", 2), ("gfx950", 4), ("gfx1100", 2)]
+)
+def test_whatever_is_below_what_is_known_is_found(target: str, size: int) -> None:
+    """No layout has fewer wavefronts than every layout is taken to have."""
+    lanes = find_target(target).lanes
+    layouts = [
+        parse_layout(BLOCKED.format(own, threads, [4, 1], order))
+        for own, threads, order in (
+            ([1, 8], [lanes // 8, 8], [1, 0]),
+            ([8, 1], [lanes, 1], [0, 1]),
+            ([1, 1], [1, lanes], [1, 0]),
+        )
+    ]
+    registers = [layout for layout in layouts if isinstance(layout, DistributedEncoding)]
+    problem = SwizzleProblem(registers, registers[::-1], (16, 64), size, find_target(target))
+    weights = [1] * len(problem.registers)
+    found = 0
+    for family in ("swizzled", "nvmma", "padded"):
+        for text in members(family, [16, 64], size)[::29]:
+            encoding = parse_layout(text)
+            assert isinstance(encoding, SharedEncoding)
+            try:
+                whole = problem.evaluate(encoding, ()).wavefronts
+            except LayoutError:
+                continue
+            assert problem.wavefronts_below(whole + 0.5, encoding, weights) == pytest.approx(whole)
+            found += 1
+    assert found > 5
+
+
+def test_directions_are_not_sought_outside_of_what_is_whole() -> None:
+    """Three accesses: of the last rows of banks none is free, and no more are looked through."""
+    rows, columns, dots = map(parse_layout, (ROWS, COLUMNS, operand(0, 2)))
+    registers = [
+        layout for layout in (rows, columns, dots) if isinstance(layout, DistributedEncoding)
+    ]
+    problem = SwizzleProblem(registers[:1], registers[1:], (64, 64), 2, find_target("sm90"))
+    assert calls_of(partial(linear_optimum, problem)) < 340_000

@@ -315,6 +315,18 @@ def test_narrow_accesses_that_take_little_are_not_searched_for(
     assert all(known[line] >= MAY_PAY * whole for line in asked)
 
 
+def test_products_are_not_compared_whose_operands_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A buffer's layout is exchanged; operands come from registers, equal but not one object."""
+    [dump] = [path for path in DUMPS if path.stem == "attention_backward-gfx942"]
+    audit = audit_of(dump.read_text(encoding="utf-8"))
+    stores = [row for row in audit.movements if row.operation.name == "ttg.local_store"]
+    assert audit.multiplications
+    compared: list[object] = []
+    monkeypatch.setattr(buffers, "multiplications", compared.append)
+    assert buffers.better_buffers(audit, audit.audited, stores[0].operation)
+    assert not compared
+
+
 def test_a_side_is_not_tried_whose_end_has_no_exact_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sectors of a store are not known without its arguments, in any layout."""
     tried: list[str] = []

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import padded_size
+from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.shared_memory.access import AccessMap, access_map
 from tt_layout.analyses.shared_memory.banks import Access, cost, fitting_target
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
@@ -104,17 +106,34 @@ class SwizzleProblem:
     ) -> int | float | None:
         """Return the weighted sum of the wavefronts of the accesses with a shared layout.
 
-        None where it is not below what is known already: then not all accesses are evaluated.
+        None where it is not below what is known already: then not all accesses are evaluated, as
+        what the others take at least is known.
 
         Raises:
             LayoutError: as `evaluate`.
         """
-        total: int | float = 0
-        for weight, access in zip(weights, self._accesses(encoding, self._memory(encoding))):
-            total += weight * access.wavefronts
+        floors = self._floors
+        total = sum(weight * floor for weight, floor in zip(weights, floors))
+        if total >= most:
+            return None
+        accesses = self._accesses(encoding, self._memory(encoding))
+        for weight, floor, access in zip(weights, floors, accesses):
+            total += weight * (access.wavefronts - floor)
             if total >= most:
                 return None
         return total
+
+    @cached_property
+    def _floors(self) -> tuple[int | float, ...]:
+        """Wavefronts that an access takes in any layout: those of its words in all banks."""
+        phases = (*self.target.store_phases.values(), *self.target.load_phases.values())
+        banks = max(self.target.banks, *(phase.banks for phase in phases))
+        return tuple(
+            self.elem_bytes
+            * (1 << F2Span([*map(linear.flatten, _of_a_warp(linear))]).rank)
+            / (banks * self.target.bank_bytes)
+            for linear, _ in self.registers
+        )
 
     def _memory(self, encoding: SharedEncoding) -> LinearLayout:
         return encoding.to_linear_layout(self.shape, element_bits=8 * self.elem_bytes)
@@ -135,3 +154,9 @@ class SwizzleProblem:
             self._known[key] = access_map(registers, memory, self.elem_bytes)
             fitting_target(self._known[key], self.target)
         return self._known[key]
+
+
+def _of_a_warp(registers: LinearLayout) -> Iterator[tuple[int, ...]]:
+    """Yield the directions in which the elements of a warp differ."""
+    yield from registers.vectors("register")
+    yield from registers.vectors("lane")

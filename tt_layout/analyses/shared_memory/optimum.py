@@ -140,7 +140,8 @@ def _segments(
     pool = _directions(accesses, bits)
     while len(segments) < room:
         spans = [F2Span([*vectors, *segments]) for vectors in avoid]
-        segments.append(_outside(pool, F2Span([*vector, *segments]), spans))
+        proper = [span for span in spans if span.rank < bits]  # nothing is outside of the others
+        segments.append(_outside(pool, F2Span([*vector, *segments]), proper))
     return segments
 
 

@@ -407,7 +407,7 @@ def _keeps_multiplications(concluded: Conclusions, trial: Trial) -> bool:
 def _is_exchanged(product: Multiplication, exchange: Exchange) -> bool:
     """Tell whether an operand, the result or a scale has a layout that is exchanged."""
     matrices = product.a, product.b, product.d, *(product.scales or ())
-    return any(exchange.encoding(matrix.encoding) is not matrix.encoding for matrix in matrices)
+    return any(exchange.encoding(matrix.encoding) != matrix.encoding for matrix in matrices)
 
 
 def _instruction(product: Multiplication) -> tuple[object, ...]:
