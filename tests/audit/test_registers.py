@@ -17,7 +17,13 @@ from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.multiplications import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
-from tt_layout.audit.registers.live_ranges import Derivations, Numbers, live_ranges
+from tt_layout.audit.registers.live_ranges import (
+    Derivations,
+    LiveRange,
+    LiveRanges,
+    Numbers,
+    live_ranges,
+)
 from tt_layout.hardware import find_target
 from tt_layout.hardware.compiler import HeldRegisters, RegisterDemand, RegisterLine
 from tt_layout.ir import parse_ir
@@ -400,15 +406,15 @@ TRUTH = Path(__file__).parents[1] / "data" / "registers.jsonl.xz"
 
 
 def test_near_the_limit_a_kernel_without_loops_spills() -> None:
-    """From 0.6 of the limit on some do, from 1.4 on all did, as ptxas compiled them."""
+    """From 0.57 of the limit on some do, from 1.4 on all did, as ptxas compiled them."""
     line = find_target("sm90").compiler
     assert line is not None
-    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (240, 246, 590))
-    assert calm.needed < 0.6 * 255 <= may.needed < 1.4 * 255 <= spills.needed
+    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (228, 234, 590))
+    assert calm.needed < 0.57 * 255 <= may.needed < 1.4 * 255 <= spills.needed
     assert calm.high <= 255
     assert may.low <= 255 < may.high
     assert spills.low > 255
-    assert line.straight.range(RegisterDemand(246), 512).high < 512
+    assert line.straight.range(RegisterDemand(234), 512).high < 512
 
 
 def test_large_kernels_may_take_half_of_what_small_ones_suggest() -> None:
@@ -416,8 +422,8 @@ def test_large_kernels_may_take_half_of_what_small_ones_suggest() -> None:
     line = find_target("sm90").compiler
     assert line is not None
     small, large = (line.straight.range(RegisterDemand(live), 255, 32) for live in (24, 240))
-    assert small.low >= 0.75 * small.needed
-    assert large.low <= 0.5 * large.needed
+    assert small.low >= 0.72 * small.needed
+    assert large.low <= 0.52 * large.needed
 
 
 def test_what_is_free_is_kept_where_more_is_needed() -> None:
@@ -462,8 +468,6 @@ def test_products_of_wgmma_keep_the_addresses_that_a_loop_steps() -> None:
     few, many = (model.asynchronous.range(RegisterDemand(64, 64, count)) for count in (8, 40))
     assert many.needed >= few.needed + 7
     assert many.high >= few.high + 9
-    few_addresses, many_addresses = (RegisterDemand(64, 64, count) for count in (8, 40))
-    assert model.products.range(few_addresses) == model.products.range(many_addresses)
 
 
 OTHER = """
@@ -494,6 +498,7 @@ def traffic(body: str) -> RegisterDemand:
         by_row=False,
         slices_of=lambda value: 0,
         elements_of=words,
+        loads_of=lambda value: 2 * words(value) if value.name == "%single" else 0,
         is_address=lambda value: False,
         is_wide=lambda value: False,
     )
@@ -534,6 +539,63 @@ def test_integers_that_are_unpacked_for_mma_take_registers_beside_them() -> None
     plain, more = (model.products.range(some._replace(unpacked=count)) for count in (0, 32))
     assert plain.needed + 18 <= more.needed <= plain.needed + 20
     assert model.straight.range(some) == model.straight.range(some._replace(unpacked=32))
+
+
+PIXELS = """
+%base = tt.splat %n : i32 -> tensor<4096xi32, #a>
+%m = arith.cmpi slt, %i, %base : tensor<4096xi32, #a>
+%image = arith.constant dense<0> : tensor<4096xi64, #a>
+%bytes = tt.int_to_ptr %image : tensor<4096xi64, #a> -> tensor<4096x!tt.ptr<i8>, #a>
+%at = tt.addptr %bytes, %i : tensor<4096x!tt.ptr<i8>, #a>, tensor<4096xi32, #a>
+%x = tt.load %at, %m : tensor<4096x!tt.ptr<i8>, #a>
+%y = arith.sitofp %x : tensor<4096xi8, #a> to tensor<4096xf32, #a>
+"""
+ONE_AFTER_THE_OTHER = """
+%r = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32, #a>
+%three = arith.constant dense<STEP> : tensor<4096xi32, #a>
+%i = arith.muli %r, %three : tensor<4096xi32, #a>
+"""
+
+
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+def test_narrow_elements_that_are_loaded_one_by_one_take_a_register_each(target: str) -> None:
+    """Every third byte, under a mask: 32 loads of a thread, whose bytes would fill 8 registers."""
+    body = ONE_AFTER_THE_OTHER.replace("STEP", "3") + PIXELS + STORE.format("y")
+    unmasked = body.replace("%at, %m", "%at")
+    single, plain = pressure(body, target), pressure(unmasked, target)
+    assert single.needed >= plain.needed + 12
+    together = body.replace("dense<3>", "dense<1>").replace("slt, %i, %base", "slt, %base, %base")
+    assert pressure(together, target).needed < single.needed, "four bytes by one load"
+    words = body.replace("i8", "i32")
+    masked, free = pressure(words, target), pressure(words.replace("%at, %m", "%at"), target)
+    assert masked.needed <= free.needed + 12, "each has a register anyway"
+
+
+def test_what_narrow_loads_take_is_counted_beside_what_they_are_packed_to() -> None:
+    load = LOAD.replace("%x", "%single")
+    assert traffic(load + STORE.format("single")).guarded == 32
+    assert traffic(LOAD + STORE.format("x")).guarded == 0
+
+
+def test_products_by_mma_take_addresses_up_to_a_limit_and_what_is_held() -> None:
+    model = find_target("sm80").compiler
+    assert model is not None
+
+    def needed(**more: int) -> int:
+        return model.products.range(RegisterDemand(64, 32, **more)).needed
+
+    assert needed(addresses=32) == needed() + 32
+    assert needed(held=50) == needed() + 9
+    assert model.asynchronous is not None
+    body = parse_ir(HEAD.replace("TARGET", "cuda:80") + LOAD + STORE.format("x") + FOOT)[0]
+    [function] = AuditedModule(body, SharedWork()).functions
+    value = next(iter(function.values.values()))
+    addresses = (LiveRange(value, 0, 2, 50, 1.0),)
+    lines = model.products, model.asynchronous
+    counted = [
+        LiveRanges((), function.operations, (), False, line, addresses=addresses) for line in lines
+    ]
+    assert [ranges.demand.addresses for ranges in counted] == [40, 50]
 
 
 def test_loads_are_counted_of_the_loop_with_the_most() -> None:

@@ -90,20 +90,20 @@ _RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
 
 
 _CDNA_OTHERS = RegisterLine(
-    Weights(0.89, 5.3, loads=0.3, loaded=0.23, exchanged=0.35, functions=1.58),
-    least=RangeEnd(0.35, 10),
-    most=RangeEnd(2.03, 1),
+    Weights(0.89, 5.3, loads=0.3, loaded=0.23, exchanged=0.35, functions=1.58, guarded=1),
+    least=RangeEnd(0.39, 11),
+    most=RangeEnd(1.55),
     free=FreeRegisters(
         Weights(0, 0, divisions=1.54),
         pressed=1,
         kept=0.7,
-        least=RangeEnd(0.61, -2),
-        most=RangeEnd(1.7, 4),
+        least=RangeEnd(0.6, -2),
+        most=RangeEnd(1.75, 4),
     ),
     indices=0.3,
     masks=0.3,
     most_indices=100,
-    may_spill_from=0.42,
+    may_spill_from=0.5,
     spills_from=1,
     held=HeldRegisters(exchanges=1.15),
 )

@@ -64,6 +64,9 @@ class RegisterDemand(NamedTuple):
         random: elements of the largest tensor of high words of products, of which the rounds of a
             random generator are made.
         unpacked: of the largest tensor of floats that is made of narrower integers.
+        guarded: of elements narrower than a register that loads with a mask give one by one,
+            beside what they take once they are packed.
+        held: held over a reduction or a conversion between layouts.
     """
 
     live: float
@@ -79,6 +82,8 @@ class RegisterDemand(NamedTuple):
     divisions: int = 0
     random: int = 0
     unpacked: int = 0
+    guarded: int = 0
+    held: int = 0
 
 
 class HeldRegisters(NamedTuple):
@@ -101,7 +106,8 @@ class Weights(NamedTuple):
         base: for counters and what the schedule keeps in flight.
         accumulators, addresses, carried, compared: for each of these, beside what they are of the
             live ones.
-        loads, loaded, stored, exchanged, functions, divisions, random, unpacked: likewise.
+        loads, loaded, stored, exchanged, functions, divisions, random, unpacked, guarded, held:
+            likewise.
     """
 
     live: float
@@ -118,6 +124,8 @@ class Weights(NamedTuple):
     divisions: float = 0
     random: float = 0
     unpacked: float = 0
+    guarded: float = 0
+    held: float = 0
 
     def registers(self, demand: RegisterDemand) -> int:
         """Return the registers for what values take.
@@ -209,6 +217,7 @@ class RegisterLine(NamedTuple):
         indices: registers for an element of a tensor of indices or addresses.
         masks: registers for an element of a mask.
         most_indices: registers that indices and masks take at most; they are computed anew beyond.
+        most_addresses: that addresses take at most likewise; None of no such limit.
         may_spill_from: the part of the registers that there are from which on a kernel whose
             middle is as large may spill; None where `most` tells.
         spills_from: the part from which on it spills; None where `least` tells.
@@ -225,6 +234,7 @@ class RegisterLine(NamedTuple):
     indices: float = 0
     masks: float = 0
     most_indices: int = 0
+    most_addresses: int | None = None
     may_spill_from: float | None = None
     spills_from: float | None = None
     held: HeldRegisters = HeldRegisters()

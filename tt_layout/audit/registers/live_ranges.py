@@ -141,13 +141,17 @@ class MovedTensors:
             self._unpacked += zip(operands, results)
 
     def words(
-        self, words_of: Callable[[int], int], elements_of: Callable[[int], int]
+        self,
+        words_of: Callable[[int], int],
+        elements_of: Callable[[int], int],
+        loads_of: Callable[[int], int],
     ) -> RegisterDemand:
         """Return the registers of what is moved, of none that are live.
 
         Args:
             words_of: the registers of a value.
             elements_of: the elements of a thread; 0 of what is no tensor.
+            loads_of: the loads with a mask that a value of narrow elements takes.
         """
         in_loops = Counter(loops for loops, value in self._loaded if elements_of(value))
         unpacked = [
@@ -165,6 +169,7 @@ class MovedTensors:
             divisions=max(map(elements_of, self._divisions), default=0),
             random=max(map(elements_of, self._random), default=0),
             unpacked=max(unpacked, default=0),
+            guarded=sum(max(0, loads_of(value) - words_of(value)) for _, value in self._loaded),
         )
 
 
@@ -207,10 +212,11 @@ class LiveRanges(NamedTuple):
         """The registers that the values take where most are live."""
         groups = (self.accumulators, self.addresses, self.carried, self.compared)
         sums, addresses, carried, compared = (round(max(self.sums(group))) for group in groups)
+        most = self.line.most_addresses
         return self.traffic._replace(
             live=max(self.needed),
             accumulators=sums,
-            addresses=addresses,
+            addresses=addresses if most is None else min(most, addresses),
             carried=carried,
             compared=min(MOST_COMPARED, compared),
         )
@@ -247,6 +253,7 @@ def live_ranges(
     by_row: bool,
     slices_of: Callable[[Value], float],
     elements_of: Callable[[Value], int],
+    loads_of: Callable[[Value], int],
     is_address: Callable[[Value], bool],
     is_wide: Callable[[Value], bool],
 ) -> LiveRanges:
@@ -260,6 +267,7 @@ def live_ranges(
         by_row: whether scans of several rows go through them one by one.
         slices_of: the slices along K of an operand of a product; 0 of any other value.
         elements_of: the elements of a thread; negative of a mask, 0 of what is no tensor.
+        loads_of: the loads with a mask that a value of narrow elements takes.
         is_address: whether a value is a tensor of pointers.
         is_wide: whether it is one of 64-bit integers.
     """
@@ -307,7 +315,9 @@ def live_ranges(
             if one.value in walk.compared and is_wide(values[one.value])
         ),
         traffic=walk.traffic.words(
-            lambda number: words_of(values[number]), lambda number: elements_of(values[number])
+            lambda number: words_of(values[number]),
+            lambda number: elements_of(values[number]),
+            lambda number: loads_of(values[number]),
         ),
     )
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
+from tt_layout.audit.global_memory.operands import FORMS, operands
+from tt_layout.audit.global_memory.width import access_width
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers.live_ranges import LiveRange, LiveRanges, live_ranges
 from tt_layout.encodings.blocked import Blocked
@@ -313,6 +315,7 @@ def _find_ranges(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRang
             by_row=by_row,
             slices_of=lambda value: sizes.slices(function, value),
             elements_of=lambda value: sizes.elements(function, value),
+            loads_of=lambda value: sizes.narrow_loads(function, value),
             is_address=lambda value: sizes.is_address(function, value),
             is_wide=lambda value: sizes.is_wide(function, value),
         )
@@ -337,6 +340,7 @@ class _Sizes:
         module = audited.module
         self.warps = module.number("num-warps") or 1
         self.model = model
+        self._audited = audited
         self._file = file
         self._residence = residence
         self.usual_limit = file.usual
@@ -381,6 +385,20 @@ class _Sizes:
         if ir_type is None or not ir_type.is_tensor or is_pointer(ir_type):
             return False
         return ir_type.element_bits == 2 * WORD_BITS
+
+    def narrow_loads(self, function: SsaFunction, value: Value) -> int:
+        """Return the loads with a mask that a thread takes for a tensor of narrow elements.
+
+        Where the types of a function are changed, the loads stay as wide as they were.
+        """
+        ir_type, load = function.type_of(value), value.definition
+        if ir_type is None or (ir_type.element_bits or WORD_BITS) >= WORD_BITS:
+            return 0
+        if load is None or load.name not in FORMS or "mask" not in operands(load):
+            return 0
+        kernel = self._audited.kernel(self._audited.functions_by_name[function.name])
+        width = access_width(kernel, load) if kernel is not None else None
+        return self.elements(function, value) // width.elements if width is not None else 0
 
     def slices(self, function: SsaFunction, value: Value) -> float:
         """Return the slices along K in which a product reads an operand; 0 of any other value.
@@ -435,7 +453,8 @@ def _of_body(
     peak = max(range(len(weighed)), key=weighed.__getitem__)
     limit = sizes.limit(warps)
     held = _held(function, walked, sizes, warps)
-    expected = walked.line.range(walked.demand, limit, sizes.free(warps), held)
+    demand = walked.demand._replace(held=round(held.exchanges))
+    expected = walked.line.range(demand, limit, sizes.free(warps), held)
     at_peak = [
         live_range for live_range in walked.ranges if live_range.begin <= peak < live_range.end
     ]
