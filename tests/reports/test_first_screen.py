@@ -18,6 +18,7 @@ from work import calls_of
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.finding_groups import grouped, numbered
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.registers.pressure import LiveValue
 from tt_layout.audit.rules.registers import Spills
@@ -83,6 +84,16 @@ def test_the_work_for_a_kernel_is_the_same_among_many() -> None:
     calls(2)  # what is known of all modules
     few, more, many = map(calls, (6, 12, 24))
     assert many - more < 2.01 * (more - few)
+
+
+def test_kernels_that_need_as_much_have_one_occupancy() -> None:
+    functions = (NARROW_FUNCTION.replace("NUMBER", str(number)) for number in range(2))
+    [module] = parse_ir(NARROW.replace("FUNCTIONS", "".join(functions)))
+    first, second = (kernel.occupancy for kernel in kernels_of(audit_module(module)))
+    assert first == second
+    assert first is not None
+    assert second is not None
+    assert first.limits is second.limits
 
 
 class AskedProgram(ProgramSource):

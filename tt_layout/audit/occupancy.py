@@ -166,9 +166,7 @@ def kernel_occupancy(
     columns = known.tensor_columns
     if columns is None:
         columns = sum(_tensor_columns(found, pressure.function))
-    found_by = partial(
-        occupancy, audited.target, warps, shared_bytes=shared_bytes, tensor_columns=columns
-    )
+    found_by = partial(_known_occupancy, audited, audited.target, warps, shared_bytes, columns)
     middle = found_by(registers=min(pressure.taken, pressure.limit))
     if middle is None or pressure.compiled is not None:
         return middle
@@ -176,6 +174,28 @@ def kernel_occupancy(
     ends = (found_by(registers=min(registers, pressure.limit)) for registers in (high, low))
     fewest, most = (end.ctas if end is not None else None for end in ends)
     return replace(middle, fewest=fewest, most=most)
+
+
+def _known_occupancy(
+    audited: AuditedModule,
+    target: Target,
+    warps: int,
+    shared_bytes: int,
+    tensor_columns: int,
+    *,
+    registers: int,
+) -> Occupancy | None:
+    """Return the occupancy of kernels of a module that need as much, found once."""
+    needs = warps, registers, shared_bytes, tensor_columns
+    if needs not in audited.occupancies:
+        audited.occupancies[needs] = occupancy(
+            target,
+            warps,
+            registers=registers,
+            shared_bytes=shared_bytes,
+            tensor_columns=tensor_columns,
+        )
+    return audited.occupancies[needs]
 
 
 def held_warps(

@@ -30,6 +30,7 @@ from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaOperation, Value
+from tt_layout.lazy import lazy
 from tt_layout.wording import count
 
 MAX_CURES = 3  # one after the other, of one access
@@ -80,12 +81,12 @@ class Access:
     known: Mapping[Value, AxisInfo] = field(default_factory=dict)
     arguments: Supposed = field(default_factory=dict)
 
-    @property
+    @lazy
     def roles(self) -> dict[str, Value]:
         """The operands of the operation by what they are for."""
         return operands(self.operation)
 
-    @property
+    @lazy
     def address(self) -> Value:
         """The value that determines the addresses of the elements."""
         return address_of(self.roles)
@@ -95,7 +96,7 @@ class Access:
         """Bytes of what the addresses count: one where they are offsets."""
         return 1 if "offsets" in self.roles else self.width.element_bytes
 
-    @property
+    @lazy
     def most(self) -> int:
         """The elements that one instruction can move if all is known of the addresses."""
         if not self.is_blocked:
@@ -104,7 +105,7 @@ class Access:
         elements = max(1, prod(size for _, size in self.layout.out_sizes) // threads)
         return min(self.wanted, 1 << elements.bit_length() - 1)
 
-    @property
+    @lazy
     def reached(self) -> int:
         """The elements that one instruction moves by what is known."""
         bounds = self.width.bounds
