@@ -25,9 +25,9 @@ def timed(text: str, programs: int = 1 << 15) -> Estimate:
     return tt_layout.estimate(HEAD + text + "\ntt.return }}", grid=(programs,))
 
 
-def indexed(access: str, factor: int = 1) -> Estimate:
+def indexed(access: str, factor: int = 1, programs: int = 1 << 15) -> Estimate:
     """Return the estimate of a kernel that loads numbers, and touches what they point at."""
-    return timed(f"""
+    text = f"""
     tt.func public @f(%t: !tt.ptr<i32> {{tt.divisibility = 16 : i32}},
                       %p: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
       %block = arith.constant 128 : i32
@@ -48,7 +48,8 @@ def indexed(access: str, factor: int = 1) -> Estimate:
       %rows = tt.splat %begin : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #b>
       %together = tt.addptr %rows, %range : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
       %v = arith.constant dense<1.0> : tensor<128xf32, #b>
-      {access}""")
+      {access}"""
+    return timed(text, programs)
 
 
 LOAD = "%y = tt.load %{} : tensor<128x!tt.ptr<f32>, #b>"
@@ -69,6 +70,33 @@ class TestScattered:
         with_it, without = (indexed(text).terms["DRAM"] for text in (LOAD.format("together"), ""))
         moved = FIRST["global load"] * 512 * PROGRAMS
         assert with_it - without == pytest.approx(moved / 4.5e12, rel=0.03)
+
+    def test_the_corners_of_a_cell_come_from_memory_once(self) -> None:
+        corner = """
+        %next = arith.addi %{0}, %some : tensor<128xi32, #b>
+        %second = tt.addptr %all, %next : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+        %z = tt.load %second : tensor<128x!tt.ptr<f32>, #b>
+        """
+        other = "\n%w = tt.load %q : tensor<128x!tt.ptr<i32>, #b>\n"
+        first = LOAD.format("apart")
+        alone, both, others = (
+            indexed(text).terms["DRAM"]
+            for text in (first, first + corner.format("x"), first + other + corner.format("w"))
+        )
+        assert both == pytest.approx(alone)
+        assert others > 1.5 * alone
+
+    def test_what_a_loop_adds_up_is_added_while_it_runs(self) -> None:
+        loop = f"""
+        %low = arith.constant 0 : i32
+        %high = arith.constant 100 : i32
+        %step = arith.constant 1 : i32
+        scf.for %i = %low to %high step %step : i32 {{
+          {ADD.format("relaxed", "apart")}
+        }}
+        """
+        found = indexed(loop, programs=132 * 16)
+        assert found.seconds < 1.5 * found.terms["atomics"]
 
     def test_nothing_comes_from_memory_of_what_is_added_up(self) -> None:
         text = ADD.format("relaxed", "apart")

@@ -326,7 +326,7 @@ class _PacedLaunch:
             tail = max(0.0, cycles - programs / slots * wave(resident))
         # What is added at the end of programs overlaps with other programs, where there are any.
         last = min(resident, -(-programs // multiprocessors))
-        cycles += last * self._total["atomics"] * min(1.0, slots / max(1, programs))
+        cycles += last * self._parts[-1]["atomics"] * min(1.0, slots / max(1, programs))
         return cycles, tail
 
 
@@ -553,17 +553,41 @@ class _Moved:
 
 def _moved(program: Program, programs: int, total: Mapping[str, float], again: _Again) -> _Moved:
     asked = (total["read"] + total["written"]) * programs
-    hidden = sum(
-        (step.access.sector_bytes or step.access.bytes)
-        * step.runs
-        * programs
-        * step.access.apart
-        * (FIRST[step.access.kind] if step.access.is_scattered else 1)
-        for step in program.walk()
-        if step.access is not None and step.access.kind in FIRST and step.access.touched is None
-    )
-    moved = program.first_bytes + again.far + hidden
+    hidden: dict[object, float] = {}
+    tables = _tables(program)
+    for step in program.walk():
+        access = step.access
+        if access is None or access.kind not in FIRST or access.touched is not None:
+            continue
+        number = (access.sector_bytes or access.bytes) * step.runs * programs * access.apart
+        number *= FIRST[access.kind] if access.is_scattered else 1
+        table = tables.get(step, step)
+        hidden[table] = max(hidden.get(table, 0.0), number)
+    moved = program.first_bytes + again.far + sum(hidden.values())
     return _Moved(moved, min(1.0, moved / asked) if asked else 1.0)
+
+
+def _tables(program: Program) -> dict[Step, object]:
+    """Return the table that each load reads of what loaded numbers point at.
+
+    The corners of a cell are next to each other: what the same numbers point at from the same
+    pointer is in one table, which comes from memory once.
+    """
+    base: dict[str, str] = {}
+    numbers: dict[str, frozenset[str]] = {}
+    found: dict[Step, object] = {}
+    for step in program.walk():
+        access = step.access
+        of = frozenset[str]().union(*(numbers.get(name, ()) for name in step.operands))
+        if access is not None and access.kind == "global load":
+            if access.is_scattered and of:
+                found[step] = base.get(step.operands[0], step.operands[0]), of
+            of = frozenset(step.results)
+        for result in step.results:
+            numbers[result] = of
+            if "ptr" in step.element and step.operands:
+                base[result] = base.get(step.operands[0], step.operands[0])
+    return found
 
 
 def _replaced(moved: float, written: float, timing: Timing) -> float:
