@@ -217,7 +217,13 @@ def test_totals_are_in_the_order_of_the_text_however_movements_are_sorted() -> N
 
     [module] = parse_ir((KERNELS / "matmul-sm80.ttgir").read_text(encoding="utf-8"))
     audit = audit_module(module)
-    assert sort_movements(audit, "cost").totals == audit.totals
+    by_cost, by_size = (sort_movements(audit, by) for by in ("cost", "bytes"))
+    assert by_cost.totals == audit.totals
+    costs = [row.cost.cycles for row in by_cost.movements if row.cost]
+    sizes = [row.operation.bytes or 0 for row in by_size.movements]
+    assert costs == sorted(costs, reverse=True)
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(costs)) > 1 < len(set(sizes))
 
 
 def test_sorting(run: Run) -> None:

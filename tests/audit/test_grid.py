@@ -83,6 +83,15 @@ BODIES = {
   %q = tt.addptr %ps, %a : tensor<64x!tt.ptr<f16>>, tensor<64xi32>
   "test.store"(%q, %m) : (tensor<64x!tt.ptr<f16>>, tensor<64xi1>) -> ()
 """,
+    "the later of two blocks": """
+  %w = arith.muli %x, %c64 : i32
+  %ws = tt.splat %w : i32 -> tensor<64xi32>
+  %s = arith.addi %ws, %r : tensor<64xi32>
+  %a = arith.maxsi %s, %r : tensor<64xi32>
+  %m = arith.cmpi slt, %a, %ns : tensor<64xi32>
+  %q = tt.addptr %ps, %a : tensor<64x!tt.ptr<f16>>, tensor<64xi32>
+  "test.store"(%q, %m) : (tensor<64x!tt.ptr<f16>>, tensor<64xi1>) -> ()
+""",
     "grouped": f"""
   %g = arith.divsi %x, %c3 : i32
   %h = arith.remsi %x, %c3 : i32

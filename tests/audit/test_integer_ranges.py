@@ -43,6 +43,8 @@ def range_of(body: str, name: str = "%x") -> IntegerRange | None:
         ("%h = arith.shrsi %b, %c4 : i8\n %x = arith.extsi %h : i8 to i64", (-8, 7)),
         ("%x = arith.remsi %w, %c8 : i32", (-7, 7)),
         ("%x = arith.remui %w, %c8 : i32", (0, 7)),
+        ("%h = arith.extui %b : i8 to i32\n %x = arith.remsi %h, %c8 : i32", (0, 7)),
+        ("%h = arith.minsi %w, %c0 : i32\n %x = arith.remsi %h, %c8 : i32", (-7, 0)),
         ("%h = arith.extsi %b : i8 to i32\n %x = arith.muli %h, %c8 : i32", (-1024, 1016)),
         ("%h = arith.extsi %b : i8 to i32\n %x = arith.divsi %h, %c8 : i32", (-16, 15)),
         ("%h = arith.extui %b : i8 to i32\n %x = arith.subi %c8, %h : i32", (-247, 8)),
