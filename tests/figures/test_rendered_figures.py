@@ -22,7 +22,7 @@ from tiers import slow
 
 import tt_layout.figures.pdf
 from tt_layout.cli.main import main
-from tt_layout.colour import CELLS, PAGE, rgb
+from tt_layout.colour import CELLS, MARK, PAGE, rgb
 from tt_layout.figures.model import NOTHING, Figure
 from tt_layout.figures.page_layout import (
     MIN_LINES,
@@ -100,6 +100,28 @@ def test_cells_have_their_colours_and_texts_are_there(
         if placed.grid.labels is not None:
             check_labels(placed, pixels)
     check_texts(layout, pixels)
+
+
+@pytest.mark.parametrize("ending", ["png", *(slow(one) for one in FORMATS[1:])])
+def test_marked_cells_are_outlined_and_no_others(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figure = figure_named("conflicts", tmp_path, monkeypatch)
+    pixels = RENDERED[ending](figure)
+    [placed] = lay_out_figure(figure).grids
+    marks = placed.grid.marks
+    assert marks is not None
+    left = (placed.x + placed.width * np.arange(marks.shape[1])) * SCALE
+    top = (placed.y + placed.height * np.arange(marks.shape[0])) * SCALE
+    colours = [
+        pixels[np.ix_(top + y * SCALE, left + x * SCALE)].astype(int)
+        for x, y in ((1, 4), (placed.width - 1, 4), (4, 1), (4, placed.height - 1))
+    ]
+    is_drawn = [(abs(colour - rgb(MARK)) <= TOLERANCE).all(-1) for colour in colours]
+    assert marks.any()
+    assert not marks.all()
+    for side in is_drawn:
+        assert side.tolist() == marks.tolist()
 
 
 def check_cells(placed: PlacedGrid, pixels: Pixels) -> None:
