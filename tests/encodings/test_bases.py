@@ -28,6 +28,13 @@ def test_bases_that_depend_on_each_other_are_pointed_at() -> None:
     assert str(caught.value).splitlines()[2].index("^") == text.index("[[0, 1]")
 
 
+def test_bases_of_offsets_are_for_one_shape() -> None:
+    layout = parse_layout("#ttg.shared_linear<{offset = [[0, 1], [1, 0]]}, alignment = 16>")
+    assert layout.to_linear_layout([2, 2]).out_sizes == (("dim0", 2), ("dim1", 2))
+    with pytest.raises(LayoutError, match=r"is for the shape \[2, 2\], got \[2, 4\]"):
+        layout.to_linear_layout([2, 4])
+
+
 def test_no_element_is_without_bits() -> None:
     text = "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 0}>"
     with pytest.raises(LayoutError, match="elementBitWidth must be at least 1, got 0") as caught:

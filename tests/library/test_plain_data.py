@@ -81,6 +81,13 @@ def test_modules_cross_processes() -> None:
         assert [o.line for o in again.operations] == [o.line for o in module.operations]
 
 
+def test_each_module_of_a_file_crosses_processes() -> None:
+    text = "".join(f"module {{\n  tt.func @{name}() {{\n    tt.return\n  }}\n}}\n" for name in "fg")
+    modules = tt_layout.parse_ir(text)
+    again = pickle.loads(pickle.dumps(modules))
+    assert [module.line for module in again] == [module.line for module in modules] == [1, 6]
+
+
 def test_figures_that_show_the_same_are_equal() -> None:
     one, same = (tt_layout.plot(ROWS, "tensor<8x8xf16>") for _ in range(2))
     assert one == same

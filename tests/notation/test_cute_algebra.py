@@ -427,6 +427,16 @@ def test_an_argument_is_where_its_name_says() -> None:
     assert str(evaluate(f"SM90::GMMA::{gmma}")) == str(evaluate(f"SM90_{gmma[4:]}"))
 
 
+def test_a_coordinate_is_no_deeper_than_the_shape() -> None:
+    with pytest.raises(LayoutError, match=r"the coordinate \(1,1\) is not for 4"):
+        evaluate("crd2idx(((1, 1), 2), Shape<_4,_8>{}, Stride<_8,_1>{})")
+
+
+def test_a_copy_of_one_value_needs_no_layout_of_values() -> None:
+    threads = "make_tiled_copy(A{}, Layout<Shape<_4,_8>,Stride<_8,_1>>{}"
+    assert shown(evaluate(f"{threads})")) == shown(evaluate(f"{threads}, Layout<_1>{{}})"))
+
+
 def test_definitions_may_stand_before_an_expression() -> None:
     text = "using A = Layout<Shape<_8,_8>,Stride<_8,_1>>; auto b = 4; logical_divide(A{}, (b, 2))"
     assert shown(evaluate(text)) == "((4,2),(2,4)):((8,32),(1,2))"

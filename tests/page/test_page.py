@@ -167,7 +167,9 @@ def test_the_page_of_a_dump_has_what_is_written_in_types_and_each_layout_once(
         "    %y: !ttg.memdesc<16x16xf16, #s, #smem>) {\n"
         "    %z = memdesc_subview %y : !ttg.memdesc<8x16xf16, #s, #smem, mutable, 16x16>\n  }\n}\n"
     )
-    layouts = embedded(page_of_dump(read_source(str(dump)), []).html)["layouts"]
+    page = page_of_dump(read_source(str(dump)), []).html
+    assert "<title>kernel.ttgir</title>" in page
+    layouts = embedded(page)["layouts"]
     assert [(own["name"], own["type"], own["line"], own["uses"]) for own in layouts] == [
         ("#s", "!ttg.memdesc<16x16xf16>", 2, [5, 6]),
         ("#ttg.slice<{dim = 1, parent = #a}>", "tensor<16xf16>", None, [4]),

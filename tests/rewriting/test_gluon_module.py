@@ -87,6 +87,8 @@ def test_of_one_function(run: Run, tmp_path: Path) -> None:
     path.write_text(TWO)
     outcome = run("translate", f"{path}@g", "--to", "gluon")
     assert list(constants(outcome.out)) == ["b"]
+    [imported] = [one for one in ast.parse(outcome.out).body if isinstance(one, ast.ImportFrom)]
+    assert ast.unparse(imported) == "from triton.experimental.gluon import language as gl"
     assert "#a" not in outcome.out
     assert "OPERATIONS" in outcome.out
     refused = run("translate", f"{path}@h", "--to", "gluon")
