@@ -45,8 +45,8 @@ def fixture_run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.
     return runner(capsysbinary, monkeypatch)
 
 
-def pressure(body: str, target: str = "cuda:90") -> RegisterPressure:
-    [module] = parse_ir(HEAD.replace("TARGET", target) + body + FOOT)
+def pressure(body: str, target: str = "cuda:90", head: str = HEAD) -> RegisterPressure:
+    [module] = parse_ir(head.replace("TARGET", target) + body + FOOT)
     [found] = module_registers(AuditedModule(module, SharedWork()))
     return found
 
@@ -544,8 +544,7 @@ def test_integers_that_are_unpacked_for_mma_take_registers_beside_them() -> None
 PIXELS = """
 %base = tt.splat %n : i32 -> tensor<4096xi32, #a>
 %m = arith.cmpi slt, %i, %base : tensor<4096xi32, #a>
-%image = arith.constant dense<0> : tensor<4096xi64, #a>
-%bytes = tt.int_to_ptr %image : tensor<4096xi64, #a> -> tensor<4096x!tt.ptr<i8>, #a>
+%bytes = tt.splat %b : !tt.ptr<i8> -> tensor<4096x!tt.ptr<i8>, #a>
 %at = tt.addptr %bytes, %i : tensor<4096x!tt.ptr<i8>, #a>, tensor<4096xi32, #a>
 %x = tt.load %at, %m : tensor<4096x!tt.ptr<i8>, #a>
 %y = arith.sitofp %x : tensor<4096xi8, #a> to tensor<4096xf32, #a>
@@ -561,14 +560,21 @@ ONE_AFTER_THE_OTHER = """
 def test_narrow_elements_that_are_loaded_one_by_one_take_a_register_each(target: str) -> None:
     """Every third byte, under a mask: 32 loads of a thread, whose bytes would fill 8 registers."""
     body = ONE_AFTER_THE_OTHER.replace("STEP", "3") + PIXELS + STORE.format("y")
-    unmasked = body.replace("%at, %m", "%at")
-    single, plain = pressure(body, target), pressure(unmasked, target)
-    assert single.needed >= plain.needed + 12
-    together = body.replace("dense<3>", "dense<1>").replace("slt, %i, %base", "slt, %base, %base")
-    assert pressure(together, target).needed < single.needed, "four bytes by one load"
+    head = HEAD.replace("%n: i32", "%n: i32, %b: !tt.ptr<i8> {tt.divisibility = 16 : i32}")
+
+    def needed(body: str) -> int:
+        bits = "i32" if "xi8" not in body else "i8"
+        return pressure(body, target, head.replace("ptr<i8>", f"ptr<{bits}>")).needed
+
+    def unmasked(body: str) -> str:
+        return body.replace("%at, %m", "%at")
+
+    assert needed(body) >= needed(unmasked(body)) + 12
+    apart = body.replace("slt, %i, %base", "slt, %base, %base")
+    together = apart.replace("dense<3>", "dense<1>")
+    assert needed(together) <= needed(apart) - 12, "four bytes by one load"
     words = body.replace("i8", "i32")
-    masked, free = pressure(words, target), pressure(words.replace("%at, %m", "%at"), target)
-    assert masked.needed <= free.needed + 12, "each has a register anyway"
+    assert needed(words) <= needed(unmasked(words)) + 12, "each has a register anyway"
 
 
 def test_what_narrow_loads_take_is_counted_beside_what_they_are_packed_to() -> None:
@@ -679,6 +685,32 @@ def test_what_is_held_over_a_product_bounds_its_registers() -> None:
         [found] = module_registers(AuditedModule(parse_ir(text)[-1], SharedWork()))
         lows.append(found.range.low)
     assert lows[0] == lows[1] == round(1.6 * 3 * 32) > lows[2]
+
+
+def test_what_is_held_over_a_reduction_beside_mma_takes_registers() -> None:
+    """One warp waits for no exchange: of tensors of the same registers it holds none."""
+    store = "tt.store %p, {} : tensor<64x64x!tt.ptr<f32>, #mma>\n"
+    loads = "".join(f"%{name} = tt.load %p : tensor<64x64x!tt.ptr<f32>, #mma>\n" for name in "xy")
+    row = "tensor<64xf32, #ttg.slice<{dim = 1, parent = #mma}>>"
+    summed = SUMMED.replace("axis = 0", "axis = 1").replace("4096xf32, #a", "64x64xf32, #mma")
+    dot = """%d = tt.dot %l, %r, %x : tensor<64x16xf16, #left> * tensor<16x64xf16, #right>
+      -> tensor<64x64xf32, #mma>
+    """
+    head = PRODUCT[: PRODUCT.index("  tt.func")]
+    head += """tt.func @f(%p: tensor<64x64x!tt.ptr<f32>, #mma>, %l: tensor<64x16xf16, #left>,
+                          %r: tensor<16x64xf16, #right>) {
+    """
+    text = head + loads + summed.replace("-> f32", f"-> {row}") + dot
+    text += "".join(store.format(f"%{name}") for name in "xyd") + FOOT
+    one = text.replace("warpsPerCTA = [4, 1]", "warpsPerCTA = [1, 1]")
+    one = one.replace('num-warps" = 4', 'num-warps" = 1').replace("64x64x", "16x64x")
+    one = one.replace("64x16x", "16x16x").replace("tensor<64xf32", "tensor<16xf32")
+    many, single = (
+        module_registers(AuditedModule(parse_ir(kernel)[-1], SharedWork()))[0]
+        for kernel in (text, one)
+    )
+    assert many.live == single.live
+    assert many.needed - single.needed == pytest.approx(0.18 * 64, abs=1)
 
 
 def test_a_kernel_spills_if_what_it_holds_takes_more_than_there_are() -> None:

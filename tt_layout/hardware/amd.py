@@ -115,7 +115,7 @@ _CDNA_COMPILER = CompilerModel(
         indices=0.2,
         masks=0.2,
         most_indices=40,
-        may_spill_from=0.57,
+        may_spill_from=0.63,
         spills_from=1,
         held=HeldRegisters(products=1.5, exchanges=1.4),
     ),
