@@ -187,15 +187,17 @@ def _known_occupancy(
 ) -> Occupancy | None:
     """Return the occupancy of kernels of a module that need as much, found once."""
     needs = warps, registers, shared_bytes, tensor_columns
-    if needs not in audited.occupancies:
-        audited.occupancies[needs] = occupancy(
+
+    def found() -> Occupancy | None:
+        return occupancy(
             target,
             warps,
             registers=registers,
             shared_bytes=shared_bytes,
             tensor_columns=tensor_columns,
         )
-    return audited.occupancies[needs]
+
+    return audited.once(("occupancy", *needs), found, has_lines=False)
 
 
 def held_warps(

@@ -20,8 +20,9 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds.sharing import NOBODY, Sharing, is_place, places
 from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
-from tt_layout.audit.global_memory.cost import PlacedAccess, placed_access
+from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.operands import FORMS
+from tt_layout.audit.global_memory.width import PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import PROGRAM_IDS, GivenValues, program_counts

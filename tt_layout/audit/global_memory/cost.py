@@ -49,7 +49,7 @@ from tt_layout.audit.global_memory.traffic import (
     idle_warps,
     traffic,
 )
-from tt_layout.audit.global_memory.width import AccessAnalysis, Width, access_width
+from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess, Width, access_width
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
@@ -376,24 +376,6 @@ def merged_layout(
 
 
 # -- costs -----------------------------------------------------------------------------------------
-
-
-class PlacedAccess(NamedTuple):
-    """An access to global memory with all that determines which bytes its lanes touch.
-
-    Attributes:
-        operation: in the form of today.
-        roles: of its operands.
-        width: its instructions.
-        shape: how its lanes stand.
-        addresses: the values that determine the addresses.
-    """
-
-    operation: SsaOperation
-    roles: Mapping[str, Value]
-    width: Width
-    shape: AccessShape
-    addresses: Addresses
 
 
 def placed_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAccess:

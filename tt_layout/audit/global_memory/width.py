@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import (
@@ -32,6 +32,7 @@ from tt_layout.analyses.global_memory.global_access import (
 )
 from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
 from tt_layout.audit.axis import AxisInfo, SupposedInfo, unhinted_axis_info
+from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.joined_scalars import joined_scalars, narrowed_values
 from tt_layout.audit.global_memory.operands import address_of, operands
@@ -46,9 +47,6 @@ from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
 from tt_layout.releases import Release
-
-if TYPE_CHECKING:
-    from tt_layout.audit.global_memory.cost import PlacedAccess
 
 _PACKED = ("f16", "bf16")
 
@@ -90,6 +88,24 @@ class Width(NamedTuple):
     bounds: Bounds
     dim: int
     element_bytes: int
+
+
+class PlacedAccess(NamedTuple):
+    """An access to global memory with all that determines which bytes its lanes touch.
+
+    Attributes:
+        operation: in the form of today.
+        roles: of its operands.
+        width: its instructions.
+        shape: how its lanes stand.
+        addresses: the values that determine the addresses.
+    """
+
+    operation: SsaOperation
+    roles: Mapping[str, Value]
+    width: Width
+    shape: AccessShape
+    addresses: Addresses
 
 
 @dataclass(frozen=True, eq=False)

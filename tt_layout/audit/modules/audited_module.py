@@ -27,7 +27,6 @@ from tt_layout.safe_text import shortened
 if TYPE_CHECKING:
     from tt_layout.audit.axis import AxisInfo
     from tt_layout.audit.global_memory.width import AccessAnalysis
-    from tt_layout.audit.occupancy import Occupancy
     from tt_layout.audit.operations.cost import Cost
     from tt_layout.audit.registers.live_ranges import LiveRanges
     from tt_layout.audit.values.evaluator import Evaluator
@@ -244,7 +243,6 @@ class AuditedModule:
         given: what the arguments of its functions are.
         shared: what it shares with the other modules of the dump.
         live_ranges: those of its functions and their partitions, as far as they were asked for.
-        occupancies: of its kernels by what they need, as far as they were asked for.
     """
 
     def __init__(
@@ -255,7 +253,6 @@ class AuditedModule:
         self.shared = shared
         self.given = given or GivenValues()
         self.live_ranges: dict[tuple[SsaFunction, Region], LiveRanges] = {}
-        self.occupancies: dict[tuple[int, ...], Occupancy | None] = {}
         self._evaluators: dict[SsaFunction, Evaluator] = {}
         self._kernels: dict[SsaFunction, AccessAnalysis] = {}
         self._executions: dict[tuple[int, int], Executions] = {}

@@ -24,14 +24,13 @@ from tt_layout.audit.bounds.sharing import ProgramSharing
 from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import (
-    PlacedAccess,
     address_info,
     pieces_of_table,
     placed_access,
     sectors_apart,
 )
 from tt_layout.audit.global_memory.operands import reached_bytes
-from tt_layout.audit.global_memory.width import AccessAnalysis
+from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.occupancy import held_warps
 from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetails
