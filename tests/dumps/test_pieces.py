@@ -221,6 +221,30 @@ def test_what_is_wrong_with_a_dump_in_pieces_has_its_line(
     assert [run(*case) for case in cases] == whole
 
 
+def test_pieces_that_were_read_are_let_go(in_pieces: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules whose text is known make too few objects for a collection."""
+    texts: list[weakref.ref[Source]] = []
+    most = 0
+    read = Piece.read
+
+    def noted(piece: Piece) -> Source:
+        nonlocal most
+        most = max(most, sum(text() is not None for text in texts))
+        found = read(piece)
+        texts.append(weakref.ref(found))
+        return found
+
+    dump = opened.open_dump(written(tuned(30)), in_pieces=True)
+    monkeypatch.setattr(pieces.Piece, "read", noted)
+    gc.disable()
+    try:
+        assert sum(1 for _ in dump.modules()) == 30
+    finally:
+        gc.enable()
+    assert len(texts) > 3
+    assert most <= 2
+
+
 @pytest.mark.slow
 def test_pieces_that_were_reported_are_let_go(
     run: Run, in_pieces: None, monkeypatch: pytest.MonkeyPatch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -36,6 +37,9 @@ TEXT = "<text>"
 
 STAGE = "ttgir"
 """What a compiled kernel calls the text in which layouts stand."""
+
+YOUNG = 1
+"""Generation of garbage up to which a piece is looked for: most are read without a collection."""
 
 Modules = Iterator[Module]
 
@@ -161,6 +165,7 @@ class Dump(NamedTuple):
         """
         yield self.source
         for piece in self.pieces[1:]:
+            gc.collect(YOUNG)  # modules and their text refer to each other
             yield piece.read()
 
 
