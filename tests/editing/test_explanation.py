@@ -54,6 +54,31 @@ def test_a_value_says_which_uses_change_it() -> None:
     )
 
 
+CHANGED = """\
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
+module attributes {"ttg.num-warps" = 1 : i32} {
+  tt.func @f(%p: tensor<32x!tt.ptr<f32>, #a>) {
+    %v = tt.load %p : tensor<32x!tt.ptr<f32>, #a>
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "more"),
+    [(6, "#b"), (7, "#b and 1 more conversion"), (8, "#b and 2 more conversions")],
+)
+def test_of_many_conversions_of_a_value_the_first_are_named(count: int, more: str) -> None:
+    conversions = "".join(
+        f"%c{n} = ttg.convert_layout %v : tensor<32xf32, #a> -> tensor<32xf32, #b>\n"
+        for n in range(count)
+    )
+    text = f"{CHANGED}{conversions}tt.return\n  }}\n}}\n"
+    facts = explained_line("x", text, line_of("tt.load", text)).sections[0].facts
+    [said] = [fact for fact in facts if "changes it to" in fact]
+    assert said.count("changes it to") == 6
+    assert said.endswith(f"line 11 changes it to {more}")
+
+
 def test_lines_and_names_are_those_of_the_dump_wherever_a_module_stands() -> None:
     header = "// -----// IR Dump After P (p) //----- //\n"
     above = f"{header}module {{\n}}\n{header}"

@@ -273,7 +273,8 @@ def _uses(flow: Flow, value: Value) -> str:
     if changing and not wanting:
         texts = [f"{name} is in {_layout(ir_type)}"]
     more = len(changing) - MAX_USES
-    return "; ".join(texts + changing[:MAX_USES]) + f" and {more} more conversions" * (more > 0)
+    rest = f" and {count(more, 'more conversion')}" if more > 0 else ""
+    return "; ".join(texts + changing[:MAX_USES]) + rest
 
 
 def _anchors(operations: Sequence[SsaOperation]) -> str:
