@@ -41,6 +41,13 @@ def test_warps_cut_the_first_dimensions_first() -> None:
     assert tdm_copy(plain, [2, 64], 16, 8, is_store=True).box == (1, 16)
 
 
+def test_warps_that_are_left_cut_the_rows_of_buffers_side_by_side() -> None:
+    columns = PARTS.replace("numGroups = 4, partitionDim = 0", "numGroups = 2, partitionDim = 1")
+    buffers = parse_layout(columns.replace("[64:+8]", "[16:+8]").replace("[16, 64]", "[128, 16]"))
+    found = tdm_copy(buffers, [128, 64], 16, 16, is_store=False)
+    assert (found.instructions, found.box) == (1, (32, 16))
+
+
 @pytest.mark.parametrize(
     ("layout", "shape", "is_store", "message"),
     [

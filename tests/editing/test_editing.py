@@ -224,6 +224,24 @@ def test_an_alias_is_a_layout_over_a_type() -> None:
     assert "24 KiB in 3 buffers" in told_of(MATMUL, "#shared =")
 
 
+@pytest.mark.parametrize(
+    ("argument", "reason"),
+    [
+        ("", ""),
+        ("%x: tensor<8xf16, #a>", "- #ttg.blocked is for 2 dimensions, but the shape [8] has 1"),
+    ],
+)
+def test_an_alias_that_is_over_no_tensor_is_told_by_itself(argument: str, reason: str) -> None:
+    layout = (
+        "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
+        "order = [1, 0]}>"
+    )
+    text = f"#a = {layout}\nmodule {{\n  tt.func @f({argument}) {{\n    tt.return\n  }}\n}}\n"
+    told = told_of(text, "#a =")
+    assert told.startswith("`#a`: blocked, in registers\n")
+    assert told.rstrip().endswith(reason or "```")
+
+
 def test_a_picture_is_data_of_a_small_size() -> None:
     found = hover(piece_of(MATMUL), *at(MATMUL, "#mma>"))
     assert found is not None

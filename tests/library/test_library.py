@@ -418,3 +418,8 @@ def test_a_command_names_its_options(
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "--view\n"
+
+
+def test_a_reduction_of_a_shape_alone_is_of_f32() -> None:
+    of_shape, of_type = (tt_layout.reduce(ROWS, over, 1) for over in ([64, 64], "64x64xf32"))
+    assert str(of_shape) == str(of_type)

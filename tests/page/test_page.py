@@ -26,6 +26,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.mma import product_of
 from tt_layout.hardware import TARGETS
 from tt_layout.ir import parse_ir
+from tt_layout.kernels.trace import ProgramText
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
 from tt_layout.notation.context import Context
@@ -43,12 +44,13 @@ from tt_layout.page import (
     page_script,
     template_text,
 )
-from tt_layout.page.dump import page_of, page_of_dump
+from tt_layout.page.dump import MAX_FILES, page_of, page_of_dump, programs
 from tt_layout.page.multiplications import multiplication_data
 from tt_layout.page.playground import EXAMPLES, Example, playground
 from tt_layout.page.rules import encoding_rules
 from tt_layout.placement import place
 from tt_layout.releases import LATEST, Release
+from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.time_data import kernel_time
 
 BLOCKED = (
@@ -176,6 +178,12 @@ def test_the_page_of_a_dump_has_what_is_written_in_types_and_each_layout_once(
     ]
     layouts = embedded(page_of_dump(read_source(str(dump)), ["s"]).html)["layouts"]
     assert [own["name"] for own in layouts] == ["#s"]
+
+
+def test_a_page_has_lines_of_so_many_files_only() -> None:
+    names = [f"{number}.py" for number in range(MAX_FILES + 2)]
+    source = ProgramSource(programs=tuple(ProgramText(name, 1, "x = 1\n") for name in names))
+    assert list(programs((), source, [(name, 1) for name in names])) == names[:MAX_FILES]
 
 
 def test_the_page_of_a_dump_has_its_findings_and_data_movements() -> None:
