@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from functools import cached_property
 
 from tt_layout.surface import begin_command_line
@@ -17,11 +18,17 @@ def begin_worker() -> None:
     Interrupts are left to the process that started it.  However that one ends, this one ends with
     it, rather than wait for work for ever, or fail to hand over what it has.
     """
+    from multiprocessing import connection, parent_process
+
     begin_command_line()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    parent = parent_process()
+    if parent is not None:
+        # It imports nothing: a process that ends meanwhile would wait for ever for its locks.
+        ends = connection.wait, parent.sentinel
+        threading.Thread(target=_end_with, args=ends, daemon=True).start()
 
 
 def start_method() -> str:
@@ -39,13 +46,9 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def _end_with_parent() -> None:
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
+def _end_with(wait: Callable[[list[int]], object], parent: int) -> None:
+    wait([parent])
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def renew_locks() -> None:

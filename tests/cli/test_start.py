@@ -117,6 +117,15 @@ def test_a_worker_leaves_interrupts_and_ends_with_its_pipe(monkeypatch: pytest.M
     copy_context().run(begin_worker)
 
 
+def test_whoever_watches_a_parent_imports_nothing() -> None:
+    """Else a worker that ends meanwhile waits for locks of imports; without one none watches."""
+    code = "import sys, threading, tt_layout.worker as w; w.begin_worker(); "
+    code += (
+        "assert threading.active_count() == 1; assert 'multiprocessing.connection' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_a_worker_that_has_done_its_work_ends_before_its_parent() -> None:
     worker = Process(target=begin_worker)
     worker.start()
