@@ -18,7 +18,8 @@ def begin_worker() -> None:
     Interrupts are left to the process that started it.  However that one ends, this one ends with
     it, rather than wait for work for ever, or fail to hand over what it has.
     """
-    from multiprocessing import connection, parent_process
+    from multiprocessing import parent_process
+    from multiprocessing.connection import wait
 
     begin_command_line()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -27,8 +28,7 @@ def begin_worker() -> None:
     parent = parent_process()
     if parent is not None:
         # It imports nothing: a process that ends meanwhile would wait for ever for its locks.
-        ends = connection.wait, parent.sentinel
-        threading.Thread(target=_end_with, args=ends, daemon=True).start()
+        threading.Thread(target=_end_with, args=(wait, parent.sentinel), daemon=True).start()
 
 
 def start_method() -> str:

@@ -270,6 +270,7 @@ EXCEPTIONS = {
     ("kernels/compiling.py", "TemporaryDirectory"): "the temporary folder of a compilation",
     ("kernels/compiling.py", "open"): "the temporary folder of a compilation",
     ("kernels/compiling.py", "Popen"): "the Python that the user names, or this one",
+    ("worker.py", "multiprocessing.connection"): "the end of the process that started it",
     ("library/autotuning.py", "multiprocessing.connection"): "pipes to its own copies",
     ("library/autotuning.py", "open"): "the device that drops what a copy prints",
     ("library/autotuning.py", "devnull"): "the device that drops what a copy prints",
