@@ -1,8 +1,8 @@
 """How long a person waits for a hover in an editor: through the server, by the clock.
 
-A kernel of 500 KB is open and diagnosed.  An edit is sent with what an editor asks for at once, the
-hints of the lines that are shown, and a hover some time later: at once, or while the new text is
-diagnosed.  Measured is the time from the request to its answer.
+A kernel of 500 KB is open, diagnosed, and read for a moment.  An edit is sent with what an editor
+asks for at once, the hints of the lines that are shown, and a hover some time later: at once, or
+while the new text is diagnosed.  Measured is the time from the request to its answer.
 
     python benchmarks/editor_waits.py [DUMP ...]
 
@@ -27,6 +27,9 @@ from editing import ROOT, lines_of, repeated
 URI = "file:///waits.ttgir"
 SHOWN = 50
 """Lines that an editor shows."""
+
+READING = 4
+"""Seconds before the first edit."""
 
 DELAYS = (0.0, 0.3, 0.6, 1.0)
 """Seconds from an edit to a hover; the server begins to diagnose .2 seconds after an edit."""
@@ -98,6 +101,7 @@ def waits(
     document = {"uri": URI, "languageId": "mlir", "version": version, "text": text}
     client.tell("textDocument/didOpen", {"textDocument": document})
     client.diagnosed(version)
+    time.sleep(READING)
     end = {"line": len(lines) - 3, "character": 0}
     for _ in range(edits):
         for kind, delay in ((k, d) for k in chosen if chosen[k] for d in DELAYS):

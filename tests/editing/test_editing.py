@@ -610,3 +610,24 @@ def test_a_kernel_is_told_where_its_function_begins_and_nowhere_else() -> None:
     )
     assert [kernel.symbol for kernel in piece.kernels_on(line)] == ["matmul"]
     assert not piece.kernels_on(line + 1)
+
+
+def test_advice_is_looked_for_before_anybody_asks() -> None:
+    """Of each kind of movement once: a hover then says what is known."""
+    text = (WORKLOADS / "attention_backward-gfx942.ttgir").read_text(encoding="utf-8")
+    line = next(at for at, row in enumerate(text.split("\n"), 1) if "ttg.local_store" in row)
+    calls = []
+    for looks_ahead in (False, False, True):  # the first for what the process remembers
+        dump = Dump(text)
+        list(dump.steps())
+        steps = list(dump.ahead()) if looks_ahead else []
+        [piece] = [placed.piece for placed in dump.placed]
+        calls.append(calls_of(lambda piece=piece: operation_hover(piece, line, 4)))  # type: ignore[misc]
+    kinds = {
+        (finding.kind, *finding.movement.operation.types)
+        for audit in piece.audits
+        for finding in audit.findings
+        if finding.movement is not None
+    }
+    assert len(steps) == len(kinds)
+    assert calls[2] < calls[1] / 2

@@ -98,6 +98,11 @@ class Dump:
             if piece.is_diagnosed:
                 yield piece.diagnoses(down)
 
+    def ahead(self) -> Iterator[tuple[()]]:
+        """Look for what hovers will say, in steps as those of `steps`."""
+        for placed in self.placed:
+            yield from (() for _ in placed.piece.ahead())
+
     def diagnoses(self) -> list[Diagnosis]:
         """Return all diagnoses."""
         return [diagnosis for step in self.steps() for diagnosis in step]

@@ -34,6 +34,9 @@ LARGE = 100_000
 STEP_LINES = 30
 """Lines that are diagnosed first before another question may be answered."""
 
+MAX_AHEAD = 16
+"""Findings of a module on which advice is looked for before anybody asks."""
+
 MAX_KNOWN = 64
 """Pieces after which what is known of layouts is forgotten, so that no old text is kept."""
 
@@ -255,6 +258,21 @@ class Piece:
             for begin in range(first, last + 1, STEP_LINES):
                 lines = range(begin, min(begin + STEP_LINES, last + 1))
                 yield _below(_of_rules(audit, audit.found_on(lines), None), down)
+
+    def ahead(self) -> Iterator[None]:
+        """Look for advice on the first findings of each kind of data movement, a step for each.
+
+        The first search of a kind takes a while, also of a text that is edited since.
+        """
+        for audit in self.audits if self.is_read else ():
+            adviser, firsts = Adviser(audit), dict[object, Finding]()
+            for finding in audit.findings:
+                if finding.movement is not None:
+                    operation = finding.movement.operation
+                    firsts.setdefault((finding.kind, *operation.types), finding)
+            for finding in islice(firsts.values(), MAX_AHEAD):
+                adviser.best(finding)
+                yield
 
     @property
     def is_diagnosed(self) -> bool:

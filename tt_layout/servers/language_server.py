@@ -14,8 +14,10 @@ published before the rest.
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -41,6 +43,9 @@ T = TypeVar("T")
 
 PAUSE = 0.2
 """Seconds without an edit after which a document is diagnosed."""
+
+IDLE = 1.5
+"""Seconds without an edit, after all is said, until memory is looked through for garbage."""
 
 MAX_DIAGNOSTICS = 10_000
 """Diagnostics that a request for actions may come with."""
@@ -167,6 +172,10 @@ class LayoutServer(LanguageServer):
         except Exception as error:
             diagnoses = [_fault(error)]
         self._publish_of(uri, version, dump, diagnoses)
+        with suppress(Exception):  # a hover says what fails
+            await self.all_of(dump.ahead())
+        await asyncio.sleep(IDLE)
+        await self.read(gc.collect)  # what texts before held, while nobody waits
 
     async def all_of(self, steps: Iterator[Sequence[Diagnosis]]) -> list[Diagnosis]:
         """Return the diagnoses of all steps; other questions are answered between two of them."""
