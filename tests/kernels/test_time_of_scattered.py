@@ -57,6 +57,20 @@ ADD = (
     "%y = tt.atomic_rmw fadd, {}, gpu, %{}, %v : "
     "(tensor<128x!tt.ptr<f32>, #b>, tensor<128xf32, #b>) -> tensor<128xf32, #b>"
 )
+SUM = """
+      {} = "tt.scan"({}) <{{axis = 0 : i32, reverse = false}}> ({{
+      ^bb0(%l: i32, %r: i32):
+        %s = arith.{} %l, %r : i32
+        tt.scan.return %s : i32
+      }}) : (tensor<128xi32, #b>) -> tensor<128xi32, #b>"""
+COUNTED = """
+      %kept = arith.cmpi sgt, %x, %none : tensor<128xi32, #b>
+      %flags = arith.extui %kept : tensor<128xi1, #b> to tensor<128xi32, #b>""" + SUM.format(
+    "%sum", "%flags", "addi"
+)
+STORE = """
+      %to = tt.addptr %all, %place : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+      tt.store %to, %v{} : tensor<128x!tt.ptr<f32>, #b>"""
 PROGRAMS = 1 << 15
 
 
@@ -85,6 +99,48 @@ class TestScattered:
         )
         assert both == pytest.approx(alone)
         assert others > 1.5 * alone
+
+    @pytest.mark.parametrize(
+        "place",
+        [
+            "%place = arith.subi %sum, %some : tensor<128xi32, #b>",
+            "%place = arith.subi %sum, %flags : tensor<128xi32, #b>",
+            "%behind = arith.subi %sum, %some : tensor<128xi32, #b>\n"
+            "%place = arith.andi %behind, %some : tensor<128xi32, #b>",
+        ],
+        ids=["before and itself", "before", "of a ring"],
+    )
+    def test_what_is_counted_is_next_to_each_other(self, place: str) -> None:
+        found = (
+            indexed(f"{COUNTED}\n{place}\n{STORE.format(mask)}", factor=1023)
+            for mask in ("", ", %kept")
+        )
+        every, half = (
+            step.access for one in found for step in one.program.walk() if step.name == "tt.store"
+        )
+        assert every is not None
+        assert half is not None
+        assert (every.bytes, every.sector_bytes, every.wavefronts) == (512, 512, 4)
+        assert (half.bytes, half.sector_bytes, half.touched) == (256, 256, None)
+
+    @pytest.mark.parametrize(
+        "place",
+        [
+            "%place = arith.subi %flags, %sum : tensor<128xi32, #b>",
+            "%place = arith.muli %sum, %some : tensor<128xi32, #b>",
+            "%place = arith.addi %sum, %x : tensor<128xi32, #b>",
+            "%byte = arith.trunci %x : tensor<128xi32, #b> to tensor<128xi8, #b>\n"
+            "%wide = arith.extui %byte : tensor<128xi8, #b> to tensor<128xi32, #b>"
+            + SUM.format("%place", "%wide", "addi"),
+            SUM.format("%place", "%flags", "maxsi"),
+        ],
+        ids=["a difference", "a product", "with loaded numbers", "of numbers", "a maximum"],
+    )
+    def test_other_sums_say_nothing_of_what_is_next_to_each_other(self, place: str) -> None:
+        found = indexed(f"{COUNTED}\n{place}\n{STORE.format('')}", factor=3)
+        [access] = [step.access for step in found.program.walk() if step.name == "tt.store"]
+        assert access is not None
+        assert access.sector_bytes != 128 * 4
 
     def test_what_a_loop_adds_up_is_added_while_it_runs(self) -> None:
         loop = f"""

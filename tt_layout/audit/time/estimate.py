@@ -28,7 +28,9 @@ from tt_layout.audit.global_memory.cost import (
     pieces_of_table,
     placed_access,
     sectors_apart,
+    wavefronts_apart,
 )
+from tt_layout.audit.global_memory.counted_places import counted_places
 from tt_layout.audit.global_memory.operands import reached_bytes
 from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
@@ -351,6 +353,19 @@ class _LookupTable(NamedTuple):
     sectors: float
 
 
+class _Counted(NamedTuple):
+    """An access whose places a running sum of flags says.
+
+    Attributes:
+        part: of the elements that move.
+        lines, sectors: that an execution touches.
+    """
+
+    part: float
+    lines: float
+    sectors: float
+
+
 class _StepReader:
     """Reads the operations of a function."""
 
@@ -452,7 +467,7 @@ class _StepReader:
         kind = str(row.operation.group)
         touched = self._touched.get(row.operation.line)
         sectors = wavefronts = None
-        is_scattered = _is_scattered(details)
+        is_scattered, part = _is_scattered(details), 1.0
         if isinstance(details, GlobalDetails):
             runs = row.executions.number
             sectors = _mean(details.total_sectors, runs, details.sectors)
@@ -460,7 +475,11 @@ class _StepReader:
             depends_on_data = is_scattered or (sectors is not None and touched is None)
             placed = self._placed(operation) if depends_on_data else None
             table = _table(*placed) if placed is not None else None
-            if table is not None:
+            counted = _counted(placed[1]) if placed is not None else None
+            if counted is not None:
+                touched, is_scattered, part = None, False, counted.part
+                sectors, wavefronts = counted.sectors, counted.lines
+            elif table is not None:
                 touched, is_scattered = table.bytes, False
                 sectors, wavefronts = table.sectors, table.lines
                 if table.bytes <= KEPT_TABLE:
@@ -475,7 +494,7 @@ class _StepReader:
         return Access(
             kind=kind,
             details=details,
-            bytes=row.operation.bytes or 0,
+            bytes=(row.operation.bytes or 0) * part,
             sector_bytes=sectors,
             wavefronts=wavefronts,
             touched=touched,
@@ -539,6 +558,15 @@ def _table(kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> _Loo
         for piece in (access.shape.line_bytes, access.shape.sector_bytes)
     )
     return _LookupTable(size, lines, sectors)
+
+
+def _counted(access: PlacedAccess) -> _Counted | None:
+    """Return what an access touches whose elements are counted, and so next to each other."""
+    places = counted_places(access.roles, access.width.element_bytes)
+    if places is None:
+        return None
+    lines, sectors = (of(access.shape, places.info) for of in (wavefronts_apart, sectors_apart))
+    return _Counted(places.kept, lines, places.kept * sectors)
 
 
 def _is_scattered(details: Details | None) -> bool:
