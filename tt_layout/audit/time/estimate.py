@@ -30,8 +30,8 @@ from tt_layout.audit.global_memory.cost import (
     sectors_apart,
     wavefronts_apart,
 )
-from tt_layout.audit.global_memory.counted_places import counted_places
 from tt_layout.audit.global_memory.operands import reached_bytes
+from tt_layout.audit.global_memory.origins import counted_places
 from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.occupancy import held_warps
