@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -622,7 +623,7 @@ def test_advice_is_looked_for_before_anybody_asks() -> None:
         list(dump.steps())
         steps = list(dump.ahead()) if looks_ahead else []
         [piece] = [placed.piece for placed in dump.placed]
-        calls.append(calls_of(lambda piece=piece: operation_hover(piece, line, 4)))  # type: ignore[misc]
+        calls.append(calls_of(partial(operation_hover, piece, line, 4)))
     kinds = {
         (finding.kind, *finding.movement.operation.types)
         for audit in piece.audits

@@ -166,38 +166,20 @@ def kernel_occupancy(
     columns = known.tensor_columns
     if columns is None:
         columns = sum(_tensor_columns(found, pressure.function))
-    found_by = partial(_known_occupancy, audited, audited.target, warps, shared_bytes, columns)
-    middle = found_by(registers=min(pressure.taken, pressure.limit))
+    needs = {"shared_bytes": shared_bytes, "tensor_columns": columns}
+    find = partial(occupancy, audited.target, warps, **needs)
+
+    def found_by(registers: int) -> Occupancy | None:
+        question = "occupancy", warps, registers, *needs.values()
+        return audited.once(question, partial(find, registers=registers), has_lines=False)
+
+    middle = found_by(min(pressure.taken, pressure.limit))
     if middle is None or pressure.compiled is not None:
         return middle
     low, _, high = pressure.range
-    ends = (found_by(registers=min(registers, pressure.limit)) for registers in (high, low))
+    ends = (found_by(min(registers, pressure.limit)) for registers in (high, low))
     fewest, most = (end.ctas if end is not None else None for end in ends)
     return replace(middle, fewest=fewest, most=most)
-
-
-def _known_occupancy(
-    audited: AuditedModule,
-    target: Target,
-    warps: int,
-    shared_bytes: int,
-    tensor_columns: int,
-    *,
-    registers: int,
-) -> Occupancy | None:
-    """Return the occupancy of kernels of a module that need as much, found once."""
-    needs = warps, registers, shared_bytes, tensor_columns
-
-    def found() -> Occupancy | None:
-        return occupancy(
-            target,
-            warps,
-            registers=registers,
-            shared_bytes=shared_bytes,
-            tensor_columns=tensor_columns,
-        )
-
-    return audited.once(("occupancy", *needs), found, has_lines=False)
 
 
 def held_warps(

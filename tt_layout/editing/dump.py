@@ -101,7 +101,7 @@ class Dump:
     def ahead(self) -> Iterator[tuple[()]]:
         """Look for what hovers will say, in steps as those of `steps`."""
         for placed in self.placed:
-            yield from (() for _ in placed.piece.ahead())
+            yield from placed.piece.ahead()
 
     def diagnoses(self) -> list[Diagnosis]:
         """Return all diagnoses."""

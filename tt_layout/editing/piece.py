@@ -107,6 +107,7 @@ class Piece:
         self._knowledge = knowledge
         self._diagnoses: tuple[Diagnosis, ...] | None = None
         self._placed: tuple[int, tuple[Diagnosis, ...]] | None = None
+        self._advisers: dict[int, Adviser] = {}
         self._explainers: dict[int, Explainer] = {}
 
     @property
@@ -199,11 +200,18 @@ class Piece:
         is_one = any(function.line == line for function in functions)
         return self.kernels.get(line, ()) if is_one else ()
 
+    def adviser(self, audit: Audit) -> Adviser:
+        """Return the adviser of one of its modules, made once: its searches are known then."""
+        line = audit.module.line
+        if line not in self._advisers:
+            self._advisers[line] = Adviser(audit)
+        return self._advisers[line]
+
     def explainer(self, audit: Audit) -> Explainer:
         """Return what explains the operations of one of its modules, made once."""
         line = audit.module.line
         if line not in self._explainers:
-            self._explainers[line] = Explainer(Adviser(audit))
+            self._explainers[line] = Explainer(self.adviser(audit))
         return self._explainers[line]
 
     # -- what stands on a line --------------------------------------------------------------
@@ -259,20 +267,20 @@ class Piece:
                 lines = range(begin, min(begin + STEP_LINES, last + 1))
                 yield _below(_of_rules(audit, audit.found_on(lines), None), down)
 
-    def ahead(self) -> Iterator[None]:
+    def ahead(self) -> Iterator[tuple[()]]:
         """Look for advice on the first findings of each kind of data movement, a step for each.
 
         The first search of a kind takes a while, also of a text that is edited since.
         """
         for audit in self.audits if self.is_read else ():
-            adviser, firsts = Adviser(audit), dict[object, Finding]()
+            firsts: dict[object, Finding] = {}
             for finding in audit.findings:
                 if finding.movement is not None:
                     operation = finding.movement.operation
                     firsts.setdefault((finding.kind, *operation.types), finding)
             for finding in islice(firsts.values(), MAX_AHEAD):
-                adviser.best(finding)
-                yield
+                self.adviser(audit).best(finding)
+                yield ()
 
     @property
     def is_diagnosed(self) -> bool:

@@ -313,8 +313,7 @@ def _parts(
             if group is worst:
                 yield Part(Turn.WORST, _full_forms(brief), _least_form(brief), group)
             else:
-                forms = chain(_full_forms(brief), map(_least_form, [brief]))
-                yield Part(Turn.FINDING, forms, (), group)
+                yield Part(Turn.FINDING, _all_forms(brief), (), group)
         yield _state(summary)
     yield from (Part(Turn.NOTE, [[note]], ()) for note in notes(adviser))
 
@@ -348,6 +347,11 @@ def _full_forms(brief: Brief) -> Iterator[Form]:
     usual, why = brief(USUAL)
     for form in ([*usual, *why], usual):
         yield from (fitting for fitting in (form, _bare(form)) if not _breaks(fitting))
+
+
+def _all_forms(brief: Brief) -> Iterator[Form]:
+    yield from _full_forms(brief)
+    yield _least_form(brief)
 
 
 def _least_form(brief: Brief) -> Form:

@@ -128,12 +128,12 @@ class SwizzleProblem:
         """Wavefronts that an access takes in any layout: those of its words in all banks."""
         phases = (*self.target.store_phases.values(), *self.target.load_phases.values())
         banks = max(self.target.banks, *(phase.banks for phase in phases))
-        return tuple(
-            self.elem_bytes
-            * (1 << F2Span([*map(linear.flatten, _of_a_warp(linear))]).rank)
-            / (banks * self.target.bank_bytes)
-            for linear, _ in self.registers
-        )
+        floors = []
+        for linear, _ in self.registers:
+            of_a_warp = (*linear.vectors("register"), *linear.vectors("lane"))
+            elements = 1 << F2Span([*map(linear.flatten, of_a_warp)]).rank
+            floors.append(elements * self.elem_bytes / (banks * self.target.bank_bytes))
+        return tuple(floors)
 
     def _memory(self, encoding: SharedEncoding) -> LinearLayout:
         return encoding.to_linear_layout(self.shape, element_bits=8 * self.elem_bytes)
@@ -154,9 +154,3 @@ class SwizzleProblem:
             self._known[key] = access_map(registers, memory, self.elem_bytes)
             fitting_target(self._known[key], self.target)
         return self._known[key]
-
-
-def _of_a_warp(registers: LinearLayout) -> Iterator[tuple[int, ...]]:
-    """Yield the directions in which the elements of a warp differ."""
-    yield from registers.vectors("register")
-    yield from registers.vectors("lane")
