@@ -30,9 +30,6 @@ _CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "ari
 HALF = 0.5
 """Elements that flags keep, of all: nothing in a dump says how many they are."""
 
-_WIDENED = ("arith.extui", "arith.extsi", "arith.trunci", "arith.index_cast")
-_MOVED = ("ttg.convert_layout", "triton_gpu.convert_layout")
-
 
 class Trace(NamedTuple):
     """Property required of a value.
@@ -327,7 +324,7 @@ def counted_places(roles: Mapping[str, Value], element_bytes: int) -> CountedPla
     address = address_of(roles)
     made = address.definition
     if "offsets" not in roles:
-        if made is None or made.name != "tt.addptr" or not _is_uniform(made.operands[0]):
+        if made is None or not made.traits.pointer_sum or not _is_uniform(made.operands[0]):
             return None
         address = made.operands[1]
     scan = _running_sum(address)
@@ -357,11 +354,16 @@ def _running_sum(value: Value) -> SsaOperation | None:
             value = left
             if not (_is_uniform(others[0]) or _flags(others[0]) is not None):
                 return None
-        elif made.name in (*_WIDENED, *_MOVED) or _is_ring(made):
+        elif _keeps_numbers(made) or _is_ring(made):
             value = left
         else:
             return None
     return None
+
+
+def _keeps_numbers(operation: SsaOperation) -> bool:
+    """Tell whether a result has the numbers of the operand, in another width or layout."""
+    return operation.traits.integer_cast or operation.traits.same_elements
 
 
 def _is_ring(operation: SsaOperation) -> bool:
@@ -379,7 +381,7 @@ def _is_sum(operation: SsaOperation) -> bool:
 
 def _flags(value: Value) -> Value | None:
     """Return the bits that a tensor of zeros and ones is made of."""
-    while (made := value.definition) is not None and made.name in (*_WIDENED, *_MOVED):
+    while (made := value.definition) is not None and _keeps_numbers(made):
         if made.name == "arith.extui" and made.operands[0].type.integer_bits == 1:
             return _unmoved(made.operands[0])
         value = made.operands[0]
@@ -387,7 +389,7 @@ def _flags(value: Value) -> Value | None:
 
 
 def _unmoved(value: Value) -> Value:
-    while (made := value.definition) is not None and made.name in _MOVED:
+    while (made := value.definition) is not None and made.traits.same_elements:
         value = made.operands[0]
     return value
 
