@@ -1,5 +1,7 @@
 """``tt-layout apply``: the dump that it writes, what it prints, and what it refuses."""
 
+# ruff: noqa: E501 - lines of dumps are long
+
 from __future__ import annotations
 
 import json
@@ -197,7 +199,7 @@ module attributes {{ttg.target = "hip:gfx1201", "ttg.num-warps" = 1 : i32, "ttg.
     tt.return
   }}
 }}
-"""  # noqa: E501
+"""
     assert f"#relaid = {new}\n" in cure(Source(text)).text
     [found] = tt_layout.audit_ir(text).data()["modules"]
     assert {finding["suggestion"] for finding in found["findings"]} == {None, new}
@@ -360,6 +362,53 @@ def test_registers_are_foretold_with_the_conversions_that_are_added() -> None:
     assert foretold is not None
     assert real.registers is not None
     assert foretold.range == real.registers.range
+
+
+HANDED_ON = """\
+#from = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#to = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32, ttg.target = "cuda:90"} {
+  tt.func public @f(%p: tensor<64x64x!tt.ptr<f16>, #from>, %q: tensor<64x64x!tt.ptr<f32>, #to>, %n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %a = tt.load %p : tensor<64x64x!tt.ptr<f16>, #from>
+    %b = tt.load %p : tensor<64x64x!tt.ptr<f16>, #from>
+    %s = tt.load %q : tensor<64x64x!tt.ptr<f32>, #to>
+    %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b, %z = %s) -> (tensor<64x64xf16, #from>, tensor<64x64xf16, #from>, tensor<64x64xf32, #to>) : i32 {
+      %l = tt.load %p : tensor<64x64x!tt.ptr<f16>, #from>
+      %e = arith.extf %x : tensor<64x64xf16, #from> to tensor<64x64xf32, #from>
+      %t = ttg.convert_layout %e : tensor<64x64xf32, #from> -> tensor<64x64xf32, #to>
+      %m = arith.addf %z, %t : tensor<64x64xf32, #to>
+      scf.yield %y, %l, %m : tensor<64x64xf16, #from>, tensor<64x64xf16, #from>, tensor<64x64xf32, #to>
+    }
+    %e0 = arith.extf %r#0 : tensor<64x64xf16, #from> to tensor<64x64xf32, #from>
+    %t0 = ttg.convert_layout %e0 : tensor<64x64xf32, #from> -> tensor<64x64xf32, #to>
+    %e1 = arith.extf %r#1 : tensor<64x64xf16, #from> to tensor<64x64xf32, #from>
+    %t1 = ttg.convert_layout %e1 : tensor<64x64xf32, #from> -> tensor<64x64xf32, #to>
+    %m0 = arith.addf %r#2, %t0 : tensor<64x64xf32, #to>
+    %m1 = arith.addf %m0, %t1 : tensor<64x64xf32, #to>
+    tt.store %q, %m1 : tensor<64x64x!tt.ptr<f32>, #to>
+    tt.return
+  }
+}
+"""
+
+
+def test_scratch_of_conversions_at_one_place_is_not_for_all_at_once() -> None:
+    """Two conversions are added behind the loop, one after the other."""
+    [module] = tt_layout.parse_ir(HANDED_ON)
+    audit = audit_module(module)
+    adviser = Adviser(audit)
+    tried = [(found, one) for found in audit.findings for one in adviser.suggestions(found)]
+    finding, suggestion = next((found, one) for found, one in tried if len(one.adds) == 3)
+    before, foretold = adviser.needs(finding, suggestion)
+    real = needs_of(after := carried_out_audit(audit, finding, suggestion), after.audited, "f")
+    assert [one.memory and one.memory.bytes for one in (before, foretold, real)] == [
+        16384,
+        8192,
+        8192,
+    ]
+    assert foretold.ctas == real.ctas
 
 
 def carried_out_audit(audit: Audit, finding: Finding, suggestion: Suggestion) -> Audit:

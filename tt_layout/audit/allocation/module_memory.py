@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tt_layout.audit.allocation.liveness import FORK, UPSTREAM, Rules
-from tt_layout.audit.allocation.shared_memory import AddedScratch, SharedMemory, shared_memory
+from tt_layout.audit.allocation.shared_memory import SharedMemory, shared_memory
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.hardware import Target, find_target, intel
 from tt_layout.ir.module import gpu_of
@@ -17,14 +17,12 @@ SINGLE = "ttg.single-warp-specialize"
 def module_memory(
     audited: AuditedModule,
     functions: Sequence[SsaFunction] | None = None,
-    added: Sequence[AddedScratch] = (),
 ) -> list[SharedMemory]:
     """Return the shared memory of the functions of a module that have any.
 
     Args:
         audited: the module.
         functions: those that stand for its own, perhaps with other types; its own if None.
-        added: scratch of operations that they are to have besides.
 
     None of a module before layouts are chosen, or of a dialect whose memory was allocated by
     other rules.  Where the module says how much a kernel takes, and that is what the rules of a
@@ -41,7 +39,7 @@ def module_memory(
     if stated is not None:
         rules = audited.once("allocation", lambda: _rules(audited, target), has_lines=False)
     chosen = audited.functions if functions is None else functions
-    memories = _allocated(chosen, audited, target, rules, added)
+    memories = _allocated(chosen, audited, target, rules)
     gpu, most = gpu_of(module.target), _whole(memories)
     limit, note = (gpu.shared_bytes, gpu.target.shared_note) if gpu is not None else (None, "")
     return [
@@ -87,7 +85,6 @@ def _allocated(
     audited: AuditedModule,
     target: Target,
     rules: Rules,
-    added: Sequence[AddedScratch] = (),
 ) -> list[SharedMemory]:
     return shared_memory(
         functions,
@@ -96,7 +93,6 @@ def _allocated(
         warps=audited.module.number("num-warps") or 1,
         rules=rules,
         dispatches_by_warp=audited.module.attributes.get(SINGLE) is True,
-        added=added,
     )
 
 

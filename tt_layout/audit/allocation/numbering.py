@@ -59,6 +59,7 @@ class Numbering:
             self._enter_region(region)
         self.size += operation.traits.partitions
         self._numbers[operation] = self.size
+        self._numbers[self.function.originals.get(operation, operation)] = self.size
         self.size += 1
 
     def number(self, operation: SsaOperation) -> int:

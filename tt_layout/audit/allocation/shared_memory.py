@@ -42,9 +42,6 @@ WARP_GROUP = 4
 MAX_BUFFERS = 512
 """Buffers of one function that are placed; their number counts squared."""
 
-AddedScratch = tuple[str, int, int]
-"""A function, the line before which it gets an operation, and the scratch of that in bytes."""
-
 MAX_BYTES = 1 << 40
 """What no machine has, and no sum of a few of which overflows."""
 
@@ -216,7 +213,6 @@ def shared_memory(
     warps: int = 4,
     rules: Rules = UPSTREAM,
     dispatches_by_warp: bool = False,
-    added: Sequence[AddedScratch] = (),
 ) -> list[SharedMemory]:
     """Return the shared memory of the functions that have any.
 
@@ -227,7 +223,6 @@ def shared_memory(
         warps: of a CTA.
         rules: what stays in place for longer than its last use.
         dispatches_by_warp: whether specialised warps find their work without shared memory.
-        added: scratch of operations that the functions are to have besides.
 
     Example:
         >>> from tt_layout.hardware import find_target
@@ -243,7 +238,7 @@ def shared_memory(
         >>> found.bytes, [(a.value, a.bytes, a.offset, a.live) for a in found.allocations]
         (256, [('%0', 256, 0, (0, 1))])
     """
-    allocator = _Allocator(functions, layouts, target, warps, rules, dispatches_by_warp, added)
+    allocator = _Allocator(functions, layouts, target, warps, rules, dispatches_by_warp)
     memories = [allocator.of(function) for function in functions]
     return [memory for memory in memories if memory.allocations]
 
@@ -259,12 +254,11 @@ class _Allocator:
         warps: int,
         rules: Rules,
         dispatches_by_warp: bool,
-        added: Sequence[AddedScratch],
     ) -> None:
         self._functions = {function.name: function for function in functions}
         self._layouts, self._target = layouts, target
         self._warps, self._rules = warps, rules
-        self._dispatches_by_warp, self._added = dispatches_by_warp, added
+        self._dispatches_by_warp = dispatches_by_warp
         self._known: dict[str, SharedMemory] = {}
         self._callees = {
             function.name: [_callee(o) for o in function.walk() if o.traits.call]
@@ -312,8 +306,7 @@ class _Allocator:
 
     def _needs(self, function: SsaFunction) -> Iterator[_Need]:
         """Yield the needs of a function, in the compiler's order."""
-        added = [(line, size) for name, line, size in self._added if name == function.name]
-        if not added and not any(_is_relevant(operation) for operation in function.walk()):
+        if not any(_is_relevant(operation) for operation in function.walk()):
             return
         numbering = Numbering(function)
         lines = Lines(numbering)
@@ -339,14 +332,6 @@ class _Allocator:
                 if operation.traits.partitions and self._rules.keeps_captures:
                     interval = (0, numbering.size)
                 yield need.at(interval, lines, region)
-        for line, size in added:
-            behind = [o for o in numbering.operations if o.line >= line]
-            number = min(map(numbering.number, behind), default=numbering.size - 1)
-            first = next((o for o in behind if numbering.number(o) == number), None)
-            region = _concurrent(first, numbering, regions) if first is not None else None
-            kind, alignment = AllocationKind.SCRATCH, SCRATCH_ALIGNMENT
-            need = _Need(Allocation(kind, None, None, line, size, alignment))
-            yield need.at((number, number + 1), lines, region)
 
     def _warp_indices(self, numbering: Numbering, lines: Lines) -> Iterator[_Need]:
         """Yield the bytes from which the warps of partitions read what to do."""

@@ -6,22 +6,20 @@ multiprocessor holds fewer CTAs, registers are spilled, or the kernel does not s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
-from tt_layout.audit.allocation.shared_memory import AddedScratch
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.occupancy import kernel_occupancy
-from tt_layout.audit.operations.details import ConversionDetails
 from tt_layout.audit.registers import RegisterPressure, module_registers, worst
 from tt_layout.audit.suggestions.rewiring import RewiredBody
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.suggestions.trial import exchanged
 from tt_layout.encodings import SharedEncoding
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa import SsaFunction, Value
 
 
 class Needs(NamedTuple):
@@ -96,37 +94,31 @@ def needs_with(
     before = needs_of(conclusions, audited, name)
     exchange = suggestion.exchange
     if isinstance(suggestion.encoding, SharedEncoding):
-        functions = [exchanged(candidate, exchange) for candidate in audited.functions]
-        memory = _memory_of(module_memory(audited, functions), name)
+        everywhere = [exchanged(candidate, exchange) for candidate in audited.functions]
+        memory = _memory_of(module_memory(audited, everywhere), name)
         return _needs(conclusions, audited, before.registers, memory)
     function = audited.functions_by_name[name]
-    names, changed = suggestion.values, None
-    if names is not None:
-        changed = frozenset(value for name, value in function.values.items() if name in names)
-    new = exchanged(function, exchange, changed)
-    with_body = new
     if rewired is not None:
         in_new = exchanged(function, exchange, rewired.values)
-        with_body = replace(in_new, body=rewired.body, alike=None)
-    pressures = module_registers(audited, [with_body])
-    changed_functions: list[SsaFunction] = [
+        new = replace(in_new, body=rewired.body, alike=None, originals=rewired.originals)
+    else:
+        new = exchanged(function, exchange, _changed(suggestion, function))
+    functions: list[SsaFunction] = [
         new if candidate is function else candidate for candidate in audited.functions
     ]
-    memories = module_memory(audited, changed_functions, [*_added(suggestion, function.name)])
-    memory = _memory_of(memories, name)
-    return _needs(conclusions, audited, worst(pressures), memory)
+    memory = _memory_of(module_memory(audited, functions), name)
+    return _needs(conclusions, audited, worst(module_registers(audited, [new])), memory)
+
+
+def _changed(suggestion: Suggestion, function: SsaFunction) -> frozenset[Value] | None:
+    """Return the values of a function that a suggestion is about; None for all."""
+    names = suggestion.values
+    if names is None:
+        return None
+    return frozenset(value for name, value in function.values.items() if name in names)
 
 
 def _memory_of(memories: Sequence[SharedMemory], name: str | None) -> SharedMemory | None:
     """Return the shared memory of a changed function, of which the module states nothing."""
     changed = {memory.function: memory for memory in memories}.get(name or "")
     return changed._replace(stated=None) if changed is not None else None
-
-
-def _added(suggestion: Suggestion, name: str) -> Iterator[AddedScratch]:
-    """Yield the scratch of the conversions that a suggestion adds to a function."""
-    for recost in suggestion.adds:
-        details = recost.after.details if recost.after is not None else None
-        size = details.scratch_bytes if isinstance(details, ConversionDetails) else None
-        if size:
-            yield name, recost.operation.line, size

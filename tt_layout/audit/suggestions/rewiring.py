@@ -88,6 +88,7 @@ class RewiredBody:
     Attributes:
         body: its blocks.
         values: the values that are of the new layout in it.
+        originals: the operations of the function for which copies stand in it.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class RewiredBody:
             self._operands.setdefault(use.taker, {})[use.old] = new
             values |= {new} if use.version is Version.CONVERTED else set()
         self.values = frozenset(values | {*self._anew.values()})
+        self.originals: dict[SsaOperation, SsaOperation] = {}
         self.body = self._region(flow.function.body)
 
     def _version(self, value: Value, version: Version) -> Value:
@@ -117,6 +119,7 @@ class RewiredBody:
             place = self._flow.behind[value]
             new = self._converted[key] = Value(value.name, value.text)
             conversion = SsaOperation(self._conversion.name, (value,), (new,), line=place.line)
+            conversion.block, new.owner = place.block, conversion
             self._before.setdefault(place, []).append(conversion)
         return self._converted[key]
 
@@ -143,12 +146,14 @@ class RewiredBody:
             if operation is not self._conversion:
                 taken = self._operands.get(operation, {})
                 is_same = not taken and not operation.regions
-                yield operation if is_same else self._copy(operation, taken)
+                standing = operation if is_same else self._copy(operation, taken)
+                self.originals[standing] = operation
+                yield standing
             yield from self._behind.get(operation, ())
 
     def _copy(self, operation: SsaOperation, new: dict[Value, Value]) -> SsaOperation:
         """Return an operation with other operands, and results where those have new versions."""
-        return SsaOperation(
+        copy = SsaOperation(
             operation.name,
             tuple(new.get(value, value) for value in operation.operands),
             tuple(new.get(value, value) for value in operation.results),
@@ -162,3 +167,7 @@ class RewiredBody:
             operation.column,
             operation.location_text,
         )
+        copy.block = operation.block
+        for value in copy.results:
+            value.owner = value.owner or copy  # of what is computed anew
+        return copy

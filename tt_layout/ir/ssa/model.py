@@ -295,6 +295,8 @@ class SsaFunction:
         plain: the function without layouts, of which those of one text at one place have the
             operations and values; None where it has its own.
         facts: what was concluded from these.
+        originals: the operations for which copies stand in the body of a changed function; values
+            and blocks are linked with these.
     """
 
     name: str
@@ -308,6 +310,7 @@ class SsaFunction:
     alike: Alike | None = None
     plain: SsaFunction | None = None
     facts: dict[Hashable, Any] = field(default_factory=dict)
+    originals: Mapping[SsaOperation, SsaOperation] = field(default_factory=dict)
 
     def once(self, question: Hashable, conclude: Callable[[SsaFunction], T]) -> T:
         """Return a conclusion, found once for all functions of one text at one place.
