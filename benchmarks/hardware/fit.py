@@ -140,14 +140,7 @@ def _program(row: Mapping[str, Any], gpu: str, shared: SharedWork) -> Program | 
     x, y, z = (*row["grid"], 1, 1)[:3]
     [kernel] = kernels_of(audit, (x, y, z))
     assert kernel.symbol is not None
-    return read_program(
-        audit,
-        kernel.symbol,
-        (x, y, z),
-        kernel.registers,
-        kernel.shared_bytes,
-        kernel.tensor_columns,
-    )
+    return read_program(audit, kernel.symbol, (x, y, z))
 
 
 def _judged(

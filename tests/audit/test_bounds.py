@@ -9,6 +9,7 @@ import pytest
 
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.occupancy import Occupancy, occupancy
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.hardware import PRODUCTS, ROWS, find_target
@@ -142,6 +143,16 @@ def test_without_a_grid_memory_moves_each_byte_once() -> None:
     assert found.work.l2_bytes == 2048 + 4 * (3 * 16 + 17) * 32
     assert found.wave is not None
     assert found.memory.bytes == (2048 + 2048) * found.wave.programs
+
+
+def test_a_wave_holds_as_many_programs_as_the_report_says() -> None:
+    """The module states shared memory of which the dump does not show what it is for."""
+    text = COPY.replace("READ", "%i").replace('{"ttg', '{ttg.shared = 60000 : i32, "ttg')
+    [kernel] = kernels_of(audit_module(parse_ir(text)[0]))
+    assert kernel.occupancy is not None
+    assert kernel.bounds is not None
+    assert kernel.bounds.wave is not None
+    assert kernel.bounds.wave.ctas == kernel.occupancy.ctas == 3
 
 
 def test_without_a_grid_programs_share_what_no_address_of_theirs_tells_apart() -> None:

@@ -18,6 +18,7 @@ from tt_layout import LayoutError
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.finding_groups import grouped
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.resources import shared_bytes_of
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.carried_out import carried_out
 from tt_layout.audit.suggestions.needs import Needs, needs_of
@@ -409,6 +410,19 @@ def test_scratch_of_conversions_at_one_place_is_not_for_all_at_once() -> None:
         8192,
     ]
     assert foretold.ctas == real.ctas
+
+
+def test_what_a_module_states_of_its_memory_is_not_said_of_the_text_with_a_suggestion() -> None:
+    place = '"ttg.num-ctas" = 1 : i32'
+    for stated in ("ttg.shared = 16384 : i32", '"ttg.shared" = 16384 : i32'):
+        for line in (f"{stated}, {place}", f"{place}, {stated}"):
+            [module] = tt_layout.parse_ir(HANDED_ON.replace(place, line))
+            audit = audit_module(module)
+            tried = [(f, one) for f in audit.findings for one in Adviser(audit).suggestions(f)]
+            finding, suggestion = next((found, one) for found, one in tried if len(one.adds) == 3)
+            after = carried_out_audit(audit, finding, suggestion)
+            assert after.module.attributes.keys() == module.attributes.keys() - {"ttg.shared"}
+            assert [shared_bytes_of(one, "f") for one in (audit, after)] == [16384, 8192]
 
 
 def carried_out_audit(audit: Audit, finding: Finding, suggestion: Suggestion) -> Audit:

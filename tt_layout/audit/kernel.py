@@ -18,10 +18,10 @@ from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.facts import Facts
 from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import Counted, Finding, FindingLine, Urgency
-from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
-from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
+from tt_layout.audit.occupancy import Occupancy, tensor_columns_of
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import RegisterPressure, worst
+from tt_layout.audit.resources import occupancy_of, shared_bytes_of
 from tt_layout.audit.rules import rules
 from tt_layout.audit.shares import Share, Shares
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -240,16 +240,7 @@ class Kernel:
     @lazy
     def shared_bytes(self) -> int | None:
         """Shared memory of a CTA, stated or allocated; None where it is not known."""
-        audit = self.audit
-        if audit.known.shared_bytes is not None:
-            return audit.known.shared_bytes
-        stated = audit.module.number("shared")
-        if stated is not None and (self.is_only or not audit.shared_memory):
-            return stated
-        memory = audit.memory_of(self.symbol)
-        if memory is None:
-            return None
-        return memory.stated if memory.stated is not None else memory.bytes
+        return shared_bytes_of(self.audit, self.symbol)
 
     @property
     def shared_limit(self) -> int | None:
@@ -259,8 +250,7 @@ class Kernel:
     @property
     def tensor_columns(self) -> int:
         """Columns of tensor memory that it allocates."""
-        details = (row.cost.details for row in self.rows if row.cost is not None)
-        return sum(x.columns for x in details if isinstance(x, TensorMemoryAllocationDetails))
+        return tensor_columns_of(self.audit, self.symbol)
 
     @lazy
     def registers(self) -> RegisterPressure | None:
@@ -270,11 +260,7 @@ class Kernel:
     @lazy
     def occupancy(self) -> Occupancy | None:
         """CTAs and warps that a multiprocessor holds; None where that is not known."""
-        audit = self.audit
-        if self.registers is None:
-            return None
-        shared = self.shared_bytes
-        return kernel_occupancy(audit, audit.audited, self.registers, shared, audit.known)
+        return occupancy_of(self.audit, self.symbol)
 
     @property
     def empty_warps(self) -> int | None:
@@ -315,14 +301,7 @@ class Kernel:
 
         It is found when it is asked for.
         """
-        estimate = kernel_estimate(
-            self.audit,
-            self.symbol,
-            self.grid,
-            self.registers,
-            self.shared_bytes,
-            self.tensor_columns,
-        )
+        estimate = kernel_estimate(self.audit, self.symbol, self.grid)
         if isinstance(estimate, Estimate) and self.unanalysed:
             movements = count(self.unanalysed, "data movement")
             return NoEstimate(reason=f"the cost of {movements} is not known")

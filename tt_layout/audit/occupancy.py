@@ -165,7 +165,7 @@ def kernel_occupancy(
         shared_bytes = 0
     columns = known.tensor_columns
     if columns is None:
-        columns = sum(_tensor_columns(found, pressure.function))
+        columns = tensor_columns_of(found, pressure.function)
     needs = {"shared_bytes": shared_bytes, "tensor_columns": columns}
     find = partial(occupancy, audited.target, warps, **needs)
 
@@ -199,12 +199,11 @@ def held_warps(
     return warps + -(-max(partitions, default=0) // WARP_GROUP) * WARP_GROUP
 
 
-def _tensor_columns(conclusions: Conclusions, function: str) -> Iterator[int]:
-    """Yield the columns of tensor memory that each allocation of a function takes."""
-    for row in conclusions.priced_of(function):
-        details = row.cost.details if row.cost is not None else None
-        if isinstance(details, TensorMemoryAllocationDetails):
-            yield details.columns
+def tensor_columns_of(conclusions: Conclusions, function: str | None) -> int:
+    """Return the columns of tensor memory that a kernel allocates."""
+    rows = conclusions.priced_of(function)
+    details = (row.cost.details for row in rows if row.cost is not None)
+    return sum(x.columns for x in details if isinstance(x, TensorMemoryAllocationDetails))
 
 
 def occupancy(

@@ -29,8 +29,8 @@ def module_memory(
     fork give, they are followed.
     """
     module = audited.module
-    if module.is_intel:
-        return _stated(audited)
+    if module.is_intel:  # what it states is of its own functions
+        return _stated(audited) if functions is None else []
     target = find_target(audited.gpu) if audited.gpu is not None else None
     if "ttg.num-warps" not in module.attributes or target is None:
         return []

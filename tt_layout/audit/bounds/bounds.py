@@ -29,8 +29,7 @@ from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operan
 from tt_layout.audit.measured.counters import Launch
 from tt_layout.audit.measured.programs import Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.occupancy import kernel_occupancy
-from tt_layout.audit.registers import worst
+from tt_layout.audit.resources import occupancy_of
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
@@ -187,7 +186,9 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
         programs, wave = prod(grid), None
     else:
         called = audited.target.backend.multiprocessor
-        wave = Wave(rates.multiprocessors, _resident(audit, function), called)
+        held = occupancy_of(audit, function)
+        resident = max(1, held.ctas) if held is not None else 1
+        wave = Wave(rates.multiprocessors, resident, called)
         memory = wave_memory(audit, function, work, wave)
         programs = None
     bounds = [
@@ -196,19 +197,6 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     ]
     bounds.sort(key=lambda bound: -bound.cycles)
     return Bounds(function, rates, programs, tuple(bounds), work, memory, wave)
-
-
-def _resident(audit: Audit, function: str | None) -> int:
-    """Return the CTAs that a multiprocessor holds at once; 1 where that is not known."""
-    pressure = worst(audit.registers_of(function))
-    if pressure is None:
-        return 1
-    memory = audit.memory_of(function)
-    shared = audit.known.shared_bytes
-    if shared is None and memory is not None:
-        shared = memory.stated if memory.stated is not None else memory.bytes
-    held = kernel_occupancy(audit, audit.audited, pressure, shared, audit.known)
-    return max(1, held.ctas) if held is not None else 1
 
 
 def programs_of(audit: Audit, function: str | None, grid: Grid | None) -> Programs | None:

@@ -9,8 +9,6 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
-from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
-from tt_layout.audit.registers import worst
 from tt_layout.audit.shares import Share, Shares, TimeChange
 from tt_layout.audit.suggestions.advice import Reason
 from tt_layout.audit.suggestions.carried_out import carried_out
@@ -318,11 +316,5 @@ def time_change(
 
 
 def _estimate(audit: Audit, finding: Finding, grid: Grid) -> Estimate | None:
-    name = finding.function
-    memory = audit.memory_of(name)
-    details = (row.cost.details for row in audit.movements_of(name) if row.cost is not None)
-    columns = sum(x.columns for x in details if isinstance(x, TensorMemoryAllocationDetails))
-    registers = worst(audit.registers_of(name))
-    shared_bytes = memory.bytes if memory is not None else None
-    found = kernel_estimate(audit, name, grid, registers, shared_bytes, columns)
+    found = kernel_estimate(audit, finding.function, grid)
     return found if isinstance(found, Estimate) else None

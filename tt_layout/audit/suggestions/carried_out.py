@@ -29,6 +29,9 @@ from tt_layout.ir.types import IRType, parse_syntax
 
 _NAME = re.compile(r"%[\w$.-]*[\w$](?:#\d+)?", re.ASCII)
 
+_SHARED = r'"?(?:ttg|triton_gpu)\.shared"? = \d+ : i32'
+_STATED_SHARED = re.compile(rf", {_SHARED}|{_SHARED}(?:, )?")
+
 ALIAS = "relaid"
 """The name of a layout that had none."""
 
@@ -196,6 +199,13 @@ class DumpText:
             if match.group() == plain(old):
                 self._edits[operation.line].add(_Edit(*match.span(), plain(new)))
 
+    def leave_memory_open(self) -> None:
+        """Leave out how much shared memory the module takes, which compilers find anew."""
+        number = self.module.line
+        found = _STATED_SHARED.search(self._lines[number - 1])
+        if found is not None:
+            self._edits[number].add(_Edit(*found.span(), ""))
+
     def drop(self, operation: SsaOperation) -> None:
         """Leave an operation out."""
         self.line(operation)
@@ -288,6 +298,7 @@ def carried_out(audit: Audit, full: FullOperation, suggestion: Suggestion) -> st
         LayoutError: what has to change is written in a way that is not followed.
     """
     text = DumpText(audit.module)
+    text.leave_memory_open()
     if suggestion.where == EVERYWHERE:
         text.redefine(suggestion.replaced, suggestion.encoding)
     else:

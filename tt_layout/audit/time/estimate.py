@@ -34,10 +34,11 @@ from tt_layout.audit.global_memory.operands import reached_bytes
 from tt_layout.audit.global_memory.origins import counted_places
 from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
-from tt_layout.audit.occupancy import held_warps
+from tt_layout.audit.occupancy import held_warps, tensor_columns_of
 from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetails
 from tt_layout.audit.operations.multiplications import Multiplication
-from tt_layout.audit.registers import RegisterPressure
+from tt_layout.audit.registers import worst
+from tt_layout.audit.resources import shared_bytes_of
 from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.selection import Candidate
 from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
@@ -180,9 +181,6 @@ def kernel_estimate(
     audit: Audit,
     symbol: str | None,
     grid: Grid | None,
-    registers: RegisterPressure | None,
-    shared_bytes: int | None,
-    tensor_columns: int = 0,
 ) -> Estimate | NoEstimate:
     """Return the estimated time of a kernel's launch, or why there is none.
 
@@ -190,9 +188,6 @@ def kernel_estimate(
         audit: of its module, with the values of its arguments where they are known.
         symbol: the kernel; None for what is in none.
         grid: programs along x, y and z; None where it is not known.
-        registers: where it comes closest to its limit.
-        shared_bytes: of a CTA.
-        tensor_columns: of tensor memory.
     """
     target = audit.chip
     rates = target.product if target is not None else None
@@ -210,7 +205,7 @@ def kernel_estimate(
         return NoEstimate(reason=refused)
     # Without a grid the programs of a wave are along x: what they share is what those share.
     along = (*(grid or (rates.multiprocessors,)), 1, 1)[:3]
-    program = read_program(audit, symbol, along, registers, shared_bytes, tensor_columns)
+    program = read_program(audit, symbol, along)
     if program is None:
         return NoEstimate(reason="the dump does not have it whole")
     if grid is None:
@@ -292,9 +287,6 @@ def read_program(
     audit: Audit,
     symbol: str,
     grid: Grid,
-    registers: RegisterPressure | None,
-    shared_bytes: int | None,
-    tensor_columns: int = 0,
 ) -> Program | None:
     """Return the program of a kernel; None where the dump does not have it whole.
 
@@ -302,9 +294,6 @@ def read_program(
         audit: of its module.
         symbol: the kernel, as the module calls it.
         grid: programs along x, y and z.
-        registers: where it comes closest to its limit; None where the GPU has no registers.
-        shared_bytes: of a CTA.
-        tensor_columns: of tensor memory.
     """
     audited = audit.audited
     function = audited.functions_by_name.get(symbol)
@@ -315,6 +304,7 @@ def read_program(
     touched = footprint(audit, symbol, grid)
     reader = _StepReader(audit, audited, function, Counts(audited, programs), touched, grid)
     steps = reader.region(function.body)
+    registers = worst(audit.registers_of(symbol))
     compiled = registers.compiled if registers is not None else None
     return Program(
         steps=steps,
@@ -329,8 +319,8 @@ def read_program(
         limit=registers.limit if registers is not None else 255,
         used=compiled.used if compiled is not None else None,
         spilled=compiled.spilled if compiled is not None else None,
-        shared_bytes=shared_bytes or 0,
-        tensor_columns=tensor_columns,
+        shared_bytes=shared_bytes_of(audit, symbol) or 0,
+        tensor_columns=tensor_columns_of(audit, symbol),
         is_pooled=any(map(_is_pooled, function.walk())),
     )
 
