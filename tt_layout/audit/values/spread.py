@@ -125,9 +125,7 @@ def is_true(condition: Shared) -> bool:
     Raises:
         SplitError: it is true for some.
     """
-    if isinstance(condition, Spread):
-        return bool(agreed_number((numbers(condition) != 0).astype(np.int64)))
-    return bool(condition.any())
+    return bool(agreed_number((numbers(condition) != 0).astype(np.int64)))
 
 
 def advanced(value: Shared, times: int, step: Ints) -> Shared:
