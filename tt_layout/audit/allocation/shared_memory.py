@@ -356,8 +356,7 @@ class _Allocator:
         name, value = operation.name, operation.results[0].name
         kind, line = AllocationKind.BUFFER, operation.line
         allocation = Allocation(kind, name, value, line, piece.bytes, piece.alignment)
-        tensor = operation.position if piece.partitions > 1 else None
-        return [_Need(allocation, tensor=tensor)] * piece.partitions
+        return [_Need(allocation, tensor=operation.position)] * piece.partitions
 
     def _own_need(self, operation: SsaOperation, around: Surroundings) -> _Need | None:
         """Return the need of an operation while it runs."""
