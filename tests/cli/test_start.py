@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import runpy
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from contextvars import copy_context
 from multiprocessing import Process
 from pathlib import Path
@@ -21,7 +23,7 @@ from small_modules import NVMMA, ROWS
 import tt_layout
 from tt_layout.__main__ import main as start
 from tt_layout.mlir.source import dumps_below
-from tt_layout.worker import begin_worker, processors
+from tt_layout.worker import begin_worker, processors, start_method
 
 
 @pytest.fixture
@@ -134,6 +136,52 @@ def test_a_worker_that_has_done_its_work_ends_before_its_parent() -> None:
         assert worker.exitcode == 0
     finally:
         worker.kill()
+
+
+PARENT = """\
+import os, time
+from multiprocessing import Pipe, get_context
+from tt_layout.worker import begin_worker, start_method
+def work(ready):
+    begin_worker()
+    ready.send(os.getpid())
+    time.sleep(600)
+if __name__ == "__main__":
+    heard, said = Pipe(duplex=False)
+    get_context(start_method()).Process(target=work, args=(said,)).start()
+    print(heard.recv(), flush=True)
+    os._exit(0)
+"""
+
+
+def test_a_worker_ends_with_its_parent_however_that_ends(tmp_path: Path) -> None:
+    """It holds what the parent wrote to, so that this has an end only when both have ended."""
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT, encoding="utf-8")
+    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    worker = int(parent.stdout.readline())
+    try:
+        assert parent.communicate(timeout=30)[0] == ""
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("system", "methods", "expected"),
+    [
+        ("linux", ["fork", "spawn"], "fork"),
+        ("darwin", ["spawn", "fork"], "spawn"),
+        ("win32", ["spawn"], "spawn"),
+    ],
+)
+def test_workers_are_forked_where_that_is_safe(
+    monkeypatch: pytest.MonkeyPatch, system: str, methods: list[str], expected: str
+) -> None:
+    monkeypatch.setattr(multiprocessing, "get_all_start_methods", lambda: methods)
+    monkeypatch.setattr(sys, "platform", system)
+    assert start_method() == expected
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no process")

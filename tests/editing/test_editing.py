@@ -384,6 +384,7 @@ def test_a_suggestion_is_carried_out_in_its_lines() -> None:
     assert "convert_layout" not in newer
     assert newer.startswith(HEADER.format(0))
     assert newer.endswith("}\n")
+    assert actions(piece_of(newer), 1, newer.count("\n")) == [], "of that nothing is suggested"
 
 
 @pytest.mark.slow

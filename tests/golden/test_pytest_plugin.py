@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from command import Run, runner
@@ -57,6 +58,17 @@ def test_each_case_and_kind_is_a_test(folder: Path) -> None:
     assert result.returncode == 0
     assert "goldens/layouts.yaml::one.tensor PASSED" in result.stdout.replace("::tensor", ".tensor")
     assert "3 passed" in result.stdout
+
+
+@pytest.mark.slow
+def test_a_report_has_the_place_of_the_case(folder: Path) -> None:
+    run_pytest("--junitxml", "report.xml", "-o", "junit_family=xunit1")
+    cases = ElementTree.parse("report.xml").iter("testcase")
+    places = {
+        (case.get("file"), case.get("line")) for case in cases if "one" in str(case.get("name"))
+    }
+    at = MANIFEST.splitlines().index("- name: one")  # pytest counts lines from 0
+    assert places == {("goldens/layouts.yaml", str(at))}
 
 
 @pytest.mark.slow

@@ -286,6 +286,9 @@ def test_documents_that_are_not_open_and_requests_that_nobody_knows() -> None:
             await asyncio.wrap_future(client.protocol.send_request("x/unknown", {}))
         bad = types.CodeAction("of nobody", data=[URI, 77, "x", 1, 1, 1])
         assert (await client.code_action_resolve_async(bad)).edit is None
+        other_data = types.CodeAction("of another", data={"of": "another"})
+        resolved = client.code_action_resolve_async(other_data)
+        assert await asyncio.wait_for(resolved, 30) == other_data
         assert await editor.hover(*place("#mma>")) is not None
 
     in_editor(scene)
