@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 from command import Run, runner
+from small_modules import NVMMA
 
-from tt_layout import LayoutError, parse_layout
+from tt_layout import LayoutError, LinearLayout, parse_layout
 from tt_layout.analyses.multiplications.matrix_instructions import (
     Descriptor,
     MatrixInstruction,
@@ -322,3 +323,15 @@ def test_the_audit_of_a_dump(run: Run, tmp_path: Path) -> None:
     assert intensity["flops_per_byte"] == 4 * 64**3 / 128
     text = run("audit", "--tables", str(path)).out
     assert "1048576 FLOPs for 128 bytes of global memory in one program" in text
+
+
+@pytest.mark.parametrize("swizzle", [32, 64, 128])
+def test_elements_of_four_bits_have_the_descriptor_of_the_bytes_that_hold_them(
+    swizzle: int,
+) -> None:
+    text = NVMMA.format(swizzle, 8, "")
+    of_bytes = parse_layout(text).to_linear_layout([128, 128])
+    halves = [[0, 1], *([row, 2 * column] for row, column in dict(of_bytes.bases)["offset"])]
+    of_halves = LinearLayout.from_bases([("offset", halves), ("block", [])], ["dim0", "dim1"])
+    found = matrix_descriptor(of_halves, 4, (64, 64), outer_dim=0)
+    assert found == matrix_descriptor(of_bytes, 8, (64, 32), outer_dim=0)

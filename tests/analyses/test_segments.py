@@ -70,6 +70,14 @@ def test_segments_are_those_of_a_walk_over_all_places() -> None:
         assert {tuple(step) for step in found} == reached
 
 
+@pytest.mark.parametrize(("partitions", "steps"), [(64, 64), (128, 0)])
+def test_no_more_than_64_steps_are_told(partitions: int, steps: int) -> None:
+    columns = ROWS.replace("[8, 1]", f"[{partitions}, 1]").replace("[4, 1]", "[1, 4]")
+    memory = dealt(PLAIN, 1).replace("numPartitions = 2", f"numPartitions = {partitions}")
+    report = tt_layout.conflicts(columns, memory, f"{partitions}x128xf16", target="gfx1250")
+    assert len(report.data().get("segments", ())) == steps
+
+
 def test_the_report_says_whether_warps_meet() -> None:
     report = str(tt_layout.conflicts(WIDE, dealt(PLAIN, 2), "64x32xf16", target="gfx1250"))
     assert "partition that each warp reaches at one step (documented, not measured):" in report

@@ -109,6 +109,9 @@ RANGE = "%r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>\n
   %z = arith.constant dense<0> : tensor<64xi32>
   %18 = arith.divsi %r, %z : tensor<64xi32>  //! 1 1 64
   %19 = arith.muli %r, %z : tensor<64xi32>  //! 1 max 64 0
+  %p = tt.get_program_id x : i64  //! 1 1 1
+  %far = arith.constant 62 : i64
+  %20 = arith.shli %p, %far : i64  //! 1 max 1
 """,
         f"""
   {RANGE}

@@ -101,6 +101,16 @@ def test_a_buffer_made_before_a_block_that_branches_to_itself_is_live_throughout
     assert found == {"%a": 0, "%b": 32 * 64 * 4}
 
 
+def test_a_buffer_is_not_live_in_a_block_from_which_its_uses_are_not_reached() -> None:
+    body = (
+        "    %t = arith.cmpi slt, %x, %x : i32\n"
+        f"{alloc('%a')}    cf.cond_br %t, ^used, ^other\n"
+        f"  ^used:\n{load('%v', '%a')}    cf.br ^end\n"
+        f"  ^other:\n{alloc('%b')}{load('%w', '%b')}    cf.br ^end\n  ^end:"
+    )
+    assert offsets_of(body) == {"%a": 0, "%b": 0}
+
+
 def test_what_is_copied_in_the_background_is_live_until_that_is_waited_for() -> None:
     body = (
         f"{alloc('%a')}    %t = ttng.async_tma_copy_local_to_global %d[%x, %x] %a : "

@@ -64,6 +64,13 @@ def test_a_line_is_its_data_movement(run: Run) -> None:
     assert run("info", f"matmul-sm90.ttgir:{line}").out.startswith("#ttg.blocked<")
 
 
+def test_an_access_to_global_memory_has_one_layout(run: Run) -> None:
+    dump = "attention-gfx1250.ttgir"
+    found = run("info", f"{dump}:58")
+    assert found.status == 0
+    assert found.out == run("info", f"{dump}:blocked1", "-t", "tensor<64x64xf16>").out
+
+
 @pytest.mark.slow
 def test_a_line_is_drawn_as_its_multiplication(run: Run, tmp_path: Path) -> None:
     dot = ["plot", "-i", "matmul-sm80.ttgir", "--line", "125", "--view", "mma", "-o"]

@@ -178,6 +178,18 @@ def operands(case: Case) -> Iterator[tuple[str, tuple[int, ...], LinearLayout | 
     yield "d", d.shape, place(parse_layout(case.layout), d).layout
 
 
+@pytest.mark.parametrize(
+    ("sizes", "element", "width", "step"), [((16, 16, 16), "f16", 4, 4), ((16, 16, 4), "f32", 1, 0)]
+)
+def test_lines_stand_between_groups_of_several_elements_along_k(
+    sizes: tuple[int, int, int], element: str, width: int, step: int
+) -> None:
+    layout = MFMA.format(3, "false", [*sizes])
+    case = Case(layout, "tensor<16x16xf32>", element, sizes[2], (width, width))
+    a, b, _ = drawn(case).grids
+    assert (a.row_step, a.column_step, b.row_step, b.column_step) == (0, step, step, 0)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", sampled([*nvidia_cases(), *amd_cases()], 21))
 def test_every_cell_names_who_holds_it(case: Case) -> None:
