@@ -351,8 +351,13 @@ def test_ctas_of_one_warp_take_no_barrier() -> None:
     assert limits == [64, 32, 32, 16]
 
 
-def test_more_warps_than_fit_are_not_known() -> None:
-    assert occupancy(find_target("sm90"), 128, registers=32) is None
+def test_of_more_warps_than_fit_there_is_no_cta() -> None:
+    held = occupancy(find_target("sm90"), 128, registers=16)
+    assert held is not None
+    assert (held.ctas, held.limited_by) == (0, ("warps",))
+
+
+def test_occupancy_without_a_generation_is_not_known() -> None:
     assert occupancy(find_target("gfx10"), 4, registers=32) is None
 
 

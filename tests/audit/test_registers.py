@@ -15,6 +15,7 @@ from tt_layout.analyses.multiplications.matrix_instructions import MatrixInstruc
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.occupancy import occupancy
 from tt_layout.audit.operations.multiplications import register_refusal
 from tt_layout.audit.registers import RegisterPressure, module_registers
 from tt_layout.audit.registers.live_ranges import (
@@ -156,6 +157,37 @@ def test_limits(target: str, limit: int) -> None:
     assert pressure(LOAD + STORE.format("x"), target).limit == limit
 
 
+@pytest.mark.parametrize(
+    ("chip", "limits"),
+    [
+        ("gfx90a", {4: 512, 8: 256, 16: 128}),
+        ("gfx942", {1: 512, 2: 512, 4: 512, 8: 256, 16: 128}),
+        ("gfx1100", {8: 256, 16: 256, 32: 192}),
+    ],
+)
+def test_the_warps_of_a_cta_share_the_registers_of_a_simd(
+    chip: str, limits: dict[int, int]
+) -> None:
+    """The most that Triton 3.9 gave kernels that spill, by their warps."""
+    file = find_target(chip).registers
+    assert file is not None
+    assert {warps: file.limit(warps) for warps in limits} == limits
+
+
+@pytest.mark.parametrize(("chip", "most"), [("gfx942", 16), ("gfx1100", 32), ("sm90", 32)])
+def test_a_multiprocessor_holds_no_cta_of_more_threads_than_one_may_have(
+    chip: str, most: int
+) -> None:
+    held, refused = (
+        occupancy(find_target(chip), warps, registers=32) for warps in (most, 2 * most)
+    )
+    assert held is not None
+    assert held.ctas > 0
+    assert refused is not None
+    assert (refused.ctas, refused.limited_by) == (0, ("warps",))
+    assert refused.next_step == f"1 CTA with at most {most} warps"
+
+
 def test_a_stated_maximum_is_the_limit() -> None:
     text = HEAD.replace("TARGET", "cuda:90").replace('{"ttg', '{ttg.maxnreg = 96 : i32, "ttg')
     [module] = parse_ir(text + LOAD + STORE.format("x") + FOOT)
@@ -197,6 +229,18 @@ def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
         "%x alone takes all; in the program: use a smaller block, so that each has 8 to 32"
         in first.message
     )
+
+
+def test_of_values_that_are_small_fewer_are_to_be_kept() -> None:
+    """32 tensors of 32 registers each spill, too, and a block of 32 elements is small enough."""
+    tensor = "tensor<4096x!tt.ptr<f32>, #a>"
+    loads = "".join(f"%x{number} = tt.load %p : {tensor}\n" for number in range(32))
+    stores = "".join(f"tt.store %p, %x{number} : {tensor}\n" for number in range(32))
+    text = HEAD.replace("TARGET", "cuda:90") + loads + "ttg.barrier local\n" + stores + FOOT
+    [module] = parse_ir(text)
+    [spills] = [one for one in audit_module(module).findings if one.kind == "registers"]
+    assert "in the program: keep fewer of these at once" in spills.message
+    assert "smaller block" not in spills.message
 
 
 @pytest.mark.slow

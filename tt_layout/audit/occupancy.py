@@ -230,11 +230,11 @@ def occupancy(
         (2, ('registers',), '3 CTAs with at most 168 registers per thread')
     """
     has, file = target.residence, target.registers
-    if has is None or file is None or not 0 < warps <= has.warps:
+    if has is None or file is None or warps < 1:
         return None
     limits = [
         _of_registers(target, has, file, warps, registers),
-        Limit(WARPS, has.warps // warps, _below(has.warps // (has.warps // warps + 1))),
+        _of_warps(has, warps, target.most_threads // target.lanes),
         Limit(CTAS, has.most_ctas(warps)),
         *_of_memory(SHARED, has.shared_bytes, shared_bytes, SHARED_GRANULE, has.reserved_bytes),
         *_of_memory(TENSOR, has.tensor_columns, tensor_columns, 1, 0),
@@ -242,6 +242,12 @@ def occupancy(
     limits.sort(key=lambda limit: limit.ctas)
     ctas = limits[0].ctas
     return Occupancy(ctas, ctas * warps, has.warps, tuple(limits))
+
+
+def _of_warps(has: Residence, warps: int, most: int) -> Limit:
+    """Return how many CTAs the warps allow, of which one CTA may have so many."""
+    ctas = has.warps // warps if warps <= most else 0
+    return Limit(WARPS, ctas, _below(min(most, has.warps // (ctas + 1))))
 
 
 def _below(most: int) -> int | None:
@@ -269,7 +275,7 @@ def _of_registers(
         if target.is_nvidia:
             room = file.size // (granted * target.lanes) // WARP_GRANULE * WARP_GRANULE
             return room // (-(-warps // WARP_GRANULE) * WARP_GRANULE if warps > 1 else 1)
-        return min(file.size // granted * has.simds, has.warps) // warps
+        return min(file.size // granted * file.simds, has.warps) // warps
 
     ctas = ctas_of(registers)
     most = file.most_per_thread

@@ -82,10 +82,10 @@ _READS_OF_GFX1250 = MappingProxyType(
     }
 )
 
-_CDNA_REGISTERS = RegisterFile(most_per_thread=512, size=512, granule=8, shared_from=8)
-_RDNA1_REGISTERS = RegisterFile(most_per_thread=256, size=1024, granule=8)
-_RDNA2_REGISTERS = RegisterFile(most_per_thread=256, size=1024, granule=16)
-_RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24)
+_CDNA_REGISTERS = RegisterFile(most_per_thread=512, size=512, granule=8, simds=4)
+_RDNA1_REGISTERS = RegisterFile(most_per_thread=256, size=1024, granule=8, simds=4)
+_RDNA2_REGISTERS = RegisterFile(most_per_thread=256, size=1024, granule=16, simds=4)
+_RDNA3_REGISTERS = RegisterFile(most_per_thread=256, size=1536, granule=24, simds=4)
 """Of gfx1100, gfx1101, gfx1151 and gfx12; smaller chips of RDNA3 have those of RDNA2."""
 
 
@@ -201,7 +201,6 @@ def _holds(warps: int, shared_kib: int, *, ctas: int) -> Residence:
         ctas=ctas,
         shared_bytes=shared_kib * KIB,
         reserved_bytes=0,
-        simds=4,
         single_warp_ctas=warps * 4,
     )
 
@@ -466,7 +465,7 @@ ROWS = (
         load_phases=phases(32, 64),
         store_phases=phases(32, 64),
         transposing_reads=_READS_OF_GFX1250,
-        registers=RegisterFile(most_per_thread=1024, size=1024, granule=16, shared_from=8),
+        registers=RegisterFile(most_per_thread=1024, size=1024, granule=16, simds=4),
         compiler=_GFX1250_COMPILER,
         knobs=_GFX1250_KNOBS,
         matrix_layouts=(("amd_wmma", 3),),

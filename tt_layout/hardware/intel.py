@@ -144,7 +144,7 @@ def register_file(lanes: int) -> RegisterFile:
     return RegisterFile(
         most_per_thread=most,
         size=most,
-        granule=most,
-        shared_from=MOST_WITH_LARGE_FILE + 1,
+        granule=usual,
+        simds=MOST_WITH_LARGE_FILE,
         usual=usual,
     )

@@ -5,8 +5,8 @@ Sources:
     Occupancy Calculator (registers are given to a warp in units of 256).
     AMD: LLVM, AMDGPU, Utils/AMDGPUBaseInfo.cpp: getTotalNumVGPRs, getAddressableNumVGPRs,
     getVGPRAllocGranule, getMaxWavesPerEU, getEUsPerCU, getMaxWorkGroupsPerCU; which chips have
-    half as many registers again: AMDGPU.td, FeatureISAVersion11_0_0 and others.  The most with
-    many warps: what Triton 3.9 compiled.
+    half as many registers again: AMDGPU.td, FeatureISAVersion11_0_0 and others; the most with many
+    warps: getWavesPerEUForWorkGroup, and what Triton 3.9 compiled.
 
 Read next:    `tt_layout.audit.registers`.
 """
@@ -27,8 +27,8 @@ class RegisterFile:
         most_per_thread: that an instruction can name; on AMD accumulation registers count, too.
         size: of all threads; on AMD of a SIMD and lane.
         granule: in what units a thread is given registers.
-        shared_from: the warps of a CTA from which each has half: on AMD two share a SIMD, on Intel
-            the large file does not start them; 0 where a warp never has less.
+        simds: units between which warps are divided, each with registers of its own; 1 where all
+            warps share them, on Intel the hardware threads of the large file.
         usual: on Intel what a lane has of the usual file, with twice as many hardware threads as
             the large one starts; None of GPUs without that choice.
     """
@@ -36,7 +36,7 @@ class RegisterFile:
     most_per_thread: int
     size: int
     granule: int
-    shared_from: int = 0
+    simds: int = 1
     usual: int | None = None
 
     def limit(self, warps: int) -> int:
@@ -46,14 +46,13 @@ class RegisterFile:
             >>> from tt_layout.hardware import TARGETS
             >>> [TARGETS["sm90"].registers.limit(warps) for warps in (4, 8, 16, 32)]
             [255, 255, 128, 64]
-            >>> [TARGETS["gfx942"].registers.limit(warps) for warps in (4, 8)]
-            [512, 256]
+            >>> [TARGETS["gfx942"].registers.limit(warps) for warps in (4, 8, 16)]
+            [512, 256, 128]
         """
         if self.size == NVIDIA_REGISTERS:
             return min(self.most_per_thread, self.size // (32 * max(1, warps)))
-        if self.shared_from and warps >= self.shared_from:
-            return self.most_per_thread // 2
-        return self.most_per_thread
+        share = self.size // -(-max(1, warps) // self.simds)
+        return min(self.most_per_thread, share // self.granule * self.granule)
 
     def free(self, warps: int, residence: Residence) -> int:
         """Return the registers of a thread with which a multiprocessor is as full as it can be.
@@ -70,7 +69,7 @@ class RegisterFile:
         """
         most = min(residence.warps, warps * residence.most_ctas(warps))
         lanes = 32 if self.size == NVIDIA_REGISTERS else 1
-        per_simd = max(1, most // residence.simds)
+        per_simd = max(1, most // self.simds)
         return min(
             self.most_per_thread, self.size // (lanes * per_simd) // self.granule * self.granule
         )
@@ -86,8 +85,6 @@ class Residence:
         single_warp_ctas: of one warp, which take no barrier; None where there are no more of them.
         shared_bytes: of all CTAs.
         reserved_bytes: of shared memory that each CTA takes besides its own.
-        simds: units between which warps are divided, each with registers of its own; 1 where
-            all warps share the registers.
         tensor_columns: of tensor memory; 0 without any.
 
     Example:
@@ -100,7 +97,6 @@ class Residence:
     ctas: int
     shared_bytes: int
     reserved_bytes: int = 1024
-    simds: int = 1
     tensor_columns: int = 0
     single_warp_ctas: int | None = None
 
