@@ -12,8 +12,9 @@ Why: the compiler keeps in local memory what has no register.  Where a loop does
 How to fix: smaller blocks, so that the largest tensors have 8 to 32 elements per thread: over four
     kernels in 136 variants those with 16 to 32 took 1.1 times the best time in the median, those
     with 256 and more 11 times.  A smaller block goes before more warps, with which the limit
-    falls.  Otherwise keep less live at the line: compute values again instead of keeping them, and
-    load behind the multiplication that does not need what is loaded.
+    falls.  Where each tensor is that small, keep fewer of them live at the line: compute values
+    again instead of keeping them, and load behind the multiplication that does not need what is
+    loaded.
 
 When it does not pay: the number is an estimate from the dump (docs/registers.md); a few spills
     outside of loops cost nothing that can be measured.  What the compiled kernel spills goes
@@ -37,7 +38,11 @@ from tt_layout.wording import count
 NAMED = 3
 """Values at the peak that are named."""
 
+MOST_EACH = 32
+"""Registers of a value in a block that is small enough."""
+
 SMALLER = "use a smaller block, so that each has 8 to 32 elements per thread, before more warps"
+FEWER = "keep fewer of these at once: load each where it is used, or compute it again"
 
 
 @dataclass(frozen=True)
@@ -91,8 +96,11 @@ class Spills(Occurrence):
 
     @property
     def program_change(self) -> str:
-        """Smaller tensors."""
-        return SMALLER if self.pressure.values else ""
+        """Smaller tensors, or fewer of them at once where each is small."""
+        largest = max((value.registers for value in self.pressure.values), default=0)
+        if not largest:
+            return ""
+        return SMALLER if largest > MOST_EACH else FEWER
 
     @property
     def link(self) -> str:
