@@ -239,6 +239,15 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:100"} {
 """
 
 
+def test_a_copy_that_is_cut_off_has_no_cost() -> None:
+    shared = "!ttg.memdesc<128x64xf32, #shared, #ttg.shared_memory, mutable>"
+    dump = COPY.replace("(%s: SHARED, %m: MEMORY, %b: BARRIER)", f"(%s: {shared})")
+    for told in (f"ttng.tmem_copy %s : {shared}", f"ttng.tmem_copy %s, %gone : {shared}"):
+        [module] = tt_layout.parse_ir(dump.replace("ttng.tmem_copy %s, %mBARRIERS", told))
+        [row] = audit_module(module).movements
+        assert row.cost is None
+
+
 @pytest.mark.parametrize("text", [" : SHARED, MEMORY", ", %b : SHARED, MEMORY, BARRIER"])
 def test_copies_are_from_the_first_memory_to_the_second(text: str) -> None:
     dump = COPY.replace("BARRIERS", text)

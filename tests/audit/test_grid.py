@@ -237,6 +237,23 @@ def test_what_data_decides_is_a_bound() -> None:
     assert traffic(alone, store, SHAPE, addresses(function)).counts == (2, 4, 2, 2)
 
 
+def test_a_loop_of_any_length_in_what_data_decides_is_a_bound() -> None:
+    function = function_of(f"""
+  cf.cond_br %t, ^bb1, ^bb2
+^bb1:
+  scf.for %i = %c1 to %n step %c1 : i32 {{
+    %o = arith.muli %i, %c64 : i32
+    {STORE}
+  }}
+  cf.br ^bb2
+^bb2:
+""")
+    [store] = [o for o in function.walk() if o.name == "test.store"]
+    count = run_count(Evaluator(function, GivenValues({"n": 1 << 30})), store)
+    assert count.number == (1 << 30) - 1
+    assert [unknown.names for unknown in count.assumed] == [frozenset({"t"})]
+
+
 @pytest.mark.parametrize(("flag", "number"), [(1, 0), (0, 1)])
 def test_an_early_return_is_decided_by_what_is_given(flag: int, number: int) -> None:
     function = function_of(f"""

@@ -369,6 +369,16 @@ module attributes {{ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32}} {{
 """
 
 
+def test_pieces_of_one_dump_share_the_layouts_that_they_name() -> None:
+    def layout(of: Knowledge) -> object:
+        [audited] = Piece(CONVERTED, of).modules
+        return audited.module.aliases["a"].encoding
+
+    knowledge = Knowledge()
+    assert layout(knowledge) is layout(knowledge)
+    assert layout(knowledge) is not layout(Knowledge())
+
+
 def test_a_suggestion_is_carried_out_in_its_lines() -> None:
     text = HEADER.format(0) + CONVERTED
     piece = piece_of(text)

@@ -336,6 +336,17 @@ def test_folding_changes_nothing_but_spaces() -> None:
         assert all(line == line.rstrip() for line in folded.splitlines())
 
 
+def test_a_line_ends_behind_an_open_brace_rather_than_behind_an_equals_sign() -> None:
+    folded = fold(
+        "tensor<128x64xf32, #ttg.slice<{dim = 1, parent = #ttg.blocked<{order = [1, 0]}>}>>",
+        26,
+    )
+    assert folded == (
+        "tensor<128x64xf32,\n   #ttg.slice<{dim = 1,\n   parent = #ttg.blocked<{\n"
+        "   order = [1, 0]}>}>>"
+    )
+
+
 def test_a_row_that_was_cut_is_cut_again_where_it_is_too_long() -> None:
     row = "  + a b c d e..."
     assert [fold(row, width) for width in (17, 16, 12)] == [row, row, "  + a b c..."]
