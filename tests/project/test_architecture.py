@@ -404,3 +404,32 @@ def test_what_shows_no_view_loads_none(command: str) -> None:
     loaded = modules_loaded(f"{script}except SystemExit as e: assert not e.code\nsys.stdout = out")
     assert f"tt_layout.cli.commands.{command}" in loaded
     assert not {name for name in loaded if name.startswith("tt_layout.views")}
+
+
+UNASKED = {"numpy.ma", "tt_layout.reports.compared_dumps", "tt_layout.reports.comparison"}
+"""Masked arrays, which `numpy.unique` loads, and what compares dumps: a twentieth of an audit."""
+
+MOST_PATTERNS = 175
+"""Regular expressions that an audit compiles before it begins; each takes a tenth of a millisecond.
+
+Write what few dumps need, such as the signs of other languages, as text that `re` compiles then.
+"""
+
+
+def test_an_audit_loads_and_compiles_little_that_it_does_not_use() -> None:
+    dump = str(ROOT / "examples" / "kernels" / "attention-sm80.ttgir")
+    lines = (
+        "import os, re, sys",
+        "made, compiled = [], re.compile",
+        "re.compile = lambda *given: made.append(given) or compiled(*given)",
+        "import tt_layout.cli.main as c",
+        "sys.stdout, out = open(os.devnull, 'w'), sys.stdout",
+        f"try: c.main(['audit', '--grid', '4', {dump!r}])",
+        "except SystemExit as e: assert not e.code",
+        "sys.stdout = out",
+        "print(*(f'pattern-{number}' for number in range(len(made))))",
+    )
+    loaded = modules_loaded("\n".join(lines))
+    assert "tt_layout.audit.bounds.footprint" in loaded
+    assert loaded & UNASKED == set()
+    assert len({name for name in loaded if name.startswith("pattern-")}) <= MOST_PATTERNS

@@ -16,38 +16,27 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.kernels.assembly import Assembly, Piece, Place
 
 _SHARED = r"(?:ld|st)\.(?:\w+\.)*shared|(?:ld|st)matrix|shfl|ds_|v_permlane|v_.*dpp|prmt|redux"
-_BECOMES: Mapping[str, re.Pattern[str]] = {
-    kind: re.compile(pattern)
-    for kind, pattern in (
-        (MovementKind.CONVERSION, _SHARED),
-        (MovementKind.LOCAL_LOAD, r"ld\.(?:\w+\.)*shared|ldmatrix|ds_(?:read|load)|tcgen05\.ld"),
-        (
-            MovementKind.LOCAL_STORE,
-            r"st\.(?:\w+\.)*shared|stmatrix|ds_(?:write|store)|tcgen05\.st",
-        ),
-        (MovementKind.ALLOCATION, r"st\.(?:\w+\.)*shared|stmatrix|ds_(?:write|store)|tcgen05\."),
-        (MovementKind.GLOBAL_LOAD, r"ld\.(?:\w+\.)*global|(?:global|buffer|flat)_load"),
-        (MovementKind.GLOBAL_STORE, r"st\.(?:\w+\.)*global|(?:global|buffer|flat)_store"),
-        (
-            MovementKind.GLOBAL_ATOMIC,
-            r"(?:atom|red)\.|(?:global|buffer|flat)_atomic",
-        ),
-        (
-            MovementKind.COPY_IN,
-            r"cp\.async(?!\.(?:commit|wait))|(?:global|buffer)_load|tensor_load|ds_(?:write|store)",
-        ),
-        (
-            MovementKind.COPY_OUT,
-            r"cp\.(?:async(?!\.(?:commit|wait))|reduce)|tensor_store|(?:global|buffer)_store",
-        ),
-        (MovementKind.COPY_WITHIN, r"tcgen05\.cp"),
-        (MovementKind.REDUCTION, _SHARED),
-        (MovementKind.SCAN, _SHARED),
-        (MovementKind.GATHER, _SHARED),
-        (MovementKind.HISTOGRAM, rf"{_SHARED}|atom|red\."),
-    )
+_BECOMES: Mapping[str, str] = {
+    MovementKind.CONVERSION: _SHARED,
+    MovementKind.LOCAL_LOAD: r"ld\.(?:\w+\.)*shared|ldmatrix|ds_(?:read|load)|tcgen05\.ld",
+    MovementKind.LOCAL_STORE: r"st\.(?:\w+\.)*shared|stmatrix|ds_(?:write|store)|tcgen05\.st",
+    MovementKind.ALLOCATION: r"st\.(?:\w+\.)*shared|stmatrix|ds_(?:write|store)|tcgen05\.",
+    MovementKind.GLOBAL_LOAD: r"ld\.(?:\w+\.)*global|(?:global|buffer|flat)_load",
+    MovementKind.GLOBAL_STORE: r"st\.(?:\w+\.)*global|(?:global|buffer|flat)_store",
+    MovementKind.GLOBAL_ATOMIC: r"(?:atom|red)\.|(?:global|buffer|flat)_atomic",
+    MovementKind.COPY_IN: (
+        r"cp\.async(?!\.(?:commit|wait))|(?:global|buffer)_load|tensor_load|ds_(?:write|store)"
+    ),
+    MovementKind.COPY_OUT: (
+        r"cp\.(?:async(?!\.(?:commit|wait))|reduce)|tensor_store|(?:global|buffer)_store"
+    ),
+    MovementKind.COPY_WITHIN: r"tcgen05\.cp",
+    MovementKind.REDUCTION: _SHARED,
+    MovementKind.SCAN: _SHARED,
+    MovementKind.GATHER: _SHARED,
+    MovementKind.HISTOGRAM: rf"{_SHARED}|atom|red\.",
 }
-"""Group of a data movement -> how the instructions begin that it becomes."""
+"""Group of a data movement -> how the instructions begin that it becomes; compiled when asked."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +64,7 @@ class Ties:
         found: dict[str, list[int]] = {}
         for piece in self.pieces.get(self.places[line], ()) if line in self.places else ():
             for number, name in self.assembly.instructions(piece):
-                if pattern is not None and pattern.match(name):
+                if pattern is not None and re.match(pattern, name):
                     found.setdefault(name, []).append(number)
         return list(found.items())
 

@@ -17,18 +17,22 @@ class Language(NamedTuple):
 
     Attributes:
         name: of the language.
-        sign: a line that texts in it have.
+        sign: a line that texts in it have; few runs look for any, so it is compiled when it is.
         instead: what to give instead.
     """
 
     name: str
-    sign: re.Pattern[str]
+    sign: str
     instead: str
 
+    def is_in(self, text: str) -> bool:
+        """Tell whether a text has the sign."""
+        return re.search(self.sign, text, re.MULTILINE) is not None
 
-def _sign(pattern: str) -> re.Pattern[str]:
-    """Compile a sign; blanks before it are of its own line, or many empty lines take squares."""
-    return re.compile(pattern.replace(r"^\s*", r"^[ \t]*"), re.MULTILINE)
+
+def _sign(pattern: str) -> str:
+    """Keep the blanks before a sign on its own line, or many empty lines take squares."""
+    return pattern.replace(r"^\s*", r"^[ \t]*")
 
 
 BESIDE = "give the .ttgir beside it"
@@ -181,7 +185,7 @@ def language_of(text: str) -> Language | None:
         'PTX'
     """
     beginning = text[:MAX_BEGINNING]
-    return next((language for language in LANGUAGES if language.sign.search(beginning)), None)
+    return next((language for language in LANGUAGES if language.is_in(beginning)), None)
 
 
 NO_ALIAS = "no alias in the file is a layout"
@@ -257,7 +261,7 @@ def _other_mlir(text: str) -> Language | None:
     if not any(word in beginning for word in _OTHER_WORDS):  # found sooner than signs
         return None
     others = (language for language in LANGUAGES if language.name in OTHER_MLIR)
-    found = next((language for language in others if language.sign.search(beginning)), None)
+    found = next((language for language in others if language.is_in(beginning)), None)
     return found if found is not None and _NAMED_BY_TRITON.search(text) is None else None
 
 
@@ -329,7 +333,7 @@ give the .ttgir beside it
 
 def _language_or_mlir(text: str) -> Language | None:
     beginning = text[:MAX_BEGINNING]
-    mlir = (language for language in DUMPS if language.sign.search(beginning))
+    mlir = (language for language in DUMPS if language.is_in(beginning))
     return next(mlir, None) if _IN_MLIR.search(beginning) else language_of(text)
 
 

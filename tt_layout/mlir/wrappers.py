@@ -68,9 +68,10 @@ _LOG = r"""(?:
     )
   | \[(?:rank|default|gw)\d+\]:?[ ]?
 )"""
-_PREFIX = re.compile(f"^{_LOG}", re.VERBOSE | re.MULTILINE)
-_PREFIXED = re.compile(f"^{_LOG}{_MLIR}", re.VERBOSE | re.MULTILINE)
-_RECORD = re.compile(rf"(?:{_LOG})?(?P<object>\{{.*\}})[ \t]*", re.VERBOSE)
+_PREFIX = f"(?xm)^{_LOG}"
+_PREFIXED = f"(?xm)^{_LOG}{_MLIR}"
+_RECORD = rf"(?x)(?:{_LOG})?(?P<object>\{{.*\}})[ \t]*"
+"""Patterns that are compiled when something is around a dump: few runs need them."""
 _KEYS = ("log", "message", "msg", "textPayload")
 """Keys under which a log that has an object of JSON in each line, as containers' have, has it."""
 _QUOTATION_MARK = re.compile(r'(?<!\\)\\*"')
@@ -179,7 +180,7 @@ def _of_records(text: str) -> str:
     import json
 
     def line(written: str) -> str:
-        match = _RECORD.fullmatch(written) if any(key in written for key in _KEYS) else None
+        match = re.fullmatch(_RECORD, written) if any(key in written for key in _KEYS) else None
         if match is None:
             return written
         try:
@@ -210,7 +211,7 @@ def _break(tag: re.Match[str]) -> str:
 
 
 def _without_prefixes(text: str) -> str:
-    return _by_chunks(text, _BEHIND_LINE, lambda chunk: _PREFIX.sub("", chunk))
+    return _by_chunks(text, _BEHIND_LINE, lambda chunk: re.sub(_PREFIX, "", chunk))
 
 
 def _peeled(text: str) -> str:
@@ -332,7 +333,7 @@ def _with_lines_unwrapped(text: str) -> str:
 
 def _is_bare(text: str) -> bool:
     """Tell whether a text has lines of MLIR, and nothing is left around them."""
-    around = _ESCAPED.search(text) or _PREFIXED.search(text)
+    around = _ESCAPED.search(text) or re.search(_PREFIXED, text)
     return around is None and _has_line(text)
 
 

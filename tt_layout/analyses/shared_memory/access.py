@@ -488,13 +488,13 @@ def _forms_of_stores(
     """
     import numpy as np
 
-    from tt_layout.algebra.arrays import all_values
+    from tt_layout.algebra.arrays import all_values, distinct
     from tt_layout.analyses.shared_memory.joined_accesses import join_neighbours, pair_up
 
     places, size = all_values(_program_order(registers, used)), offsets.element_bytes
     stores = _Stores(places & used, (places & ~used) * size, used * size)
     counts = Counter[tuple[int, str]]()
-    for address in np.unique(stores.addresses):
+    for address in distinct(stores.addresses)[0]:
         members = np.flatnonzero(stores.addresses == address)
         number = dict(zip(stores.distances[members].tolist(), members.tolist()))
         pieces = join_neighbours(sorted(number), vector * size, alignment, pairs=True)

@@ -22,7 +22,7 @@ from operator import or_
 
 import numpy as np
 
-from tt_layout.algebra.arrays import Ints, all_values
+from tt_layout.algebra.arrays import Ints, all_values, distinct
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.padding import padded
 from tt_layout.algebra.span import F2Span
@@ -188,7 +188,7 @@ def collisions(lanes: Ints, words: Ints, banks: int) -> tuple[Collision, ...]:
     collided = []
     for bank in range(banks):
         here = words % banks == bank
-        different = np.unique(words[here])
+        different = distinct(words[here])[0] if here.any() else ()
         if len(different) > 1:
             touching = tuple(int(lane) for lane in lanes[here.any(axis=1)])
             collided.append(Collision(bank, touching, tuple(int(word) for word in different)))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tt_layout.algebra.arrays import Ints
+from tt_layout.algebra.arrays import Ints, distinct
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds.sharing import NOBODY, Sharing, is_place, places
 from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
@@ -280,7 +280,7 @@ def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _Reach | None:
     if not begins.size:
         return _Reach(0, 0, 0, 0)
     low, high = int(begins.min()) - begin, int(begins.max()) - begin
-    used = int(np.unique(begins).size) * shape.width_bytes
+    used = len(distinct(begins)[0]) * shape.width_bytes
     first, last = int(base.min()) + low, int(base.max()) + high
     return _Reach(_sector_bytes(begins, shape), used, first, last, _filled(begins, shape))
 
@@ -301,12 +301,12 @@ def _distinct(reaches: Mapping[Program, _Reach], sizes: Program) -> int:
 def _sector_bytes(begins: Ints, shape: AccessShape) -> int:
     """Return the bytes of the sectors that an execution touches, each once."""
     vectors = max(1, shape.width_bytes // shape.sector_bytes)
-    return int(np.unique(begins // shape.sector_bytes).size) * shape.sector_bytes * vectors
+    return len(distinct(begins // shape.sector_bytes)[0]) * shape.sector_bytes * vectors
 
 
 def _filled(begins: Ints, shape: AccessShape) -> float:
     """Return the part of the rows of memory that an execution asks for, in whole sectors."""
-    rows = int(np.unique(begins // ROW).size) * ROW
+    rows = len(distinct(begins // ROW)[0]) * ROW
     return min(1.0, _sector_bytes(begins, shape) / rows)
 
 

@@ -38,9 +38,7 @@ from tt_layout.mlir.source import read_source
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit import AuditReport, page_command
 from tt_layout.reports.audit_data import audit_data
-from tt_layout.reports.compared_dumps import ALL as EVERY_PASS
-from tt_layout.reports.compared_dumps import BaselineReport, Comparing, changes_between
-from tt_layout.reports.formats import format_named, formats_of, in_words
+from tt_layout.reports.formats import format_named, formats, formats_of, in_words
 from tt_layout.reports.kernel_overview import EachKernel, KernelOverview
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.progress import characters_shown, dumps_shown
@@ -55,7 +53,7 @@ REPORTS = AuditReport, Watcher, EachKernel
 """What an audit prints, without ``--baseline``, of one dump or many."""
 
 FORMATS = formats_of(*REPORTS)
-OF_BASELINE = [name for name in formats_of(BaselineReport) if name not in FORMATS]
+OF_BASELINE = [form.name for form in formats() if form.scope == "--baseline"]
 """Formats that only ``--baseline`` has."""
 
 
@@ -104,6 +102,8 @@ class Options(NamedTuple):
     def reports(self) -> tuple[type, ...]:
         """The classes of the reports that there are to choose a format from."""
         if self.baseline is not None:
+            from tt_layout.reports.compared_dumps import BaselineReport
+
             return (BaselineReport,)
         return (Report,) if self.compares or self.shows_one else REPORTS
 
@@ -452,6 +452,9 @@ def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> 
 
 def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
     """Show what two dumps, the passes or the modules of one, do not share."""
+    from tt_layout.reports.compared_dumps import ALL as EVERY_PASS
+    from tt_layout.reports.compared_dumps import Comparing
+
     if chosen.is_bits:
         bits = Comparing(chosen.reading).bits(files)
         emit(bits, output_format)
@@ -474,6 +477,7 @@ def _against_baseline(
         LayoutError: there is more than one folder to compare, or nothing in one could be read.
     """
     from tt_layout.dumps.cache import kernels_in_report
+    from tt_layout.reports.compared_dumps import BaselineReport, changes_between
 
     if len(files) != 1:
         raise LayoutError(f"--baseline compares with one folder or file, got {len(files)}")
