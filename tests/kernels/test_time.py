@@ -256,6 +256,17 @@ class TestLaunch:
         assert not found.is_of_grid
         assert any("grid" in doubt for doubt in found.doubts)
 
+    def test_without_a_grid_the_trips_are_the_mean_over_its_wave(self) -> None:
+        """Of a causal loop those of the first programs would be a sixteenth."""
+        text = kernel(loop("%c = arith.addf %a, %x : tensor<512xf32, #b>", "%id"))
+        assumed = estimated(text, grid=None)
+        known = estimated(text, grid=(assumed.launch.programs,))
+        means = [
+            [one.trips for one in found.launch.walked.iterations] for found in (assumed, known)
+        ]
+        assert means == [[(assumed.launch.programs - 1) / 2]] * 2
+        assert assumed.seconds == known.seconds
+
     def test_another_product_has_its_own_memory(self) -> None:
         text = kernel(chain(1))
         h200, h100 = (

@@ -133,3 +133,14 @@ def test_a_loop_of_the_first_program_alone_is_ranked_as_one_of_unknown_length() 
     assert "= 0 times in program 0; another with values={'program_id_x': ...}" in str(report)
     given = replace(audit_ir(CAUSAL, {"program_id_x": 7}), has_tables=True)
     assert "= 7 times\n" in str(given)
+
+
+def test_of_a_loop_of_the_first_program_alone_no_total_is_said() -> None:
+    totals = []
+    for values in ({}, {"program_id_x": 7}):
+        [audit] = audit_ir(CAUSAL, values).audits
+        [inner] = [row for row in audit.movements if row.operation.line == 13]
+        assert inner.cost is not None
+        details = inner.cost.details.data()
+        totals.append((details["total_sectors"], details["sectors"]))
+    assert totals == [(None, 8), (7 * 8, 8)]

@@ -58,10 +58,12 @@ class Runs(NamedTuple):
     Attributes:
         number: of times.
         is_assumed: whether that is not known.
+        is_mean: whether programs differ in it.
     """
 
     number: float
     is_assumed: bool = False
+    is_mean: bool = False
 
 
 class Counts:
@@ -84,13 +86,18 @@ class Counts:
             self._known[key] = self._runs(full)
         return self._known[key]
 
+    @property
+    def differ(self) -> bool:
+        """Whether programs differ in how often something runs, of all that was asked for."""
+        return any(runs.is_mean for runs in self._known.values())
+
     def _runs(self, full: FullOperation) -> Runs:
         total = executions(self._audited.evaluator(full.function), full.operation)
         if self.programs is not None:
             amount = self.programs.runs_of(full, total)
             mean = self._mean(amount)
             if mean is not None:
-                return Runs(mean, amount.is_bound)
+                return Runs(mean, amount.is_bound, total.first is not None)
         return _assumed(total)
 
     def traffic(self, row: MovementRow, unit: str) -> float | None:

@@ -54,6 +54,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
 from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.executions import executions
 from tt_layout.audit.values.unknown import Unknown, UnknownError, place, unknowns
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
@@ -89,7 +90,8 @@ class Sectors(NamedTuple):
     Attributes:
         first: of its first execution in one program; None where that is unknown.
         most: the same with every lane active, where only the mask is unknown.
-        total: of all executions in one program; None where unknown.
+        total: of all executions in one program; None where unknown, or where programs differ in
+            how often it is executed.
         unknown: why something is unknown.
         bounds: of each request, where the addresses are unknown.
         overflows: integer operations, and their lines, whose results did not fit their type.
@@ -161,7 +163,9 @@ def _sectors(
 def _all_executions(
     evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
 ) -> Total | None:
-    """Sum up all executions; None if they are unknown."""
+    """Sum up all executions; None if they are unknown, or programs differ in their number."""
+    if executions(evaluator, operation).first is not None:
+        return None
     try:
         total = traffic(evaluator, operation, shape, addresses)
     except UnknownError:

@@ -45,6 +45,7 @@ from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware import Target
+from tt_layout.hardware.product import Product as Rates
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, integers
@@ -203,13 +204,9 @@ def kernel_estimate(
     refused = _refused_grid(audit, grid)
     if refused is not None:
         return NoEstimate(reason=refused)
-    # Without a grid the programs of a wave are along x: what they share is what those share.
-    along = (*(grid or (rates.multiprocessors,)), 1, 1)[:3]
-    program = read_program(audit, symbol, along)
+    program = _launched_program(audit, symbol, grid, target, rates)
     if program is None:
         return NoEstimate(reason="the dump does not have it whole")
-    if grid is None:
-        program = program.launched(full_wave(program, target, rates))
     unknown = next(chain(_unknown_operations(program), _unknown_runs(program)), None)
     if unknown is not None:
         return NoEstimate(reason=unknown)
@@ -225,6 +222,24 @@ def kernel_estimate(
         is_of_grid=grid is not None,
         doubts=tuple(_doubts(program, has_grid=grid is not None, timing=rates.timing)),
     )
+
+
+def _launched_program(
+    audit: Audit, symbol: str, grid: Grid | None, target: Target, rates: Rates
+) -> Program | None:
+    """Return the program of a launch; without a grid of one full wave.
+
+    The programs of a wave are along x: what they share is what those share.
+    """
+    if grid is not None:
+        return read_program(audit, symbol, (*grid, 1, 1)[:3])
+    program = read_program(audit, symbol, (rates.multiprocessors, 1, 1))
+    if program is None:
+        return None
+    wave = full_wave(program, target, rates)
+    if program.differs:
+        program = read_program(audit, symbol, (wave, 1, 1)) or program
+    return program.launched(wave)
 
 
 def _refused_grid(audit: Audit, grid: Grid | None) -> str | None:
@@ -302,7 +317,8 @@ def read_program(
         return None
     programs = programs_of(audit, symbol, grid)
     touched = footprint(audit, symbol, grid)
-    reader = _StepReader(audit, audited, function, Counts(audited, programs), touched, grid)
+    counts = Counts(audited, programs)
+    reader = _StepReader(audit, audited, function, counts, touched, grid)
     steps = reader.region(function.body)
     registers = worst(audit.registers_of(symbol))
     compiled = registers.compiled if registers is not None else None
@@ -312,6 +328,7 @@ def read_program(
         held_warps=held_warps(audited, symbol, audit.known) or warps,
         threads=audit.module.number("threads-per-warp") or 32,
         programs=prod(grid),
+        differs=counts.differ,
         first_bytes=touched.bytes + reader.described,
         needed=registers.needed if registers is not None else 0,
         fewest=registers.range.low if registers is not None else 0,

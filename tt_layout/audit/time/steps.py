@@ -152,6 +152,7 @@ class Program:
         held_warps: the same with those of its partitions.
         threads: of a warp.
         programs: of the launch.
+        differs: whether some of them run something more often than others.
         first_bytes: of global memory that all programs touch, each once.
         needed: registers of a thread that the compiler is expected to need.
         fewest, most: the ends of that estimate.
@@ -168,6 +169,7 @@ class Program:
     held_warps: int
     threads: int
     programs: int
+    differs: bool
     first_bytes: float
     needed: int
     fewest: int
