@@ -78,6 +78,37 @@ def test_an_accumulator_counts_once() -> None:
     assert pressure(body + STORE.format("sum")).live == 64
 
 
+@pytest.mark.parametrize(
+    ("condition", "other", "live"),
+    [("%c", "%x", 96), ("%d", "%x", 128), ("%c", "%y", 128)],
+    ids=["again", "another condition", "another value"],
+)
+def test_a_choice_is_not_made_again_behind_its_branch(
+    condition: str, other: str, live: int
+) -> None:
+    """Tensors take 32 registers each: the choice and two that are loaded behind the branch."""
+    tensor = "tensor<4096xf32, #a>"
+    body = f"""
+      %x = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      %y = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      %c = arith.cmpi sgt, %n, %n : i32
+      %d = arith.cmpi slt, %n, %n : i32
+      %r = scf.if %c -> ({tensor}) {{
+        %s = arith.addf %x, %y : {tensor}
+        scf.yield %s : {tensor}
+      }} else {{
+        scf.yield %x : {tensor}
+      }}
+      %z = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      %w = tt.load %p : tensor<4096x!tt.ptr<f32>, #a>
+      %e = arith.select {condition}, %r, {other} : {tensor}
+      %ez = arith.addf %e, %z : {tensor}
+      %ezw = arith.addf %ez, %w : {tensor}
+      tt.store %p, %ezw : tensor<4096x!tt.ptr<f32>, #a>
+    """
+    assert pressure(body).live == live
+
+
 def test_what_a_loop_loads_streams_through_it() -> None:
     """A fifth of what a kernel without products loads in a loop is live at once."""
     body = """

@@ -44,7 +44,7 @@ from tt_layout.hardware.compiler import (
     RegisterLine,
 )
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
-from tt_layout.ir.ssa.control_flow import ways
+from tt_layout.ir.ssa.control_flow import last_operations, ways
 from tt_layout.ir.ssa.dataflow import reach
 
 SCAN = "tt.scan"
@@ -520,8 +520,7 @@ class _Walk:
         self._stretch += is_barrier
         number = self._count(operation)
         self._stretches[number] = self._stretch
-        renames = self._renames(operation, operands)
-        used = operands[1:] if renames else operands
+        renamed, used = self._renamed_by(operation, operands)
         self._uses += [(value, number, self._loops) for value in used]
         if name == SCAN and not goes_by_row:
             self._scans.add(number)
@@ -539,8 +538,8 @@ class _Walk:
             self.partitions.append(self._operations[operation])
         if operation.regions and traits.is_structured:
             self._enter_regions(operation, handed)
-        if renames:
-            self._renamed[results[0]] = self._root(operands[0])
+        if renamed is not None:
+            self._renamed[results[0]] = self._root(renamed)
         self._define_results(operation, operands, results, number, is_elementwise)
         self._stretch += is_barrier
 
@@ -550,11 +549,20 @@ class _Walk:
         self.has_rows |= has_rows
         return has_rows and self._by_row
 
-    def _renames(self, operation: SsaOperation, operands: Sequence[int]) -> bool:
-        """Tell whether an operation needs nothing: its users need its operand."""
-        is_renaming = operation.traits.renames and operation.results and operands
+    def _renamed_by(
+        self, operation: SsaOperation, operands: Sequence[int]
+    ) -> tuple[int | None, Sequence[int]]:
+        """Return the operand that an operation only names anew, if any, and those that it needs.
+
+        Users of the result need that operand instead.
+        """
+        renamed, used = None, operands
+        if operation.results and _chooses_again(operation):
+            renamed, used = operands[1], ()
+        elif operation.results and operation.traits.renames and operands:
+            renamed, used = operands[0], operands[1:]
         # What is defined before: names form no circle.
-        return bool(is_renaming) and operands[0] in self._begins
+        return (renamed, used) if renamed in self._begins else (None, operands)
 
     def _define_results(
         self,
@@ -790,6 +798,24 @@ class _Walk:
             for operand in operands
             if slices_of(operand) >= WHOLE_SLICES
         }
+
+
+def _chooses_again(operation: SsaOperation) -> bool:
+    """Tell whether a choice is that of the branch before, so that compilers leave it out.
+
+        %sum = scf.if %c { .. scf.yield %more } else { scf.yield %so_far }
+        %chosen = arith.select %c, %sum, %so_far
+
+    AMD's pipeliner writes it behind its loops.
+    """
+    if not operation.traits.select:
+        return False
+    condition, chosen, other = operation.operands
+    branch = chosen.definition
+    if branch is None or branch.operands != (condition,) or len(branch.regions) != 2:
+        return False
+    number, (_, otherwise) = branch.results.index(chosen), branch.regions
+    return any(last.operands[number] is other for last in last_operations(otherwise))
 
 
 def _reads_shared(operation: SsaOperation) -> bool:
