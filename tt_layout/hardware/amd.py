@@ -126,14 +126,14 @@ _CDNA_COMPILER = CompilerModel(
     scans_whole=256,
 )
 _RDNA_OTHERS = RegisterLine(
-    Weights(1.29, 1.4),
-    least=RangeEnd(0.44),
-    most=RangeEnd(2, 25),
+    Weights(0.89, 6, loaded=0.11, guarded=2.4, functions=2.4, divisions=0.96),
+    least=RangeEnd(0.47),
+    most=RangeEnd(1.9, 18),
     indices=0.1,
     masks=0.2,
     most_indices=40,
-    may_spill_from=0.9,
-    spills_from=1.05,
+    may_spill_from=0.78,
+    spills_from=1.1,
     held=HeldRegisters(exchanges=1.4),
 )
 _RDNA_COMPILER = CompilerModel(
