@@ -119,7 +119,6 @@ class MismatchError(Exception):
     """Outcomes that are not as the golden files have it."""
 
     def __init__(self, manifest: str, outcomes: tuple[Outcome, ...]) -> None:
-        super().__init__(manifest, outcomes)
         self.manifest = manifest
         self.outcomes = outcomes
 

@@ -160,7 +160,7 @@ def _above_other_kernel(data: bytes, last: int) -> int:
     for _ in range(MAX_TRIES):
         begin = data.rfind(_HEADER, 0, end - 1) + 1
         above = frozenset(_FUNCTION.findall(data, begin, end))
-        if end < last and below and above and below.isdisjoint(above):
+        if below and above and below.isdisjoint(above):
             return end
         if not begin:
             break
