@@ -1,12 +1,14 @@
 """Fit the constants of `tt_layout.audit.time.constants` on timed configurations, and judge them.
 
-usage: fit.py FILE.. [--gpu h200] [--draws N] [--cache FILE] [--seed N] [--no-fit]
+usage: fit.py FILE.. [--gpu h200] [--triton 3.6] [--draws N] [--cache FILE] [--seed N]
+              [--no-fit]
 
-FILE has the rows of ``sweep.py``, packed by xz or not.  Each kernel is judged by the constants that
-are best for the others: rank correlation within a problem, time of the first choice and of the
-best of five over the best (the five that `rank --top` lists), median of |log2(estimate / time)|;
-once with the dump alone and once with the registers and spills of the compiled kernel.  --no-fit
-judges the constants as they are.
+FILE has the rows of ``sweep.py``, packed by xz or not.  What a dump is compiled to depends on the
+release of Triton: that of a row, or --triton for rows that do not say it.  Each kernel is judged by
+the constants that are best for the others: rank correlation within a problem, time of the first
+choice and of the best of five over the best (the five that `rank --top` lists), median of
+|log2(estimate / time)|; once with the dump alone and once with the registers and spills of the
+compiled kernel.  --no-fit judges the constants as they are.
 The programs of the dumps are kept in the cache, since reading them takes most of the time.
 """
 
@@ -35,6 +37,7 @@ from tt_layout.audit.time.steps import Program
 from tt_layout.audit.values.given import parse_values, program_counts
 from tt_layout.hardware import find_target
 from tt_layout.ir import parse_ir
+from tt_layout.releases import Release
 
 NEAR = 1.1
 """A configuration whose time is within this factor of the best is as good."""
@@ -84,12 +87,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--gpu", default="h200")
+    parser.add_argument("--triton", default="3.6", help="release that compiled the rows")
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--no-fit", action="store_true")
     chosen = parser.parse_args()
-    rows = _rows(chosen.files, chosen.gpu, chosen.cache)
+    rows = _rows(chosen.files, chosen.gpu, chosen.cache, chosen.triton)
     draws = [FITTED] if chosen.no_fit else list(_draws(chosen.draws, chosen.seed))
     for is_compiled in (False, True):
         print("with compiled registers" if is_compiled else "dump alone")
@@ -105,31 +109,31 @@ def _draws(number: int, seed: int) -> Iterator[Constants]:
         yield FITTED._replace(**{name: chance.uniform(*RANGES[name]) for name in some})
 
 
-def _rows(files: Sequence[Path], gpu: str, cache: Path | None) -> list[Timed]:
+def _rows(files: Sequence[Path], gpu: str, cache: Path | None, triton: str) -> list[Timed]:
     if cache is not None and cache.exists():
         with cache.open("rb") as kept:
             found: list[Timed] = pickle.load(kept)
             return found
-    rows = [timed for file in files for timed in _read(file, gpu)]
+    rows = [timed for file in files for timed in _read(file, gpu, triton)]
     if cache is not None:
         with cache.open("wb") as out:
             pickle.dump(rows, out)
     return rows
 
 
-def _read(file: Path, gpu: str) -> Iterator[Timed]:
+def _read(file: Path, gpu: str, triton: str) -> Iterator[Timed]:
     shared = SharedWork(explains=False)
     packed = file.suffix == ".xz"
     with lzma.open(file, "rt") if packed else file.open(encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
-            program = _program(row, gpu, shared) if "ttgir" in row else None
+            program = _program({"triton": triton} | row, gpu, shared) if "ttgir" in row else None
             if program is not None:
                 yield Timed(row["name"], row["us"], row["n_regs"], row["n_spills"], program)
 
 
 def _program(row: Mapping[str, Any], gpu: str, shared: SharedWork) -> Program | None:
-    [module] = parse_ir(row["ttgir"])
+    [module] = parse_ir(row["ttgir"], release=Release.parse(row["triton"]))
     texts = [
         f"{name}={value}"
         for name, value in row["values"].items()

@@ -31,9 +31,13 @@ from tt_layout.audit.values.given import GivenValues, program_counts
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_product
 from tt_layout.ir import parse_ir
+from tt_layout.releases import Release
 
 CACHED_BYTES = 40e6
 """Bytes of a launch that the second-level cache of an H100 keeps for the next."""
+
+COMPILED = Release.V3_6
+"""The release of Triton that compiled them."""
 
 REPLAYED = FITTED._replace(launch=1)
 
@@ -75,7 +79,7 @@ def judged(row: dict[str, Any], gpu: str, *, is_cold: bool) -> Iterator[Change]:
     x, y, z = (*row["grid"], 1, 1)[:3]
     values = {**program_counts((x, y, z)), **row["values"]}
     given = GivenValues(values, find_product(gpu))
-    [module] = parse_ir(row["ttgir"])
+    [module] = parse_ir(row["ttgir"], release=COMPILED)
     audit = audit_module(module, given=given)
     adviser, left = Adviser(audit), list(row["changes"])
     for finding in audit.findings:
@@ -90,7 +94,7 @@ def judged(row: dict[str, Any], gpu: str, *, is_cold: bool) -> Iterator[Change]:
             full = audit.audited.in_full(finding.movement.operation)
             assert full is not None
             try:
-                [changed] = parse_ir(carried_out(audit, full, suggestion))
+                [changed] = parse_ir(carried_out(audit, full, suggestion), release=COMPILED)
             except LayoutError:
                 continue
             after = audit_module(changed, given=given, is_judged=False)

@@ -9,8 +9,8 @@ beside it has the kernels, and ``further_kernels.py`` others that no model saw; 
 
 A row has ``name`` (the problem), ``kernel``, ``grid``, ``constants``, ``warps``, ``stages``,
 ``values`` (integer arguments; pointers are 0), ``us`` (the median of three runs), ``n_regs``,
-``n_spills`` (words), ``shared``, ``ttgir``, ``gpu``; or ``error`` where a configuration was
-refused.  ``fit.py`` reads them.
+``n_spills`` (words), ``shared``, ``ttgir``, ``gpu``, ``triton``; or ``error`` where a
+configuration was refused.  ``fit.py`` reads them.
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ def row(one: Any) -> dict[str, Any]:
             for name, value in arguments.items()
         },
         "gpu": torch.cuda.get_device_name(),
+        "triton": triton.__version__,
     }
 
     def launch() -> Any:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
-from math import prod
+from math import log, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -67,6 +67,10 @@ from tt_layout.wording import count
 
 MAX_COSTS = 1 << 10
 """Costs of accesses of a function that are kept, of other layouts."""
+
+LOOKED_UP = 3
+"""Lines that the first-level cache looks up in a cycle: 32 words of 128 KB by chance took an H100
+10.8 cycles, of 16, 8 and 4 lines 5.7, 3.7 and 2.6 (``benchmarks/hardware/rates.py``)."""
 
 AMD_SECTOR_BYTES = 64
 """The smallest request of AMD's memory; its lines are of 128 bytes, as NVIDIA's."""
@@ -227,6 +231,33 @@ def _pieces_apart(shape: AccessShape, info: AxisInfo, size: int) -> int:
     rows = np.arange(len(runs))[:, None]
     pairs = rows * (int(runs.max(initial=0)) + 1) + runs
     return int(_pieces_of_runs(pairs, offsets, size).sum())
+
+
+def gathered_wavefronts(shape: AccessShape, info: AxisInfo, lines: float) -> float:
+    """Return the cycles in which the first-level cache serves an execution of a gather.
+
+    It looks three lines up in a cycle, as an H100 does, and hands out a word of each bank: where
+    places are those of chance, as many as the fullest of the banks has.
+
+    Args:
+        shape: how the lanes of the access stand.
+        info: of its pointers, whose runs begin at multiples of their divisibility.
+        lines: that an execution touches.
+
+    Example:
+        32 lanes each look for a word, which may be anywhere; for a word of a line of their own:
+
+        >>> from tt_layout.algebra.linear_layout import LinearLayout
+        >>> layout = LinearLayout.from_bases([("lane", [[1], [2], [4], [8], [16]])], ["dim0"])
+        >>> shape = AccessShape(layout, 1, 4, False, False)
+        >>> [round(gathered_wavefronts(shape, AxisInfo((1,), (n,), (1,)), 32)) for n in (4, 128)]
+        [11, 32]
+    """
+    requests = max(1, len(_active_elements(shape_lanes(shape))))
+    each = lines / requests
+    places = max(1, shape.line_bytes // max(shape.width_bytes, *info.divisibility))
+    fullest = each / places + sqrt(2 * each / places * log(places))
+    return requests * max(1.0, each / LOOKED_UP, min(each, fullest))
 
 
 def pieces_of_table(shape: AccessShape, info: AxisInfo, size: int, table: int) -> float:

@@ -34,7 +34,7 @@ class Constants(NamedTuple):
     cap: float = 20
     unroll: float = 36
     indexing: float = 0.3
-    power: float = 4
+    power: float = 3
     beside: float = 4.5
     launch: float = 3
     start: float = 300

@@ -69,6 +69,7 @@ class Demand(NamedTuple):
         special: cycles of its special functions.
         lsu: wavefronts of all warps of the CTA.
         read, written: bytes that the second-level cache hands out, and takes.
+        spread: those of lines that requests of their parts take as well, on their way to be read.
         parts: those written of sectors that an instruction does not fill, whole sectors counted.
         sectors: that are added to in global memory.
         adding: cycles in which a multiprocessor adds to them while all do.
@@ -85,6 +86,7 @@ class Demand(NamedTuple):
     special: float = 0
     lsu: float = 0
     read: float = 0
+    spread: float = 0
     written: float = 0
     parts: float = 0
     sectors: float = 0
@@ -108,7 +110,7 @@ def cached_cycles(demand: Demand, timing: Timing) -> float:
     It takes 6 times as long for sectors that are added to, as an H200 was measured.
     """
     whole = demand.written - demand.parts
-    moved = demand.read + WRITE * whole + 6 * SECTOR * demand.sectors
+    moved = demand.read + demand.spread + WRITE * whole + 6 * SECTOR * demand.sectors
     return moved / timing.l2_bytes + demand.parts / timing.parts_bytes
 
 
@@ -153,7 +155,10 @@ _HALVES = ("f16", "bf16")
 _MULTIPLICATIONS = ("arith.muli", "tt.mulhiui")
 _BITWISE = ("arith.andi", "arith.ori", "arith.xori")
 _PAIRED = ("arith.xori",)
-_LOGIC = (*_BITWISE, "arith.shli", "arith.shrsi", "arith.shrui", "arith.cmpi", "arith.cmpf")
+_EXTREMES = ("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf")
+_LOGIC = (
+    *_BITWISE, *_EXTREMES, "arith.shli", "arith.shrsi", "arith.shrui", "arith.cmpi", "arith.cmpf"
+)  # fmt: skip
 
 
 class Pricing:
@@ -247,7 +252,9 @@ class Pricing:
             wide = step.element if traits.select else step.input_element
             return integer * (2 if wide == "i64" else 1)
         if element in _HALVES:
-            return 0.5
+            return 0.5 * (integer if name in _EXTREMES else 1)
+        if name in _EXTREMES:
+            return integer
         if element == "f64":
             return 2
         if element.startswith("i"):
@@ -359,7 +366,9 @@ class Pricing:
         if access.kind in ("global store", "copy from local"):
             parts = asked if access.bytes < asked else 0.0
             return Demand(issue=issue, lsu=lsu, written=asked, parts=parts)
-        return Demand(issue=issue, lsu=lsu, read=asked, latency=self._timing.l2)
+        return Demand(
+            issue=issue, lsu=lsu, read=asked, spread=access.spread, latency=self._timing.l2
+        )
 
     def _conversion(self, details: ConversionDetails) -> Demand:
         timing, compiled = self._timing, details.compiled

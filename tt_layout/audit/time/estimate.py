@@ -25,6 +25,7 @@ from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import (
     address_info,
+    gathered_wavefronts,
     pieces_of_table,
     placed_access,
     sectors_apart,
@@ -39,6 +40,7 @@ from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetail
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import worst
 from tt_layout.audit.resources import shared_bytes_of
+from tt_layout.audit.time.demands import LINE
 from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.selection import Candidate
 from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
@@ -67,10 +69,6 @@ BOX_COPIES = ("async_tma_copy_global_to_local", "async_tma_gather")
 COMPUTED = " on line "
 """Part of the reason why an address is not known that numbers of the data say, loaded ones or
 floats: no argument helps with them."""
-
-KEPT_TABLE = 1 << 15
-"""Bytes of a table that a multiprocessor is taken to keep; its first-level cache has 4 to 8 times
-as many, which shared memory and what programs load besides take."""
 
 _PENDING = ("num", "pendings", "count")
 """Attributes that say how many groups or products a wait lets pending."""
@@ -473,8 +471,8 @@ class _StepReader:
         details = row.cost.details if row.cost is not None else None
         kind = str(row.operation.group)
         touched = self._touched.get(row.operation.line)
-        sectors = wavefronts = None
-        is_scattered, part = _is_scattered(details), 1.0
+        sectors = wavefronts = lines = table = None
+        is_scattered, part, spread = _is_scattered(details), 1.0, 0.0
         if isinstance(details, GlobalDetails):
             runs = row.executions.number
             sectors = _mean(details.total_sectors, runs, details.sectors)
@@ -488,12 +486,17 @@ class _StepReader:
                 sectors, wavefronts = counted.sectors, counted.lines
             elif table is not None:
                 touched, is_scattered = table.bytes, False
-                sectors, wavefronts = table.sectors, table.lines
-                if table.bytes <= KEPT_TABLE:
-                    sectors = min(sectors, table.bytes / details.sector_bytes / max(1, runs or 1))
+                sectors, lines = table.sectors, table.lines
             elif is_scattered and row.cost is not None:
-                sectors = sectors_apart(placed[1].shape, placed[2]) if placed is not None else None
-                wavefronts = row.cost.cycles
+                sectors, wavefronts = None, row.cost.cycles
+                if placed is not None:
+                    shape, info = placed[1].shape, placed[2]
+                    sectors, lines = sectors_apart(shape, info), wavefronts_apart(shape, info)
+            if placed is not None and lines is not None and kind == MovementKind.GLOBAL_LOAD:
+                wavefronts = gathered_wavefronts(placed[1].shape, placed[2], lines)
+                spread = LINE * lines - details.sector_bytes * (sectors or 0)
+            elif lines is not None:
+                wavefronts = lines
             sectors = sectors * details.sector_bytes if sectors is not None else None
         if touched is None and isinstance(details, TmaDetails):
             touched = self._tensor_bytes(operation, kind)
@@ -508,6 +511,8 @@ class _StepReader:
             apart=self._apart(operation) if is_hidden else 1,
             filled=self._filled.get(row.operation.line, 1),
             is_scattered=is_scattered,
+            is_table=table is not None,
+            spread=max(0.0, spread),
         )
 
     def _placed(

@@ -4,7 +4,7 @@
         + the latency of a program beside its loops, as far as memory takes the time
     wave of c programs on a multiprocessor = N(c * issue, c * special functions, c * LSU, c * L2,
         c * tensor cores, c * atomics, latency) of each phase + c * spills
-    N(x, ..) = (x^p + ..)^(1/p), with p of about 4: what is busy at the same time hides the rest.
+    N(x, ..) = (x^p + ..)^(1/p), with p of about 3: what is busy at the same time hides the rest.
 
 The latency has the bytes of memory in it, at the pace that other multiprocessors leave.
 
@@ -212,7 +212,8 @@ class _PacedLaunch:
         self._steps = list(program.walk())
         pricing = Pricing(timing, rates, constants, program.warps, self._steps)
         again = _again(program, target, rates, timing, self._resident)
-        self._demands = _cached(program, prices(program, pricing), again)
+        kept = _kept(program, target, self._resident)
+        self._demands = _cached(program, prices(program, pricing), again, kept)
         fetched = _fetched(program, self._demands, timing)
         self._parts = [
             _total(part, self._demands, program, timing)
@@ -373,29 +374,35 @@ def _again(program: Program, target: Target, rates: Rates, timing: Timing, resid
     that was touched meanwhile, by all programs that are there, is between the two.
     """
     touched: dict[int, list[float]] = {}
-    written = 0.0
+    near = written = 0.0
     for place, outer in enumerate(program.steps):
         for step in outer.walk():
             access = step.access
-            if access is None or access.touched is None:
+            if access is None or access.touched is None or access.is_table:
                 continue
-            if access.kind == "global load":
+            if access.kind in READS:
                 touched.setdefault(place, []).append(access.touched)
-            elif access.kind in ("global store", "global atomic"):
+                near += access.touched if access.kind == "global load" else 0
+            elif access.kind in ("global store", "copy from local", "global atomic"):
                 written += access.touched
     loaded = sum(sum(loads) for loads in touched.values())
+    by_threads = near / loaded if loaded else 0.0  # others pass the first-level cache by
     total = max(0.0, loaded - max(0.0, program.first_bytes - written))
     most = [max(loads) for loads in touched.values()]
     far = min(total, sum(most) - max(most, default=0.0))
     there = min(1.0, rates.multiprocessors * resident / max(1, program.programs))
     between = program.first_bytes * there
     lost = _lost(program, rates.multiprocessors * resident, timing)
-    residence = target.residence
-    most_kept = residence.shared_bytes if residence is not None else 0
-    kept = most_kept - resident * program.shared_bytes
-    if between <= max(0, kept) * rates.multiprocessors:
-        return _Again(total, lost)
-    return _Again(total - far, lost + far * max(0.0, 1 - timing.l2_capacity / between))
+    if between <= _kept(program, target, resident) * rates.multiprocessors:
+        return _Again(by_threads * total, lost)
+    lost += far * max(0.0, 1 - timing.l2_capacity / between)
+    return _Again(by_threads * (total - far), lost)
+
+
+def _kept(program: Program, target: Target, resident: int) -> float:
+    """Return the bytes that the first-level cache of a multiprocessor keeps beside buffers."""
+    most = target.residence.shared_bytes if target.residence is not None else 0
+    return max(0, most - resident * program.shared_bytes)
 
 
 def _lost(program: Program, slots: int, timing: Timing) -> float:
@@ -428,24 +435,34 @@ def _is_part(step: Step) -> bool:
     )
 
 
-def _cached(program: Program, demands: Mapping[Step, Demand], again: _Again) -> dict[Step, Demand]:
+def _cached(
+    program: Program, demands: Mapping[Step, Demand], again: _Again, kept: float
+) -> dict[Step, Demand]:
     """Return the demands without what the first-level cache holds.
 
-    It holds what is small over the whole launch, and what loads of one program read again.
+    It holds what is small over the whole launch, what loads of one program read again, and as much
+    of a table as it keeps.
     """
     loads = [
         step
         for step in program.walk()
         if step.access is not None and step.access.kind == "global load"
     ]
-    touched = sum(step.access.touched or 0 for step in loads if step.access is not None)
+    touched = sum(
+        step.access.touched or 0
+        for step in loads
+        if step.access is not None and not step.access.is_table
+    )
     asked = 1 - min(1.0, again.near / touched) if touched else 1.0
     cached = dict(demands)
     for step in loads:
-        touched_bytes = step.access.touched if step.access is not None else None
-        if touched_bytes is not None:
-            part = 0.0 if touched_bytes <= SMALL_BYTES else asked
-            cached[step] = demands[step]._replace(read=demands[step].read * part)
+        access = step.access
+        if access is not None and access.touched is not None:
+            part = 0.0 if access.touched <= SMALL_BYTES else asked
+            if access.is_table:  # every multiprocessor reads all of it
+                part = max(0.0, 1 - kept / access.touched)
+            found = demands[step]
+            cached[step] = found._replace(read=found.read * part, spread=found.spread * part)
     return cached
 
 
@@ -454,7 +471,7 @@ def _total(
 ) -> dict[str, float]:
     """Return the cycles of a program on each resource, and the bytes that it moves."""
     issue = logic = multiplied = 0.0
-    special = lsu = read = written = parts = sectors = adding = tensor = 0.0
+    special = lsu = read = spread = written = parts = sectors = adding = tensor = 0.0
     for step in steps:
         demand, runs = demands[step], step.runs
         issue += demand.issue * runs
@@ -463,6 +480,7 @@ def _total(
         special += demand.special * runs
         lsu += demand.lsu * runs
         read += demand.read * runs
+        spread += demand.spread * runs
         written += demand.written * runs
         parts += demand.parts * runs
         sectors += demand.sectors * runs
@@ -474,7 +492,7 @@ def _total(
         "issue": power_mean((slots, logic, multiplied), BESIDE) * warps_per_scheduler,
         "special functions": special * warps_per_scheduler,
         "LSU": lsu,
-        "L2": cached_cycles(Demand(read=read, written=written, parts=parts), timing),
+        "L2": cached_cycles(Demand(read=read, spread=spread, written=written, parts=parts), timing),
         TENSOR: tensor,
         "atomics": adding,
         "read": read,

@@ -66,6 +66,8 @@ class Access:
             that are not known tell.
         filled: the part of the lines of 128 bytes that an execution asks for, where it is known.
         is_scattered: whether loaded numbers say where its bytes are.
+        is_table: whether they do, and what is touched is all that they may point at.
+        spread: bytes of lines that it asks for, beyond its sectors, where numbers say which.
     """
 
     kind: str
@@ -77,6 +79,8 @@ class Access:
     apart: float = 1
     filled: float = 1
     is_scattered: bool = False
+    is_table: bool = False
+    spread: float = 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

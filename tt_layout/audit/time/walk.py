@@ -555,6 +555,8 @@ class _Execution:
             return part * self._dram + (1 - part) * self._timing.l1
         if is_copy:
             return self._dram + (self._constants.boxes if step.barrier else 0)
+        if access.is_table:
+            return self._timing.l2
         if step.runs <= 1:
             return self._dram * self._rounds(held)
         return self._dram * max(1.0, min(8.0, held / self._constants.cap))

@@ -1,7 +1,8 @@
-"""Ranges of integers: by their types, by constants, and by what is computed of them.
+"""Ranges of numbers: by their types, by constants, and by what is computed of them.
 
 An index that comes from a byte of the data is one of 256, whatever the data.  So the table that it
-points into is small, though no address of a load from it is known.
+points into is small, though no address of a load from it is known.  So is that of a float that was
+kept between two others.
 
 Source:
     MLIR, IntegerRangeAnalysis: here of signed numbers, and only of what a value is made of.
@@ -9,8 +10,10 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from math import ceil, floor, inf
 from typing import NamedTuple
 
 from tt_layout.ir.names import in_every_spelling
@@ -18,6 +21,8 @@ from tt_layout.ir.ssa.attributes import constant_value
 from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow
 from tt_layout.ir.ssa.dataflow import backward_slice
 from tt_layout.ir.ssa.model import Block, SsaOperation, Value
+
+_FLOAT = re.compile(r"^(?:dense<)?([-+]?\d+\.\d+(?:[eE][-+]?\d+)?)(?:>|\s|$)")
 
 ROUNDS = 16
 """Passes over what a value is made of, until what loops carry has to be settled."""
@@ -28,6 +33,13 @@ class IntegerRange(NamedTuple):
 
     low: int
     high: int
+
+
+class Interval(NamedTuple):
+    """Numbers from one to another, both included; of floats those that are numbers."""
+
+    low: float
+    high: float
 
 
 def integer_range(value: Value, flow: ControlFlow) -> IntegerRange | None:
@@ -41,7 +53,7 @@ def integer_range(value: Value, flow: ControlFlow) -> IntegerRange | None:
         What the value is in, whatever is loaded; None where that is no more than its type says.
     """
     order = [*backward_slice([value], flow, lambda operation: _rule(operation) is not None)][::-1]
-    ranges: dict[Value, IntegerRange] = {}
+    ranges: dict[Value, Interval] = {}
     for _ in range(ROUNDS):
         before = dict(ranges)
         for one in order:
@@ -50,14 +62,14 @@ def integer_range(value: Value, flow: ControlFlow) -> IntegerRange | None:
                 whole = _of_type(one)
                 ranges[one] = found if whole == _hull([whole, found]) else whole
         if ranges == before:
-            found = ranges.get(value)
-            return found if found != _of_type(value) else None
+            settled = ranges.get(value)
+            if settled is None or settled == _of_type(value):
+                return None
+            return IntegerRange(int(settled.low), int(settled.high))
     return None
 
 
-def _becomes(
-    value: Value, flow: ControlFlow, ranges: dict[Value, IntegerRange]
-) -> Iterator[IntegerRange]:
+def _becomes(value: Value, flow: ControlFlow, ranges: dict[Value, Interval]) -> Iterator[Interval]:
     """Yield the ranges of what a value may become, as far as they are known by now."""
     edges, made = flow.into(value), value.definition
     if edges:
@@ -68,7 +80,7 @@ def _becomes(
         yield rule(made, [ranges[operand] for operand in made.operands]) or _of_type(value)
 
 
-def _counted(value: Value) -> IntegerRange | None:
+def _counted(value: Value) -> Interval | None:
     """Return the range of the variable of a loop whose bounds are constants."""
     owner = value.owner
     loop = owner.owner if isinstance(owner, Block) else None
@@ -79,103 +91,137 @@ def _counted(value: Value) -> IntegerRange | None:
     if len(numbers) < BOUNDS or None in numbers:
         return None
     first, end, _ = (number or 0 for number in numbers)
-    return IntegerRange(first, max(first, end - 1))
+    return Interval(first, max(first, end - 1))
 
 
-def _hull(ranges: Sequence[IntegerRange]) -> IntegerRange | None:
+def _hull(ranges: Sequence[Interval]) -> Interval | None:
     if not ranges:
         return None
-    return IntegerRange(min(one.low for one in ranges), max(one.high for one in ranges))
+    return Interval(min(one.low for one in ranges), max(one.high for one in ranges))
 
 
-def _of_type(value: Value) -> IntegerRange:
+def _of_type(value: Value) -> Interval:
+    if value.type.integer_bits is None and value.type.element.startswith(("f", "bf")):
+        return Interval(-inf, inf)
     half = 1 << ((value.type.integer_bits or 64) - 1)
-    return IntegerRange(-half, half - 1)
+    return Interval(-half, half - 1)
 
 
 # -- operations ------------------------------------------------------------------------------------
 
-_Rule = Callable[[SsaOperation, Sequence[IntegerRange]], IntegerRange | None]
+_Rule = Callable[[SsaOperation, Sequence[Interval]], Interval | None]
 """From an operation and the ranges of its operands to that of its result; None if not known."""
 
 
-def _constant(operation: SsaOperation, _: Sequence[IntegerRange]) -> IntegerRange | None:
-    number = constant_value(operation.attributes.get("value"))
-    return IntegerRange(number, number) if number is not None else None
+def _constant(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None:
+    given = operation.attributes.get("value")
+    number = constant_value(given)
+    if number is None and (written := _FLOAT.search(str(given))) is not None:
+        return Interval(float(written[1]), float(written[1]))
+    return Interval(number, number) if number is not None else None
 
 
-def _numbered(operation: SsaOperation, _: Sequence[IntegerRange]) -> IntegerRange | None:
+def _numbered(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None:
     first, end = operation.integer("start"), operation.integer("end")
-    return IntegerRange(first, end - 1) if first is not None and end is not None else None
+    return Interval(first, end - 1) if first is not None and end is not None else None
 
 
-def _same(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
+def _same(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     return _hull(operands)
 
 
-def _unsigned(operation: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
+def _unsigned(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     bits = operation.operands[0].type.integer_bits or 64
-    return operands[0] if operands[0].low >= 0 else IntegerRange(0, (1 << bits) - 1)
+    return operands[0] if operands[0].low >= 0 else Interval(0, (1 << bits) - 1)
 
 
-def _chosen(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
+def _chosen(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     return _hull(operands[1:])
 
 
-def _at_corners(function: Callable[[int, int], int]) -> _Rule:
+def _at_corners(function: Callable[[float, float], float]) -> _Rule:
     """Return the rule of a function that is monotonic in each of its operands."""
 
-    def rule(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
+    def rule(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
         numbers = [function(a, b) for a, b in product(*operands)]
-        return IntegerRange(min(numbers), max(numbers))
+        if any(number != number for number in numbers):
+            return None  # as infinity times nothing
+        return Interval(min(numbers), max(numbers))
 
     return rule
 
 
-def _quotient(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
+def _rising(function: Callable[[float], float]) -> _Rule:
+    """Return the rule of a function of one operand that never falls."""
+
+    def rule(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+        low, high = operands[0]
+        return Interval(*(one if abs(one) == inf else function(one) for one in (low, high)))
+
+    return rule
+
+
+def _within(low: float, high: float) -> _Rule:
+    """Return the rule of a function whose results are in a range, whatever its operand is."""
+    return lambda _, __: Interval(low, high)
+
+
+def _to_integer(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+    if -inf in operands[0] or inf in operands[0]:
+        return None
+    low, high = operands[0]
+    return Interval(int(low), int(high))
+
+
+def _ratio(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+    number, divisor = operands
+    if divisor.low <= 0 or inf in (-number.low, number.high):
+        return None
+    numbers = [a / b for a, b in product(number, divisor)]
+    return Interval(min(numbers), max(numbers))
+
+
+def _quotient(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     number, divisor = operands
     if divisor.low < 1:
         return None
     numbers = [abs(a) // b * (1 if a >= 0 else -1) for a, b in product(number, divisor)]
-    return IntegerRange(min(numbers), max(numbers))
+    return Interval(min(numbers), max(numbers))
 
 
-def _rest(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
+def _rest(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     number, divisor = operands
     if divisor.low < 1:
         return None
     most = divisor.high - 1
-    return IntegerRange(-most if number.low < 0 else 0, min(most, max(0, number.high)))
+    return Interval(-most if number.low < 0 else 0, min(most, max(0, number.high)))
 
 
-def _unsigned_rest(
-    operation: SsaOperation, operands: Sequence[IntegerRange]
-) -> IntegerRange | None:
+def _unsigned_rest(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     _, divisor = operands
-    return IntegerRange(0, divisor.high - 1) if divisor.low >= 1 else None
+    return Interval(0, divisor.high - 1) if divisor.low >= 1 else None
 
 
-def _masked(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
+def _masked(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     masks = [one.high for one in operands if one.low >= 0]
-    return IntegerRange(0, min(masks)) if masks else None
+    return Interval(0, min(masks)) if masks else None
 
 
-def _combined(_: SsaOperation, operands: Sequence[IntegerRange]) -> IntegerRange | None:
+def _combined(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     if min(one.low for one in operands) < 0:
         return None
-    return IntegerRange(0, (1 << max(one.high for one in operands).bit_length()) - 1)
+    return Interval(0, (1 << int(max(one.high for one in operands)).bit_length()) - 1)
 
 
-def _shifted_right(
-    operation: SsaOperation, operands: Sequence[IntegerRange]
-) -> IntegerRange | None:
+def _shifted_right(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     number, by = operands
     bits = operation.operands[0].type.integer_bits or 64
     if by.low < 0 or by.high >= bits:
         return None
     if operation.name.endswith("shrui") and number.low < 0:
-        return IntegerRange(0, ((1 << bits) - 1) >> by.low)
-    return IntegerRange(min(number.low >> n for n in by), max(number.high >> n for n in by))
+        return Interval(0, ((1 << bits) - 1) >> int(by.low))
+    moved = [int(one) >> int(n) for one in number for n in by]
+    return Interval(min(moved), max(moved))
 
 
 _RULES: dict[str, _Rule] = in_every_spelling(
@@ -193,6 +239,18 @@ _RULES: dict[str, _Rule] = in_every_spelling(
         "arith.divsi": _quotient,
         "arith.remsi": _rest,
         "arith.remui": _unsigned_rest,
+        "arith.addf": _at_corners(lambda a, b: a + b),
+        "arith.subf": _at_corners(lambda a, b: a - b),
+        "arith.mulf": _at_corners(lambda a, b: a * b),
+        "arith.divf": _ratio,
+        **dict.fromkeys(("arith.minnumf", "arith.minimumf"), _at_corners(min)),
+        **dict.fromkeys(("arith.maxnumf", "arith.maximumf"), _at_corners(max)),
+        **dict.fromkeys(("arith.extf", "arith.truncf", "arith.sitofp"), _same),
+        **dict.fromkeys(("arith.fptosi", "arith.fptoui"), _to_integer),
+        "math.floor": _rising(floor),
+        "math.ceil": _rising(ceil),
+        **dict.fromkeys(("math.exp", "math.exp2", "math.sqrt", "math.absf"), _within(0, inf)),
+        **dict.fromkeys(("math.sin", "math.cos", "math.tanh"), _within(-1, 1)),
         "arith.andi": _masked,
         **dict.fromkeys(("arith.ori", "arith.xori"), _combined),
         **dict.fromkeys(("arith.shrsi", "arith.shrui"), _shifted_right),
