@@ -16,7 +16,8 @@ from tt_layout.ir.ssa.control_flow import ControlFlow
 def range_of(body: str, name: str = "%x") -> IntegerRange | None:
     """Return the range of a value of a function that has loaded a byte, ``%b``, and a word."""
     text = f"""
-    tt.func @f(%p: !tt.ptr<i8>, %q: !tt.ptr<i32>, %n: i32) {{
+    tt.func @f(%p: !tt.ptr<i8>, %q: !tt.ptr<i32>, %r: !tt.ptr<f32>,
+               %n: i32) {{
       %b = tt.load %p : !tt.ptr<i8>
       %w = tt.load %q : !tt.ptr<i32>
       %c0 = arith.constant 0 : i32
@@ -26,6 +27,10 @@ def range_of(body: str, name: str = "%x") -> IntegerRange | None:
       %c15 = arith.constant 15 : i8
       %c4 = arith.constant 4 : i8
       %c255 = arith.constant 255 : i32
+      %g = tt.load %r : !tt.ptr<f32>
+      %f0 = arith.constant 0.000000e+00 : f32
+      %f1 = arith.constant 1.000000e+00 : f32
+      %f9 = arith.constant 9.500000e+00 : f32
       {body}
       tt.return }}"""
     [module] = parse_ir(f"module {{ {text} }}")
@@ -57,6 +62,25 @@ def range_of(body: str, name: str = "%x") -> IntegerRange | None:
             "%x = arith.extui %m : tensor<32xi8> to tensor<32xi32>",
             (0, 15),
         ),
+        (
+            "%h = arith.minnumf %g, %f9 : f32\n %k = arith.maxnumf %h, %f0 : f32\n"
+            "%x = arith.fptosi %k : f32 to i32",
+            (0, 9),
+        ),
+        (
+            "%e = math.exp %g : f32\n %d = arith.addf %e, %f1 : f32\n"
+            "%s = arith.divf %f1, %d : f32\n %m = arith.mulf %s, %f9 : f32\n"
+            "%l = math.floor %m : f32\n %x = arith.fptosi %l : f32 to i32",
+            (0, 9),
+        ),
+        ("%h = math.cos %g : f32\n %x = arith.fptosi %h : f32 to i32", (-1, 1)),
+        ("%h = arith.minnumf %g, %f9 : f32\n %x = arith.fptosi %h : f32 to i32", None),
+        (
+            "%h = math.exp %g : f32\n %m = arith.mulf %h, %f0 : f32\n"
+            "%x = arith.fptosi %m : f32 to i32",
+            None,
+        ),
+        ("%h = arith.divf %f1, %g : f32\n %x = arith.fptosi %h : f32 to i32", None),
         ("%x = arith.addi %w, %c8 : i32", None),
         ("%h = arith.divsi %w, %n : i32\n %x = arith.addi %h, %c1 : i32", None),
     ],

@@ -24,7 +24,7 @@ from tt_layout.audit.shares import Shares
 from tt_layout.audit.time.constants import FITTED
 from tt_layout.audit.time.demands import Pricing
 from tt_layout.audit.time.estimate import Estimate
-from tt_layout.audit.time.launch import LaunchTime
+from tt_layout.audit.time.launch import LaunchTime, launch_time
 from tt_layout.audit.time.steps import Step
 from tt_layout.audit.verdict import Gap
 from tt_layout.errors import LayoutError
@@ -384,6 +384,20 @@ def test_a_wave_hides_nothing_of_one_phase_in_another() -> None:
     assert apart.seconds > 0.95 * (special + issue)
 
 
+def copied(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return steps that copy to shared memory what some load."""
+    return tuple(
+        replace(
+            step,
+            regions=tuple(map(copied, step.regions)),
+            access=replace(step.access, kind="copy to local")
+            if step.access is not None and step.access.kind == "global load"
+            else step.access,
+        )
+        for step in steps
+    )
+
+
 class TestReadAgain:
     """Rows that a program loads in two loops, which caches hold in between, or do not."""
 
@@ -397,6 +411,20 @@ class TestReadAgain:
         replaced = 0.6 * 50e6  # of what was written before
         assert found.terms["DRAM"] == pytest.approx((moved + replaced) / 4.5e12)
         assert (again > 0) == (floats > 4096)
+
+    @pytest.mark.parametrize("floats", [512, 16384, 131072])
+    def test_copies_are_read_again_as_loads_are(self, floats: int) -> None:
+        programs = 131072 * 16384 // floats
+        found = estimated(two_passes(), floats, (programs,))
+        rates = find_target("h200").product
+        assert rates is not None
+        assert rates.timing is not None
+        copying = launch_time(
+            replace(found.program, steps=copied(found.program.steps)),
+            find_target("h200"), rates, rates.timing,
+        )  # fmt: skip
+        assert copying.terms["DRAM"] == pytest.approx(found.terms["DRAM"])
+        assert copying.terms["L2"] >= found.terms["L2"]
 
     def test_the_first_cache_leaves_nothing_to_the_second(self) -> None:
         small, large = (estimated(two_passes(), floats, (100000,)) for floats in (512, 16384))

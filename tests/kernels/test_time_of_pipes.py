@@ -59,6 +59,29 @@ def test_bits_of_three_words_are_combined_by_one_instruction() -> None:
     assert issued(*["xori", "xori"] * 8) == pytest.approx(issued(*["shli"] * 8), rel=0.02)
 
 
+def issued_floats(operation: str) -> float:
+    """Return what eight operations on floats, one behind the other, add to what is issued."""
+    cast = "%f = arith.bitcast %x : tensor<512xi32, #b> to tensor<512xf32, #b>"
+    lines = [operation.format(f"f{at + 1}", f"f{at or ''}") for at in range(8)]
+    back = "%y = arith.bitcast %{} : tensor<512xf32, #b> to tensor<512xi32, #b>"
+    found = [
+        tt_layout.estimate(
+            "\n".join([HEAD, cast, *some, back.format(last), STORE.format("y"), "tt.return }}"]),
+            grid=(1 << 15,),
+        ).terms["issue"]
+        for some, last in ((lines, "f8"), ([], "f"))
+    ]
+    return found[0] - found[1]
+
+
+def test_the_larger_of_two_floats_is_compared_as_integers_are() -> None:
+    largest, sums = (
+        issued_floats(f"%{{}} = arith.{name} %{{}}, %f : tensor<512xf32, #b>")
+        for name in ("maxnumf", "mulf")
+    )
+    assert largest == pytest.approx(2 * sums, rel=0.1)
+
+
 def test_a_pipe_multiplies_while_another_shifts() -> None:
     products, shifts = issued(*["muli"] * 64), issued(*["shli"] * 64)
     both = issued(*["muli", "shli"] * 64)
