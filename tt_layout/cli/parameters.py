@@ -504,7 +504,7 @@ npot_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=_take_npot,
-    help="Take sizes that are no powers of two, as TRITON_ALLOW_NPOT=1 of Meta's fork does.",
+    help="Accept sizes that are not powers of two, as TRITON_ALLOW_NPOT=1 of Meta's fork does.",
 )
 
 

@@ -37,15 +37,15 @@ values_option = click.option(
 grid_option = click.option(
     "--grid",
     metavar="N[,M,K]",
-    help="The programs of a launch, along each axis: bounds are times then.",
+    help="The programs of a launch along each axis; bounds are then times.",
 )
 
 
 gpu_option = click.option(
     "--gpu",
     metavar="PRODUCT",
-    help="The product whose memory, clock and multiprocessors bounds are of, such as h100; by"
-    " default the first of the dump's chip, which the report names.",
+    help="The product, such as h100, with whose memory, clock and multiprocessors bounds are"
+    " computed; by default the first of the dump's chip. The report names it.",
 )
 
 

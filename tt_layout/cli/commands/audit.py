@@ -190,7 +190,7 @@ class Options(NamedTuple):
     "--fits",
     "is_fits",
     is_flag=True,
-    help="Show instead which GPUs have the shared memory, and how deep rings may be.",
+    help="Show instead which GPUs have enough shared memory, and the deepest multi-buffering.",
 )
 @click.option("--partial", is_flag=True, help="Accept a truncated dump.")
 @click.option(
@@ -258,8 +258,8 @@ class Options(NamedTuple):
     type=FileParameter(),
     metavar="FOLDER",
     callback=lambda context, option, value: user_cache() if value == "auto" else value,
-    help="Keep the results of many dumps in this folder, and find them again there; auto: in the "
-    "user's folder of caches.",
+    help="Keep the results of many dumps in this folder and reuse them; auto: in the "
+    "user's cache folder.",
 )
 @click.option(
     "--fail-on",

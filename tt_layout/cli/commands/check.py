@@ -88,7 +88,7 @@ FORMATS = formats_of(CheckReport)
     help=f"Print {in_words(FORMATS)}.",
 )
 @click.option(
-    "--jobs", type=click.IntRange(1), metavar="N", help="The number of processes for long work."
+    "--jobs", type=click.IntRange(1), metavar="N", help="The largest number of processes."
 )
 @click.option(
     "-o", "output", type=FileParameter(), metavar="FILE", help="Write the report to this file."

@@ -20,8 +20,8 @@ from tt_layout.mlir.source import read_source
     help="""\
     Explain a line of a dump in words.
 
-    What the operation does, which layouts its ends have, which uses want which of them, what it
-    costs, and what in a program moves that; then its values and layouts.
+    Shows what the operation does, the layouts of its operands and results, which uses need which of
+    them, its cost, and what in a program changes that; then its values and layouts.
     """,
 )
 @click.argument("place", metavar="FILE:LINE")

@@ -22,9 +22,9 @@ FEW = 12
     help="""\
     List configurations of a kernel by their estimated time, the fastest first.
 
-    FILE is the dump of a configuration, or a folder with all of them, such as Triton's cache; what
-    was compiled beside a dump gives its registers. No GPU is needed. Without --grid as many
-    programs of each are taken as store the same bytes.
+    FILE is the dump of a configuration, or a folder with all of them, such as Triton's cache. A
+    compiled kernel beside a dump gives its registers. No GPU is needed. Without --grid each
+    configuration gets as many programs as store the same number of bytes.
     """,
 )
 @click.argument("files", nargs=-1, required=True, type=FileParameter(), metavar="FILE")
