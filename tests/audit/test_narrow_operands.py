@@ -62,3 +62,92 @@ def test_the_way_out_is_outside_of_the_layouts(
 def test_nothing_is_said_of_one_that_is_contiguous(order: str, operand: int, shape: str) -> None:
     _, findings = found(order, operand, shape)
     assert not [one for one in findings if one.kind == "narrow-shared"]
+
+
+STORED = """
+#rows = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1],
+                      order = [1, 0]}>
+#columns = #ttg.blocked<{sizePerThread = [16, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 4],
+                         order = [0, 1]}>
+#mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1],
+                        instrShape = [16, 64, K]}>
+#a = #ttg.nvmma_shared<{swizzlingByteWidth = SWIZZLE, transposed = false, elementBitWidth = BITS}>
+#b = #ttg.nvmma_shared<{swizzlingByteWidth = SWIZZLE, transposed = true, elementBitWidth = BITS}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%a: !ttg.memdesc<64x64xTYPE, #a, #smem>, %v: tensor<64x64xTYPE, #SOURCE>,
+             %c: tensor<64x64xf32, #mma>) {
+    %b = ttg.local_alloc %v
+      : (tensor<64x64xTYPE, #SOURCE>) -> !ttg.memdesc<64x64xTYPE, #b, #smem>
+    %d = ttng.warp_group_dot %a, %b, %c
+      : !ttg.memdesc<64x64xTYPE, #a, #smem> * !ttg.memdesc<64x64xTYPE, #b, #smem>
+      -> tensor<64x64xf32, #mma>
+    tt.return
+  }
+}
+"""
+
+
+def stored(element: str, bits: int, source: str = "rows", *, is_multiplied: bool = True) -> str:
+    """Return what is said of an operand that is stored from a layout of registers."""
+    text = (
+        STORED.replace("TYPE", element).replace("BITS", str(bits)).replace("K]", f"{256 // bits}]")
+    )
+    text = text.replace("SWIZZLE", str(min(128, 8 * bits))).replace("SOURCE", source)
+    if not is_multiplied:
+        lines = text.splitlines(keepends=True)
+        at = next(number for number, line in enumerate(lines) if "warp_group_dot" in line)
+        text = "".join(lines[:at] + lines[at + 3 :])
+    [module] = parse_ir(text)
+    audit = audit_module(module)
+    found = [one for one in audit.findings if one.kind == "conflicts"]
+    return remedy(Adviser(audit), found).ways if found else ""
+
+
+@pytest.mark.parametrize(
+    ("element", "bits", "width"), [("f8E4M3FN", 8, "widen"), ("f32", 32, "round")]
+)
+def test_an_operand_that_is_stored_along_the_other_dimension_is_to_be_turned_in_memory(
+    element: str, bits: int, width: str
+) -> None:
+    """As Triton 3.9 compiles it: with B contiguous along K nothing of it is stored in bytes."""
+    assert stored(element, bits) == (
+        "in the program: have dimension 0 of the operand contiguous in memory (store it"
+        f" transposed), or {width} it to 16 bits before it is stored to shared memory"
+    )
+    assert "dimension 0" not in stored(element, bits, "columns")
+    assert "dimension 0" not in stored(element, bits, is_multiplied=False)
+    assert "dimension 0" not in stored("f16", 16)
+
+
+COPIED = """
+#rows = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1],
+                      order = [1, 0]}>
+#b = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = TURNED, elementBitWidth = 32}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32},
+             %b: !ttg.memdesc<32x64xf32, #b, #smem, mutable>) {
+    %n = tt.make_range {end = 64 : i32, start = 0 : i32}
+      : tensor<64xi32, #ttg.slice<{dim = 0, parent = #rows}>>
+    %r = tt.expand_dims %n {axis = 0 : i32}
+      : tensor<64xi32, #ttg.slice<{dim = 0, parent = #rows}>> -> tensor<1x64xi32, #rows>
+    %i = tt.broadcast %r : tensor<1x64xi32, #rows> -> tensor<32x64xi32, #rows>
+    %s = tt.splat %p : !tt.ptr<f32> -> tensor<32x64x!tt.ptr<f32>, #rows>
+    %q = tt.addptr %s, %i : tensor<32x64x!tt.ptr<f32>, #rows>, tensor<32x64xi32, #rows>
+    %t = ttg.async_copy_global_to_local %q, %b
+      : tensor<32x64x!tt.ptr<f32>, #rows> -> <32x64xf32, #b, #smem, mutable>
+    tt.return
+  }
+}
+"""
+
+
+def test_a_copy_of_an_operand_along_the_other_dimension_is_narrow_for_it() -> None:
+    """A copy of one word for each element, as Triton 3.9 emits, unless B is contiguous along K."""
+    [module] = parse_ir(COPIED.replace("TURNED", "true"))
+    [found] = audit_module(module).findings
+    assert found.problem.endswith("matrix instructions take 32 bits along dimension 0 alone")
+    assert found.program_change.startswith("have dimension 0 of the operand contiguous in memory")
+    [module] = parse_ir(COPIED.replace("TURNED", "false"))
+    assert all("narrow-loads" not in other.kinds for other in audit_module(module).findings)

@@ -116,7 +116,7 @@ FAULTS = {
         "kernels/convolution-sm80.ttgir",
         swap("maxPhase = 8, order = [1, 0]", "maxPhase = 8, order = [0, 1]"),
         "narrow-loads",
-        "the shared layout keeps 1 neighbours together",
+        "the shared layout keeps 1 neighbour together",
         "ttg.async_copy_global_to_local",
     ),
     "a padding forgotten": Fault(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tt_layout.audit.global_memory.origins import CONSTANCY, Origin
+from tt_layout.audit.operations.turned_operands import stored_transposed
 from tt_layout.wording import count as counted
 
 SPECIALIZED = 16
@@ -89,8 +90,16 @@ def other_order(contiguous: int, fastest: int, layout: str) -> str:
 def shared_layout(together: int, wanted: int) -> str:
     """Advise on neighbours that shared memory separates."""
     return (
-        f"the shared layout keeps {together} neighbours together: give it vec = {wanted}, or an "
-        "order that begins with the dimension of the copy"
+        f"the shared layout keeps {counted(together, 'neighbour')} together: give it vec = "
+        f"{wanted}, or an order that begins with the dimension of the copy"
+    )
+
+
+def turned_operand(summed: int, bits: int) -> str:
+    """Advise on a copy of an operand that runs along another dimension than is summed over."""
+    return (
+        f"matrix instructions take {bits} bits along dimension {summed} alone: "
+        f"{stored_transposed(summed, bits)}"
     )
 
 

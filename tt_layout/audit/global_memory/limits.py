@@ -25,6 +25,7 @@ from tt_layout.audit.global_memory import advice
 from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.origins import CONSTANCY, CONTIGUITY, DIVISIBILITY, Origin, Trace
 from tt_layout.audit.global_memory.width import AccessAnalysis, Bounds, Width, bounds_along
+from tt_layout.audit.operations.turned_operands import turned_dimension
 from tt_layout.audit.values.trials import Facts, Supposed
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
@@ -469,7 +470,7 @@ def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> L
         return _limit(access, "layout", text)._replace(encoding=encoding)
     provable = min(bounds.contiguity, bounds.divisibility, bounds.mask or wanted)
     if bounds.memory is not None and bounds.memory < min(wanted, bounds.layout, provable):
-        return _limit(access, "layout", advice.shared_layout(bounds.memory, wanted))
+        return _limit(access, "layout", _of_buffer(access, bounds.memory))
     if bounds.layout < min(provable, wanted):
         return _of_layout(access)
     return _of_knowledge(access)
@@ -479,6 +480,15 @@ def _limit(access: Access, what: str, text: str, operation: SsaOperation | None 
     operation = operation or access.operation
     place = access.kernel.function.location(operation)
     return Limit(what, operation.line, place, text, access.wanted * access.width.element_bytes)
+
+
+def _of_buffer(access: Access, together: int) -> str:
+    """Return the advice on a buffer that separates neighbours of a copy."""
+    memory = access.kernel.function.type_of(operands(access.operation)["memory"])
+    summed = turned_dimension(memory, access.layout) if memory is not None else None
+    if memory is None or summed is None:
+        return advice.shared_layout(together, access.wanted)
+    return advice.turned_operand(summed, memory.element_bits or 0)
 
 
 def _along_lanes(access: Access) -> Access:

@@ -9,7 +9,9 @@ Why: a bank serves one word in a cycle.  Lanes that touch other words of one ban
     the shared memory of a multiprocessor does nothing else meanwhile.
 
 How to fix: another swizzle, or padding: the report tries the layouts that the compiler has, and
-    the best linear one, over every access to the buffers of that layout.
+    the best linear one, over every access to the buffers of that layout.  No layout does it for
+    an operand of ``wgmma`` or ``tcgen05`` that registers hold along the other dimension than they
+    sum over, and that is not of 16 bits: have it in memory so that this dimension is contiguous.
 
 When it does not pay: a layout without conflicts for one access may cost another access more,
     which the report counts; where tensor cores or global memory are the bottleneck, nothing is
@@ -27,9 +29,10 @@ from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
+from tt_layout.audit.operations.turned_operands import stored_transposed, turned_dimension
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.suggestion import Suggestion
-from tt_layout.ir.operations import layout_of
+from tt_layout.ir.operations import Operation, layout_of
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,9 @@ class Conflict(Occurrence):
         buffer: the layout of the buffer, as the dump writes it.
         counts: instructions and cycles, in words.
         cycles: of the conflicts, of all warps.
+        summed: the dimension along which the buffer of an operand has to be contiguous, and what
+            is stored to it is not; None of other accesses.
+        bits: of an element.
     """
 
     kind: ClassVar[str] = "conflicts"
@@ -55,6 +61,8 @@ class Conflict(Occurrence):
     buffer: str
     counts: str
     cycles: float
+    summed: int | None = None
+    bits: int = 0
 
     @classmethod
     def find(
@@ -65,12 +73,23 @@ class Conflict(Occurrence):
             cost, operation = row.cost, row.operation
             if cost is not None and _has_conflicts(cost):
                 facts = row.access, layout_of(operation.memory), cost.text, cost.extra
-                yield Finding.of_movement(row, cls(*facts))
+                turned = _turned(operation, conclusions, audited)
+                yield Finding.of_movement(row, cls(*facts, *turned))
 
     @property
     def words(self) -> str:
         """Describe the layout and the cost of the access."""
         return f"of {self.buffer} has bank conflicts: {self.counts}"
+
+    @property
+    def program_change(self) -> str:
+        """How to have neighbours along the summed dimension; empty where a layout may do it."""
+        return stored_transposed(self.summed, self.bits) if self.summed is not None else ""
+
+    @property
+    def is_avoidable(self) -> bool:
+        """Whether a change of the program avoids what it costs: nobody costed those."""
+        return False
 
     @property
     def counted(self) -> Counted:
@@ -86,6 +105,20 @@ class Conflict(Occurrence):
         """Return layouts that save cycles over all accesses to the buffers."""
         assert finding.movement is not None
         return advice.better_buffers(finding.movement.operation)
+
+
+def _turned(
+    operation: Operation, conclusions: Conclusions, audited: AuditedModule
+) -> tuple[int | None, int]:
+    """Return the summed dimension of an operand that is stored along another, and its bits."""
+    memory, source = operation.target, operation.source
+    registers = audited.layouts.linear(source) if source is not None else None
+    if memory is None or not memory.is_memory or registers is None:
+        return None, 0
+    products = conclusions.products_of(operation.function)
+    if all(memory.encoding not in (one.a.encoding, one.b.encoding) for one in products):
+        return None, 0
+    return turned_dimension(memory, registers), memory.element_bits or 0
 
 
 def _has_conflicts(cost: Cost) -> bool:

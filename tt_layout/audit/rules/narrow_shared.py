@@ -34,6 +34,7 @@ from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import MAY_PAY, Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import SharedDetails
+from tt_layout.audit.operations.turned_operands import stored_transposed
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.values.executions import assumed_runs
@@ -106,12 +107,7 @@ class NarrowShared(Occurrence):
     @property
     def program_change(self) -> str:
         """How to have neighbours along the summed dimension; empty where a layout of it does it."""
-        if self.summed is None:
-            return ""
-        return (
-            f"have dimension {self.summed} of the operand contiguous in memory (store it"
-            " transposed), or widen it to 16 bits before it is stored to shared memory"
-        )
+        return stored_transposed(self.summed, WIDEST_BITS) if self.summed is not None else ""
 
     @property
     def is_avoidable(self) -> bool:
