@@ -26,7 +26,7 @@ from tt_layout.audit.registers.live_ranges import (
     live_ranges,
 )
 from tt_layout.hardware import find_target
-from tt_layout.hardware.compiler import HeldRegisters, RegisterDemand, RegisterLine
+from tt_layout.hardware.compiler import HeldRegisters, RegisterDemand, RegisterLine, Weights
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import Value
 
@@ -397,6 +397,12 @@ def test_a_scan_within_a_warp_goes_row_by_row_where_room_is_short(
     [module] = parse_ir(text.replace("SIZE", f"{rows}x1024"))
     [found] = module_registers(AuditedModule(module, SharedWork()))
     assert found.live == live
+
+
+def test_what_is_not_named_of_a_demand_is_nothing() -> None:
+    weights = Weights(*[10.0] * len(Weights._fields))
+    assert weights.registers(RegisterDemand(7)) == 10 + 7 * 10
+    assert Weights(1, 10).registers(RegisterDemand(*[7] * len(RegisterDemand._fields))) == 10 + 7
 
 
 def test_what_a_dot_reads_from_shared_memory_is_loaded_during_the_dot_before() -> None:
