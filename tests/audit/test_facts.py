@@ -39,6 +39,21 @@ def test_what_comes_first_decides() -> None:
     assert is_worse(differences(Facts(spills="no", cycles=100, ctas=1), spilling)) is True
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("no", "no", "registers per thread"),
+        ("unlikely", "unlikely", "registers per thread (estimate)"),
+        ("no", "may", "registers per thread (estimate)"),
+    ],
+)
+def test_registers_that_were_not_compiled_are_said_to_be_an_estimate(
+    before: str, after: str, words: str
+) -> None:
+    found = differences(Facts(spills=before, registers=96), Facts(spills=after, registers=128))
+    assert f"{words}: 96 before, 128 after" in [difference.text for difference in found]
+
+
 def test_estimates_within_their_error_are_one() -> None:
     assert differences(Facts(estimate_us=10.0), Facts(estimate_us=10.9)) == ()
     assert differences(Facts(cycles=100), Facts(cycles=105), tolerance=0.1) == ()

@@ -10,6 +10,9 @@ from tt_layout.wording import shown
 SPILLS = {"no": 0, "unlikely": 0, "may": 1, "likely": 2, "yes": 2}
 """Words for whether registers are spilled, and how bad that is."""
 
+ESTIMATED = frozenset({"unlikely", "may", "likely"})
+"""Those of kernels whose registers are an estimate."""
+
 Fact = int | float | str | None
 
 
@@ -144,7 +147,11 @@ def differences(before: Facts, after: Facts, tolerance: float = 0) -> tuple[Diff
         >>> is_worse(found)
         True
     """
-    pairs = [(name, how, *_both(before, after, name)) for name, how in COMPARED.items()]
+    compared = dict(COMPARED)
+    if ESTIMATED & {before.spills, after.spills}:
+        words = f"{COMPARED['registers'].words} (estimate)"
+        compared["registers"] = COMPARED["registers"]._replace(words=words)
+    pairs = [(name, how, *_both(before, after, name)) for name, how in compared.items()]
     for kind in sorted(before.findings.keys() | after.findings.keys()):
         how = Compared(f"findings of {kind}")
         old, new = before.findings.get(kind, 0), after.findings.get(kind, 0)
