@@ -66,6 +66,12 @@ def test_names_say_what_a_layout_is_used_for() -> None:
     ]
 
 
+def test_an_accumulator_in_tensor_memory_is_named_after_that() -> None:
+    [module] = parse_ir((KERNELS / "matmul-sm100.ttgir").read_text(encoding="utf-8"))
+    names = {one.encoding.mnemonic: one.name for one in gluon_module(module, "a.ttgir").layouts}
+    assert names["tensor_memory_encoding"] == "acc_tmem"
+
+
 TWO = """
 #a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
