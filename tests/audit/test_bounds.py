@@ -145,6 +145,31 @@ def test_without_a_grid_memory_moves_each_byte_once() -> None:
     assert found.memory.bytes == (2048 + 2048) * found.wave.programs
 
 
+HALVED = """%f = arith.sitofp %i : tensor<512xi32, #a> to tensor<512xf32, #a>
+    %half = arith.constant dense<5.000000e-01> : tensor<512xf32, #a>
+    %g = arith.mulf %f, %half : tensor<512xf32, #a>
+    %h = arith.fptosi %g : tensor<512xf32, #a> to tensor<512xi32, #a>"""
+SHIFTED = """%one = arith.constant dense<1> : tensor<512xi32, #a>
+    %h = arith.shrsi %i, %one : tensor<512xi32, #a>"""
+
+
+@pytest.mark.parametrize("grid", [None, (1320,)])
+def test_addresses_by_way_of_floats_are_known(grid: tuple[int, ...] | None) -> None:
+    """An image of twice the size: each element is read by two neighbours."""
+
+    def read(halved: str) -> Bounds:
+        place = "    %ps = tt.splat"
+        text = COPY.replace("READ", "%h").replace(place, f"    {halved}\n{place}")
+        found = kernel_bounds(audit_module(parse_ir(text)[0], None, GivenValues()), "f", grid)
+        assert found is not None
+        return found
+
+    by_floats, by_integers = read(HALVED), read(SHIFTED)
+    assert by_floats.memory.bytes == by_integers.memory.bytes
+    assert by_floats.work.l2_bytes == by_integers.work.l2_bytes
+    assert not by_floats.work.assumed
+
+
 def test_a_wave_holds_as_many_programs_as_the_report_says() -> None:
     """The module states shared memory of which the dump does not show what it is for."""
     text = COPY.replace("READ", "%i").replace('{"ttg', '{ttg.shared = 60000 : i32, "ttg')

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tt_layout import parse_ir
 from tt_layout.audit.values import evaluator
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions
+from tt_layout.audit.values.floats import decoded
 from tt_layout.audit.values.given import GivenValues, check_names, parse_values
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import Spread
@@ -197,9 +199,85 @@ def test_constants(text: str, value: object) -> None:
     assert evaluate("%r", f"  %r = {text}") == value
 
 
-def test_constants_in_floating_point_are_unknown() -> None:
-    assert isinstance(evaluate("%r", "  %r = arith.constant 1.5 : f32"), Unknown)
-    assert isinstance(evaluate("%r", "  %r = arith.constant dense<0.0> : tensor<4xf32>"), Unknown)
+HEX_NAN = "0x7FC00000"
+
+
+def floats_of(bits: Any, element: str) -> Any:
+    return decoded(np.array(bits, np.int64), element).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("1.5 : f32", 1.5),
+        ("-2.500000e-01 : f64", -0.25),
+        ("0xFF800000 : f32", -np.inf),
+        ("0x3F80 : bf16", 1.0),
+        ("dense<5.000000e-01> : tensor<2xf16>", [0.5, 0.5]),
+        ("dense<[1.0, -3.0]> : tensor<2xf32>", [1.0, -3.0]),
+        ('dense<"0x0000803F000000C0"> : tensor<2xf32>', [1.0, -2.0]),
+    ],
+)
+def test_constants_are_floats(text: str, numbers: float | list[float]) -> None:
+    element = text.rpartition(" : ")[2].removeprefix("tensor<2x").removesuffix(">")
+    assert floats_of(evaluate("%r", f"  %r = arith.constant {text}"), element) == numbers
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        ("arith.addf", lambda a, b: a + b),
+        ("arith.subf", lambda a, b: a - b),
+        ("arith.mulf", lambda a, b: a * b),
+        ("arith.divf", lambda a, b: a / b),
+        ("arith.maximumf", np.maximum),
+        ("arith.minnumf", np.fmin),
+    ],
+)
+@pytest.mark.parametrize("element", ["f16", "f32", "f64"])
+def test_operations_on_floats_are_rounded_to_their_type(
+    operation: str, expected: Callable[[Any, Any], Any], element: str
+) -> None:
+    body = f"""
+  %i = tt.make_range {{end = 8 : i32, start = 0 : i32}} : tensor<8xi32>
+  %k = arith.constant dense<3.300000e+00> : tensor<8x{element}>
+  %f = arith.sitofp %i : tensor<8xi32> to tensor<8x{element}>
+  %r = {operation} %f, %k : tensor<8x{element}>"""
+    dtype = np.dtype(f"f{int(element[1:]) // 8}").type
+    numbers = expected(np.arange(8).astype(dtype), dtype(3.3))
+    assert floats_of(evaluate("%r", body), element) == numbers.tolist()
+
+
+@pytest.mark.parametrize(
+    ("predicate", "expected"),
+    [("olt", [-1, 0, 0]), ("ult", [-1, 0, -1]), ("one", [-1, 0, 0]), ("une", [-1, 0, -1]),
+     ("oeq", [0, -1, 0]), ("ord", [-1, -1, 0]), ("uno", [0, 0, -1])],
+)  # fmt: skip
+def test_comparisons_of_floats(predicate: str, expected: list[int]) -> None:
+    body = f"""
+  %a = arith.constant dense<[1.0, 2.0, {HEX_NAN}]> : tensor<3xf32>
+  %b = arith.constant dense<2.0> : tensor<3xf32>
+  %r = arith.cmpf {predicate}, %a, %b : tensor<3xf32>"""
+    assert evaluate("%r", body) == expected
+
+
+def test_floats_are_cut_to_integers_and_those_that_do_not_fit_are_unknown() -> None:
+    body = "  %a = arith.constant dense<[-1.75, 2.5]> : tensor<2xf32>\n"
+    to = "  %r = arith.fptosi %a : tensor<2xf32> to tensor<2xi8>"
+    assert evaluate("%r", body + to) == [-1, 2]
+    unsigned = body + to.replace("fptosi", "fptoui")
+    assert evaluate("%r", unsigned).reasons == {
+        "arith.fptoui on line 4: a float that does not fit into i8"
+    }
+    assert isinstance(evaluate("%r", body.replace("2.5", "300.0") + to), Unknown)
+
+
+def test_the_bits_of_a_float_are_an_integer() -> None:
+    body = """
+  %a = arith.constant 1.0 : f32
+  %r = arith.bitcast %a : f32 to i32"""
+    assert evaluate("%r", body) == 0x3F800000
+    assert isinstance(evaluate("%r", "  %r = arith.constant 1.0 : f8E5M2"), Unknown)
 
 
 # -- shapes ---------------------------------------------------------------------------------
@@ -479,7 +557,7 @@ def test_an_unknown_value_names_every_argument_and_load_that_it_needs() -> None:
   %r = arith.addi %t, %f : i32"""
     found = evaluate("%r", body, "%p: !tt.ptr<i32>, %n: i32, %m: i32, %x: f32")
     assert found.names == {"n", "m"}
-    assert found.reasons == {"tt.load on line 4", "arith.fptosi on line 5"}
+    assert found.reasons == {"tt.load on line 4", "%x, a float, which cannot be given"}
 
 
 def test_program_ids_are_0_unless_given() -> None:

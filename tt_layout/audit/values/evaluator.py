@@ -2,7 +2,7 @@
 
 A value is evaluated when it is asked for, and with it what it is computed from, each once.
 What the dump does not determine stays unknown, with the arguments that would help and the
-operations that no argument helps with: a load, floating point.
+operations that no argument helps with, such as a load.
 
 Inside a loop the values are those of its first iteration.  The results of a loop are those of
 its last: it is run, as far as they depend on it.
@@ -23,6 +23,7 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.arithmetic import UndefinedError, wrap
+from tt_layout.audit.values.floats import float_bits
 from tt_layout.audit.values.given import PROGRAM_AXES, GivenValues
 from tt_layout.audit.values.instances import Instances, Iterations
 from tt_layout.audit.values.paths import Path, follow
@@ -374,6 +375,8 @@ class Evaluator:
             if argument is value:
                 name = value.name.removeprefix("%")
                 number = self.given.argument(name, value.type, attributes)
+                if number is None and float_bits(value.type.element) is not None:
+                    return Unknown.because(f"{value.name}, a float, which cannot be given")
                 return (
                     Unknown(frozenset([name])) if number is None else np.asarray(number, np.int64)
                 )

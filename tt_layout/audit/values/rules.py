@@ -1,6 +1,6 @@
-"""Evaluation of integers and addresses: one table from operation to function.
+"""Evaluation of numbers and addresses: one table from operation to function.
 
-An operation that is not in the table (floating point, loads, inline assembly) has an unknown
+An operation that is not in the table (loads, products of matrices, inline assembly) has an unknown
 result.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.audit.values import shapes
+from tt_layout.audit.values import floats, shapes
 from tt_layout.audit.values.arithmetic import (
     BINARY,
     CASTS,
@@ -36,6 +36,7 @@ MAX_ELEMENTS = 1 << 24
 """Elements of a tensor that is evaluated."""
 
 _LITERAL = re.compile(r"-?\d+|true|false")
+_FLOAT = re.compile(r"-?\d+\.\d*(?:[eE][+-]?\d+)?|0x[0-9A-Fa-f]+")
 _MAX_ADDRESS = float(1 << 62)
 
 
@@ -63,6 +64,18 @@ class Application(NamedTuple):
     def bits(self) -> int:
         """The width of the first operand's integers, 64 for pointers."""
         return self.types[0].integer_bits or 64
+
+    @property
+    def result_bits(self) -> int | None:
+        """The width of the result's elements; None where they are not evaluated."""
+        if self.result.pointee is not None:
+            return 64
+        return self.result.integer_bits or floats.float_bits(self.result.element)
+
+    @property
+    def floats(self) -> list[floats.Floats]:
+        """The operands as floats."""
+        return [floats.decoded(v, t.element) for v, t in zip(self.operands, self.types)]
 
     def number(self, key: str) -> int:
         """Return an attribute that is a number."""
@@ -103,6 +116,29 @@ def _comparison(a: Application) -> Ints:
     return compare(str(a.operation.attributes.get("predicate")), left, right, a.bits)
 
 
+def _binary_of_floats(a: Application) -> Ints:
+    return floats.encoded(floats.BINARY[a.operation.name](*a.floats), a.result.element)
+
+
+def _unary_of_floats(a: Application) -> Ints:
+    return floats.encoded(floats.UNARY[a.operation.name](*a.floats), a.result.element)
+
+
+def _comparison_of_floats(a: Application) -> Ints:
+    return floats.compare_floats(str(a.operation.attributes.get("predicate")), *a.floats)
+
+
+def _to_float(a: Application) -> Ints:
+    is_signed = a.operation.name == "arith.sitofp"
+    numbers = floats.from_integers(a.operands[0], a.bits, is_signed=is_signed)
+    return floats.encoded(numbers, a.result.element)
+
+
+def _to_integer(a: Application) -> Ints:
+    is_signed = a.operation.name == "arith.fptosi"
+    return floats.to_integers(a.floats[0], a.result.integer_bits or 64, is_signed=is_signed)
+
+
 def _select(a: Application) -> Ints:
     condition, yes, no = a.operands
     return np.where(condition != 0, yes, no)
@@ -117,7 +153,10 @@ def _constant(a: Application) -> Ints:
     text = str(value).partition("<")[2].rpartition(">")[0].strip()
     if text.startswith('"0x'):
         return _from_bytes(bytes.fromhex(text[3:-1]), a)
-    numbers = [-1 if word == "true" else int(word != "false" and word) for word in _words(text)]
+    if a.result.integer_bits is None:
+        numbers = [_bits_of(word, a.result.element) for word in _FLOAT.findall(text or str(value))]
+    else:
+        numbers = [-1 if word == "true" else int(word != "false" and word) for word in _words(text)]
     if len(numbers) == 1:
         return shapes.splat(np.asarray(numbers[0]), a.result.shape)
     return shapes.reshape(np.asarray(numbers, np.int64), a.result.shape)
@@ -129,8 +168,15 @@ def _words(text: str) -> list[str]:
     return _LITERAL.findall(text)
 
 
+def _bits_of(word: str, element: str) -> int:
+    """Return the bits of a float, which hexadecimal digits are already."""
+    if word.startswith("0x"):
+        return int(word, 16)
+    return int(floats.encoded(float(word), element))
+
+
 def _from_bytes(data: bytes, a: Application) -> Ints:
-    size = max(1, (a.result.integer_bits or 64) // 8)
+    size = max(1, (a.result_bits or 64) // 8)
     return np.frombuffer(data, f"<i{size}").astype(np.int64).reshape(a.result.shape)
 
 
@@ -201,6 +247,13 @@ RULES: dict[str, Rule] = in_every_spelling(
     {
         **dict.fromkeys(BINARY, _binary),
         **dict.fromkeys(_OF_ONE, _unary),
+        **dict.fromkeys(floats.BINARY, _binary_of_floats),
+        **dict.fromkeys(floats.UNARY, _unary_of_floats),
+        "arith.cmpf": _comparison_of_floats,
+        "arith.sitofp": _to_float,
+        "arith.uitofp": _to_float,
+        "arith.fptosi": _to_integer,
+        "arith.fptoui": _to_integer,
         "arith.cmpi": _comparison,
         "arith.select": _select,
         "arith.constant": _constant,
@@ -242,13 +295,14 @@ def apply(a: Application) -> tuple[Ints, bool]:
     Raises:
         UndefinedError: there is no such result; the text is the reason.
     """
-    if a.result.integer_bits is None and a.result.pointee is None:
-        raise UndefinedError("no integer")
+    bits = a.result_bits
+    if bits is None:
+        raise UndefinedError("no number that is evaluated")
     if prod(a.result.shape) > MAX_ELEMENTS:
         raise UndefinedError(f"a tensor of more than {MAX_ELEMENTS} elements")
     try:
         exact = RULES[a.operation.name](a)
-        result = exact if _only_moves(a) else wrap(exact, a.result.integer_bits or 64)
+        result = exact if _only_moves(a) else wrap(exact, bits)
     except (IndexError, KeyError, ValueError, OverflowError):  # of a dump that is not a valid one
         raise UndefinedError("operands that such an operation cannot have") from None
     if result.shape != a.result.shape:
