@@ -232,11 +232,12 @@ H100 = replace(
     timing=Timing(
         clock_hz=1.95e9,
         matrix_clock_hz=1.78e9,
-        dram_read=3.14e12,
-        dram_mixed=2.83e12,
+        dram_read=3.17e12,
+        dram_mixed=3e12,
+        evidence="measured",
         source=(
-            "multiprocessors as measured of the H200; of the bandwidth of the data sheet (3.35 of "
-            "4.8 TB/s) the part that the H200 attains"
+            "bandwidth measured by itself; the multiprocessors are those of the H200, whose "
+            "latencies and prices an H100 has where it was asked (docs/time.md)"
         ),
     ),
 )
