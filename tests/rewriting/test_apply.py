@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import runpy
 from pathlib import Path
 
@@ -423,6 +424,18 @@ def test_what_a_module_states_of_its_memory_is_not_said_of_the_text_with_a_sugge
             after = carried_out_audit(audit, finding, suggestion)
             assert after.module.attributes.keys() == module.attributes.keys() - {"ttg.shared"}
             assert [shared_bytes_of(one, "f") for one in (audit, after)] == [16384, 8192]
+
+
+def test_a_change_that_pays_at_both_ends_of_the_registers_is_to_be_applied() -> None:
+    """The kernel may spill: by how much is not known, but without the conversions it has fewer."""
+    folder = EXAMPLES.parent / "benchmarks" / "hardware"
+    judged = runpy.run_path(str(folder / "judge_times.py"))["judged"]
+    with lzma.open(folder / "suggested-h100.jsonl.xz", "rt") as lines:
+        rows = {row["kernel"]: row for row in map(json.loads, lines)}
+    row = rows["sinkhorn-0"]
+    [module] = tt_layout.parse_ir(row["ttgir"])
+    assert any(one.may_spill for one in audit_module(module).registers)
+    assert {str(one.verdict) for one in judged(row, "h100", is_cold=False)} == {"apply"}
 
 
 def carried_out_audit(audit: Audit, finding: Finding, suggestion: Suggestion) -> Audit:

@@ -69,12 +69,13 @@ class TimeChange(NamedTuple):
 
     Attributes:
         before, after: seconds.
-        is_doubtful: whether it is not known how much one of them spills.
+        most_left: the largest part of the time that is left where both have as many registers as
+            one end of their range, if one of them may spill; else 0.
     """
 
     before: float
     after: float
-    is_doubtful: bool = False
+    most_left: float = 0
 
     @property
     def left(self) -> float:
@@ -127,6 +128,8 @@ class Share(NamedTuple):
             >>> changes = [TimeChange(1e-4, left * 1e-4) for left in (0.85, 0.95, 0.99)]
             >>> [str(Share(0.5, change=change).verdict) for change in changes]
             ['apply', 'may pay', 'small']
+            >>> str(Share(0.5, change=TimeChange(1e-4, 6e-5, most_left=0.95)).verdict)
+            'may pay'
         """
         if self.is_refused:
             return Verdict.REFUSED
@@ -134,7 +137,7 @@ class Share(NamedTuple):
             left = self.change.left
             if left > MAY_PAY_IN_TIME:
                 return Verdict.SMALL
-            pays = left <= PAYS_IN_TIME and not self.change.is_doubtful
+            pays = max(left, self.change.most_left) <= PAYS_IN_TIME
             return Verdict.APPLY if pays else Verdict.MAY_PAY
         if self.part is None:
             return Verdict.UNKNOWN

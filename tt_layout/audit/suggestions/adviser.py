@@ -300,7 +300,8 @@ def time_change(
     if full is None or before is None:
         return None
     try:
-        modules = parse_ir(carried_out(audit, full, suggestion))
+        text = carried_out(audit, full, suggestion)
+        modules = parse_ir(text, release=audit.module.meanings.release)
     except LayoutError:
         return None
     if len(modules) != 1:
@@ -311,8 +312,12 @@ def time_change(
         return None
     uncompiled = before.of_dump()
     left = after.seconds / uncompiled.seconds
-    is_doubtful = uncompiled.program.may_spill or after.program.may_spill
-    return TimeChange(before.seconds, before.seconds * left, is_doubtful)
+    change = TimeChange(before.seconds, before.seconds * left)
+    if not (uncompiled.program.may_spill or after.program.may_spill):
+        return change
+    # Registers of one kernel err alike: the lower ends belong together, and the higher ones.
+    pairs = zip(uncompiled.launch.possible, after.launch.possible)
+    return change._replace(most_left=max(new / old for (old, _), (new, _) in pairs))
 
 
 def _estimate(audit: Audit, finding: Finding, grid: Grid) -> Estimate | None:
