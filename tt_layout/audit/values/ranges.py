@@ -10,19 +10,16 @@ Source:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import ceil, floor, inf
 from typing import NamedTuple
 
 from tt_layout.ir.names import in_every_spelling
-from tt_layout.ir.ssa.attributes import constant_value
+from tt_layout.ir.ssa.attributes import constant_value, floats_as_written
 from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow
 from tt_layout.ir.ssa.dataflow import backward_slice
 from tt_layout.ir.ssa.model import Block, SsaOperation, Value
-
-_FLOAT = re.compile(r"^(?:dense<)?([-+]?\d+\.\d+(?:[eE][-+]?\d+)?)(?:>|\s|$)")
 
 ROUNDS = 16
 """Passes over what a value is made of, until what loops carry has to be settled."""
@@ -116,9 +113,12 @@ _Rule = Callable[[SsaOperation, Sequence[Interval]], Interval | None]
 def _constant(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None:
     given = operation.attributes.get("value")
     number = constant_value(given)
-    if number is None and (written := _FLOAT.search(str(given))) is not None:
-        return Interval(float(written[1]), float(written[1]))
-    return Interval(number, number) if number is not None else None
+    if number is not None:
+        return Interval(number, number)
+    written = floats_as_written(given)
+    if len(written) != 1 or written[0].startswith("0x"):
+        return None
+    return Interval(float(written[0]), float(written[0]))
 
 
 def _numbered(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None:

@@ -28,7 +28,7 @@ from tt_layout.audit.values.arithmetic import (
     wrap,
 )
 from tt_layout.ir.names import in_every_spelling
-from tt_layout.ir.ssa.attributes import integers
+from tt_layout.ir.ssa.attributes import floats_as_written, integers
 from tt_layout.ir.ssa.model import SsaOperation
 from tt_layout.ir.ssa.types import ValueType
 
@@ -36,7 +36,6 @@ MAX_ELEMENTS = 1 << 24
 """Elements of a tensor that is evaluated."""
 
 _LITERAL = re.compile(r"-?\d+|true|false")
-_FLOAT = re.compile(r"-?\d+\.\d*(?:[eE][+-]?\d+)?|0x[0-9A-Fa-f]+")
 _MAX_ADDRESS = float(1 << 62)
 
 
@@ -154,7 +153,8 @@ def _constant(a: Application) -> Ints:
     if text.startswith('"0x'):
         return _from_bytes(bytes.fromhex(text[3:-1]), a)
     if a.result.integer_bits is None:
-        numbers = [_bits_of(word, a.result.element) for word in _FLOAT.findall(text or str(value))]
+        words = floats_as_written(text or value)
+        numbers = [_bits_of(word, a.result.element) for word in words]
     else:
         numbers = [-1 if word == "true" else int(word != "false" and word) for word in _words(text)]
     if len(numbers) == 1:

@@ -24,6 +24,7 @@ _TYPED = re.compile(r"> ?: ?")
 """Between the values of ``dense<...>`` and their type."""
 _BLANKS = re.compile(r"\s+")
 _NUMBER = re.compile(r"-?\d+")
+_FLOAT = re.compile(r"-?\d+\.\d*(?:[eE][+-]?\d+)?|0x[0-9A-Fa-f]+")
 _PIECE = re.compile(
     rf"""(?P<open>[{{\[(]) | (?P<close>[}}\])]) | (?P<comma>,)
       | {QUOTED} | //[^\n]* | -> | [\#!\w.]*{BALANCED} | [^\[\](){{}},"/<>-]+ | .""",
@@ -71,6 +72,16 @@ def integers(attribute: Attribute | None) -> list[int]:
         return [] if attribute is None else [int(attribute)]
     text = _TYPED.split(attribute)[0].rpartition("<")[2]
     return [int(number[:40]) for number in _NUMBER.findall(text.rpartition(":")[2])]
+
+
+def floats_as_written(attribute: Attribute | None) -> list[str]:
+    """Return the floats of an attribute, hexadecimal digits of their bits among them.
+
+    Example:
+        >>> floats_as_written("dense<[1.0, -5.0e-01]>"), floats_as_written("0x7FC00000")
+        (['1.0', '-5.0e-01'], ['0x7FC00000'])
+    """
+    return _FLOAT.findall(attribute) if isinstance(attribute, str) else []
 
 
 def constant_value(attribute: Attribute | None) -> int | None:
