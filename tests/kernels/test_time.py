@@ -905,13 +905,18 @@ class TestReports:
         assert re.search(r"no estimate of its time: line \d+: a function that is called", own)
         assert "no estimate of its time: it is no kernel: @f calls it" in called
 
-    def test_a_bound_of_what_the_first_cache_holds_is_none(self) -> None:
+    @pytest.mark.parametrize("resource", ["L2", "LSU", "DRAM"])
+    def test_a_bound_that_the_estimate_is_far_below_is_none(self, resource: str) -> None:
+        """It counts what the first-level cache holds, or lanes that may be inactive."""
         found = estimated(kernel(chain(4)), grid=(65536,))
         [audit] = tt_layout.audit_ir(kernel(chain(4))).audits
         bounds = Shares(audit, grid=(65536,)).bounds("f")
         assert bounds is not None
-        planted = replace(bounds, bounds=(Bound("L2", 1e9, "planted"), *bounds.bounds))
-        assert " at best by DRAM; " in f"{Gap(found, planted).text}; "
+        planted = replace(bounds, bounds=(Bound(resource, 1e9, "planted"), *bounds.bounds))
+        assert Gap(found, planted).bound == bounds.bounds[0]
+        cycles = found.seconds * 1.05 * bounds.rates.clock_hz
+        near = replace(bounds, bounds=(Bound(resource, cycles, "planted"), *bounds.bounds))
+        assert (Gap(found, near).bound == near.bounds[0]) is (resource != "L2")
 
     def test_what_may_spill_is_not_said_to_have_nothing_to_gain(self) -> None:
         found = estimated(kernel(chain(4)), grid=(65536,))

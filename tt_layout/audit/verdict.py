@@ -40,6 +40,9 @@ BUSY = 0.5
 NEAR = 1.25
 """An estimate within this factor of a bound leaves nothing to explain."""
 
+BELOW = 1.1
+"""Factor by which an estimate may be below a bound that holds."""
+
 UNEVEN = 1.2
 """Factor from which on the multiprocessors that the last wave leaves idle are said."""
 
@@ -169,16 +172,23 @@ class Gap:
     def bound(self) -> Bound | None:
         """The largest bound; None where none is known, or loops run an unknown number of times.
 
-        Without a grid it is one within a multiprocessor where DRAM depends on the grid.  That of L2
-        counts what L1 holds, too: where the estimate is below it, it is none.
+        Without a grid it is one within a multiprocessor where DRAM depends on the grid.  One that
+        the estimate is below counts more than there is, as lanes of a mask that is not known, or
+        what L1 holds: it is none.
         """
         bounds = self.bounds
         if bounds is None or bounds.is_assumed:
             return None
         bound = bounds.binding or bounds.within
-        if bound is None or bound.resource != L2 or self.least(bound) <= self.estimate.seconds:
+        if bound is None or self._is_kept(bound):
             return bound
-        return next((one for one in bounds.bounds if one.resource != L2 and one.cycles), None)
+        others = (one for one in bounds.bounds if one.cycles and one.resource != L2)
+        return next(filter(self._is_kept, others), None)
+
+    def _is_kept(self, bound: Bound) -> bool:
+        """Tell whether the estimate is not below a bound, but for its own error."""
+        error = 1 if bound.resource == L2 else BELOW
+        return self.least(bound) <= error * self.estimate.seconds
 
     def least(self, bound: Bound) -> float:
         """Return the seconds of a bound: of the launch, or of the wave that is estimated."""
