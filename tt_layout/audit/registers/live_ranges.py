@@ -808,7 +808,7 @@ def _chooses_again(operation: SsaOperation) -> bool:
 
     AMD's pipeliner writes it behind its loops.
     """
-    if not operation.traits.select:
+    if not operation.traits.select or len(operation.operands) != 3:
         return False
     condition, chosen, other = operation.operands
     branch = chosen.definition

@@ -116,7 +116,8 @@ def _turned(
     if memory is None or not memory.is_memory or registers is None:
         return None, 0
     products = conclusions.products_of(operation.function)
-    if all(memory.encoding not in (one.a.encoding, one.b.encoding) for one in products):
+    operands = {side.encoding for product in products for side in (product.a, product.b)}
+    if memory.encoding not in operands:
         return None, 0
     return turned_dimension(memory, registers), memory.element_bits or 0
 

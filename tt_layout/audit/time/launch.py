@@ -461,8 +461,8 @@ def _cached(
             part = 0.0 if access.touched <= SMALL_BYTES else asked
             if access.is_table:  # every multiprocessor reads all of it
                 part = max(0.0, 1 - kept / access.touched)
-            found = demands[step]
-            cached[step] = found._replace(read=found.read * part, spread=found.spread * part)
+            demand = demands[step]
+            cached[step] = demand._replace(read=demand.read * part, spread=demand.spread * part)
     return cached
 
 

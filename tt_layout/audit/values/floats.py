@@ -28,6 +28,17 @@ _BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 _CUT = 16
 """Bits of an f32 that a bf16 has not."""
 
+_ORDERED: dict[str, Callable[[Floats, Floats], Any]] = {
+    "eq": np.equal,
+    "ne": lambda a, b: (a < b) | (a > b),
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "rd": lambda a, b: np.full(np.broadcast(a, b).shape, True),
+}
+"""Predicate behind its ``o`` -> whether it is true of two numbers that are no NaN."""
+
 
 def float_bits(element: str) -> int | None:
     """Return the width of a float type that is evaluated; None of any other type.
@@ -79,45 +90,6 @@ def encoded(floats: npt.ArrayLike, element: str) -> Ints:
         to_even = (1 << _CUT - 1) - 1 + (bits >> _CUT & 1)
         bits = bits + np.where(np.isfinite(rounded), to_even, 0) >> _CUT
     return bits
-
-
-BINARY: dict[str, Callable[[Floats, Floats], Any]] = {
-    "arith.addf": lambda a, b: a + b,
-    "arith.subf": lambda a, b: a - b,
-    "arith.mulf": lambda a, b: a * b,
-    "arith.divf": lambda a, b: a / b,
-    "tt.precise_divf": lambda a, b: a / b,
-    "arith.maximumf": np.maximum,
-    "arith.minimumf": np.minimum,
-    "arith.maxnumf": np.fmax,
-    "arith.minnumf": np.fmin,
-}
-"""Operation -> its result from two operands, before it is rounded."""
-
-UNARY: dict[str, Callable[[Floats], Any]] = {
-    "arith.negf": np.negative,
-    "arith.extf": lambda a: a,
-    "arith.truncf": lambda a: a,
-    "math.absf": np.abs,
-    "math.ceil": np.ceil,
-    "math.floor": np.floor,
-    "math.roundeven": np.rint,
-    "math.trunc": np.trunc,
-    "math.sqrt": np.sqrt,
-    "tt.precise_sqrt": np.sqrt,
-}
-"""Operation -> its result from an operand, before it is rounded."""
-
-_ORDERED: dict[str, Callable[[Floats, Floats], Any]] = {
-    "eq": np.equal,
-    "ne": lambda a, b: (a < b) | (a > b),
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "rd": lambda a, b: np.full(np.broadcast(a, b).shape, True),
-}
-"""Predicate behind its ``o`` -> whether it is true of two numbers that are no NaN."""
 
 
 def compare_floats(predicate: str, a: Floats, b: Floats) -> Ints:

@@ -156,7 +156,7 @@ def _rising(function: Callable[[float], float]) -> _Rule:
 
     def rule(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
         low, high = operands[0]
-        return Interval(*(one if abs(one) == inf else function(one) for one in (low, high)))
+        return Interval(*(end if abs(end) == inf else function(end) for end in (low, high)))
 
     return rule
 
@@ -220,7 +220,7 @@ def _shifted_right(operation: SsaOperation, operands: Sequence[Interval]) -> Int
         return None
     if operation.name.endswith("shrui") and number.low < 0:
         return Interval(0, ((1 << bits) - 1) >> int(by.low))
-    moved = [int(one) >> int(n) for one in number for n in by]
+    moved = [int(end) >> int(n) for end in number for n in by]
     return Interval(min(moved), max(moved))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -96,6 +96,33 @@ Rule = Callable[[Application], Ints]
 _OF_ONE = {**UNARY, **CASTS}
 """Operation of one operand -> what computes it."""
 
+_OF_TWO_FLOATS: dict[str, Callable[[floats.Floats, floats.Floats], Any]] = {
+    "arith.addf": lambda a, b: a + b,
+    "arith.subf": lambda a, b: a - b,
+    "arith.mulf": lambda a, b: a * b,
+    "arith.divf": lambda a, b: a / b,
+    "tt.precise_divf": lambda a, b: a / b,
+    "arith.maximumf": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.maxnumf": np.fmax,
+    "arith.minnumf": np.fmin,
+}
+"""Operation -> its result from two operands, before it is rounded."""
+
+_OF_A_FLOAT: dict[str, Callable[[floats.Floats], Any]] = {
+    "arith.negf": np.negative,
+    "arith.extf": lambda a: a,
+    "arith.truncf": lambda a: a,
+    "math.absf": np.abs,
+    "math.ceil": np.ceil,
+    "math.floor": np.floor,
+    "math.roundeven": np.rint,
+    "math.trunc": np.trunc,
+    "math.sqrt": np.sqrt,
+    "tt.precise_sqrt": np.sqrt,
+}
+"""Operation -> its result from an operand, before it is rounded."""
+
 
 def _binary(a: Application) -> Ints:
     left, right = a.operands
@@ -116,11 +143,11 @@ def _comparison(a: Application) -> Ints:
 
 
 def _binary_of_floats(a: Application) -> Ints:
-    return floats.encoded(floats.BINARY[a.operation.name](*a.floats), a.result.element)
+    return floats.encoded(_OF_TWO_FLOATS[a.operation.name](*a.floats), a.result.element)
 
 
 def _unary_of_floats(a: Application) -> Ints:
-    return floats.encoded(floats.UNARY[a.operation.name](*a.floats), a.result.element)
+    return floats.encoded(_OF_A_FLOAT[a.operation.name](*a.floats), a.result.element)
 
 
 def _comparison_of_floats(a: Application) -> Ints:
@@ -247,8 +274,8 @@ RULES: dict[str, Rule] = in_every_spelling(
     {
         **dict.fromkeys(BINARY, _binary),
         **dict.fromkeys(_OF_ONE, _unary),
-        **dict.fromkeys(floats.BINARY, _binary_of_floats),
-        **dict.fromkeys(floats.UNARY, _unary_of_floats),
+        **dict.fromkeys(_OF_TWO_FLOATS, _binary_of_floats),
+        **dict.fromkeys(_OF_A_FLOAT, _unary_of_floats),
         "arith.cmpf": _comparison_of_floats,
         "arith.sitofp": _to_float,
         "arith.uitofp": _to_float,
