@@ -407,7 +407,10 @@ def test_what_shows_no_view_loads_none(command: str) -> None:
 
 
 UNASKED = {"numpy.ma", "tt_layout.reports.compared_dumps", "tt_layout.reports.comparison"}
-"""Masked arrays, which `numpy.unique` loads, and what compares dumps: a twentieth of an audit."""
+"""Masked arrays, which `numpy.unique` loads, and what compares dumps: a twentieth of an audit.
+
+The oldest numpy loads masked arrays by itself.
+"""
 
 MOST_PATTERNS = 175
 """Regular expressions that an audit compiles before it begins; each takes a tenth of a millisecond.
@@ -431,5 +434,5 @@ def test_an_audit_loads_and_compiles_little_that_it_does_not_use() -> None:
     )
     loaded = modules_loaded("\n".join(lines))
     assert "tt_layout.audit.bounds.footprint" in loaded
-    assert loaded & UNASKED == set()
+    assert not (loaded & UNASKED) - modules_loaded("import sys, numpy")
     assert len({name for name in loaded if name.startswith("pattern-")}) <= MOST_PATTERNS
