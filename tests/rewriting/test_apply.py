@@ -396,13 +396,19 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.thr
 """
 
 
+def with_three_conversions(adviser: Adviser) -> tuple[Finding, Suggestion]:
+    """Return a finding with its suggestion that adds a conversion to the loop, and two behind."""
+    findings = adviser.audit.findings
+    tried = ((found, one) for found in findings for one in adviser.suggestions(found))
+    return next((found, one) for found, one in tried if len(one.adds) == 3)
+
+
 def test_scratch_of_conversions_at_one_place_is_not_for_all_at_once() -> None:
     """Two conversions are added behind the loop, one after the other."""
     [module] = tt_layout.parse_ir(HANDED_ON)
     audit = audit_module(module)
     adviser = Adviser(audit)
-    tried = [(found, one) for found in audit.findings for one in adviser.suggestions(found)]
-    finding, suggestion = next((found, one) for found, one in tried if len(one.adds) == 3)
+    finding, suggestion = with_three_conversions(adviser)
     before, foretold = adviser.needs(finding, suggestion)
     real = needs_of(after := carried_out_audit(audit, finding, suggestion), after.audited, "f")
     assert [one.memory and one.memory.bytes for one in (before, foretold, real)] == [
@@ -419,8 +425,7 @@ def test_what_a_module_states_of_its_memory_is_not_said_of_the_text_with_a_sugge
         for line in (f"{stated}, {place}", f"{place}, {stated}"):
             [module] = tt_layout.parse_ir(HANDED_ON.replace(place, line))
             audit = audit_module(module)
-            tried = [(f, one) for f in audit.findings for one in Adviser(audit).suggestions(f)]
-            finding, suggestion = next((found, one) for found, one in tried if len(one.adds) == 3)
+            finding, suggestion = with_three_conversions(Adviser(audit))
             after = carried_out_audit(audit, finding, suggestion)
             assert after.module.attributes.keys() == module.attributes.keys() - {"ttg.shared"}
             assert [shared_bytes_of(one, "f") for one in (audit, after)] == [16384, 8192]

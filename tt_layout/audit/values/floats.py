@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.audit.values.arithmetic import UndefinedError, unsigned
+from tt_layout.audit.values.arithmetic import UndefinedError
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -50,6 +50,12 @@ def float_bits(element: str) -> int | None:
     return _BITS.get(element)
 
 
+def _kind(element: str) -> str:
+    if element not in _KINDS:
+        raise UndefinedError(f"{element} is no type whose numbers are evaluated")
+    return _KINDS[element]
+
+
 def decoded(bits: Ints, element: str) -> Floats:
     """Return the floats that bits stand for.
 
@@ -60,9 +66,7 @@ def decoded(bits: Ints, element: str) -> Floats:
         >>> decoded(np.array([0x3F80, 0x4000]), "bf16").tolist()
         [1.0, 2.0]
     """
-    kind = _KINDS.get(element)
-    if kind is None:
-        raise UndefinedError(f"{element} is no type whose numbers are evaluated")
+    kind = _kind(element)
     if element == "bf16":
         bits = bits << _CUT
     floats: Floats = bits.astype(f"i{kind[1:]}").view(kind)
@@ -81,9 +85,7 @@ def encoded(floats: npt.ArrayLike, element: str) -> Ints:
         >>> decoded(encoded([0.1], "f32"), "f32").tolist() == [float(np.float32(0.1))]
         True
     """
-    kind = _KINDS.get(element)
-    if kind is None:
-        raise UndefinedError(f"{element} is no type whose numbers are evaluated")
+    kind = _kind(element)
     rounded = np.asarray(floats).astype(kind)
     bits: Ints = rounded.view(f"i{kind[1:]}").astype(np.int64)
     if element == "bf16":
@@ -129,13 +131,3 @@ def to_integers(floats: Floats, bits: int, *, is_signed: bool) -> Ints:
     if not ((whole >= low) & (whole < high)).all():
         raise UndefinedError(f"a float that does not fit into i{bits}")
     return whole.astype(np.int64 if is_signed else np.uint64).astype(np.int64)
-
-
-def from_integers(values: Ints, bits: int, *, is_signed: bool) -> npt.NDArray[Any]:
-    """Return integers of a width as numbers, before they are rounded to a float type.
-
-    Example:
-        >>> from_integers(np.array([-1]), 8, is_signed=False).tolist()
-        [255]
-    """
-    return values if is_signed else unsigned(values, bits)

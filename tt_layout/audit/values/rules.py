@@ -72,7 +72,7 @@ class Application(NamedTuple):
         return self.result.integer_bits or floats.float_bits(self.result.element)
 
     @property
-    def floats(self) -> list[floats.Floats]:
+    def decoded(self) -> list[floats.Floats]:
         """The operands as floats."""
         return [floats.decoded(v, t.element) for v, t in zip(self.operands, self.types)]
 
@@ -143,26 +143,27 @@ def _comparison(a: Application) -> Ints:
 
 
 def _binary_of_floats(a: Application) -> Ints:
-    return floats.encoded(_OF_TWO_FLOATS[a.operation.name](*a.floats), a.result.element)
+    return floats.encoded(_OF_TWO_FLOATS[a.operation.name](*a.decoded), a.result.element)
 
 
 def _unary_of_floats(a: Application) -> Ints:
-    return floats.encoded(_OF_A_FLOAT[a.operation.name](*a.floats), a.result.element)
+    return floats.encoded(_OF_A_FLOAT[a.operation.name](*a.decoded), a.result.element)
 
 
 def _comparison_of_floats(a: Application) -> Ints:
-    return floats.compare_floats(str(a.operation.attributes.get("predicate")), *a.floats)
+    return floats.compare_floats(str(a.operation.attributes.get("predicate")), *a.decoded)
 
 
 def _to_float(a: Application) -> Ints:
+    [values] = a.operands
     is_signed = a.operation.name == "arith.sitofp"
-    numbers = floats.from_integers(a.operands[0], a.bits, is_signed=is_signed)
+    numbers = values if is_signed else unsigned(values, a.bits)
     return floats.encoded(numbers, a.result.element)
 
 
 def _to_integer(a: Application) -> Ints:
     is_signed = a.operation.name == "arith.fptosi"
-    return floats.to_integers(a.floats[0], a.result.integer_bits or 64, is_signed=is_signed)
+    return floats.to_integers(a.decoded[0], a.result.integer_bits or 64, is_signed=is_signed)
 
 
 def _select(a: Application) -> Ints:
