@@ -345,30 +345,31 @@ def _is_pooled(operation: SsaOperation) -> bool:
     return operation.traits.partitions and "requestedRegisters" in operation.attributes
 
 
-class _LookupTable(NamedTuple):
-    """A piece of memory within which all addresses of an access are.
+class _Traffic(NamedTuple):
+    """Memory that an access reaches, and the pieces in which one of its executions does.
 
     Attributes:
-        bytes: of it.
-        lines, sectors: of it that an execution touches, in the mean.
-    """
-
-    bytes: int
-    lines: float
-    sectors: float
-
-
-class _Counted(NamedTuple):
-    """An access whose places a running sum of flags says.
-
-    Attributes:
+        touched: bytes that all programs touch by it; None where its addresses are not known.
+        sectors, wavefronts: of an execution; None where they are not known.
+        lines: that an execution touches, where data says which; else None.
         part: of the elements that move.
-        lines, sectors: that an execution touches.
+        is_scattered: whether loaded numbers say where its bytes are.
+        is_table: whether they do, and what is touched is all that they may point at.
     """
 
-    part: float
-    lines: float
-    sectors: float
+    touched: float | None
+    sectors: float | None = None
+    wavefronts: float | None = None
+    lines: float | None = None
+    part: float = 1
+    is_scattered: bool = False
+    is_table: bool = False
+
+    def spread(self, sector_bytes: int) -> float:
+        """Return the bytes of its lines beyond those of its sectors, where data says which."""
+        if self.lines is None:
+            return 0
+        return max(0.0, LINE * self.lines - sector_bytes * (self.sectors or 0))
 
 
 class _StepReader:
@@ -470,50 +471,62 @@ class _StepReader:
     def _access(self, row: MovementRow, operation: SsaOperation) -> Access:
         details = row.cost.details if row.cost is not None else None
         kind = str(row.operation.group)
-        touched = self._touched.get(row.operation.line)
-        sectors = wavefronts = lines = table = None
-        is_scattered, part, spread = _is_scattered(details), 1.0, 0.0
+        traffic = _Traffic(self._touched.get(row.operation.line))
+        sector_bytes: float | None = None
+        spread = 0.0
         if isinstance(details, GlobalDetails):
-            runs = row.executions.number
-            sectors = _mean(details.total_sectors, runs, details.sectors)
-            wavefronts = _mean(details.total_lsu_wavefronts, runs, details.lsu_wavefronts)
-            depends_on_data = is_scattered or (sectors is not None and touched is None)
-            placed = self._placed(operation) if depends_on_data else None
-            table = _table(*placed) if placed is not None else None
-            counted = _counted(placed[1]) if placed is not None else None
-            if counted is not None:
-                touched, is_scattered, part = None, False, counted.part
-                sectors, wavefronts = counted.sectors, counted.lines
-            elif table is not None:
-                touched, is_scattered = table.bytes, False
-                sectors, lines = table.sectors, table.lines
-            elif is_scattered and row.cost is not None:
-                sectors, wavefronts = None, row.cost.cycles
-                if placed is not None:
-                    shape, info = placed[1].shape, placed[2]
-                    sectors, lines = sectors_apart(shape, info), wavefronts_apart(shape, info)
-            if placed is not None and lines is not None and kind == MovementKind.GLOBAL_LOAD:
-                wavefronts = gathered_wavefronts(placed[1].shape, placed[2], lines)
-                spread = LINE * lines - details.sector_bytes * (sectors or 0)
-            elif lines is not None:
-                wavefronts = lines
-            sectors = sectors * details.sector_bytes if sectors is not None else None
-        if touched is None and isinstance(details, TmaDetails):
-            touched = self._tensor_bytes(operation, kind)
-        is_hidden = touched is None and kind in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC)
+            traffic = self._global_traffic(row, details, operation)
+            if traffic.sectors is not None:
+                sector_bytes = traffic.sectors * details.sector_bytes
+            if kind == MovementKind.GLOBAL_LOAD:
+                spread = traffic.spread(details.sector_bytes)
+        elif isinstance(details, TmaDetails) and traffic.touched is None:
+            traffic = _Traffic(self._tensor_bytes(operation, kind))
+        is_global = kind in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC)
         return Access(
             kind=kind,
             details=details,
-            bytes=(row.operation.bytes or 0) * part,
-            sector_bytes=sectors,
-            wavefronts=wavefronts,
-            touched=touched,
-            apart=self._apart(operation) if is_hidden else 1,
+            bytes=(row.operation.bytes or 0) * traffic.part,
+            sector_bytes=sector_bytes,
+            wavefronts=traffic.wavefronts,
+            touched=traffic.touched,
+            apart=self._apart(operation) if is_global and traffic.touched is None else 1,
             filled=self._filled.get(row.operation.line, 1),
-            is_scattered=is_scattered,
-            is_table=table is not None,
-            spread=max(0.0, spread),
+            is_scattered=traffic.is_scattered,
+            is_table=traffic.is_table,
+            spread=spread,
         )
+
+    def _global_traffic(
+        self, row: MovementRow, details: GlobalDetails, operation: SsaOperation
+    ) -> _Traffic:
+        """Return the traffic as the costs have it; where data says addresses, as it says them."""
+        runs = row.executions.number
+        traffic = _Traffic(
+            self._touched.get(row.operation.line),
+            _mean(details.total_sectors, runs, details.sectors),
+            _mean(details.total_lsu_wavefronts, runs, details.lsu_wavefronts),
+            is_scattered=_is_scattered(details),
+        )
+        if not traffic.is_scattered and (traffic.sectors is None or traffic.touched is not None):
+            return traffic
+        placed = self._placed(operation)
+        if placed is None:
+            if not traffic.is_scattered or row.cost is None:
+                return traffic
+            return traffic._replace(sectors=None, wavefronts=row.cost.cycles)
+        kernel, access, info = placed
+        by_data = _counted(access) or _table(kernel, access, info)
+        if by_data is None and traffic.is_scattered:
+            by_data = _apart(access, info, traffic)
+        if by_data is None:
+            return traffic
+        if by_data.lines is None:
+            return by_data
+        if row.operation.group != MovementKind.GLOBAL_LOAD:
+            return by_data._replace(wavefronts=by_data.lines)
+        wavefronts = gathered_wavefronts(access.shape, info, by_data.lines)
+        return by_data._replace(wavefronts=wavefronts)
 
     def _placed(
         self, operation: SsaOperation
@@ -560,8 +573,17 @@ class _StepReader:
         return next((_root(value).name for value in memory), "")
 
 
-def _table(kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> _LookupTable | None:
-    """Return what an access touches of a table whose indices are few, whatever is loaded."""
+def _counted(access: PlacedAccess) -> _Traffic | None:
+    """Return the traffic of elements that are counted, and so next to each other."""
+    places = counted_places(access.roles, access.width.element_bytes)
+    if places is None:
+        return None
+    sectors, lines = (of(access.shape, places.info) for of in (sectors_apart, wavefronts_apart))
+    return _Traffic(None, places.kept * sectors, lines, part=places.kept)
+
+
+def _table(kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> _Traffic | None:
+    """Return the traffic in a table whose indices are few, whatever is loaded."""
     size = reached_bytes(access.roles, access.width.element_bytes, kernel.sources.flow)
     if size is None:
         return None
@@ -569,16 +591,13 @@ def _table(kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> _Loo
         pieces_of_table(access.shape, info, piece, size)
         for piece in (access.shape.line_bytes, access.shape.sector_bytes)
     )
-    return _LookupTable(size, lines, sectors)
+    return _Traffic(size, sectors, lines=lines, is_table=True)
 
 
-def _counted(access: PlacedAccess) -> _Counted | None:
-    """Return what an access touches whose elements are counted, and so next to each other."""
-    places = counted_places(access.roles, access.width.element_bytes)
-    if places is None:
-        return None
-    lines, sectors = (of(access.shape, places.info) for of in (wavefronts_apart, sectors_apart))
-    return _Counted(places.kept, lines, places.kept * sectors)
+def _apart(access: PlacedAccess, info: AxisInfo, traffic: _Traffic) -> _Traffic:
+    """Return the traffic of runs that may be anywhere."""
+    shape = access.shape
+    return traffic._replace(sectors=sectors_apart(shape, info), lines=wavefronts_apart(shape, info))
 
 
 def _is_scattered(details: Details | None) -> bool:
