@@ -21,6 +21,7 @@ from command import Run, runner
 from small_modules import NVMMA, ROWS
 
 import tt_layout
+from tt_layout.__main__ import THREADS
 from tt_layout.__main__ import main as start
 from tt_layout.mlir.source import dumps_below
 from tt_layout.worker import begin_worker, processors, start_method
@@ -98,6 +99,31 @@ def test_nothing_is_collected_while_the_command_is_imported(
     monkeypatch.setattr(os, "_exit", ended.append)
     handlers[0](signal.SIGINT, None)
     assert (ended, handlers[1]) == ([130], None), "an interrupt while it is imported is its end"
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system counts no threads")
+@pytest.mark.parametrize("wanted", [None, "2"])
+def test_numpy_starts_one_thread_or_those_that_its_user_wants(wanted: str | None) -> None:
+    environment = {name: text for name, text in os.environ.items() if name != THREADS}
+    environment |= {} if wanted is None else {THREADS: wanted}
+    code = (
+        "import sys\nfrom tt_layout.__main__ import main\n"
+        "sys.argv[1:] = ['-l', '#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], "
+        "warpsPerCTA = [1], order = [0]}>', '-t', 'tensor<32xf16>', '-o', '/dev/null']\n"
+        "try: main()\nexcept SystemExit as ended: assert not ended.code\n"
+    )
+    threads, inherited = threads_with(environment, code)
+    assert inherited == str(wanted), "commands that it runs inherit what was there"
+    assert threads == threads_with({**environment, THREADS: wanted or "1"}, "")[0]
+
+
+def threads_with(environment: dict[str, str], code: str) -> tuple[str, str]:
+    """Return how many threads a process has after code and numpy, and what its commands inherit."""
+    code += "import os, numpy; print(len(os.listdir('/proc/self/task')), os.environ.get(%r))"
+    command = [sys.executable, "-c", code % THREADS]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    threads, inherited = done.stdout.split()
+    return threads, inherited
 
 
 def test_the_alias_of_watching_runs_it(
