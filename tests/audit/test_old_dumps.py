@@ -135,7 +135,7 @@ def test_pointers_are_moved_as_8_bytes_each(run: Run) -> None:
             f"triton_nvidia_gpu.insert_slice_tma %t, %0, %i, %n : !tt.ptr<{TILE}, 1>, {BUFFERS}, "
             f"i32, !tt.ptr<i64, 3> -> {BUFFERS}",
             "",
-            "how Triton 2.1 cut a copy into messages is not followed",
+            "the messages of Triton 2.1 are not modelled",
         ),
     ],
 )

@@ -64,18 +64,20 @@ DIALECTS = (
 class Family(TextEnum):
     """Cost family of an operation; the values are the words of the docs."""
 
-    GLOBAL = "global memory; `docs/global-memory.md`"
-    ATOMIC = "atomics in global memory; `docs/global-memory.md`"
-    CONVERSION = "a conversion; `docs/analyses.md`"
-    EXCHANGE = "an exchange between threads; above"
-    SHARED = "shared memory; `docs/bank-conflicts.md`"
-    INDEXED = "shared memory, an access for each element; the indices decide how many wavefronts"
+    GLOBAL = "[global memory](global-memory.md)"
+    ATOMIC = "atomics in [global memory](global-memory.md)"
+    CONVERSION = "a [conversion](analyses.md#tt-layout-convert)"
+    EXCHANGE = "an exchange between threads, as above"
+    SHARED = "[shared memory](bank-conflicts.md)"
+    INDEXED = "shared memory, with an access for each element; the wavefronts depend on the indices"
     SLICE = "a store to shared memory, with pointers a load before it"
-    TMA = "TMA messages; `docs/analyses.md`"
-    TDM = "messages of gfx1250's tensor data mover"
-    TENSOR_MEMORY = "tensor memory; `docs/analyses.md`"
-    MULTIPLICATION = "multiplications, with what they read from memory; `docs/analyses.md`"
-    FUNCTION = "shared memory: what is handed to partitions, and what the function called has"
+    TMA = "[TMA messages](analyses.md#tma)"
+    TDM = "messages of gfx1250's [tensor data mover](analyses.md#tensor-data-mover)"
+    TENSOR_MEMORY = "[tensor memory](analyses.md#tensor-memory)"
+    MULTIPLICATION = (
+        "[multiplications](analyses.md#matrix-instructions), with operands read from memory"
+    )
+    FUNCTION = "shared memory: arguments of partitions, allocations of the called function"
 
 
 class DataMovement(NamedTuple):
@@ -139,10 +141,10 @@ def _uncosted(why: str, *names: str) -> dict[str, OperationRow]:
     return {name: OperationRow(None, no_cost=why) for name in names}
 
 
-_LOWERED = "a later pass makes TMA copies, or loads and stores, of it"
-_REMOTE = "what another CTA's shared memory takes was not measured"
-_BLOCK_LOAD = "no document gives what a 2D block load of Intel takes"
-_EARLY_TMA = "how Triton 2.1 cut a copy into messages is not followed"
+_LOWERED = "a later pass turns it into TMA copies, or into loads and stores"
+_REMOTE = "the cost of another CTA's shared memory was not measured"
+_BLOCK_LOAD = "no document gives the cost of Intel's 2D block loads"
+_EARLY_TMA = "the messages of Triton 2.1 are not modelled"
 
 OPERATIONS: Mapping[str, OperationRow] = {
     "load": OperationRow(_FETCH, Family.GLOBAL),
@@ -212,7 +214,7 @@ OPERATIONS: Mapping[str, OperationRow] = {
     "insert_slice_tma": OperationRow(_COPY_IN, no_cost=_EARLY_TMA),
     "store_async": OperationRow(_COPY_OUT, no_cost=_EARLY_TMA),
     **_uncosted(
-        "of a single number, by one thread, as often as it has to wait",
+        "a single number, by one thread, as often as it has to wait",
         "atomic_load",
         "atomic_store",
         "atomic_poll",
@@ -224,10 +226,10 @@ OPERATIONS: Mapping[str, OperationRow] = {
         "async_store",
     ),
     **_uncosted(
-        "stands for an exchange that a later pass of the fork writes out", "two_cta_peer_gather"
+        "a placeholder for an exchange that a later pass of the fork expands", "two_cta_peer_gather"
     ),
     **_uncosted(
-        "into a cache, and caches are not modelled",
+        "moves data into a cache, and caches are not modelled",
         "async_tma_prefetch",
         "prefetch",
         "prefetch_tensormap",
@@ -253,7 +255,7 @@ OPERATIONS: Mapping[str, OperationRow] = {
         "clc_query_cancel",
     ),
     **_uncosted(
-        "8 bytes, the state of a barrier; how long it takes is how long it waits",
+        "8 bytes, the state of a barrier; its time is the time that it waits",
         "init_barrier",
         "inval_barrier",
         "barrier_expect",
@@ -263,14 +265,12 @@ OPERATIONS: Mapping[str, OperationRow] = {
         "read_barrier_phase",
     ),
     **_uncosted(
-        "between the lanes of a sub-group; no document gives what it takes", "sub_group_transpose"
+        "between the lanes of a sub-group; no document gives its cost", "sub_group_transpose"
     ),
     **_uncosted("one bit of each lane, by one instruction", "vote_ballot_sync"),
-    **_uncosted("to the host, and only where they run", "print", "assert"),
-    **_uncosted("exist only while the compiler writes LLVM", "masked_load", "masked_store"),
-    **_uncosted(
-        "multiplies what registers hold, fragment by fragment; only in the fork", "scheduled_mfma"
-    ),
+    **_uncosted("to the host, and only when they print or fail", "print", "assert"),
+    **_uncosted("exist only during the conversion to LLVM", "masked_load", "masked_store"),
+    **_uncosted("multiplies registers, fragment by fragment; only in the fork", "scheduled_mfma"),
 }
 """Name without dialect -> what is known of the operation.  The types determine whether a tensor of
 2022 to 2.3 with a shared layout is in registers or in memory."""
