@@ -6,14 +6,13 @@ shape; over a type it is one linear layout.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.rendering import Renderers
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 DEFAULT_ALIGNMENT = 16

@@ -27,6 +27,7 @@ RANKS = {
     "wording": -1,
     "folding": -1,
     "lazy": -1,
+    "records": -1,
     "surface": -1,
     "errors": 0,
     "version": 0,

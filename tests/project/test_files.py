@@ -257,6 +257,9 @@ METHODS = {
 """Calls of the same name that open no file."""
 
 EXCEPTIONS = {
+    ("__main__.py", "putenv"): "how many threads numpy starts",
+    ("records.py", "exec"): "methods of the package's own classes",
+    ("records.py", "reprlib"): "methods of the package's own classes",
     ("page/__init__.py", "read_text"): "the package's own scripts and styles",
     ("encodings/registry.py", "listdir"): "the package's own modules",
     ("cli/output.py", "which"): "the pager that PAGER names",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from tt_layout.algebra.linear_layout import log2
 from tt_layout.algebra.span import F2Span
+from tt_layout.records import dataclass
 
 if TYPE_CHECKING:
     import numpy.typing as npt

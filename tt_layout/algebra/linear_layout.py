@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -39,6 +38,7 @@ from tt_layout.algebra.span import F2Span
 from tt_layout.arguments import checks_arguments, integer, integers
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, expect
+from tt_layout.records import dataclass
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -17,7 +17,6 @@ Source:       facebookexperimental/triton, include/triton/Tools/LinearLayout.h a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 from tt_layout.algebra.given import require_distinct
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -16,6 +15,7 @@ from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.lazy import lazy
+from tt_layout.records import dataclass
 
 T = TypeVar("T")
 F = TypeVar("F", bound="str | None")

@@ -10,7 +10,7 @@ held against the limit.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
@@ -22,6 +22,7 @@ from tt_layout.ir.module import gpu_of
 from tt_layout.ir.ssa import SsaFunction
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
+from tt_layout.records import dataclass
 
 MOST_DEPTH = 64
 """Buffers of a ring that are tried."""

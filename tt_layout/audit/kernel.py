@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -33,6 +32,7 @@ from tt_layout.hardware import Target
 from tt_layout.ir.operations import layout_of
 from tt_layout.ir.passes import Stage, stage_of
 from tt_layout.lazy import lazy
+from tt_layout.records import dataclass
 from tt_layout.version import __version__
 from tt_layout.wording import count, size
 

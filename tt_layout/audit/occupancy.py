@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from tt_layout.hardware import Target
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.ssa import integers
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
+from tt_layout.records import dataclass
 from tt_layout.wording import count, listed
 
 REGISTERS, SHARED, WARPS, CTAS = "registers", "shared memory", "warps", "CTAs"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from tt_layout.audit.audit import Audit
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.kernels.assembly import Assembly, Piece, Place
+from tt_layout.records import dataclass
 
 _SHARED = r"(?:ld|st)\.(?:\w+\.)*shared|(?:ld|st)matrix|shfl|ds_|v_permlane|v_.*dpp|prmt|redux"
 _BECOMES: Mapping[str, str] = {

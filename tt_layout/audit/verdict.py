@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import repeat
 
 from tt_layout.audit.bounds import Bound, Bounds
@@ -14,6 +13,7 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.time import launch
 from tt_layout.audit.time.estimate import Estimate, NoEstimate
 from tt_layout.audit.values.executions import ASSUMED_TRIPS
+from tt_layout.records import dataclass
 from tt_layout.wording import count, duration
 
 EMPTY = "nothing in it moves or multiplies tensors"

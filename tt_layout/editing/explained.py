@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.editing.dump import Dump
@@ -11,6 +10,7 @@ from tt_layout.editing.hover import Section, corner, hover
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.languages import refuse_file, refuse_other_mlir
 from tt_layout.mlir.source import Source
+from tt_layout.records import dataclass
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 
@@ -15,6 +14,7 @@ from tt_layout.errors import FileLocation, LayoutError, nearest
 from tt_layout.mlir.aliases import Definition, FileDefinitions, Nodes
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.syntax import Aliases, AliasNode, AttributeNode
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 MAX_SUGGESTED = 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import combine_cta_cga_with_shape, identity, product
@@ -41,6 +40,7 @@ from tt_layout.encodings.instruction_tiles import (
 from tt_layout.encodings.rules import check_length
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 _WARPS = Key("warpsPerCTA", INTEGERS, field="warps_per_cta")

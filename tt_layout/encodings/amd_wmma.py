@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.algebra.tiles import (
@@ -44,6 +43,7 @@ from tt_layout.encodings.instruction_tiles import (
 from tt_layout.encodings.rules import basis_length_problem, violation_of
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 DEFAULT_INSTRUCTION = (16, 16, 16)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -16,6 +16,7 @@ from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError, shown
 from tt_layout.mlir.source import Span
 from tt_layout.mlir.types import sizes_of
+from tt_layout.records import dataclass
 from tt_layout.releases import LATEST, Release
 from tt_layout.safe_text import as_html
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -26,6 +25,7 @@ from tt_layout.encodings.forms import INTEGERS, Form, Key
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.mlir.syntax import ListNode, Node
 from tt_layout.mlir.types import sizes_of
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 if TYPE_CHECKING:

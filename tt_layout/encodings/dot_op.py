@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import (
@@ -33,6 +32,7 @@ from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.encodings.rules import power_problem, violation_of
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 REGISTER_BITS = 32

@@ -13,7 +13,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
@@ -29,6 +28,7 @@ from tt_layout.mlir.syntax import (
     PairNode,
     WordNode,
 )
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 MAX_ENTRIES = 64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -18,6 +17,7 @@ from tt_layout.encodings.base import Bases, DistributedEncoding, Shape, Violatio
 from tt_layout.encodings.cga import is_permutation_matrix
 from tt_layout.encodings.forms import BASES, Form, Key
 from tt_layout.encodings.rules import check_basis_lengths
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 _DIMS = ("register", "lane", "warp", "block")

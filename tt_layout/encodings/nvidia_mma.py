@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two
 from tt_layout.algebra.tiles import (
@@ -36,6 +35,7 @@ from tt_layout.encodings.instruction_tiles import (
 from tt_layout.encodings.rules import violation_of
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.mlir.syntax import IntegerNode, Node
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 from tt_layout.surface import argument
 from tt_layout.wording import count

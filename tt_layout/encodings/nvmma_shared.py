@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import (
@@ -30,6 +29,7 @@ from tt_layout.encodings.cga import (
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, Form, Key, Values, optional
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 BOX_LIMIT = 256  # elements of a TMA box along each dimension

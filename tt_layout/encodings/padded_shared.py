@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import combine_cta_cga_with_shape, dim_names, identity_nd, row_major
@@ -35,6 +34,7 @@ from tt_layout.encodings.rules import (
     violation_of,
 )
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 _PADDINGS = Key(PADDINGS, PAIRS, field="paddings")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import ensure_layout_not_larger_than, identity
@@ -12,6 +11,7 @@ from tt_layout.encodings.forms import INTEGER, LAYOUT, Form, Key
 from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 

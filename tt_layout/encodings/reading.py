@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tt_layout.encodings.base import Encoding, EncodingOrigin, fault_of, is_ours
 from tt_layout.encodings.forks import PLACEHOLDERS, UNMAPPED, unwrapped
@@ -21,6 +21,7 @@ from tt_layout.encodings.forms import (
 from tt_layout.encodings.registry import DIALECTS, FORMS
 from tt_layout.errors import LayoutError, PlaceholderError, UnknownKeyError, UnmappedError, nearest
 from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
+from tt_layout.records import dataclass
 from tt_layout.releases import Release, in_words
 from tt_layout.surface import argument
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.span import F2Span
@@ -13,6 +12,7 @@ from tt_layout.encodings.forms import BASES, INTEGER, Form, Key, Style, optional
 from tt_layout.encodings.rules import check_basis_lengths
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import dim_names
 from tt_layout.encodings.base import DistributedEncoding, Encoding, Shape, Violation
 from tt_layout.encodings.forms import INTEGER, LAYOUT, Form, Key
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 _KEYS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import broadcast_nd, combine_cta_cga_with_shape, identity
@@ -19,6 +18,7 @@ from tt_layout.encodings.cga import (
 from tt_layout.encodings.forms import INTEGER, INTEGERS, Key
 from tt_layout.encodings.instruction_tiles import BLOCK_LOAD, WARP, tile_layout
 from tt_layout.encodings.stated_rules import Must, Rule
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 LANES = 16

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -24,6 +23,7 @@ from tt_layout.encodings.cga import (
 from tt_layout.encodings.forms import BOOLEAN, INTEGER, INTEGERS, Form, Key
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.encodings.stated_rules import Must, Rule
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 _KEYS = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -25,6 +24,7 @@ from tt_layout.encodings.instruction_tiles import SCALES, TENSOR_MEMORY, tile_la
 from tt_layout.encodings.rules import power_problem
 from tt_layout.encodings.stated_rules import Must, Rule
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 CELL_BITS = 32  # of one column in one row

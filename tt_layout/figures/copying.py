@@ -7,7 +7,6 @@ tensor memory's are ``tcgen05.ld`` and ``tcgen05.st``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.figures.drawn import DrawnLayout, element_labels, lane_legend
 from tt_layout.figures.model import NOTHING, Figure, Grid, check_cells, legend_of_nothing, table
 from tt_layout.hardware import find_target
+from tt_layout.records import dataclass
 from tt_layout.surface import argument
 from tt_layout.views.shared import memory_of
 

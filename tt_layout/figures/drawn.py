@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from tt_layout.colour import COLOURS
 from tt_layout.encodings import Encoding
 from tt_layout.figures.model import PLAIN, Legend, check_cells
 from tt_layout.placement import PlacedLayout
+from tt_layout.records import dataclass
 from tt_layout.views import shared
 from tt_layout.views.axes import Axes, tensor_axes
 from tt_layout.views.cells import Cells, ElementCells

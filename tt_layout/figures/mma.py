@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
 
@@ -32,6 +32,7 @@ from tt_layout.figures.model import PLAIN, Figure, Grid
 from tt_layout.figures.tensor import element_groups, tensor_grid
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import PlacedLayout, place
+from tt_layout.records import dataclass
 from tt_layout.surface import argument
 from tt_layout.views.groups import group_count
 from tt_layout.views.selection import Range, Selection

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.errors import TooLargeError
+from tt_layout.records import dataclass
 
 NOTHING = -1
 """The colour of a cell that holds nothing."""

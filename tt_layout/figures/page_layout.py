@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tt_layout.colour import INK, PALETTES, RULE
 from tt_layout.figures.model import Figure, Grid, without_repeats
 from tt_layout.folding import fold
+from tt_layout.records import dataclass
 from tt_layout.safe_text import safe
 
 LABEL = 11  # font size of labels and titles

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from tt_layout.errors import LayoutError
 from tt_layout.golden.yaml_nodes import Node, ScalarNode
 from tt_layout.mlir.source import Span
+from tt_layout.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,11 +7,12 @@ manifests, the runner, the reports, the orphans and the JSON Schema's test follo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from tt_layout.golden.case import Case
+from tt_layout.records import dataclass
 from tt_layout.views.kinds import KINDS as VIEW_KINDS
 from tt_layout.views.selection import SLICE
 

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as Map
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from tt_layout.golden.yaml_nodes import (
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.mlir.languages import refuse_foreign
 from tt_layout.mlir.source import Span, read_source
+from tt_layout.records import dataclass
 
 VERSION = "1"
 DEFAULT_PATH = "layouts.yaml"

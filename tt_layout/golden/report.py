@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
 from textwrap import indent
 from typing import Any
@@ -17,6 +16,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.golden.inputs import defined_at
 from tt_layout.golden.manifest import DEFAULT_PATH, Check
 from tt_layout.golden.runner import DIFFERENT, NEW_WORDS, Outcome, Results, State
+from tt_layout.records import dataclass
 from tt_layout.reports.report import Annotation, Case, Line, Problem, Suite
 from tt_layout.safe_text import safe
 from tt_layout.wording import count as counted

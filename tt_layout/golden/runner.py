@@ -8,7 +8,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from tt_layout.golden.kept import Kept, facts_of, file_of, keep, kept_of
 from tt_layout.golden.kinds import KINDS
 from tt_layout.golden.manifest import Check, Manifest, is_manifest_name, owned, read_manifest
 from tt_layout.ir.file_aliases import split_module
+from tt_layout.records import dataclass
 from tt_layout.worker import begin_worker, start_method
 
 TRIAL_SECONDS = 1.0  # after so much work it is known how long a check takes

@@ -8,12 +8,12 @@ nothing but text is ever constructed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.mlir.source import Source, Span, read_source
+from tt_layout.records import dataclass
 
 MAX_BYTES = 16 << 20
 MAX_DEPTH = 16

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tt_layout.records import dataclass
 
 Version = tuple[int, ...]
 

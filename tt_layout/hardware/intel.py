@@ -10,12 +10,13 @@ in no document; there these GPUs have no cost.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.compiler import CompilerModel, RangeEnd, RegisterLine, Weights
 from tt_layout.hardware.multiprocessor import GridLimits, RegisterFile
 from tt_layout.hardware.target import KIB, Evidence, Target, phases
+from tt_layout.records import dataclass
 
 TARGET = "xpu"
 """What the targets of its modules begin with."""

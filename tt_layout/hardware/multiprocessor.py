@@ -13,8 +13,9 @@ Read next:    `tt_layout.audit.registers`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from tt_layout.records import dataclass
 
 NVIDIA_REGISTERS = 65536
 

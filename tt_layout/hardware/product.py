@@ -9,9 +9,10 @@ Read next:    `tt_layout.audit.bounds`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tt_layout.hardware.timing import Timing
+from tt_layout.records import dataclass
 
 _FAMILIES = ("wgmma", "tcgen05", "mfma", "mma")
 """Names of matrix instructions, the longer before those that are part of them."""

@@ -17,7 +17,7 @@ Read next:    `tt_layout.analyses.shared_memory.banks`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.compiler import CompilerModel, Knobs
 from tt_layout.hardware.multiprocessor import GridLimits, RegisterFile, Residence, Variant
 from tt_layout.hardware.product import Product
+from tt_layout.records import dataclass
 
 BANK_BYTES = 4
 KIB = 1024

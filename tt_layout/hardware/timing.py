@@ -9,7 +9,7 @@ Read next:    `tt_layout.audit.time`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tt_layout.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

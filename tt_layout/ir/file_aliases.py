@@ -11,7 +11,6 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from tt_layout.ir.scope import Interner
 from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.languages import refuse_file, refuse_other_mlir
 from tt_layout.mlir.source import Source, read_source
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 from tt_layout.wording import count as counted
 

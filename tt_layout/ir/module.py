@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
@@ -14,6 +14,7 @@ from tt_layout.hardware import BACKENDS, Gpu, find_gpu, intel
 from tt_layout.ir.names import name_today, stated
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source, Span, UnplacedLine
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from tt_layout.errors import LayoutError
 from tt_layout.files import read_bytes
+from tt_layout.records import dataclass
 
 ENDINGS = (".ptx", ".amdgcn")
 """How the files of assembly end that ties are read from."""

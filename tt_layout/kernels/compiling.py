@@ -18,7 +18,6 @@ import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +28,7 @@ from tt_layout.kernels.assembly import ENDINGS, MAX_BYTES, AssemblyText
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CHOSEN, CompilerTarget
 from tt_layout.kernels.metadata import CODE, KernelMetadata, metadata_of, registers_of
+from tt_layout.records import dataclass
 from tt_layout.safe_text import safe, shortened
 from tt_layout.surface import is_command_line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from tt_layout.hardware import DEFAULT_TARGET, Target
 from tt_layout.library.inputs import UNKNOWN_ELEMENT, Layout, gpu, lanes_of, place
 from tt_layout.mlir.source import Source
 from tt_layout.placement import PlacedLayout
+from tt_layout.records import dataclass
 from tt_layout.reports.writing import write
 
 if TYPE_CHECKING:

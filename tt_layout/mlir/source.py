@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from codecs import IncrementalDecoder, getincrementaldecoder
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError, file_error
+from tt_layout.records import dataclass
 from tt_layout.safe_text import safe
 
 if TYPE_CHECKING:

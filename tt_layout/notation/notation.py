@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.encodings import Encoding
 from tt_layout.notation.context import Context
 from tt_layout.notation.result import TensorSpec, Translation
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 

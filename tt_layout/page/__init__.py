@@ -52,7 +52,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -64,6 +64,7 @@ from tt_layout.notation.registry import NOTATIONS
 from tt_layout.page.embedded import check_sizes, embedded
 from tt_layout.page.rules import SCRIPTS_RELEASE, encoding_rules
 from tt_layout.placement import PlacedLayout
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 from tt_layout.safe_text import safe
 from tt_layout.version import __version__

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Generic
@@ -33,6 +33,7 @@ from tt_layout.ir.short_names import short_layout, short_operation, short_type
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.mlir.source import Source
+from tt_layout.records import dataclass
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.allocation import allocation_lines
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tt_layout.audit.axis import AxisInfo, axis_info
 from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, read_functions
+from tt_layout.records import dataclass
 from tt_layout.reports.audit import heading
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, Table

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from tt_layout.dumps.dump import Reading, open_dump
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import Module
 from tt_layout.ir.passes import PassRun, chosen_modules, pass_runs
+from tt_layout.records import dataclass
 from tt_layout.reports.audit import heading
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.comparison import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit
@@ -17,6 +16,7 @@ from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
 from tt_layout.ir.short_names import short_layout, short_operation
+from tt_layout.records import dataclass
 from tt_layout.reports.audit import ends_of, heading, or_dash
 from tt_layout.reports.audit_data import JSON_VERSION, operation_data
 from tt_layout.reports.fitted import Fitted, Table

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.analyses.shared_memory.addresses import Steps, segments
@@ -19,6 +18,7 @@ from tt_layout.errors import LayoutError, pointing_at
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target, usual_target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import buffer_shape
+from tt_layout.records import dataclass
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.wording import bits_in_words, count, ranges

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tt_layout.analyses.conversion.compiled_conversion import (
@@ -26,6 +26,7 @@ from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, intel, usua
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
+from tt_layout.records import dataclass
 from tt_layout.reports.conflicts import access_data, access_lines, conflicts_report, evidence
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line

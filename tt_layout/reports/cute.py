@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -12,6 +11,7 @@ from tt_layout.notation.cute.algebra import Layout, leaves, written
 from tt_layout.notation.cute.mma import Atom, TiledProduct
 from tt_layout.notation.cute.parameters import Value
 from tt_layout.notation.cute.values import Composed, Part, ThreadValue
+from tt_layout.records import dataclass
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import GAP, Line
 

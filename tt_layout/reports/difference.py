@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tt_layout.analyses.layouts.encoding_difference import EncodingDifference
+from tt_layout.records import dataclass
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 

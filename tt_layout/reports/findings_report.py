@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +10,7 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.finding_groups import led_by, numbered
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.records import dataclass
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit_data import JSON_VERSION, audit_data
 from tt_layout.reports.finding_text import all_findings, notes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.audit.fits import GpuFit, KernelFit, kernel_fits
@@ -11,6 +10,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.stages import PIPELINED
 from tt_layout.ir.module import Module
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
+from tt_layout.records import dataclass
 from tt_layout.reports.audit import heading
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, Table

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -22,6 +22,7 @@ from tt_layout.analyses.layouts.properties import (
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import PlacedLayout, alignment_of, place
+from tt_layout.records import dataclass
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.wording import count

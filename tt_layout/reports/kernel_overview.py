@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from tt_layout.dumps.audits import Auditor, PassedOver
 from tt_layout.dumps.dump import Reading, open_dumps
 from tt_layout.dumps.many import files_of
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, FoldedLine, Paragraph, Table
 from tt_layout.reports.report import Line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import PlacedLayout, place
+from tt_layout.records import dataclass
 from tt_layout.reports.convert import ConversionReport, TransferReport, conversion_report
 from tt_layout.reports.info import Info, InfoReport, basis_table, info_of
 from tt_layout.reports.printed import Printed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.analyses.conversion.placed_reduction import placed_reduction
@@ -18,6 +17,7 @@ from tt_layout.enums import UNORDERED
 from tt_layout.hardware import Target
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
+from tt_layout.records import dataclass
 from tt_layout.reports.fitted import Table
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line

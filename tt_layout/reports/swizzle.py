@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tt_layout.analyses.layouts.shortest import shortest
@@ -15,6 +15,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.notation.checking import own_shape
 from tt_layout.notation.gluon.text import constructor_call
+from tt_layout.records import dataclass
 from tt_layout.reports.conflicts import access_data, evidence
 from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tt_layout.analyses.layouts.point import (
@@ -17,6 +17,7 @@ from tt_layout.analyses.layouts.point import (
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.placement import PlacedLayout
+from tt_layout.records import dataclass
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.surface import argument

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tt_layout.analyses.tensor_memory.registers import RegisterLayout
@@ -11,6 +10,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.notation.functions import encoding_of_layout
 from tt_layout.notation.gluon.text import constructor_call
 from tt_layout.notation.result import Translation
+from tt_layout.records import dataclass
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import GAP, Line
 from tt_layout.surface import argument

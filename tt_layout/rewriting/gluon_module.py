@@ -10,7 +10,6 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation, SharedWork
@@ -22,6 +21,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.notation.gluon.text import to_gluon
 from tt_layout.notation.result import TensorSpec
 from tt_layout.placement import place
+from tt_layout.records import dataclass
 from tt_layout.reports.fitted import Fitted
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line

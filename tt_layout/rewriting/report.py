@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
 from tt_layout.audit.findings import IN_PROGRAM
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.records import dataclass
 from tt_layout.reports.advice_text import (
     change_text,
     fewer_ctas,

@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
@@ -34,6 +34,7 @@ from tt_layout.library.memory import conflicts, swizzle
 from tt_layout.library.pictures import plot
 from tt_layout.mlir.source import SUFFIXES, Source, read_source
 from tt_layout.mlir.wrappers import unwrapped
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 from tt_layout.reports.audit import AuditReport, heading
 from tt_layout.reports.audit_ir import audit_ir, given_values

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -28,6 +27,7 @@ from tt_layout.colour import COLOURS, RESET, colour_step, style
 from tt_layout.errors import LayoutError
 from tt_layout.folding import fold
 from tt_layout.placement import PlacedLayout
+from tt_layout.records import dataclass
 from tt_layout.terminal.options import DisplayOptions
 from tt_layout.views.axes import Axes, Axis
 from tt_layout.views.cell_text import Fields

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.records import dataclass
 from tt_layout.views.box import Box
 from tt_layout.views.selection import LOCATION_FIELDS, Range, Selection, checked_range
 

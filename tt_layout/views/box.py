@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
+from tt_layout.records import dataclass
 from tt_layout.views.cell_text import CellText, Gap, Layer
 from tt_layout.views.selection import Range
 from tt_layout.views.text import Bytes

@@ -12,7 +12,6 @@ ready texts, one per number, because each has fillers where the others write.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -26,6 +25,7 @@ from tt_layout.algebra.arrays import (
     distinct,
     distinct_rows,
 )
+from tt_layout.records import dataclass
 from tt_layout.views.text import (
     FILLER,
     Bytes,

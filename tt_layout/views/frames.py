@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Protocol
 
 import numpy as np
 
+from tt_layout.records import dataclass
 from tt_layout.views.axes import Axes
 from tt_layout.views.box import BLOCK_BYTES, Painter
 from tt_layout.views.cell_text import CellText

@@ -8,12 +8,12 @@ columns that fit follow from the entry and from the `View` that the function ret
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.views.selection import (
     EVERYTHING,
     LOCATION_FIELDS,

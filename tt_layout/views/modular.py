@@ -7,7 +7,6 @@ neighbour: its cell is shorter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.modular_layout import ModularLayout
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.views.axes import Axes, location_axes, tensor_axes
 from tt_layout.views.cell_text import Fields, Gap, Label, Layer
 from tt_layout.views.cells import Cells, Sizes, coordinates

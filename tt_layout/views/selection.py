@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 
 Range = tuple[int, int]
 SLICE = "slice"

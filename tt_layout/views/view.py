@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import Padding
 from tt_layout.enums import MemorySpace
+from tt_layout.records import dataclass
 from tt_layout.views.axes import Axes
 from tt_layout.views.cell_text import Fields
 from tt_layout.views.cells import Cells, Content

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import IO, Any, NamedTuple
 
 from tt_layout import files
@@ -23,6 +23,7 @@ from tt_layout.ir.module import Module
 from tt_layout.kernels.device import device_product
 from tt_layout.kernels.seen import Launch, SeenKernel
 from tt_layout.mlir.source import Source
+from tt_layout.records import dataclass
 from tt_layout.reports.advice_text import first_cure
 from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.formats import format_of_file, is_own

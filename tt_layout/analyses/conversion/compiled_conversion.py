@@ -15,7 +15,6 @@ Source:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -39,6 +38,7 @@ from tt_layout.analyses.shared_memory.access import (
 from tt_layout.analyses.shared_memory.banks import cost
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
+from tt_layout.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,6 @@ Source:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
@@ -34,6 +33,7 @@ from tt_layout.arguments import checks_arguments
 from tt_layout.enums import TextEnum
 from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import DEFAULT_TARGET, Target, find_target
+from tt_layout.records import dataclass
 
 INPUTS = ("register", "lane", "warp", "block")
 MAX_EXCHANGES = 1  # bits that may change between register and lane for shuffles to be chosen

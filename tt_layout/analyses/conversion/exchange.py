@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -34,6 +34,7 @@ from tt_layout.analyses.shared_memory.access import BASE_ALIGNMENT, AccessMap, v
 from tt_layout.analyses.shared_memory.banks import cost
 from tt_layout.analyses.shared_memory.joined_accesses import join_neighbours, pair_up
 from tt_layout.hardware import Target
+from tt_layout.records import dataclass
 
 COUNT_BYTES = 4  # of a number in a histogram
 

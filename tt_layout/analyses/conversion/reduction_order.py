@@ -23,7 +23,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,6 +36,7 @@ from tt_layout.enums import INNER_TREE, UNORDERED
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.mlir.types import element_bits
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ Source:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -35,6 +34,7 @@ from tt_layout.analyses.conversion.sub_groups import (
 from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 

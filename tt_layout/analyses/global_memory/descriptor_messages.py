@@ -23,7 +23,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import gcd, prod
 from operator import or_
@@ -37,6 +36,7 @@ from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 MAX_PIXELS = 1024  # of a box in im2col mode

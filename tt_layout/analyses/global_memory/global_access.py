@@ -12,7 +12,6 @@ its fastest dimension is that of memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
@@ -20,6 +19,7 @@ from tt_layout.analyses.conversion.conversion import memory_bytes, without_repli
 from tt_layout.analyses.layouts.properties import contiguity_per_thread, order_of
 from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 
 SECTOR_BYTES = 32
 LINE_BYTES = 128

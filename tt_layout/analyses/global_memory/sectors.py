@@ -16,7 +16,6 @@ Read next:    `tt_layout.audit.values.evaluator`, which finds the addresses in a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -27,6 +26,7 @@ from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES, SECTOR_BYTES
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 
 Bools = npt.NDArray[np.bool_]
 

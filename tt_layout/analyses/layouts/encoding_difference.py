@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tt_layout.algebra.padding import format_padding
 from tt_layout.analyses.layouts.layout_difference import LayoutDifference, compare
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
+from tt_layout.records import dataclass
 
 LEVELS = ("text", "map", "registers", "lanes", "warps")
 """How equal two layouts may be asked to be; each of the last three up to an order."""

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import xor
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
 from tt_layout.algebra.span import F2Span
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 
 Position = tuple[str, int]
 """An input dimension and one of its bits."""

@@ -8,7 +8,6 @@ takes a few xors, and the others follow, whatever the tensor's size.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
 from tt_layout.algebra.padding import Padding, check_padding, padded
@@ -16,6 +15,7 @@ from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.layouts.layout_difference import place_label
 from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 MAX_HOLDERS = 64  # locations listed by default

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
 from tt_layout.algebra.padding import check_padding, padded_size
@@ -26,6 +25,7 @@ from tt_layout.encodings.base import Shape
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
 from tt_layout.placement import PlacedLayout
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 MAX_PHASE_ROWS = 64  # rows whose phases are listed at most

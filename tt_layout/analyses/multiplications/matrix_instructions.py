@@ -24,7 +24,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -42,6 +41,7 @@ from tt_layout.encodings.tensor_memory import TensorMemory
 from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import element_bits
+from tt_layout.records import dataclass
 
 PTX_TYPES = {
     "f16": "f16",

@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
@@ -36,6 +35,7 @@ from tt_layout.algebra.span import F2Span
 from tt_layout.enums import TextEnum
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
+from tt_layout.records import dataclass
 
 if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints

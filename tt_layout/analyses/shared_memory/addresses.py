@@ -15,7 +15,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, reduce
 from operator import or_
@@ -33,6 +32,7 @@ from tt_layout.analyses.shared_memory.access import (
     Instruction,
 )
 from tt_layout.hardware import Phase, Target
+from tt_layout.records import dataclass
 
 MATRIX_ROWS = 8
 PACKED_BYTES = 4  # of a row of a matrix that one lane gets

@@ -20,7 +20,6 @@ Read next:    `tt_layout.analyses.shared_memory.access`,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -38,6 +37,7 @@ from tt_layout.arguments import checks_arguments
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Phase, Target, find_target
+from tt_layout.records import dataclass
 from tt_layout.safe_text import as_html
 from tt_layout.surface import argument
 from tt_layout.wording import count

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import permutations
 
@@ -27,6 +27,7 @@ from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError, TooLargeError
 from tt_layout.hardware import Target, find_target
+from tt_layout.records import dataclass
 from tt_layout.surface import argument
 
 FAMILIES = ("swizzled", "nvmma", "padded")

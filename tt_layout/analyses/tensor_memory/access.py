@@ -32,13 +32,13 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from math import prod
 from operator import or_
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 
 Cell = tuple[int, int]
 """Row and column of tensor memory."""

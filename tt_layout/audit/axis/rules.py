@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from itertools import accumulate
 from math import gcd
 
@@ -28,6 +27,7 @@ from tt_layout.audit.axis.step import Rule, Step
 from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa import ValueType, integers, value_type
 from tt_layout.ir.ssa.attributes import COMPARISONS, constant_value
+from tt_layout.records import dataclass
 
 PerDimension = Callable[[Step, AxisInfo, AxisInfo, int], int]
 

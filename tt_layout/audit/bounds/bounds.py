@@ -14,7 +14,6 @@ Read next:    `tt_layout.audit.bounds.work`, `tt_layout.hardware.product`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import NamedTuple
 
@@ -34,6 +33,7 @@ from tt_layout.audit.values.unknown import Unknown
 from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.ssa import SsaOperation, Value, ValueType
+from tt_layout.records import dataclass
 
 Grid = tuple[int, ...]
 

@@ -13,7 +13,7 @@ until the access is as wide as it can be.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.lazy import lazy
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 MAX_CURES = 3  # one after the other, of one access

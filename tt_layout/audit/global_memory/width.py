@@ -20,7 +20,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -46,6 +46,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
+from tt_layout.records import dataclass
 from tt_layout.releases import Release
 
 _PACKED = ("f16", "bf16")

@@ -5,8 +5,10 @@ The fields are those of the JSON report, in its order; ``docs/audit.md`` documen
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
+
+from tt_layout.records import dataclass
 
 if TYPE_CHECKING:
     from tt_layout.analyses.conversion.compiled_conversion import CompiledConversion, Transfer

@@ -21,7 +21,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -40,6 +40,7 @@ from tt_layout.ir.data_movements import OPERATIONS, Family
 from tt_layout.ir.names import stated
 from tt_layout.ir.operations import Location
 from tt_layout.ir.types import IRType
+from tt_layout.records import dataclass
 
 if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints

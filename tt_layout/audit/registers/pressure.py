@@ -6,7 +6,7 @@ Read next:    `tt_layout.audit.registers.live_ranges`, `tt_layout.hardware.multi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CompilerTarget
 from tt_layout.kernels.metadata import CODE, KernelMetadata
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 WORD_BITS = 32

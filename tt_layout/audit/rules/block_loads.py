@@ -17,7 +17,6 @@ When it does not pay: an operand that is loaded once, before the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
 from typing import ClassVar
 
@@ -31,6 +30,7 @@ from tt_layout.ir.names import stated
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 PITCH_BYTES, BASE_BYTES = 16, 4

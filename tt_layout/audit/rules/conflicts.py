@@ -21,7 +21,6 @@ When it does not pay: a layout without conflicts for one access may cost another
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
@@ -33,6 +32,7 @@ from tt_layout.audit.operations.turned_operands import stored_transposed, turned
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.records import dataclass
 
 
 @dataclass(frozen=True)

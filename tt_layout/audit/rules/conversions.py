@@ -18,7 +18,6 @@ When it does not pay: the layout of a matrix instruction is given, and a store o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tt_layout.analyses.conversion.conversion import ConversionKind
@@ -29,6 +28,7 @@ from tt_layout.audit.operations.details import ConversionDetails
 from tt_layout.audit.suggestions.advice import Advice, Anchor, Reason
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.ir.operations import layout_of
+from tt_layout.records import dataclass
 
 _ROUTES = {
     ConversionKind.SHARED_MEMORY: ("goes through shared memory", " through shared memory"),

@@ -20,7 +20,6 @@ When it does not pay: a kernel that waits for DRAM is not faster with fewer requ
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
@@ -37,6 +36,7 @@ from tt_layout.audit.suggestions.trial import Exchange
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 

@@ -27,7 +27,6 @@ When it does not pay: what is gained in this access may be lost where the buffer
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
@@ -42,6 +41,7 @@ from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.hardware import BANK_BYTES, DEFAULT_TARGET, find_target
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.mlir.types import element_bits
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 WIDEST_BITS = 8

@@ -17,7 +17,6 @@ When it does not pay: a dump between two passes may break a rule that the next p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
@@ -27,6 +26,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.modules.layouts import LayoutRow, mismatches
 from tt_layout.audit.values.given import PROGRAM_AXES, PROGRAM_COUNTS
 from tt_layout.errors import LayoutError
+from tt_layout.records import dataclass
 from tt_layout.safe_text import shortened
 from tt_layout.wording import count
 

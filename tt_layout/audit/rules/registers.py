@@ -24,7 +24,6 @@ When it does not pay: the number is an estimate from the dump (docs/registers.md
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
@@ -33,6 +32,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.ir.operations import Location
 from tt_layout.ir.short_names import short_layout
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 NAMED = 3

@@ -17,13 +17,13 @@ When it does not pay: a product that is small beside what the kernel loads; wher
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.hardware import Target
+from tt_layout.records import dataclass
 
 
 @dataclass(frozen=True)

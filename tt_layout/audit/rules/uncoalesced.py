@@ -17,13 +17,13 @@ When it does not pay: the rest of a sector may be used by the next access before
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import GlobalDetails
+from tt_layout.records import dataclass
 
 SECTOR_BYTES = 32  # NVIDIA's
 

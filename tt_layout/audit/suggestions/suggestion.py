@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from tt_layout.audit.operations.cost import Cost
@@ -13,6 +12,7 @@ from tt_layout.audit.values.executions import AT_MOST, Executions, assumed_runs
 from tt_layout.audit.values.expressions import PRODUCT, Expression
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
+from tt_layout.records import dataclass
 
 EVERYWHERE = "everywhere"
 FORWARD = "after the conversion"

@@ -10,7 +10,7 @@ Read next:    `tt_layout.audit.time.launch`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
 from math import prod
@@ -54,6 +54,7 @@ from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, in
 from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
+from tt_layout.records import dataclass
 from tt_layout.wording import count, durations
 
 ERROR = 1.4

@@ -14,7 +14,7 @@ Read next:    `tt_layout.audit.time.walk`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from tt_layout.audit.occupancy import occupancy
@@ -26,6 +26,7 @@ from tt_layout.audit.time.walk import Walked, prices, walk
 from tt_layout.hardware import Target
 from tt_layout.hardware.product import Product as Rates
 from tt_layout.hardware.timing import Timing
+from tt_layout.records import dataclass
 
 SMALL_BYTES = 65536
 """What all programs touch at most of what the first-level cache keeps."""

@@ -6,10 +6,11 @@ Read next:    `tt_layout.audit.time.walk`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tt_layout.audit.operations.details import Details
 from tt_layout.ir.traits import Traits, traits_of
+from tt_layout.records import dataclass
 
 Names = tuple[str, ...]
 

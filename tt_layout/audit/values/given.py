@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 from tt_layout.errors import LayoutError
@@ -13,6 +13,7 @@ from tt_layout.ir.ssa import Attribute
 from tt_layout.ir.ssa.attributes import DIVISIBILITY
 from tt_layout.ir.ssa.model import SsaFunction
 from tt_layout.ir.ssa.types import ValueType
+from tt_layout.records import dataclass
 from tt_layout.surface import argument
 
 PROGRAM_AXES = "xyz"

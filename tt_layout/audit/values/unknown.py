@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.values.spread import Spread
 from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.records import dataclass
 
 
 @dataclass(frozen=True)

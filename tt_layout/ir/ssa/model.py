@@ -11,7 +11,7 @@ What a reader has handed out never changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import count
 from typing import Any, NamedTuple, TypeVar, overload
@@ -22,6 +22,7 @@ from tt_layout.ir.ssa.attributes import Attribute
 from tt_layout.ir.ssa.types import ValueType, value_type
 from tt_layout.ir.traits import traits_of
 from tt_layout.ir.types import IRType
+from tt_layout.records import dataclass
 
 MAX_BONES = 1 << 14
 """Operations that are remembered, without names, layouts and places."""

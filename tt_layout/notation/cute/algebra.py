@@ -12,13 +12,13 @@ Sources:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import prod
 from typing import Union
 
 from tt_layout.errors import LayoutError
 from tt_layout.notation.cute.text import NOT_NEGATIVE
+from tt_layout.records import dataclass
 
 Nested = Union[int, "tuple[Nested, ...]"]
 """An integer, or a tuple of such."""

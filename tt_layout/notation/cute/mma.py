@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 from tt_layout.errors import LayoutError
 from tt_layout.notation.cute import algebra
 from tt_layout.notation.cute.algebra import Layout, Tiler, joined
 from tt_layout.notation.cute.values import ThreadValue
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 _BITS = {

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Union
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
@@ -36,6 +35,7 @@ from tt_layout.notation.gluon.text import read_call
 from tt_layout.notation.notation import Notation
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
+from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 WARPS = 4  # of a warp group
