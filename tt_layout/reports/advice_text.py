@@ -1,4 +1,4 @@
-"""Why a finding is there, and what to use instead, as text and as plain data."""
+"""The reason for a finding and its remedy, as text and as plain data."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ _ATOMICS = frozenset(
 
 
 class Remedy(NamedTuple):
-    """Advice on findings alike: a sentence for each question of a reader, or none.
+    """Advice on a group of findings: one sentence for each of a reader's questions, or none.
 
     Attributes:
-        ways: a fix, which ``tt-layout apply`` carries out, or else a change of the program.
-        gain: the cycles that it removes; without a way out, those that it costs, and that there is
-            none.
+        ways: a fix that ``tt-layout apply`` carries out, or else a change of the program.
+        gain: the cycles that it removes; without a remedy, the cycles that the findings cost.
         triton: what a program in Triton can do about the layout.
         why: the operations that make a conversion necessary.
         is_fix: whether ``tt-layout apply`` carries it out.
@@ -53,7 +52,7 @@ class Remedy(NamedTuple):
 
 
 def remedy(adviser: Adviser, group: Sequence[Finding]) -> Remedy:
-    """Return the best thing to do about findings alike."""
+    """Return the best remedy for a group of findings."""
     finding, best = group[0], adviser.best(group[0])
     triton = in_triton(best, adviser.target) if best is not None else ""
     ways = fix_text(best) if best is not None else way_out(finding)
@@ -75,7 +74,7 @@ def first_cure(kernel: Kernel) -> str:
 
 
 def drawback_texts(adviser: Adviser, finding: Finding, suggestion: Suggestion) -> Iterator[str]:
-    """Yield that a multiprocessor holds fewer CTAs, and that the result is refused, too."""
+    """Yield the drawbacks of a fix: fewer CTAs per multiprocessor, a result that is refused."""
     yield from fewer_ctas(*adviser.needs(finding, suggestion))
     refusal = adviser.refusal(finding, suggestion)
     if refusal is not None:
@@ -83,14 +82,14 @@ def drawback_texts(adviser: Adviser, finding: Finding, suggestion: Suggestion) -
 
 
 def fewer_ctas(before: Needs, after: Needs) -> Iterator[str]:
-    """Yield that a multiprocessor holds fewer CTAs after a change, if it does."""
+    """Yield a warning if a multiprocessor holds fewer CTAs after a change."""
     if before.ctas and after.ctas is not None and after.ctas < before.ctas:
         held = count(after.ctas, "CTA")
         yield f"but: a {before.multiprocessor} holds {held} instead of {before.ctas}"
 
 
 def refused_text(refusal: str) -> str:
-    """Return that a kernel is refused with a fix as well."""
+    """Return the warning that the compiler refuses the kernel with the fix, too."""
     return f"but: the result is refused, too: {refusal}"
 
 
@@ -100,13 +99,13 @@ def way_out(finding: Finding) -> str:
 
 
 def no_way_out(finding: Finding) -> str:
-    """Return that there is nothing to do about a finding, and why."""
+    """Return the statement that a finding has no remedy, with the reason where it is known."""
     why = next(filter(None, (element.no_way_out for element in finding.occurrences)), "")
     return f"{NO_FIX}: {why}" if why else NO_FIX
 
 
 def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
-    """Return the cost that is removed from findings alike or, without a way out, their cost."""
+    """Return the cost that a remedy removes from a group of findings; without one, their cost."""
     first = group[0]
     if adviser.best(first) is not None:
         return adviser.gain(group).text("removes")
@@ -124,7 +123,7 @@ def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
 
 
 def fix_text(suggestion: Suggestion, label: str = "fix") -> str:
-    """Return a layout to use, and in place of what."""
+    """Return the layout to use and the layout that it replaces."""
     old, new = short_layout(suggestion.old), suggestion.encoding.written()
     if suggestion.where == EVERYWHERE:
         return f"{label}: replace {old} with {new}"
@@ -133,18 +132,18 @@ def fix_text(suggestion: Suggestion, label: str = "fix") -> str:
 
 
 class DumpArgument(NamedTuple):
-    """A dump as a command line names it, and how it was read.
+    """A dump as a command line names it, and the options it was read with.
 
     Attributes:
         file: with a module or a line, as ``tt-layout apply`` takes it.
-        options: words that give the values, the grid, the GPU and the release of the audit.
+        options: those that set the values, the grid, the GPU and the release of the audit.
     """
 
     file: str
     options: tuple[str, ...] = ()
 
     def command(self, number: int) -> str:
-        """Return the command that carries the fix of a finding out.
+        """Return the command that carries out the fix of a finding.
 
         Example:
             >>> DumpArgument("k.ttgir", ("--value", "K=4096")).command(1)
@@ -157,7 +156,7 @@ class DumpArgument(NamedTuple):
 
 
 def in_triton(suggestion: Suggestion, target: Target | None) -> str:
-    """Return the means of a program in Triton, which names no layouts."""
+    """Return what decides the layout in a Triton program, which cannot name one."""
     knobs = triton_knobs(suggestion, target)
     if knobs is None:
         where = f" for {target.name}" if target is not None else ""
@@ -168,12 +167,12 @@ def in_triton(suggestion: Suggestion, target: Target | None) -> str:
 
 
 def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -> Iterator[str]:
-    """Yield why a finding is there, and what to do about it, with what else that changes.
+    """Yield the reason for a finding, its fixes, and the side effects of each.
 
     Args:
-        adviser: answers for the audit.
+        adviser: the adviser of the audit.
         finding: the finding.
-        is_whole: whether everything is shown: each fix, in Gluon too, and sums over loops.
+        is_whole: whether every fix and the sums over loops are shown.
     """
     yield why_text(adviser, finding)
     suggestions = adviser.suggestions(finding)
@@ -208,7 +207,7 @@ def _details(
 
 
 def time_text(adviser: Adviser, group: Sequence[Finding]) -> str:
-    """Return the times before and after the best fix of findings alike; empty without."""
+    """Return the times before and after the best fix of a group of findings; empty without one."""
     best = adviser.best(group[0])
     text = change_text(adviser.share(group[0], best)) if best is not None else ""
     is_one = best is None or best.where == EVERYWHERE or len(group) == 1
@@ -216,7 +215,7 @@ def time_text(adviser: Adviser, group: Sequence[Finding]) -> str:
 
 
 def change_text(share: Share) -> str:
-    """Return the estimated times before and after a fix, and whether it pays; empty without.
+    """Return the estimated times before and after a fix, and a verdict; empty without an estimate.
 
     Example:
         >>> from tt_layout.audit.shares import TimeChange
@@ -227,7 +226,7 @@ def change_text(share: Share) -> str:
 
 
 def why_text(adviser: Adviser, finding: Finding) -> str:
-    """Return which operations make a conversion necessary; empty of any other finding."""
+    """Return the operations that make a conversion necessary; empty for other kinds of findings."""
     reason = adviser.reason(finding)
     if reason is None:
         return ""
@@ -236,12 +235,12 @@ def why_text(adviser: Adviser, finding: Finding) -> str:
 
 
 def note_text(adviser: Adviser, note: Note, alike: Sequence[Finding]) -> str:
-    """Return why something stays as it is, with the lines of those alike."""
+    """Return why operations are worth keeping, with their lines."""
     return f"{lines([element.line for element in alike])}, {note_message(adviser, note)}"
 
 
 def note_message(adviser: Adviser, note: Note) -> str:
-    """Return why something stays as it is."""
+    """Return why an operation is worth keeping: the cost of the alternative."""
     before, after = note.cycles, note.otherwise
     reason = adviser.reason(note.finding)
     ends = {element.operation for element in reason.consumers} if reason is not None else set()
@@ -253,7 +252,7 @@ def note_message(adviser: Adviser, note: Note) -> str:
 
 
 def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
-    """Return the suggestions that save different numbers of cycles, the first of each."""
+    """Return the first suggestion for each number of cycles saved."""
     first: dict[float, Suggestion] = {}
     for suggestion in suggestions:
         first.setdefault(suggestion.saved, suggestion)
@@ -265,11 +264,11 @@ def _anchors(anchors: Sequence[Anchor]) -> str:
 
 
 def operations_text(operations: Sequence[tuple[str, int]], most: int) -> str:
-    """Return operations with their lines, those of one name together.
+    """Return operations with their lines, grouped by name.
 
     Args:
-        operations: the name of each, and its line.
-        most: how many are named; the others are counted.
+        operations: name and line of each.
+        most: how many are named; the rest are counted.
 
     Example:
         >>> operations_text([("tt.load", 3), ("tt.dot", 5), ("tt.load", 4), ("tt.store", 9)], 3)
@@ -286,8 +285,8 @@ def operations_text(operations: Sequence[tuple[str, int]], most: int) -> str:
 def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ...] | None:
     """Return the parts of a Triton program that set the layout which a suggestion replaces.
 
-    None where no trial on the GPU had the layout; empty where nothing that was tried moved it, or
-    only one side of a conversion is meant.
+    None if no trial on the GPU had the layout; empty if nothing that was tried changed it, or if
+    the suggestion is for one side of a conversion only.
 
     Example:
         >>> from tt_layout.hardware import find_target
@@ -301,7 +300,7 @@ def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ..
 
 
 def _worse_line(worse: Recost) -> str:
-    """Return the costs that a suggestion raises or adds."""
+    """Return a cost that a suggestion raises or adds."""
     times, line = safe(worse.executions.times), worse.operation.line
     if worse.before is None:
         conversion = f"a conversion of {count(-worse.saved, 'cycle')}"
@@ -311,7 +310,7 @@ def _worse_line(worse: Recost) -> str:
 
 
 def gluon(suggestion: Suggestion) -> str | None:
-    """Return the layout of a suggestion as Gluon constructs it; None where it cannot."""
+    """Return the Gluon constructor of a suggestion's layout; None if Gluon has none."""
     from tt_layout.notation.gluon.text import constructor_call
 
     try:
@@ -321,7 +320,7 @@ def gluon(suggestion: Suggestion) -> str | None:
 
 
 def reason_data(adviser: Adviser, finding: Finding) -> dict[str, Any] | None:
-    """Return the anchors of a conversion as plain data; null of any other finding."""
+    """Return the anchors of a conversion as plain data; None for other kinds of findings."""
     reason = adviser.reason(finding)
     if reason is None:
         return None
@@ -371,7 +370,7 @@ def suggestion_data(
 
 
 def share_data(share: Share | None) -> dict[str, Any]:
-    """Return the share of a kernel that something takes, and whether saving it pays."""
+    """Return a share of a kernel's cost as plain data, and whether saving it pays."""
     if share is None:
         return {"share": None, "share_of": None, "verdict": None}
     is_known = share.part is not None

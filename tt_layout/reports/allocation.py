@@ -15,7 +15,7 @@ from tt_layout.wording import count
 
 
 def allocation_lines(audit: Audit) -> Iterator[Line | Fitted]:
-    """Yield a table for each function of a module that has shared memory."""
+    """Yield a table for each function of a module that allocates shared memory."""
     for memory in audit.shared_memory:
         yield Line()
         yield Line(f"shared memory of @{safe(memory.function)}")
@@ -38,7 +38,7 @@ def _cells(allocation: Allocation) -> list[str]:
 
 
 def allocation_text(allocation: Allocation) -> str:
-    """Describe the purpose of a piece of shared memory.
+    """Describe the purpose of a shared-memory allocation.
 
     Example:
         >>> allocation_text(Allocation(AllocationKind.SCRATCH, "tt.reduce", None, 7, 64, 128))
@@ -54,7 +54,7 @@ def allocation_text(allocation: Allocation) -> str:
 
 
 def total_text(memory: SharedMemory) -> str:
-    """Return how much shared memory a function has, in a sentence."""
+    """Return the shared memory of a function in a sentence."""
     if memory.bytes is None:
         total = "unknown: the size of an allocation is"
     else:

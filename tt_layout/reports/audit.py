@@ -1,4 +1,4 @@
-"""The report of ``tt-layout audit``: the faults of a dump's kernels, and tables of what they do."""
+"""The report of ``tt-layout audit``: the findings of a dump's kernels, and their tables."""
 
 from __future__ import annotations
 
@@ -78,20 +78,20 @@ class AuditReport(Printed, Generic[Audits]):
 
     Attributes:
         file: the name of the dump.
-        audits: one for each module, perhaps made as they are asked for.
-        is_whole: whether everything is shown: tables, index and mask types, every finding.
+        audits: one for each module, possibly made on demand.
+        is_whole: whether all tables, index and mask types, and findings are shown.
         has_tables: whether tables are shown below the first screen.
-        histories: of each compilation of a dump of passes, asked for after the audits.
+        histories: one for each compilation in a dump of passes, requested after the audits.
         lists_passes: whether each of their modules has a line of its own.
         hint: the last line, for a reader at a terminal; None for none.
-        brief: many modules that were audited already, in place of audits; None for none.
+        brief: many modules that were already audited, in place of audits; None for none.
         top: how many kernels of many modules are listed; None for all.
-        by_line: whether data movements stand in the order of the text.
+        by_line: whether data movements are in the order of the text.
         program: where the lines of the user's program are found.
-        measured: what Nsight Compute counted; None without it.
-        argument: the dump as a command line names and reads it; None where ``tt-layout apply``
-            takes none.
-        modules: the plain data of modules, made one by one; None where it is made of the audits.
+        measured: counters of Nsight Compute; None without them.
+        argument: the dump as a command line names and reads it; None if ``tt-layout apply`` does
+            not take it.
+        modules: plain data of the modules, made one by one; None if it is made from the audits.
     """
 
     file: str
@@ -110,18 +110,18 @@ class AuditReport(Printed, Generic[Audits]):
     modules: Iterator[dict[str, Any]] | None = None
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether another report says the same."""
+        """Tell whether another report has the same data."""
         if not isinstance(other, AuditReport):
             return NotImplemented
         are_kept = isinstance(self.audits, Sequence) and isinstance(other.audits, Sequence)
         return self is other or (are_kept and self.data() == other.data())
 
     def __hash__(self) -> int:
-        """Number reports, those with equal texts alike."""
+        """Return a hash of the dump's name: equal reports have equal names."""
         return hash(self.file)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Cross processes as the dump and the values: the other side audits it again."""
+        """Pickle the dump and the values; unpickling audits it again."""
         audits = tuple(self.audits)
         lines = tuple(audit.module.line for audit in audits)
         values = audits[0].audited.given
@@ -130,7 +130,7 @@ class AuditReport(Printed, Generic[Audits]):
 
     @property
     def whole(self) -> AuditReport[Audits]:
-        """The report that shows everything: each finding, all tables, index and mask types."""
+        """The report with all findings, tables, and index and mask types."""
         return replace(self, is_whole=True)
 
     def lines(self) -> Iterator[Line | Fitted]:
@@ -153,18 +153,18 @@ class AuditReport(Printed, Generic[Audits]):
 
     @property
     def _shows_each(self) -> bool:
-        """Whether more is asked for than the first screens."""
+        """Whether more than the first screens is shown."""
         shows_more = self.is_whole or self.has_tables or self.lists_passes
         return shows_more or self.measured is not None
 
     def _in_brief(self, modules: ManyModules) -> Iterator[Line | Fitted]:
-        """Yield a line for each kernel of many modules, and the worst modules below."""
+        """Yield a line for each kernel of many modules, then the worst modules."""
         yield from KernelOverview(modules.kernels, (), self.top).lines()
         yield Line()
         yield from self._each(modules.worst)
 
     def _each(self, audits: Iterable[Audit]) -> Iterator[Line | Fitted]:
-        """Yield the lines and tables of modules, an empty line between them."""
+        """Yield the lines and tables of modules, separated by empty lines."""
         waiting = iter(audits)
         first = [*islice(waiting, 2)]
         dump = self.argument
@@ -197,7 +197,7 @@ class AuditReport(Printed, Generic[Audits]):
         return Shares(audit, self.measured.launched() if self.measured is not None else None)
 
     def _module_data(self, audit: Audit) -> dict[str, Any]:
-        """Return one module; with what was measured, where anything was."""
+        """Return one module as plain data, with its measured counters if there are any."""
         audit = explained(audit)
         data = audit_data(audit, self._shares(audit))
         if self.measured is not None:
@@ -208,11 +208,11 @@ class AuditReport(Printed, Generic[Audits]):
 
     @property
     def _hint_lines(self) -> int:
-        """The lines that a hint takes, which a pipe does not have: it says the same otherwise."""
+        """Lines of a terminal's hint, reserved in a pipe, too, so that both print the same."""
         return _height(page_command(self.file))
 
     def _module_lines(self, audit: Audit, dump: DumpArgument | None) -> Iterator[Line | Fitted]:
-        """Yield the lines and tables of one module, which ``tt-layout apply`` takes as a dump."""
+        """Yield the lines and tables of one module."""
         audit = explained(audit)
         adviser = Adviser(audit, self._shares(audit))
         kernels = kernels_of(adviser)
@@ -243,7 +243,7 @@ class AuditReport(Printed, Generic[Audits]):
 
 
 def heading(module: Module, file: str, *notes: str) -> Iterator[Line]:
-    """Yield the lines above a module: where it is, and what is to be said of it first."""
+    """Yield the lines above a module: its location, and notes."""
     of_pass = f", {module.stage} {module.pass_name}" if module.pass_name is not None else ""
     yield Line(safe(f"{file}:{module.line}{of_pass}"))
     if module.choice is not None:
@@ -307,7 +307,7 @@ def _audit_again(
     given: GivenValues,
     known: KernelMetadata,
 ) -> AuditReport:
-    """Return the report of a dump's modules that begin on some lines, in another process."""
+    """Unpickle a report: audit the modules of a dump that begin on the given lines."""
     shared = SharedWork()
     modules = whole_modules(source, None, None, is_partial=True)
     audits = [
@@ -349,7 +349,7 @@ def _key(ir_type: IRType) -> tuple[str, str]:
 
 
 def _is_index(row: LayoutRow, data: set[tuple[str, str]]) -> bool:
-    """Tell whether a type is of pointers, or of numbers that nothing moves."""
+    """Tell whether a type holds pointers, or integers that are never data."""
     if row.error is not None or "!tt.ptr<" in row.type:
         return row.error is None
     element = row.type.partition("<")[2].rpartition(">")[0].partition(" of ")[0].rpartition("x")[2]
@@ -382,7 +382,7 @@ def _layout_cells(row: LayoutRow) -> list[str]:
 
 
 def _use_of(row: LayoutRow) -> str:
-    """Return the type of a row without the word for where it lives, which the layout determines."""
+    """Return the type of a row without ``tensor`` or ``memdesc``, which the layout implies."""
     return safe(row.type.removeprefix("tensor<").removeprefix("memdesc<").removesuffix(">"))
 
 
@@ -426,7 +426,7 @@ def _intensity(audit: Audit, function: str | None) -> Iterator[Fitted]:
 
 
 def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) -> Table:
-    """Return the data movements; in the order of the text those of a loop stand together."""
+    """Return the table of data movements; by line, with a heading above those of each loop."""
     file, places = _places([row.operation.location for row in rows])
     header = ["line", file, "operation", "of", "from -> to", "runs", "cost"]
     wrong = {f.line: "red" if f.is_error else "yellow" for f in audit.findings}
@@ -460,9 +460,9 @@ def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) ->
 
 
 def _places(locations: Sequence[Location | None]) -> tuple[str, list[str]]:
-    """Return the heading of the column of locations, and the locations, without a common file.
+    """Return the heading and the cells of the column of locations.
 
-    Of several files the names alone, while no two are called the same.
+    A file common to all is the heading; several lose their folders where that is unambiguous.
     """
     files = {location.file for location in locations if location is not None}
     if len(files) == 1:
@@ -485,7 +485,7 @@ def _loop_heading(executions: Executions) -> str:
 
 
 def _times(executions: Executions) -> str:
-    """Return how often an operation runs, and where that is so."""
+    """Return how often an operation runs, and in which programs."""
     text, number = executions.text, executions.number
     number = executions.first if number is None else number
     if executions.is_unknown:
@@ -523,7 +523,7 @@ def cost_text(row: MovementRow) -> str:
 
 
 def _ends(operation: Operation) -> str:
-    """Return from where to where something is moved."""
+    """Return the source and the destination of a movement, for a cell."""
     target = short_layout(layout_of(operation.target)).replace(MemorySpace.GLOBAL, "global")
     if operation.group is MovementKind.ALLOCATION:
         return target
@@ -566,7 +566,7 @@ def _multiplication_cells(product: Multiplication, place: str) -> list[str]:
 
 
 def _totals(audit: Audit, function: str | None) -> Table:
-    """Return the cycles of one program by operation, the most first, and their share of all."""
+    """Return the cycles of one program by operation, with their shares, the largest first."""
     totals = audit.totals_of(function)
     cycles = sum(total.cycles for total in totals)
     costed = {

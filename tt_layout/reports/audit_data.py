@@ -93,13 +93,13 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
 
 
 def _numbers(audit: Audit) -> dict[Finding, int]:
-    """Return the number that the report prints before each finding."""
+    """Return the number of each finding in the report."""
     groups = numbered(audit.findings)
     return {finding: number for number, group in groups for finding in group}
 
 
 def _note(note: Note, adviser: Adviser) -> dict[str, Any]:
-    """Return the places that are no findings, since every alternative costs more."""
+    """Return a note: an operation that is worth keeping, since every alternative costs more."""
     return {
         **_finding(note.finding),
         "text": note_text(adviser, note, [note.finding]),
@@ -144,7 +144,7 @@ def _summary(summary: Kernel) -> dict[str, Any]:
 
 
 def _registers(pressure: RegisterPressure | None) -> dict[str, Any]:
-    """Return the registers of a kernel: those compiled where they are known, else the estimate."""
+    """Return the registers of a kernel: compiled if known, else estimated."""
     if pressure is None:
         names = ("per_thread", "low", "high", "limit", "line", "source")
         return {**{f"registers_{name}": None for name in names}, "spilled": None, "spills": None}
@@ -163,7 +163,7 @@ def _registers(pressure: RegisterPressure | None) -> dict[str, Any]:
 
 
 def _bounds(summary: Kernel) -> dict[str, Any] | None:
-    """Return the least times of a launch, or of a program; null where no rates are known."""
+    """Return the lower bounds of a launch or a program; None where no rates are known."""
     pressure = summary.bounds
     if pressure is None:
         return None
@@ -181,7 +181,7 @@ def _bounds(summary: Kernel) -> dict[str, Any] | None:
 
 
 def _wave(wave: Wave | None) -> dict[str, Any] | None:
-    """Return the programs that are assumed without a grid."""
+    """Return the wave of programs that is assumed without a grid."""
     if wave is None:
         return None
     return {

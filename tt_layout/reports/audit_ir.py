@@ -1,4 +1,4 @@
-"""The audit of whatever holds a dump: its text, its file, its modules, a compiled kernel."""
+"""Audits of a dump given as text, file, parsed modules or compiled kernel."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ def audit_ir(
     """Audit the kernels of a dump.
 
     Args:
-        source: MLIR text or the path of a dump (``FILE@3`` means one of its modules; of the
-            passes of a compilation the last before the conversion to LLVM is taken); modules as
-            `tt_layout.parse_ir` returns them; or a compiled kernel: anything with
-            ``asm["ttgir"]``.  Registers and shared memory of a compiled kernel (``n_regs``,
-            ``n_spills``, ``metadata``, its binary), or of the files of one beside the dump, go
-            before what is estimated.
-        values: what arguments of the kernels are, by name; of a pointer its address modulo 512.
-        gpu: the product whose memory, clock and multiprocessors bounds are of, such as ``h100``;
-            by default the first of the dump's chip.
+        source: MLIR text or the path of a dump (``FILE@3`` selects a module; of the passes of a
+            compilation, the last before the conversion to LLVM is taken); modules from
+            `tt_layout.parse_ir`; or a compiled kernel: anything with ``asm["ttgir"]``.  Registers
+            and shared memory of a compiled kernel (``n_regs``, ``n_spills``, ``metadata``, its
+            binary), or of its files beside the dump, replace the estimates.
+        values: kernel arguments by name; for a pointer, its address modulo 512.
+        gpu: the product whose memory, clock and multiprocessors set the bounds, such as ``h100``;
+            by default the first with the dump's chip.
 
     Returns:
         The report: ``str()`` of it is what ``tt-layout audit`` prints, ``whole`` the report with
@@ -41,9 +40,9 @@ def audit_ir(
         report as plain data.
 
     Raises:
-        LayoutError: the dump cannot be read, a value is of an argument that no kernel has, or the
-            GPU is not of the dump's chip.
-        TypeError: the source is nothing of all that.
+        LayoutError: the dump cannot be read, no kernel has an argument of that name, or the GPU
+            does not have the dump's chip.
+        TypeError: the source is none of these.
 
     Example:
         >>> report = audit_ir('''
@@ -61,11 +60,11 @@ def audit_ir(
 def audits_of(
     source: Any, values: Mapping[str, int] | None, gpu: str | None, *, is_judged: bool
 ) -> AuditReport[tuple[Audit, ...]]:
-    """Return what `audit_ir` does; findings are looked for where that is wanted.
+    """Audit the kernels of a dump, with or without findings.
 
     Args:
         source, values, gpu: as for `audit_ir`.
-        is_judged: whether findings are looked for, which takes as long as all the rest.
+        is_judged: whether to look for findings, which takes as long as all the rest.
     """
     modules = _parsed(source)
     if modules is None:
@@ -84,11 +83,11 @@ def audits_of(
 
 
 def given_values(values: Mapping[str, int] | None, gpu: str | None) -> GivenValues | None:
-    """Return the values of arguments and the product that a caller gives; None without any.
+    """Return the argument values and the product of a caller; None without any.
 
     Raises:
-        LayoutError: a value is no integer, or the GPU no product.
-        TypeError: the values are no mapping, or the GPU is no text.
+        LayoutError: a value is not an integer, or the GPU is not a known product.
+        TypeError: the values are not a mapping, or the GPU is not a string.
     """
     expect("values", values, Mapping, type(None))
     expect("gpu", gpu, str, type(None))
@@ -99,7 +98,7 @@ def given_values(values: Mapping[str, int] | None, gpu: str | None) -> GivenValu
 
 
 def _parsed(source: Any) -> list[Module] | None:
-    """Return modules where they are given; None of anything else."""
+    """Return the modules of a module or a sequence of modules; None for anything else."""
     if isinstance(source, Module):
         return [source]
     if not isinstance(source, Sequence) or isinstance(source, str):

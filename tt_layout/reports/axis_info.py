@@ -17,7 +17,7 @@ from tt_layout.reports.report import Line
 
 
 class KnownValue(NamedTuple):
-    """An integer or pointer value of a function, where it is defined, and what is known of it."""
+    """An integer or pointer value of a function, its definition and its AxisInfo."""
 
     line: int
     name: str
@@ -30,14 +30,14 @@ class AxisInfoReport(Printed):
 
     Attributes:
         file: the name of the dump.
-        modules: its modules, perhaps made as they are asked for.
+        modules: its modules, possibly made on demand.
     """
 
     file: str
     modules: Iterable[Module]
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield a line for each value, by function; an empty line between modules."""
+        """Yield a line for each value, grouped by function, with an empty line between modules."""
         for number, module in enumerate(self.modules):
             if number:
                 yield Line()
@@ -65,7 +65,7 @@ class AxisInfoReport(Printed):
 
 
 def known_values(module: Module) -> Iterator[tuple[SsaFunction, list[KnownValue]]]:
-    """Yield the functions of a module with their integer and pointer values, as the text has them.
+    """Yield the functions of a module with their integer and pointer values, in text order.
 
     Example:
         >>> from tt_layout.ir import parse_ir
@@ -86,7 +86,7 @@ def known_values(module: Module) -> Iterator[tuple[SsaFunction, list[KnownValue]
 
 
 def _defined(function: SsaFunction) -> Iterator[tuple[int, Value]]:
-    """Yield the values of a function with the line of what defines them."""
+    """Yield the values of a function with the lines that define them."""
     yield from ((function.line, value) for value in function.arguments)
     for number, block in enumerate(function.body):
         if number:

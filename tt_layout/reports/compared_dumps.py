@@ -1,8 +1,8 @@
-"""The reports of ``--diff`` and ``--baseline``: what dumps, or folders of dumps, do not share.
+"""The reports of ``--diff`` and ``--baseline``: differences between dumps, or folders of dumps.
 
-``--diff`` compares the modules of two dumps or of one; of a dump of passes it says what each pass
-changed, with ``--bits`` whether reductions give the same bits.  ``--baseline`` compares two folders
-kernel by kernel.
+``--diff`` compares the modules of two dumps or of one; for a dump of passes it lists what each
+pass changed; with ``--bits``, whether reductions give the same bits.  ``--baseline`` compares two
+folders kernel by kernel.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ class PassesReport(Printed):
 
     Attributes:
         file: the name of the dump.
-        histories: of each compilation.
-        compare: compares the modules before and after a pass.
+        histories: one for each compilation.
+        compare: function that compares the modules before and after a pass.
         shown: the name of the pass whose details are shown, `ALL`, or None for none.
 
     Raises:
-        LayoutError: no pass of that name is compared.
+        LayoutError: no compared pass has that name.
     """
 
     file: str
@@ -86,7 +86,7 @@ class PassesReport(Printed):
         return not any(True for history in self.histories for _ in history.of_cost)
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield the passes that changed the cost, then the details that are shown."""
+        """Yield the passes that changed the cost, then the requested details."""
         for history in self.histories:
             yield from self._history_lines(history)
         for comparison in map(self.compare, self._details()):
@@ -127,19 +127,19 @@ class PassesReport(Printed):
 
 
 def _plain(name: str | None) -> str:
-    """Return the name of a pass as it is compared."""
+    """Return the name of a pass for comparison: lower case, without the suffix."""
     return (name or "").removesuffix(SUFFIX).lower()
 
 
 def _no_pass(name: str, histories: Sequence[PassHistory]) -> str:
-    """Return why there are no details of a pass, and which passes changed the cost."""
+    """Return the message that no compared pass has the name, and those that changed the cost."""
     changed = dict.fromkeys(str(change.name) for history in histories for change in history.of_cost)
     which = f"; these changed the cost: {', '.join(changed)}" if changed else ""
     return f"no pass {name} is compared{which}"
 
 
 class ComparedBits(NamedTuple):
-    """Two modules, and what is known of the bits of their reductions."""
+    """Two modules, and whether their reductions give the same bits."""
 
     before: NamedModule
     after: NamedModule
@@ -154,11 +154,11 @@ class ReductionBitsReport(Printed):
 
     @property
     def is_same(self) -> bool:
-        """Whether all reductions give the same bits, for certain."""
+        """Whether all reductions are known to give the same bits."""
         return all(comparison.bits.has_same_bits for comparison in self.comparisons)
 
     def lines(self) -> Iterator[Line]:
-        """Yield the lines of every comparison, then what is not compared."""
+        """Yield the lines of every comparison, then a note on what is not compared."""
         for comparison in self.comparisons:
             for sign, side in (("---", comparison.before), ("+++", comparison.after)):
                 yield Line(f"{sign} {next(heading(side.module, side.file)).text}")
@@ -198,7 +198,7 @@ def _where(pair: ReductionPair) -> str:
 
 
 def _why(pair: ReductionPair) -> str:
-    """Return why the bits are others, or may be."""
+    """Return why the bits differ, or may differ."""
     if pair.difference is None:
         return pair.reason
     tree = pair.after.tree
@@ -241,7 +241,7 @@ class Comparing:
 
     Args:
         reading: how dumps are read.
-        watcher: is given the findings that are new; None where they are not asked for.
+        watcher: collects the new findings; None where they are not requested.
     """
 
     def __init__(self, reading: Reading, watcher: Watcher | None = None) -> None:
@@ -252,7 +252,7 @@ class Comparing:
         """Compare two dumps, or the passes or modules of one.
 
         Args:
-            files: one or two.
+            files: one file or two.
             shown: the pass whose details are shown, or `tt_layout.reports.compared_dumps.ALL`.
 
         Raises:
@@ -282,7 +282,7 @@ class Comparing:
         return ComparisonReport([self._compared(before, after) for before, after in pairs])
 
     def bits(self, files: Sequence[str]) -> ReductionBitsReport:
-        """Return whether the reductions of two dumps, or of the modules of one, give the same bits.
+        """Compare the bits of the reductions of two dumps, or of the modules of one.
 
         Raises:
             LayoutError: there are more than two files, or one of a single module.
@@ -304,7 +304,7 @@ class Comparing:
         return compared((before.file, after.file), audits, by)
 
     def _of_passes(self, file: str, runs: Iterable[PassRun], shown: str | None) -> PassesReport:
-        """Return the changes by the passes of a dump."""
+        """Return the report of the changes by each pass of a dump."""
         of_passes = [run for run in runs if len(run.modules) > 1]
         histories = [pass_history(run, self._shared, self._given) for run in of_passes]
         modules = {number: module for run in of_passes for number, module in run.numbered}
@@ -321,7 +321,7 @@ class Comparing:
         return PassesReport(file, histories, compare, shown)
 
     def _watch(self, file: str, before: Audit, after: Audit) -> None:
-        """Keep the findings that an audit has and the one before has not."""
+        """Keep the findings that are new in the later audit."""
         if self._watcher is not None:
             self._watcher.keep(file, after.module.line, fresh(before, after))
 
@@ -331,17 +331,17 @@ class Comparing:
 
 
 def _chosen(modules: Iterable[NamedModule]) -> Iterator[NamedModule]:
-    """Yield the modules of a dump; of each compilation the one that is meant."""
+    """Yield the modules of a dump, one for each compilation."""
     named = {item.module.line: item for item in modules}
     for module in chosen_modules(item.module for item in named.values()):
         yield named[module.line]._replace(module=module)
 
 
 def _paired(read: Sequence[list[NamedModule]]) -> Sequence[Pair]:
-    """Return the modules of two files one by one, or each of one file with the next.
+    """Pair the modules of two files in order, or each module of one file with the next.
 
     Raises:
-        LayoutError: there is one file of one module.
+        LayoutError: there is one file, with a single module.
     """
     if len(read) == 2:
         return _pairs(*(list(_chosen(modules)) for modules in read))
@@ -353,7 +353,7 @@ def _paired(read: Sequence[list[NamedModule]]) -> Sequence[Pair]:
 
 
 def _pairs(before: list[NamedModule], after: list[NamedModule]) -> list[Pair]:
-    """Return the modules one by one where there are equally many, otherwise the last of each."""
+    """Pair modules in order if there are equally many, otherwise the last of each side."""
     return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
 
 
@@ -372,9 +372,9 @@ class KernelChange(NamedTuple):
     """A kernel before and after.
 
     Attributes:
-        before: None of a new one.
-        after: None of one that is gone.
-        tolerance: by how much it may become more expensive, as a share of what it cost.
+        before: None if it is new.
+        after: None if it is gone.
+        tolerance: how much more expensive it may become, as a share of its earlier cost.
     """
 
     before: Kernel | None
@@ -383,14 +383,14 @@ class KernelChange(NamedTuple):
 
     @property
     def kernel(self) -> Kernel:
-        """The kernel as it is now, or as it was."""
+        """The kernel after the change, or before it if it is gone."""
         kernel = self.after if self.after is not None else self.before
         assert kernel is not None
         return kernel
 
     @property
     def difference(self) -> float:
-        """Cycles in one program that it costs more than before; negative where it costs less."""
+        """Change of its cost in cycles in one program; negative where it became cheaper."""
         before, after = (
             end.cycles if end is not None else 0.0 for end in (self.before, self.after)
         )
@@ -398,7 +398,7 @@ class KernelChange(NamedTuple):
 
     @property
     def facts(self) -> tuple[Difference, ...]:
-        """The facts in which it differs; none where it is new, or gone."""
+        """The facts in which it differs; none if it is new or gone."""
         if self.before is None or self.after is None:
             return ()
         return differences(self.before.facts, self.after.facts, self.tolerance)
@@ -427,14 +427,14 @@ Folder = tuple[str, Sequence[Kernel]]
 
 
 def changes_between(before: Folder, after: Folder, tolerance: float) -> tuple[KernelChange, ...]:
-    """Return the verdict on each kernel, the worst first.
+    """Return the change of each kernel, the worst first.
 
-    Kernels of one name are the same where their dumps have one path in both folders; then where
+    Kernels of one name are paired if their dumps have the same path in both folders; the others if
     GPU, warps and arguments are equal, those of equal cost first.
 
     Args:
         before, after: the folders.
-        tolerance: by how much a kernel may become more expensive, as a share.
+        tolerance: how much more expensive a kernel may become, as a share.
     """
     left, right = list(before[1]), list(after[1])
     changes: list[KernelChange] = []
@@ -479,7 +479,7 @@ def _by_cost(kernel: Kernel) -> object:
 def _paired_kernels(
     left: Iterable[Kernel], right: Iterable[Kernel], key: Key
 ) -> Iterator[tuple[Kernel, Kernel]]:
-    """Yield the kernels with equal keys, of several in their order."""
+    """Yield pairs of kernels with equal keys, in order."""
     waiting: Mapping[object, list[Kernel]] = defaultdict(list)
     for kernel in right:
         waiting[key(kernel)].append(kernel)
@@ -500,7 +500,7 @@ class BaselineReport(Printed):
 
     Attributes:
         changes: the worst first.
-        passed_over: the files without an audit, of both folders.
+        passed_over: the files of both folders that have no audit.
     """
 
     changes: tuple[KernelChange, ...]
@@ -527,11 +527,11 @@ class BaselineReport(Printed):
 
     @property
     def different(self) -> list[KernelChange]:
-        """The kernels that are not the same."""
+        """The kernels that changed, are new or are gone."""
         return [change for change in self.changes if change.verdict is not Verdict.SAME]
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield the counts, and a row for each kernel that is not the same."""
+        """Yield the counts, and a row for each kernel that differs."""
         yield Line(self.summary, "red" if self.is_worse else "green")
         if self.different:
             rows = self.cells()
@@ -545,7 +545,7 @@ class BaselineReport(Printed):
             yield Paragraph(f"{safe(skipped.file)} skipped: {safe(skipped.reason)}", indent=2)
 
     def cells(self) -> list[list[str]]:
-        """Return the cells of each kernel that is not the same."""
+        """Return the cells of each kernel that differs."""
         names = names_apart([change.kernel for change in self.different])
         return [_cells(*pair) for pair in zip(self.different, names)]
 
@@ -554,7 +554,7 @@ class BaselineReport(Printed):
         return "kernels"
 
     def summarized(self) -> Summary:
-        """Return the counts, and a row for each kernel that is not the same.
+        """Return the counts, and a row for each kernel that differs.
 
         Example:
             >>> BaselineReport(()).summarized().text
@@ -593,7 +593,7 @@ def _cells(change: KernelChange, name: str) -> list[str]:
 
 
 def _others(change: KernelChange) -> str:
-    """Return the facts besides cycles of data movements in which a kernel differs."""
+    """Return the facts in which a kernel differs, other than cycles of data movements."""
     texts = (
         f"{fact.words} {in_words(fact.before)} -> {in_words(fact.after)}"
         for fact in change.facts
@@ -603,7 +603,7 @@ def _others(change: KernelChange) -> str:
 
 
 def _share(change: KernelChange) -> str:
-    """Return by how much of its cost a kernel changed."""
+    """Return the change of a kernel's cost as a share of it."""
     if change.before is None or change.after is None:
         return "-"
     if change.after.errors > change.before.errors:

@@ -48,7 +48,7 @@ _ALIAS = re.compile(r"#\w+(?![\w.])")
 
 
 class Change(NamedTuple):
-    """A data movement that only one of two modules has, or has at that cost.
+    """A data movement that one of two modules lacks or has at another cost.
 
     Attributes:
         sign: ``-`` or ``+``.
@@ -65,12 +65,12 @@ class Change(NamedTuple):
 
     @property
     def width_bytes(self) -> int | None:
-        """Bytes that an access to global memory moves at once; None for others, or if unknown."""
+        """Bytes per instruction of a global access; None for other movements, or if unknown."""
         return width_bytes(self.row)
 
     @property
     def cycles(self) -> float | None:
-        """Cycles in one program, loops counted as findings count them; None where unknown."""
+        """Cycles in one program, loops counted as in findings; None where unknown."""
         return self.row.cycles
 
 
@@ -78,8 +78,8 @@ class KernelTotal(NamedTuple):
     """Cost of a kernel's data movements in one program, before and after.
 
     Attributes:
-        function: the kernel; None for operations outside of any.
-        before, after: cycles, of the data movements whose cost is known.
+        function: the kernel; None for operations outside any.
+        before, after: cycles of the data movements whose cost is known.
     """
 
     function: str | None
@@ -91,7 +91,7 @@ class KernelDifference(NamedTuple):
     """Facts in which a kernel differs before and after.
 
     Attributes:
-        function: the kernel, as its module calls it; None for what is outside of any.
+        function: name of the kernel; None for operations outside any.
         before, after: the kernel; None where only the other module has it.
         facts: those that differ; none where only one module has the kernel.
     """
@@ -103,12 +103,12 @@ class KernelDifference(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """Whether all facts are those of before."""
+        """Whether no fact differs."""
         return self.before is not None and self.after is not None and not self.facts
 
 
 def width_bytes(row: MovementRow) -> int | None:
-    """Return the bytes that an access to global memory moves at once; None for others."""
+    """Return the bytes per instruction of a global access; None for other movements."""
     if row.cost is None or row.operation.group not in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC):
         return None
     details = row.cost.details
@@ -116,13 +116,12 @@ def width_bytes(row: MovementRow) -> int | None:
 
 
 def changes(before: Audit, after: Audit) -> list[Change]:
-    """Return the data movements that one module has and the other has not.
+    """Return the data movements that only one of two modules has.
 
-    Two are the same if they are in one function, of one name, over one type, from one
-    layout to another, in global memory as wide, and as expensive in one program; where they are
-    does not matter.  Of several equal ones those that come last are the ones added or removed.
-    Those of one kernel and one line of the program are together, and where the cost changes most
-    comes first.
+    Two are equal if function, name, type, both layouts, width of a global access and cost in one
+    program are equal; their lines do not matter.  Of several equal ones, the last are those added
+    or removed.  Changes of one kernel and one line of the program are kept together, and the group
+    whose cost changes most comes first.
     """
     removed = _surplus("-", before.movements, after.movements)
     added = _surplus("+", after.movements, before.movements)
@@ -179,7 +178,7 @@ def _surplus(
 
 
 def _by_cost(changes: Sequence[Change]) -> list[Change]:
-    """Return changes with those of one line of the program together."""
+    """Return changes grouped by line of the program, the largest change of cost first."""
     groups: dict[object, list[Change]] = {}
     for change in changes:
         place = change.operation.location
@@ -212,12 +211,11 @@ class Comparison(NamedTuple):
     """Difference between two modules.
 
     Attributes:
-        changes: data movements of one of them only, those of which the cost changes most first.
-        totals: of each kernel.
-        kernels: each, with the facts in which it differs.
-        aliases: layout aliases that mean something else in the other module, with what they
-            mean before and after.
-        by: the pass that made one of the other; None where no header names it.
+        changes: data movements that only one of them has, the largest change of cost first.
+        totals: one for each kernel.
+        kernels: each kernel, with the facts in which it differs.
+        aliases: layout aliases that differ, with their layouts before and after.
+        by: the pass between the two modules; None where no header names it.
     """
 
     before: NamedModule
@@ -237,7 +235,7 @@ class Comparison(NamedTuple):
 def compared(
     files: tuple[str, str], audits: tuple[Audit, Audit], by: str | None = None
 ) -> Comparison:
-    """Return the comparison of two audits, of files of these names, or around a pass."""
+    """Compare two audits: of two files, or before and after a pass."""
     before, after = audits
     difference = changes(before, after)
     meanings = [{row.layout: row.attribute for row in audit.layouts} for audit in audits]
@@ -270,7 +268,7 @@ class ComparisonReport(Printed):
         return all(comparison.is_same for comparison in self.comparisons)
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield the lines and tables of every comparison, an empty line between them."""
+        """Yield the lines and tables of every comparison, separated by empty lines."""
         for number, comparison in enumerate(self.comparisons):
             if number:
                 yield Line()
@@ -312,7 +310,7 @@ def comparison_lines(comparison: Comparison) -> Iterator[Line | Fitted]:
 
 
 def _same_text(comparison: Comparison) -> str:
-    """List the equal parts: data movements, and the facts that are known of a kernel."""
+    """List what is equal: the data movements, and the known facts of the kernels."""
     facts = [kernel.after.facts for kernel in comparison.kernels if kernel.after is not None]
     words = [
         word
@@ -323,7 +321,7 @@ def _same_text(comparison: Comparison) -> str:
 
 
 def _fact_lines(kernel: KernelDifference) -> Iterator[Line]:
-    """Yield the facts in which a kernel differs, the verdicts last."""
+    """Yield the facts in which a kernel differs, verdicts last."""
     before, after, who = kernel.before, kernel.after, _who(kernel.function)
     if before is None or after is None:
         yield Line(f"{who}: only {'after' if before is None else 'before'}")
@@ -342,7 +340,7 @@ def _who(function: str | None) -> str:
 
 
 def _total_line(total: KernelTotal) -> Line:
-    """Return the cost of a kernel before and after, and which is higher."""
+    """Return the cost of a kernel before and after, and the change."""
     added = total.after - total.before
     numbers = f"{total.before:.0f} cycles before, {total.after:.0f} after"
     word, colour = ("more", "red") if added > 0 else ("fewer", "green")
@@ -382,7 +380,7 @@ def _change_table(differing: Sequence[Change]) -> Table:
 
 
 def _is_in_width(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether something was removed and added again with another width."""
+    """Tell whether a movement was removed and added again with another width."""
     removed, added = ([r[1:6] for r in rows if r[0].startswith(sign)] for sign in "-+")
     return any(cells in added for cells in removed)
 

@@ -33,12 +33,12 @@ MAX_COLLISIONS = 4
 
 @dataclass(frozen=True, repr=False)
 class ConflictsReport(Printed):
-    """Cost of storing a tensor to shared memory and of loading it.
+    """Bank conflicts of storing a tensor to shared memory and of loading it.
 
     Attributes:
         conflicts: both accesses.
-        kinds: those that are shown, of `KINDS`.
-        segments: of a partitioned buffer the partitions that warps reach, step by step.
+        kinds: those of `KINDS` that are shown.
+        segments: for a partitioned buffer, the partitions that warps reach at each step.
     """
 
     conflicts: BankConflicts
@@ -77,10 +77,10 @@ class ConflictsReport(Printed):
 
 
 def target_of(first: Encoding, second: Encoding, tensor: TensorType) -> Target:
-    """Return the GPU that is meant where none is named: one whose warps have as many lanes.
+    """Return the default GPU for a register layout: the usual one with warps of that many lanes.
 
     Raises:
-        LayoutError: they are not a register layout and a shared layout that fit the type.
+        LayoutError: the layouts are not a register layout and a shared layout that fit the type.
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout
@@ -104,11 +104,11 @@ def conflicts_report(
     target: Target,
     kinds: Sequence[str] = KINDS,
 ) -> ConflictsReport:
-    """Return the report of a tensor type, whichever of the layouts is the shared one.
+    """Return the report for a register layout and a shared layout, in either order.
 
     Raises:
-        LayoutError: a layout does not fit the type, and the error points at it; or they are
-            not a register layout and a shared layout, or the target has other warps.
+        LayoutError: a layout does not fit the type, they are not a register layout and a shared
+            layout, or the target has another warp size.
     """
     registers, memory = registers_first(first, second)
     size = element_bytes(tensor)
@@ -120,10 +120,10 @@ def conflicts_report(
 
 
 def element_bytes(tensor: TensorType) -> int:
-    """Return the bytes of an element.
+    """Return the size of an element in bytes.
 
     Raises:
-        LayoutError: the type does not determine them, or they are not a whole number.
+        LayoutError: the type does not determine it, or it is not a whole number.
     """
     bits = tensor.element_bits
     if bits is None or bits % 8:
@@ -134,7 +134,7 @@ def element_bytes(tensor: TensorType) -> int:
 
 
 def segment_lines(steps: Steps) -> Iterator[Line]:
-    """Yield which partition each warp reaches at each step, and whether warps meet in one."""
+    """Yield the partition that each warp reaches at each step, and whether warps share one."""
     if not steps:
         return
     yield Line(SEGMENTS)
@@ -146,13 +146,13 @@ def segment_lines(steps: Steps) -> Iterator[Line]:
 
 
 def access_lines(access: Access) -> Iterator[Line]:
-    """Yield the instructions of an access, their cost, and the lanes that collide."""
+    """Yield the instructions of an access, their cost, and the colliding lanes."""
     yield from cost_lines(access)
     yield from map_lines(access)
 
 
 def cost_lines(access: Access) -> Iterator[Line]:
-    """Yield the instructions of an access, and the cycles that one takes."""
+    """Yield the instructions of an access, and the cycles of one."""
     kind = "store" if access.is_store else "load"
     width = count(access.width_bytes, "byte")
     text = f"{kind}: {access.instructions} x {access.name} per warp, {width} per lane"
@@ -167,7 +167,7 @@ def cost_lines(access: Access) -> Iterator[Line]:
 
 
 def map_lines(access: Access) -> Iterator[Line]:
-    """Yield the lanes that collide and the banks that they touch; nothing without conflicts."""
+    """Yield the colliding lanes and their banks; nothing without conflicts."""
     if not access.extra_wavefronts_per_instruction:
         return
     if access.colliding_bits:
@@ -177,7 +177,7 @@ def map_lines(access: Access) -> Iterator[Line]:
 
 
 def selecting_bits(access: Access) -> str:
-    """Return which bits of the lane, or of the row, lead to a conflict."""
+    """Return the bits of the lane, or of the row, that cause the conflicts."""
     masks = access.colliding_bits
     verb = "changes" if len(masks) == 1 and masks[0].bit_count() == 1 else "change"
     return f"{bits_in_words(masks, _noun(access))} {verb} the word but not the bank"
@@ -201,7 +201,7 @@ def collision_lines(access: Access) -> Iterator[Line]:
 
 
 def picture(access: Access) -> Iterator[Line]:
-    """Yield lines that show which bank each lane of the worst phase touches."""
+    """Yield lines with the bank that each lane of the worst phase touches."""
     lanes, words = access.worst_phase
     banks = access.phase.banks
     busy = {collision.bank for collision in access.collisions}
@@ -217,7 +217,7 @@ def picture(access: Access) -> Iterator[Line]:
 
 
 def evidence(target: Target) -> str:
-    """Describe the evidence of a target's numbers."""
+    """Describe the evidence for a target's numbers."""
     source = "" if target.verified else f" ({target.source})"
     return f"target: {target.name}, {target.title}; {target.standing}{source}"
 

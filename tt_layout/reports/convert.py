@@ -50,13 +50,13 @@ _THROUGH_MEMORY = (ConversionKind.SHARED_MEMORY, ConversionKind.ACROSS_CTAS)
 
 @dataclass(frozen=True, repr=False)
 class TransferReport(Printed):
-    """Cost of a load from shared memory to registers, or of a store.
+    """Cost of a load from shared memory to registers, or of a store to it.
 
-    Until 2.3 such a conversion was a ``convert_layout``; since then it is a ``local_load`` or
-    a ``local_store``.
+    Until Triton 2.3 this was a ``convert_layout``; since then it is a ``local_load`` or a
+    ``local_store``.
 
     Attributes:
-        src, dst: the layouts; one is of registers, the other of shared memory.
+        src, dst: the layouts; one is a register layout, the other a shared layout.
         access: the load or the store.
     """
 
@@ -96,13 +96,13 @@ class ConversionReport(Printed):
 
     Attributes:
         src, dst: the layouts.
-        conversion: its class.
-        cost: the least that it costs; None where the width of an element is not known.
-        scratch: the buffer, for the target; None if none is needed.
-        compiled: the accesses to shared memory that the compiler makes of it, for the target;
-            None where they are not known.
-        target: the GPU; None if no known one has warps of that size.
-        sub_group_step: of Intel's GPUs; None where they have no instructions of their own for it.
+        conversion: its classification.
+        cost: a lower bound; None where the element width is not known.
+        scratch: the scratch buffer on the target; None if none is needed.
+        compiled: the accesses to shared memory that the compiler generates for the target; None
+            where they are not known.
+        target: the GPU; None if no known GPU has warps of that size.
+        sub_group_step: instructions of Intel's GPUs that carry it out; None where there are none.
     """
 
     src: Encoding
@@ -155,13 +155,13 @@ class ConversionReport(Printed):
 
     @property
     def kind(self) -> ConversionKind:
-        """The class of what the target's compiler makes of it."""
+        """Kind of conversion that the target's compiler carries out."""
         step = self.sub_group_step
         return step.kind if step is not None else self.conversion.kind
 
     @property
     def cycle(self) -> str:
-        """Word for a cycle of shared memory on the target."""
+        """The target's term for a cycle of shared memory."""
         return find_target(self.target or DEFAULT_TARGET).cycle
 
     def data(self) -> dict[str, Any]:
@@ -182,7 +182,7 @@ class ConversionReport(Printed):
 
 
 def scratch_text(buffer: Scratch, where: str = "") -> str:
-    """Return the size of a buffer, and how often it is filled and read.
+    """Return the size of a scratch buffer, and how often it is filled and read.
 
     Example:
         >>> scratch_text(Scratch(bytes=2048, rounds=2, store="st.shared", load="ld.shared"))
@@ -195,10 +195,10 @@ def scratch_text(buffer: Scratch, where: str = "") -> str:
 def conversion_report(
     src: Encoding, dst: Encoding, tensor: TensorType, target: str | None = None
 ) -> ConversionReport | TransferReport:
-    """Return the report of converting a tensor type.
+    """Return the report of converting a tensor between two layouts.
 
     Raises:
-        LayoutError: a layout does not fit the type, or the two are not of one kernel.
+        LayoutError: a layout does not fit the type, or they cannot be in one kernel.
     """
     shared = [isinstance(layout, SharedEncoding) for layout in (src, dst)]
     if any(shared) and not all(shared):
@@ -224,7 +224,7 @@ def _transfer_report(
     """Return the report of a load or store of shared memory.
 
     Raises:
-        LayoutError: a layout does not fit the type, or the target has other warps.
+        LayoutError: a layout does not fit the type, or the target has another warp size.
     """
     registers, _ = registers_first(src, dst)
     if target is None:

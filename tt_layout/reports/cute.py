@@ -22,15 +22,15 @@ MAX_CELLS = 1 << 14
 
 @dataclass(frozen=True, repr=False)
 class CuteReport(Printed):
-    """An expression that was worked out.
+    """The result of a CuTe expression.
 
     Attributes:
-        value: what it is.
-        attribute: the layout of Triton that is the same over a type; None where none was asked for.
+        value: the value.
+        attribute: the equal Triton layout over a type; None where none was requested.
         has_table: whether all integers are printed.
 
     Raises:
-        LayoutError: a table was asked for that there is none of, or that is too large.
+        LayoutError: the requested table is too large, or the value has none.
     """
 
     value: Value
@@ -47,7 +47,7 @@ class CuteReport(Printed):
             raise LayoutError(f"a table has at most {MAX_CELLS} integers, got {layout.size}")
 
     def lines(self) -> Iterator[Line]:
-        """Yield the value, its size, and what else was asked for."""
+        """Yield the value, its size, and what else was requested."""
         yield from map(Line, shown(self.value).splitlines())
         layout = layout_of(self.value)
         if layout is not None:
@@ -87,7 +87,7 @@ class CuteReport(Printed):
 
 
 def shown(value: Value) -> str:
-    """Return a value as CuTe writes it.
+    """Format a value as CuTe prints it.
 
     Example:
         >>> shown((4, None)), shown(Layout((4, 8), (8, 1)))
@@ -101,7 +101,7 @@ def shown(value: Value) -> str:
 
 
 def _operands(value: Value) -> dict[str, str] | None:
-    """Return who holds what of A, B and C in a product."""
+    """Return the layouts of A, B and C in a product: thread and value to element."""
     if isinstance(value, Atom):
         return {"A": str(value.a), "B": str(value.b), "C": str(value.c)}
     if not isinstance(value, TiledProduct):
@@ -110,7 +110,7 @@ def _operands(value: Value) -> dict[str, str] | None:
 
 
 def layout_of(value: Value) -> Layout | None:
-    """Return the layout in a value: of a swizzle or a part that which is swizzled, or the part."""
+    """Return the layout inside a composition, part or thread value; None for other values."""
     if isinstance(value, (Composed, Part, ThreadValue)):
         return layout_of(value.layout)
     return value if isinstance(value, Layout) else None

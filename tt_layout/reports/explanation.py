@@ -1,7 +1,8 @@
-"""An operation of a dump in words, for people who do not know its layouts yet.
+"""Explanations of an operation for readers who do not know its layouts yet.
 
-What it does, which layouts its ends have, which uses want which layout, what it costs, and what in
-a program changes that.  Hover texts, pages, agents and ``tt-layout explain`` have the same lines.
+They give its effect, the layouts of its operands and results, the layouts that its uses require,
+its cost, and what in a program changes that.  Hover texts, pages, agents and ``tt-layout
+explain`` share these lines.
 """
 
 from __future__ import annotations
@@ -118,17 +119,17 @@ CONVERTED = "a use that wants another layout than its operand has gets a convers
 
 
 class Explainer:
-    """A module whose operations are explained.
+    """Explainer of a module's operations.
 
     Args:
-        adviser: of the module's audit.
+        adviser: the adviser of the module's audit.
     """
 
     def __init__(self, adviser: Adviser) -> None:
         self._adviser, self._audit = adviser, adviser.audit
 
     def explanation(self, full: FullOperation) -> tuple[str, ...]:
-        """Return an operation in words, a line each."""
+        """Return the lines that explain an operation."""
         line = full.operation.line
         column = full.operation.column
         here = range(line, line + 1)
@@ -159,15 +160,15 @@ class Explainer:
 
     @cached_property
     def _live(self) -> Mapping[int, int]:
-        """The live registers of a thread behind each line with an operation."""
+        """Live registers of a thread after each line with an operation."""
         return live_by_line(self._audit.audited)
 
 
 def _by(items: Iterable[T], key: Callable[[T], K]) -> Mapping[K, list[T]]:
-    found: dict[K, list[T]] = {}
+    grouped: dict[K, list[T]] = {}
     for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found
+        grouped.setdefault(key(item), []).append(item)
+    return grouped
 
 
 def layout_facts(placed: PlacedLayout, row: LayoutRow) -> Iterator[str]:
@@ -192,7 +193,7 @@ def layout_facts(placed: PlacedLayout, row: LayoutRow) -> Iterator[str]:
 
 
 def _does(rows: Sequence[MovementRow], traits: Traits, *, has_product: bool) -> Iterator[str]:
-    """Yield what an operation does; nothing of one whose class says nothing."""
+    """Yield the effect of an operation; nothing if its traits do not determine one."""
     if rows and rows[0].operation.group in MOVEMENTS:
         yield f"it {MOVEMENTS[rows[0].operation.group]}"
         return
@@ -203,7 +204,7 @@ def _does(rows: Sequence[MovementRow], traits: Traits, *, has_product: bool) -> 
 
 
 def _ends(audit: Audit, full: FullOperation) -> Iterator[str]:
-    """Yield the layout of each operand and result, those of one type together."""
+    """Yield the layout of each operand and result, grouped by type."""
     layouts = audit.audited.layouts
     named: dict[tuple[str, str], tuple[IRType, list[str]]] = {}
     for values, verb in ((full.operation.operands, "takes"), (full.operation.results, "gives")):
@@ -228,7 +229,7 @@ def _layout(ir_type: IRType | None) -> str:
 
 
 def _reasons(adviser: Adviser, full: FullOperation, rows: Sequence[MovementRow]) -> Iterator[str]:
-    """Yield where operands in registers get their layouts, and which uses want which."""
+    """Yield where operands in registers get their layouts, and which layouts the uses require."""
     flow, operation = adviser.flow(full.function), full.operation
     if flow is None:
         return
@@ -244,7 +245,7 @@ def _reasons(adviser: Adviser, full: FullOperation, rows: Sequence[MovementRow])
 
 
 def _origin(flow: Flow, value: Value) -> str:
-    """Return where a tensor gets its layout; empty of anything else."""
+    """Return where a tensor gets its layout; empty for other values."""
     ir_type = flow.function.type_of(value)
     if not flow.is_tensor(value) or ir_type is None or ir_type.layout is None:
         return ""
@@ -253,7 +254,7 @@ def _origin(flow: Flow, value: Value) -> str:
 
 
 def _uses(flow: Flow, value: Value) -> str:
-    """Return which uses want a value as it is, and which another layout of it."""
+    """Return the uses that take a value in its layout, and those that convert it."""
     ir_type = flow.function.type_of(value)
     if ir_type is None or ir_type.layout is None:
         return ""
@@ -296,7 +297,7 @@ def _costs(row: MovementRow) -> Iterator[str]:
 
 
 def _ways(adviser: Adviser, finding: Finding) -> Iterator[str]:
-    """Yield what a finding costs, and what to do about it."""
+    """Yield the cost of a finding, and its remedy."""
     yield gain_text(adviser, [finding])
     best = adviser.best(finding)
     if best is None:
@@ -307,7 +308,7 @@ def _ways(adviser: Adviser, finding: Finding) -> Iterator[str]:
 
 
 def _knobs(audit: Audit, full: FullOperation) -> Iterator[str]:
-    """Yield what in a program in Triton moves the layouts of an operation."""
+    """Yield the knobs of a Triton program that change the layouts of an operation."""
     knobs = audit.chip.knobs if audit.chip is not None else None
     if knobs is None:
         return

@@ -1,7 +1,8 @@
-"""The features of a kernel, a row each: what ``docs/features.md`` and the schema say of them.
+"""Table of a kernel's features, for ``docs/features.md`` and the JSON Schema.
 
-A name keeps its meaning as long as `FEATURES_VERSION` is the same: what is counted otherwise gets a
-new version, and programs that learned from the old one see that.  New names may come at any time.
+A name keeps its meaning while `FEATURES_VERSION` is the same: a change of how something is counted
+raises the version, which programs that learned from the old one can check.  New names may be added
+at any time.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ class Feature(NamedTuple):
     """One field of the object of a kernel.
 
     Attributes:
-        name: of the field.
-        kind: of its values, as JSON Schema calls it; they may be null, too.
-        meaning: what it is, with its unit, and when it is null.
-        of: computes it.
+        name: name of the field.
+        kind: JSON Schema type of its values.
+        meaning: description, with the unit and the cases in which it is null.
+        of: function that computes it.
         is_known: whether it is never null.
     """
 
@@ -89,7 +90,7 @@ def _wavefronts(kernel: Kernel) -> float:
 
 
 def _sectors(kernel: Kernel, name: str) -> float:
-    """Return sectors of all accesses of which they are known."""
+    """Return the sum of sectors over the accesses for which they are known."""
     sectors = (_own_sectors(row, name) * kernel.runs(row) for row in kernel.costed(GlobalDetails))
     return sum(sectors)
 
@@ -142,7 +143,7 @@ def _row(name: str, kind: str, path: str, meaning: str, *, is_known: bool = Fals
 
 
 def _total(name: str, kind: str, meaning: str, of: Callable[[Kernel], int | float]) -> Feature:
-    """Return a count or a sum, which every kernel has."""
+    """Return the row of a count or a sum, which is never null."""
     return Feature(name, kind, meaning, of, is_known=True)
 
 

@@ -1,7 +1,7 @@
-"""The features of a kernel as type checkers see them: every kernel has the counts and sums.
+"""Types of a kernel's features for type checkers: counts and sums are never null.
 
-`tt_layout.reports.feature_fields` has what each means; ``tests/reports/test_features.py`` as a
-script writes the fields again.
+`tt_layout.reports.feature_fields` has their meanings; ``tests/reports/test_features.py``, run as a
+script, regenerates the fields.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ Truth = Literal["is_assumed"]
 
 
 class Features(dict[str, Value]):
-    """One flat object of a kernel, whose values have the types of their fields."""
+    """The flat object of a kernel's features, with a type for each field."""
 
     if TYPE_CHECKING:
 

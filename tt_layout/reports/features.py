@@ -1,4 +1,4 @@
-"""The features of kernels: one flat object each, for programs that prune or learn.
+"""Features of kernels as flat objects, for programs that prune or learn.
 
 `tt_layout.reports.feature_fields` has the fields.
 """
@@ -13,17 +13,17 @@ from tt_layout.reports.feature_types import Features
 
 
 def features_of(kernel: Kernel) -> Features:
-    """Return the object of a kernel."""
+    """Return the features of a kernel."""
     return Features((feature.name, _plain(feature.of(kernel))) for feature in fields())
 
 
 def _plain(value: Value) -> Value:
-    """Return a number without a part that says nothing: 4 for 4.0."""
+    """Return a whole float as an integer: 4 for 4.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of an object."""
+    """Return the JSON Schema of a kernel's features."""
     properties: dict[str, Any] = {
         feature.name: {"type": [feature.kind, "null"], "description": feature.meaning}
         for feature in fields()

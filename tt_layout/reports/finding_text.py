@@ -1,6 +1,6 @@
-"""Findings as text: those alike together: where, what is wrong, why, what to do, what it removes.
+"""Findings as text, in groups: location, fault, reason, remedy and gain.
 
-Read next:    `tt_layout.reports.first_screen`.
+Read next: `tt_layout.reports.first_screen`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ MAX_SHOWN = 12  # groups of findings with advice, unless all are asked for
 
 
 class Listed(NamedTuple):
-    """The length of the text on findings alike.
+    """Limits on the text about a group of findings.
 
     Attributes:
-        places: of the program that are listed.
-        lines: of the dump that are listed.
-        message: characters of what is wrong.
+        places: locations of the program that are listed.
+        lines: lines of the dump that are listed.
+        message: characters of the message.
     """
 
     places: int
@@ -52,13 +52,13 @@ def all_findings(
     groups: Sequence[Group],
     dump: DumpArgument | None = None,
 ) -> Iterator[Paragraph]:
-    """Yield findings with all that is known of them.
+    """Yield findings in full.
 
     Args:
-        adviser: answers for the audit.
+        adviser: the adviser of the audit.
         program: where the text of the user's program is found.
         groups: the findings.
-        dump: as ``tt-layout apply`` takes it; None where it takes none.
+        dump: the argument of ``tt-layout apply``; None if it does not take the dump.
     """
     fixed: dict[object, int] = {}
     for number, findings in groups:
@@ -83,7 +83,7 @@ def finding_in_brief(
     listed: Listed,
     dump: DumpArgument | None,
 ) -> tuple[list[Paragraph], list[Paragraph]]:
-    """Return a first screen's text on findings alike, and its additions where there is room."""
+    """Return a first screen's text on a group of findings, and additions for spare room."""
     number, findings = group
     cure = remedy(adviser, findings)
     timed = filter(None, [time_text(adviser, findings)])
@@ -96,7 +96,7 @@ def finding_in_brief(
 
 
 def notes(adviser: Adviser) -> Iterator[Paragraph]:
-    """Yield the places that stay as they are, those alike together."""
+    """Yield the notes on operations that are worth keeping, in groups."""
     notes_by_finding = {member.finding: member for member in adviser.audit.notes}
     for group in grouped([member.finding for member in adviser.audit.notes]):
         text = note_text(adviser, notes_by_finding[group[0]], group)
@@ -109,7 +109,7 @@ def notes(adviser: Adviser) -> Iterator[Paragraph]:
 def what(
     number: int, group: Sequence[Finding], program: ProgramSource, room: Listed = USUAL
 ) -> list[Paragraph]:
-    """Return the places of findings with the program's text, and the fault."""
+    """Return the locations of findings with the program's text, and the fault."""
     first = group[0]
     colour = "red" if first.is_error else "yellow"
     start, indent = f"  {number}. ", len(f"  {number}. ")
@@ -128,6 +128,6 @@ def what(
 
 
 def paragraphs(number: int, texts: Sequence[str]) -> list[Paragraph]:
-    """Return texts behind the number of a finding."""
+    """Return texts as paragraphs that begin with the number of a finding."""
     indent = len(f"  {number}. ")
     return [Paragraph(text, " " * indent, indent + 3) for text in texts if text]

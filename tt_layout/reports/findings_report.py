@@ -1,4 +1,4 @@
-"""The faults of a dump's kernels alone: what ``tt-layout check`` keeps of an audit."""
+"""Summaries and findings of a dump's kernels: what ``tt-layout check`` keeps of an audit."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ class FindingsReport:
                 yield from [Paragraph(f"{kernel.name}: {texts}", "  ", 4)] * bool(texts)
 
     def heads(self) -> Iterator[tuple[str, str]]:
-        """Yield the name of each kernel with what is said of it above its findings."""
+        """Yield the name of each kernel with the texts above its findings."""
         for adviser in self.advisers:
-            for summary in kernels_of(adviser):
-                yield summary.name, "; ".join([*head_texts(summary), *bound_texts(summary)])
+            for kernel in kernels_of(adviser):
+                yield kernel.name, "; ".join([*head_texts(kernel), *bound_texts(kernel)])
 
     def data(self) -> dict[str, Any]:
         """Return summaries and findings as plain data."""
@@ -65,23 +65,23 @@ class FindingsReport:
 
 
 def whole_kernels(
-    found: Sequence[Kernel],
+    kernels: Sequence[Kernel],
     adviser: Adviser,
     program: ProgramSource,
     dump: DumpArgument | None = None,
 ) -> Iterator[Paragraph]:
-    """Yield each kernel of a module: the verdict, all findings, memory and registers; then notes.
+    """Yield the verdict, all findings, memory and registers of each kernel; then the notes.
 
     Args:
-        found: the kernels.
-        adviser: answers for the audit.
+        kernels: the kernels.
+        adviser: the adviser of the audit.
         program: where the text of the user's program is found.
-        dump: as ``tt-layout apply`` takes it; None where it takes none.
+        dump: the argument of ``tt-layout apply``; None if it does not take the dump.
     """
     groups = {group.findings[0]: group for group in numbered(adviser.audit.findings)}
-    for summary in found:
-        yield verdict_paragraph(summary)
-        yield from all_findings(adviser, program, led_by(summary.findings, groups), dump)
-        yield from state(summary)
-        yield from time_paragraphs(summary)
+    for kernel in kernels:
+        yield verdict_paragraph(kernel)
+        yield from all_findings(adviser, program, led_by(kernel.findings, groups), dump)
+        yield from state(kernel)
+        yield from time_paragraphs(kernel)
     yield from notes(adviser)

@@ -35,16 +35,16 @@ from tt_layout.surface import everything
 from tt_layout.wording import count, duration, listed
 
 SHOWN_STEPS = 6
-"""Steps on a critical path that are named, the longest of them."""
+"""Maximum number of steps of a critical path that are named, the longest ones."""
 
 SHOWN_PART = 0.02
-"""Part of the whole below which a term or a step is left out."""
+"""Fraction of the total below which a term or a step is left out."""
 
 SCREEN = 20
-"""Lines that a kernel takes, at most."""
+"""Maximum number of lines for a kernel."""
 
 WIDTH = 80
-"""Characters in which these are counted."""
+"""Width in characters at which these lines are counted."""
 
 MAX_WHO = 72  # characters of a kernel, its GPU and its warps, in short
 MAX_LEFT_OUT = 4  # lines about what is left out
@@ -54,71 +54,71 @@ MAX_TEXT = 150  # characters of a verdict, and of resources, in short
 FEW = Listed(places=1, lines=2, message=240)
 
 _FOLDERS = re.compile(r"[^\s(]*/(?=[^\s/:]+:\d+:\d+)")
-"""What stands before the name of a file of the program."""
+"""The folders before the name of a program file."""
 
 Form = Sequence[Paragraph]
 
 Brief = Callable[[Listed], tuple[list[Paragraph], list[Paragraph]]]
-"""A text on findings alike, and its additions where there is room."""
+"""A text on a group of findings, and additions for spare room."""
 
 
-def summary_colour(summary: Kernel) -> str:
-    """Return the colour of a summary on a terminal."""
-    if summary.errors:
+def kernel_colour(kernel: Kernel) -> str:
+    """Return the colour of a kernel on a terminal."""
+    if kernel.errors:
         return "red"
-    return "yellow" if summary.findings else "green"
+    return "yellow" if kernel.findings else "green"
 
 
-def verdict_paragraph(summary: Kernel) -> Paragraph:
+def verdict_paragraph(kernel: Kernel) -> Paragraph:
     """Return a kernel with its verdict."""
-    text = f"{summary.heading}: {safe(summary.verdict)}"
-    return Paragraph(text, indent=4, colour=summary_colour(summary))
+    text = f"{kernel.heading}: {safe(kernel.verdict)}"
+    return Paragraph(text, indent=4, colour=kernel_colour(kernel))
 
 
-def state(summary: Kernel) -> list[Paragraph]:
+def state(kernel: Kernel) -> list[Paragraph]:
     """Return the lines below the findings of a kernel: its memory and registers."""
-    texts = [summary.memory, resources(summary), summary.untimed]
-    if not summary.findings and not summary.needed:
-        texts.insert(0, summary.absences)
+    texts = [kernel.memory, resources(kernel), kernel.untimed]
+    if not kernel.findings and not kernel.needed:
+        texts.insert(0, kernel.absences)
     return [Paragraph(text, GAP, 2 * len(GAP)) for text in texts if text]
 
 
-def head_texts(summary: Kernel) -> Iterator[str]:
-    """Yield the verdict, what was found, what a multiprocessor holds, why no time is said."""
-    yield safe(summary.verdict)
-    yield summary.counts
-    yield from filter(None, [resources(summary), summary.untimed])
+def head_texts(kernel: Kernel) -> Iterator[str]:
+    """Yield the verdict, the counts of findings, the resources, and why there is no estimate."""
+    yield safe(kernel.verdict)
+    yield kernel.counts
+    yield from filter(None, [resources(kernel), kernel.untimed])
 
 
-def bound_texts(summary: Kernel) -> Iterator[str]:
-    """Yield the cycles of the bound that the verdict names, and the matrix instructions."""
-    bound = summary.bound
+def bound_texts(kernel: Kernel) -> Iterator[str]:
+    """Yield the bound that the verdict names in cycles, and the matrix instructions."""
+    bound = kernel.bound
     if bound is not None:
         yield f"lower bound: {bound.cycles:.0f} cycles of {bound.resource}"
-    if summary.instructions:
-        yield f"matrix instructions: {summary.instructions}"
+    if kernel.instructions:
+        yield f"matrix instructions: {kernel.instructions}"
 
 
-def resources(summary: Kernel, *, is_short: bool = False) -> str:
-    """Return the registers of a kernel, and how many CTAs fit; empty where neither is known."""
-    registers, occupancy = summary.registers, summary.occupancy
+def resources(kernel: Kernel, *, is_short: bool = False) -> str:
+    """Return the registers and the occupancy of a kernel; empty where neither is known."""
+    registers, occupancy = kernel.registers, kernel.occupancy
     texts = [registers_text(registers)] if registers is not None else []
     if occupancy is not None:
         texts.append(occupancy.short if is_short else occupancy.text)
-    texts += filter(None, [_unknown_text(summary)])
+    texts += filter(None, [_unknown_text(kernel)])
     return "; ".join(texts)
 
 
-def _unknown_text(summary: Kernel) -> str:
+def _unknown_text(kernel: Kernel) -> str:
     """Return the facts of a kernel that no source gives for its GPU."""
-    target = summary.chip
+    target = kernel.chip
     if target is None or not target.unknown:
         return ""
     return f"{listed(target.unknown)} not known for {target.name}"
 
 
 def registers_text(pressure: RegisterPressure) -> str:
-    """Return the registers of a thread, and whether some are spilled."""
+    """Return the registers per thread, and the spills."""
     if pressure.usual_limit is not None:
         usual = f"{pressure.usual_limit} registers per lane"
         held = f"tensors take {pressure.live} of {usual}"
@@ -134,29 +134,29 @@ def registers_text(pressure: RegisterPressure) -> str:
 
 
 def time_paragraphs(kernel: Kernel) -> Iterator[Paragraph]:
-    """Yield the terms of a kernel's estimate, and what an iteration of each loop waits for."""
+    """Yield the terms of a kernel's estimate, and the critical path of each loop's iteration."""
     if kernel.untimed or kernel.is_empty or isinstance(kernel.estimate, NoEstimate):
         return
-    found = kernel.estimate
-    shown = [f"{name} {duration(seconds)}" for name, seconds in shown_terms(found)]
+    estimate = kernel.estimate
+    shown = [f"{name} {duration(seconds)}" for name, seconds in shown_terms(estimate)]
     yield paragraph(f"each alone would take: {', '.join(shown)}")
-    walked = found.launch.walked
+    walked = estimate.launch.walked
     for iteration in walked.iterations:
         path = _path_text(iteration.critical, iteration.cycles)
         yield paragraph(f"{iteration_text(iteration)}: {path}")
     if not walked.iterations and walked.critical:
         path = _path_text(walked.critical, walked.cycles)
-        yield paragraph(f"a program takes {found.launch.latency:.0f} cycles: {path}")
+        yield paragraph(f"a program takes {estimate.launch.latency:.0f} cycles: {path}")
 
 
-def shown_terms(found: Estimate) -> list[tuple[str, float]]:
-    """Return the terms of an estimate that are worth a word, the largest first."""
-    terms = sorted(found.terms.items(), key=lambda term: -term[1])
-    return [term for term in terms if term[1] >= SHOWN_PART * found.seconds]
+def shown_terms(estimate: Estimate) -> list[tuple[str, float]]:
+    """Return the terms of an estimate that are large enough to show, the largest first."""
+    terms = sorted(estimate.terms.items(), key=lambda term: -term[1])
+    return [term for term in terms if term[1] >= SHOWN_PART * estimate.seconds]
 
 
 def iteration_text(iteration: Iteration) -> str:
-    """Return the cycles of an iteration, and how often it runs."""
+    """Return the cycles of an iteration, and the number of iterations."""
     loop = f"the loop at line {iteration.loop.line}"
     pace = f"{iteration.cycles:.0f} cycles, {iteration.trips:.4g} times"
     return f"an iteration of {loop} takes {pace}"
@@ -169,7 +169,7 @@ def _path_text(waits: Sequence[Wait], cycles: float) -> str:
 
 
 def _place(wait: Wait) -> str:
-    """Return a step with its line in the dump, and that in the program where it is known."""
+    """Return a step with its line in the dump, and in the program where that is known."""
     step = wait.step
     program = f", {step.source} of the program" if step.source is not None else ""
     return f"{step.name} (line {step.line}{program})"
@@ -181,7 +181,7 @@ def paragraph(text: str) -> Paragraph:
 
 
 class Turn(IntEnum):
-    """When a part takes what room there is."""
+    """Order in which parts take spare room."""
 
     VERDICT = 0
     WORST = 1
@@ -191,13 +191,13 @@ class Turn(IntEnum):
 
 
 class Part:
-    """A part of a screen, whose forms are made as they are asked for: few parts show all.
+    """A part of a screen, with forms that are made on demand, since few are shown.
 
     Args:
-        turn: when it takes room.
+        turn: when it takes spare room.
         forms: the fullest first.
-        least: the form that it has without room; empty where it may be left out.
-        group: the findings that it is about; None of anything else.
+        least: the form without spare room; empty if the part may be left out.
+        group: the findings that it is about; None for other parts.
     """
 
     def __init__(
@@ -210,7 +210,7 @@ class Part:
 
     @property
     def forms(self) -> Iterator[SizedForm]:
-        """Its forms, each made once."""
+        """Forms, each made once."""
         yield from self._made
         for form in self._waiting:
             self._made.append(form)
@@ -218,40 +218,40 @@ class Part:
         yield self.least
 
     def fitting(self, room: int) -> SizedForm:
-        """Return the fullest form that a room has lines for, or the least."""
+        """Return the fullest form that fits a number of lines, or the least."""
         return next((form for form in self.forms if form.height <= room), self.least)
 
 
 class SizedForm:
-    """A form with its height, which is found once."""
+    """A form with its cached height."""
 
     def __init__(self, lines: Form) -> None:
         self.lines = lines
 
     @lazy
     def height(self) -> int:
-        """The lines of a screen that it takes."""
+        """Lines of the screen."""
         return height(self.lines)
 
 
 def first_screen(
-    found: Sequence[Kernel],
+    kernels: Sequence[Kernel],
     adviser: Adviser,
     program: ProgramSource,
     room: int,
     dump: DumpArgument | None = None,
 ) -> Iterator[Paragraph]:
-    """Yield the kernels of a module with the findings that matter, and what is left out.
+    """Yield the kernels of a module with their main findings, and a count of what is left out.
 
     Args:
-        found: the kernels.
-        adviser: answers for the audit.
+        kernels: the kernels.
+        adviser: the adviser of the audit.
         program: where the text of the user's program is found.
-        room: lines of `WIDTH` characters that there are.
-        dump: as ``tt-layout apply`` takes it; None where it takes none.
+        room: lines of `WIDTH` characters on the screen.
+        dump: the argument of ``tt-layout apply``; None if it does not take the dump.
     """
     groups = sorted_groups(adviser)
-    parts = [*_parts(found, groups, adviser, program, dump)]
+    parts = [*_parts(kernels, groups, adviser, program, dump)]
     for reserved in range(MAX_LEFT_OUT + 1):
         chosen = _grown(parts, room - reserved)
         shown = [part for part, form in zip(parts, chosen) if form.lines]
@@ -262,24 +262,24 @@ def first_screen(
     for form in chosen:
         yield from form.lines
     yield from last
-    if not found:
+    if not kernels:
         yield paragraph(EMPTY)
 
 
 def height(form: Form) -> int:
-    """Return the lines that a form takes."""
+    """Return the number of screen lines of a form."""
     return sum(1 for line in form for _ in line.fold(WIDTH))
 
 
 def _taken(chosen: Sequence[SizedForm]) -> int:
-    """Return the lines that forms take together."""
+    """Return the number of screen lines of several forms."""
     return sum(form.height for form in chosen)
 
 
 def _grown(parts: Sequence[Part], room: int) -> list[SizedForm]:
-    """Return the form of each part: as full as there is room for, those of the first turn first.
+    """Return the fullest form of each part that there is room for, parts of the first turn first.
 
-    No finding or note is shown behind one of its turn that has no room.
+    Once a finding or note has no room, none after it of the same turn is shown.
     """
     chosen = [part.least for part in parts]
     room -= _taken(chosen)
@@ -298,7 +298,7 @@ def _grown(parts: Sequence[Part], room: int) -> list[SizedForm]:
 
 
 def _parts(
-    found: Sequence[Kernel],
+    kernels: Sequence[Kernel],
     groups: SortedGroups,
     adviser: Adviser,
     program: ProgramSource,
@@ -306,33 +306,33 @@ def _parts(
 ) -> Iterator[Part]:
     """Yield the parts of a screen in the order of its lines."""
     worst = next(iter(groups.large.values()), None)
-    for summary in found:
-        yield _verdict(summary)
-        for group in led_by(summary.findings, groups.large):
+    for kernel in kernels:
+        yield _verdict(kernel)
+        for group in led_by(kernel.findings, groups.large):
             brief = partial(finding_in_brief, group, adviser, program, dump=dump)
             if group is worst:
                 yield Part(Turn.WORST, _full_forms(brief), _least_form(brief), group)
             else:
                 yield Part(Turn.FINDING, _all_forms(brief), (), group)
-        yield _state(summary)
+        yield _state(kernel)
     yield from (Part(Turn.NOTE, [[note]], ()) for note in notes(adviser))
 
 
-def _verdict(summary: Kernel) -> Part:
-    said, colour = safe(summary.verdict), summary_colour(summary)
+def _verdict(kernel: Kernel) -> Part:
+    said, colour = safe(kernel.verdict), kernel_colour(kernel)
     texts = (
-        f"{summary.heading}: {said}",
-        f"{summary.who}: {said}",
-        f"{shortened(summary.who, MAX_WHO)}: {_short(said)}",
+        f"{kernel.heading}: {said}",
+        f"{kernel.who}: {said}",
+        f"{shortened(kernel.who, MAX_WHO)}: {_short(said)}",
     )
     *forms, least = [[Paragraph(text, indent=4, colour=colour)] for text in texts]
     return Part(Turn.VERDICT, forms, least)
 
 
-def _state(summary: Kernel) -> Part:
+def _state(kernel: Kernel) -> Part:
     """Return the memory and the registers of a kernel."""
-    whole = state(summary)
-    full, brief = resources(summary), resources(summary, is_short=True)
+    whole = state(kernel)
+    full, brief = resources(kernel), resources(kernel, is_short=True)
     texts = (brief if line.text == full else line.text for line in whole)
     short = [line._replace(text=_short(text)) for line, text in zip(whole, texts)]
     return Part(Turn.STATE, [whole], short)
@@ -343,7 +343,7 @@ def _short(text: str) -> str:
 
 
 def _full_forms(brief: Brief) -> Iterator[Form]:
-    """Yield a text on findings with less about them each time, where no word is too long."""
+    """Yield ever shorter texts on a group of findings, except those with too long a word."""
     usual, why = brief(USUAL)
     for form in ([*usual, *why], usual):
         yield from (fitting for fitting in (form, _bare(form)) if not _breaks(fitting))
@@ -355,22 +355,22 @@ def _all_forms(brief: Brief) -> Iterator[Form]:
 
 
 def _least_form(brief: Brief) -> Form:
-    """Return the least about findings: never less than a fix."""
+    """Return the shortest text on a group of findings, which always includes the fix."""
     return _bare(brief(FEW)[0])
 
 
 def _bare(form: Form) -> Form:
-    """Return a form without the folders of the program."""
+    """Return a form without the folders of program files."""
     return [line._replace(text=_FOLDERS.sub("", line.text)) for line in form]
 
 
 def _breaks(form: Form) -> bool:
-    """Tell whether a word of a form is too long for a line."""
+    """Tell whether a word of a form is longer than a line."""
     return any(len(word) > WIDTH - line.indent for line in form for word in line.text.split())
 
 
 def _left_out(groups: SortedGroups, parts: Sequence[Part], shown: Sequence[Part]) -> str:
-    """Return in a line what is left out, by kind; empty where everything is shown."""
+    """Return a line on what is left out, by kind; empty where everything is shown."""
     numbers = {part.group.number for part in shown if part.group is not None}
     left = [group for group in groups.large.values() if group.number not in numbers]
     texts = []
@@ -392,7 +392,7 @@ def _left_out(groups: SortedGroups, parts: Sequence[Part], shown: Sequence[Part]
 
 
 def _kinds(findings: Sequence[Finding]) -> str:
-    """Return how many findings there are of each kind, as far as there is room."""
+    """Return the number of findings of each kind, as far as there is room."""
     kinds = [shortened(kind, MAX_KINDS) for kind in kinds_texts(findings)]
     shown = len(kinds)
     while shown > 1 and len(", ".join(kinds[:shown])) > MAX_KINDS:

@@ -1,4 +1,4 @@
-"""Which GPUs a kernel's shared memory fits, and how deep its rings may be: ``audit --fits``."""
+"""GPUs that a kernel's shared memory fits, and the depth of its buffer rings: ``audit --fits``."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MORE_DEPTHS = 2
 
 @dataclass(frozen=True, repr=False)
 class FitsReport(Printed):
-    """The shared memory of the kernels of a dump beside that of GPUs.
+    """The shared memory of a dump's kernels compared with that of GPUs.
 
     Attributes:
         file: the name of the dump.
-        modules: its modules, perhaps made as they are asked for.
-        known: what is known of the compiled kernel.
+        modules: its modules, possibly made on demand.
+        known: metadata of the compiled kernel.
     """
 
     file: str
@@ -84,7 +84,7 @@ def _lines(fit: KernelFit, known: KernelMetadata) -> Iterator[Line | Table]:
 
 
 def _rings_text(fit: KernelFit, known: KernelMetadata, depth: int) -> str:
-    """Return how deep rings are, and how many stages make them so where that is known."""
+    """Return the depth of rings, and the num_stages that gives it where that is known."""
     text = count(depth, "buffer")
     if known.stages is None or fit.depth is None:
         return text
@@ -97,7 +97,7 @@ def _rings_text(fit: KernelFit, known: KernelMetadata, depth: int) -> str:
 
 
 def fit_text(fit: KernelFit) -> str:
-    """Return in a line how deep the rings of a kernel may be, and which GPUs it does not fit."""
+    """Return a line on the possible depth of rings, and the GPUs that the kernel does not fit."""
     dump_gpu = next((gpu for gpu in fit.gpus if gpu.is_own), None)
     text = f"@{fit.function}: {fit.bytes} bytes of shared memory"
     if dump_gpu is not None and dump_gpu.depth is not None:

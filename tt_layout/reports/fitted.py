@@ -1,4 +1,4 @@
-"""Parts of a report that are folded to the width of a line, at spaces where there are any."""
+"""Parts of a report that are folded to a line width, at spaces where possible."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIGNS = " = ", "[", "-"  # of which one is in each match of `_PARAMETER`
 
 
 class FoldedLine(NamedTuple):
-    """A line that fits, and its colour on a terminal; empty for none."""
+    """A folded line, and its colour on a terminal; empty for none."""
 
     text: str
     colour: str = ""
@@ -39,20 +39,20 @@ class FoldedLine(NamedTuple):
 
 @runtime_checkable
 class Fitted(Protocol):
-    """A part of a report that knows how to fit a width."""
+    """A part of a report that can be folded to a width."""
 
     def fold(self, width: int) -> Iterator[FoldedLine]:
-        """Yield lines of at most so many characters, as far as that can be."""
+        """Yield lines of at most ``width`` characters where possible."""
 
 
 class Paragraph(NamedTuple):
-    """Text, folded behind an indent.
+    """Text, folded with an indent.
 
     Attributes:
         text: on one line.
-        first: what stands before the first line.
-        indent: the characters before every further line.
-        colour: of all of it on a terminal.
+        first: prefix of the first line.
+        indent: number of spaces before every further line.
+        colour: its colour on a terminal.
 
     Example:
         >>> for line in Paragraph("one two three", "- ", 2).fold(9):
@@ -77,16 +77,16 @@ class Paragraph(NamedTuple):
 class Table(NamedTuple):
     """A table whose widest columns are folded at words until it fits.
 
-    Where the words do not fit, columns of dashes go, then those that are spare, and the last
-    columns stand below their rows, with their names.
+    If the words do not fit, columns of dashes are dropped, then the spare columns; then the last
+    columns move below their rows, with their names.
 
     Attributes:
         header: the names of the columns.
-        rows: the cells; a text stands alone on its line.
+        rows: the cells; a string is a line of its own.
         right: the names of the columns that are flush right.
         colours: the number of a row -> its colour on a terminal.
-        has_tail: whether the last column stands below its row where it would be narrow.
-        spare: columns that are left out, the first one first, where there is no room for them.
+        has_tail: whether the last column moves below its row where it would be narrow.
+        spare: columns that may be dropped for want of room, in this order.
 
     Example:
         >>> rows = ["in the loop", ["3", "two words, and more of them"]]
@@ -131,7 +131,7 @@ class Table(NamedTuple):
                 yield from Paragraph(text, " " * indent, indent, colour).fold(width)
 
     def _without_empty(self) -> Table:
-        """Return the table without the columns in which there is nothing but dashes."""
+        """Return the table without the columns that have only dashes."""
         cells = [row for row in self.rows if not isinstance(row, str)]
         names = [
             name
@@ -141,7 +141,7 @@ class Table(NamedTuple):
         return self.without(*names)
 
     def _below(self, width: int) -> int:
-        """Return how many of the last columns stand below their row, for want of room."""
+        """Return the number of last columns that move below their row for want of room."""
         floors = self._floors(width)
         below = 0
         while below + 1 < len(floors) and self._width(floors[: len(floors) - below]) > width:
@@ -151,7 +151,7 @@ class Table(NamedTuple):
         return below
 
     def _tail(self, row: Sequence[str] | str, below: int) -> str:
-        """Return the text below a row: names and cells, of a tail the cell alone."""
+        """Return the text below a row: names and cells; for a tail the cell alone."""
         first = len(self.header) - below
         named = [
             cell if self.has_tail and at == len(self.header) - 1 else f"{self.header[at]} {cell}"
@@ -165,15 +165,15 @@ class Table(NamedTuple):
         return sum(widths) + GAP * len(widths)
 
     def _natural(self) -> list[int]:
-        """Return the widths of the columns where nothing is folded."""
+        """Return the widths of the columns without folding."""
         columns = zip(self.header, *(row for row in self.rows if not isinstance(row, str)))
         return [max(map(len, column)) for column in columns]
 
     def _floors(self, width: int) -> list[int]:
-        """Return the least widths of the columns.
+        """Return the minimum widths of the columns.
 
-        A column keeps room for its longest word, but for words of a third of the line and more,
-        and always for those of its name.
+        A column keeps room for its longest word, except words of a third of the line or more, and
+        always for the words of its name.
         """
         floors = []
         for at, natural in enumerate(self._natural()):
@@ -183,7 +183,7 @@ class Table(NamedTuple):
         return floors
 
     def _widths(self, width: int) -> list[int]:
-        """Return the widths of the columns: the widest are made narrower until all fit."""
+        """Return the widths of the columns, the widest narrowed until all fit."""
         widths, floors = self._natural(), self._floors(width)
         while (excess := self._width(widths) - width) > 0:
             wide = [at for at, size in enumerate(widths) if size > floors[at]]
@@ -198,7 +198,7 @@ class Table(NamedTuple):
         return widths
 
     def _least_tail(self) -> int:
-        """Return how wide the last column must be to stand beside the others."""
+        """Return the minimum width of the last column beside the others."""
         cells = (row[-1] for row in self.rows if not isinstance(row, str))
         widest = max(map(len, cells), default=0)
         return min(widest, max(MIN_TAIL, self._longest_word(-1)))
@@ -218,19 +218,19 @@ class Table(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _form(widths: Sequence[int], are_right: Sequence[bool]) -> str:
-    """Return the format of a line with columns of these widths, flush right or left."""
+    """Return the format string of a line with columns of these widths, flush right or left."""
     flush = ["" if is_right else "-" for is_right in are_right]
     return "".join(f"{' ' * GAP}%{left}{size}s" for left, size in zip(flush, widths))
 
 
 def _wrapped(text: str, width: int, first: str = "", further: str = "") -> list[str]:
-    """Return the lines of a text; words that are longer than a line are broken.
+    """Fold a text into lines; words longer than a line are broken.
 
     Args:
         text: on one line.
-        width: the characters of a line, with what stands before it.
-        first: what stands before the first line.
-        further: what stands before the others.
+        width: characters of a line, prefix included.
+        first: prefix of the first line.
+        further: prefix of the other lines.
     """
     is_plain = text.isprintable()
     if is_plain and len(first) + len(text) <= width:
@@ -247,12 +247,12 @@ def _wrapped(text: str, width: int, first: str = "", further: str = "") -> list[
 
 
 def _at_spaces(text: str, width: int, first: str, further: str) -> list[str]:
-    """Return the lines of a text that is broken at spaces alone; empty where that is not enough.
+    """Fold a text at spaces only; return no lines if a word is too long.
 
-    They are those of `textwrap.wrap`, which looks at each word; here each line takes one search.
+    The lines are those of `textwrap.wrap`, which looks at each word; this takes one search a line.
 
     Args:
-        text: without other white space.
+        text: text whose only white space is spaces.
         width, first, further: as in `_wrapped`.
 
     Example:
@@ -276,7 +276,7 @@ def _at_spaces(text: str, width: int, first: str, further: str) -> list[str]:
 
 
 def _kept_together(text: str, room: int) -> str:
-    """Join what reads as one word: a parameter or an option with its value, a list of numbers.
+    """Join with `_JOINT` what reads as one word: an option and its value, a list of numbers.
 
     Example:
         >>> _kept_together("<{vec = 8, order = [1, 0]}>", 16).split()

@@ -1,4 +1,4 @@
-"""Output format: how what a report offers becomes text, and a file of ours."""
+"""Output formats of reports."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ MARK = "# generator: tt-layout"
 
 
 class Format(ABC):
-    """An output format; a subclass is one by its module in `tt_layout.reports.formats`.
+    """Base of output formats; subclasses are found by their module in `tt_layout.reports.formats`.
 
     Attributes:
         name: what ``--format`` takes, and what its module is called.
-        order: of the formats in help and docs.
-        prints: what it prints, in a few words.
-        needs: what a report has to offer, a protocol of `tt_layout.reports.report`.
-        scope: the reports that offer it, as an error message calls them.
-        ending: of the files that `tt_layout.watch` writes so; None where it writes none.
+        order: its place among the formats in help and docs.
+        prints: its contents in a few words.
+        needs: the protocol of `tt_layout.reports.report` that a report has to follow.
+        scope: the reports that follow it, as an error message calls them.
+        ending: suffix of the files that `tt_layout.watch` writes; None where it writes none.
     """
 
     name: ClassVar[str]
@@ -32,14 +32,14 @@ class Format(ABC):
     @classmethod
     @abstractmethod
     def texts(cls, report: Any) -> Iterator[str]:
-        """Yield the text of a report that offers what the format needs, as it is made."""
+        """Yield the text of a report in chunks."""
 
     @classmethod
     def marked(cls, report: Any) -> str:
-        """Return the text with a mark by which `is_marked` knows it again."""
+        """Return the text with a mark that `is_marked` recognizes."""
         return f"{''.join(cls.texts(report))}{MARK}\n"
 
     @classmethod
     def is_marked(cls, start: bytes, end: bytes) -> bool:
-        """Tell whether a file that begins and ends so was written by `marked`."""
+        """Tell whether a file was written by `marked`, from its start and its end."""
         return end.endswith(f"\n{MARK}\n".encode())

@@ -41,9 +41,9 @@ class InfoReport(Printed, Generic[InfoT]):
 
     Attributes:
         placed: the layout over its type.
-        info: the numbers; which, the memory space says.
-        access: the global access, of a tensor in registers whose width is known.
-        typed: the sizes that the attribute states, and what is distinct of them over the tensor.
+        info: the numbers, whose type depends on the memory space.
+        access: the global access, for a tensor in registers with a known element width.
+        typed: the sizes in the attribute, and how much of each is distinct over the tensor.
     """
 
     placed: PlacedLayout
@@ -135,7 +135,7 @@ def _sizes(values: Sequence[int] | None) -> str:
 
 
 def elements_text(info: LayoutInfo) -> str:
-    """Return how many elements a thread has, and in how many bytes."""
+    """Return the number of elements of a thread, and their size in bytes."""
     text = f"{info.registers}"
     if info.unique_registers < info.registers:
         text += f", {info.unique_registers} of them distinct"
@@ -144,13 +144,13 @@ def elements_text(info: LayoutInfo) -> str:
 
 
 def replicated_text(info: LayoutInfo) -> str:
-    """Return which inputs repeat elements, and how often."""
+    """Return the replication of elements by each input."""
     repeats = [f"{name}s x {times}" for name, times in info.replication.items() if times > 1]
     return ", ".join(repeats) or "none"
 
 
 def size_text(info: SharedInfo) -> str:
-    """Return how large a buffer in shared memory is, with its padding."""
+    """Return the size of a buffer in shared memory, padding included."""
     elements = count(info.padded_elements, "element")
     return elements if info.bytes is None else f"{count(info.bytes, 'byte')} ({elements})"
 
@@ -167,7 +167,7 @@ def _typed_data(size: TypedSize) -> dict[str, Any]:
 
 
 def typed_text(size: TypedSize, info: LayoutInfo) -> str:
-    """Return a stated size, what of it is distinct over the tensor, and why.
+    """Return a size in the attribute, how much of it is distinct over the tensor, and why.
 
     Example:
         >>> import tt_layout
@@ -197,7 +197,7 @@ def _reason(place: str, d: int, size: TypedSize, info: LayoutInfo) -> str:
 
 
 def _order_text(info: LayoutInfo, encoding: Encoding) -> str:
-    """Return the orders of registers, lanes and warps, and what is typed where it differs."""
+    """Return the orders of registers, lanes and warps, and the attribute's order if it differs."""
     others = f"lanes {list(info.thread_order)}, warps {list(info.warp_order)}"
     typed = getattr(encoding, "order", info.order)
     if tuple(typed) == info.order:

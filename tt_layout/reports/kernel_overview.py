@@ -1,4 +1,4 @@
-"""Many dumps: a line for each of their kernels, the worst first, and the files passed over."""
+"""Overview of many dumps: a line for each kernel, the worst first, and the files passed over."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class KernelOverview:
         kernels: sorted.
         passed_over: the files without an audit.
         top: how many kernels are listed as text; None for all.
-        screen: lines of a terminal, which the text fills at most: those of the worst kernels, and
-            how many others there are; None for no bound.
+        screen: lines of a terminal, to which the text is cut after the worst kernels, with a count
+            of the others; None for no limit.
     """
 
     kernels: Sequence[Kernel]
@@ -63,7 +63,7 @@ class KernelOverview:
             yield Paragraph(f"{safe(passed.file)} skipped: {safe(passed.reason)}", indent=2)
 
     def _listed(self, shown: Sequence[Kernel], names: Sequence[str]) -> Iterator[Line | Fitted]:
-        """Yield a line for each of some kernels, and how many there are besides."""
+        """Yield a line for each of some kernels, and a count of the others."""
         if shown:
             rows = [_cells(*passed) for passed in zip(shown, names)]
             colours = {
@@ -94,7 +94,7 @@ class KernelOverview:
             yield Line(left_out + ": --top shows more" * is_command_line())
 
     def on_screen(self, number: int) -> Iterator[Line | Fitted]:
-        """Yield lines of so many of the kernels with findings, and what there is besides."""
+        """Yield lines for a number of kernels with findings, and counts of the others."""
         with_findings = [kernel for kernel in self.kernels if kernel.finding_lines]
         yield from self._listed(with_findings[:number], [*map(_name, with_findings[:number])])
         left, clean = len(with_findings) - number, len(self.kernels) - len(with_findings)
@@ -119,13 +119,13 @@ class KernelOverview:
 
 
 class EachKernel:
-    """Kernels of dumps one by one, audited in this process and let go when the next is asked for.
+    """Kernels of dumps, audited one by one in this process; none is kept.
 
     Args:
-        names: of dumps, and of folders with dumps.
+        names: names of dumps, and of folders with dumps.
         reading: how dumps are read.
-        watcher: is given the findings.
-        tell: takes a sentence on what is skipped, and on what has no layouts yet.
+        watcher: collects the findings.
+        tell: takes sentences on files that are skipped, or have no layouts yet.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class EachKernel:
         """Yield the kernels of every dump; one that cannot be read is skipped.
 
         Raises:
-            LayoutError: none can be read, or a value is given for an argument of no kernel.
+            LayoutError: none can be read, or no kernel has an argument that a value is given for.
         """
         auditor, unread = Auditor(self._reading), 0
         for file in self._files:
@@ -162,10 +162,10 @@ class EachKernel:
 
 
 class Screenful(NamedTuple):
-    """As many of the worst kernels as a screen has room for.
+    """An overview cut to the worst kernels that a screen has room for.
 
     Attributes:
-        overview: of all kernels; it says how many lines a screen has.
+        overview: overview of all kernels, with the number of lines of the screen.
     """
 
     overview: KernelOverview
@@ -195,16 +195,16 @@ def _name(kernel: Kernel) -> str:
 
 
 def names_apart(kernels: Sequence[Kernel]) -> list[str]:
-    """Return the names of kernels, of those of one name with what differs.
+    """Return the names of kernels; equal names get what differs between the kernels.
 
-    These are options, then registers and shared memory where options leave some alike.
+    That is their options, then registers and shared memory where the options are equal.
     """
     names = [*map(_name, kernels)]
-    for words in (lambda passed: passed.config, _taken):
-        alike: dict[str, list[int]] = {}
+    for words in (lambda passed: passed.config, _resource_options):
+        by_name: dict[str, list[int]] = {}
         for at, name in enumerate(names):
-            alike.setdefault(name, []).append(at)
-        for group in alike.values():
+            by_name.setdefault(name, []).append(at)
+        for group in by_name.values():
             values = [words(kernels[at]) for at in group]
             differing = _differing(values)
             for at, constants in zip(group, values):
@@ -214,13 +214,13 @@ def names_apart(kernels: Sequence[Kernel]) -> list[str]:
     return names
 
 
-def _taken(kernel: Kernel) -> dict[str, str]:
+def _resource_options(kernel: Kernel) -> dict[str, str]:
     facts = kernel.facts
     return {"registers": str(facts.registers), "shared": str(facts.shared_bytes)}
 
 
 def _differing(values: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return the first names whose values are not the same for all."""
+    """Return the first names whose values differ."""
     names = dict.fromkeys(name for passed in values for name in passed)
     differing = (name for name in names if len({passed.get(name) for passed in values}) > 1)
     return [*islice(differing, MAX_OPTIONS)]
@@ -241,12 +241,12 @@ def _cells(kernel: Kernel, name: str) -> list[str]:
 
 
 def _verdict(kernel: Kernel) -> str | None:
-    """Return the verdict on a kernel; None where it was not asked for, which would take long."""
+    """Return the verdict on a kernel; None if it was not computed, which would take long."""
     return _settled(kernel, "verdict")
 
 
 def _settled(kernel: Kernel, name: str) -> str | None:
-    """Return a text that a settled kernel holds; None where it was not asked for."""
+    """Return a stored text of a settled kernel; None if it was not computed."""
     return vars(kernel).get(name)
 
 

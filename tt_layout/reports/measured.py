@@ -26,7 +26,7 @@ MAX_NUMBERS = 4  # launches that are named
 
 
 class Measurements:
-    """Measurements of a page of Nsight Compute.
+    """Measurements in a page of Nsight Compute.
 
     Attributes:
         file: its name.
@@ -37,7 +37,7 @@ class Measurements:
         """Read a page.
 
         Raises:
-            LayoutError: it is not one, or has nothing that could be compared.
+            LayoutError: it is not such a page, or has nothing to compare.
         """
         self.file = source.name
         self.launches: Sequence[Launch] = read_launches(source)
@@ -47,7 +47,7 @@ class Measurements:
         return list(compared_launches(audit, self.launches))
 
     def launched(self) -> dict[str, Launched]:
-        """Return how long the shortest launch of each kernel took, where that was measured."""
+        """Return the duration of the shortest launch of each kernel, where it was measured."""
         shortest: dict[str, Launched] = {}
         for launch in self.launches:
             previous = shortest.get(launch.kernel)
@@ -59,7 +59,7 @@ class Measurements:
         """Yield audits, remembering each.
 
         Raises:
-            LayoutError: in the end, none of their kernels was measured.
+            LayoutError: none of their kernels was measured.
         """
         functions: dict[str, None] = {}
         for audit in audits:
@@ -189,5 +189,5 @@ def _counter_data(counter: ComparedCounter) -> dict[str, Any]:
 
 
 def _plain(number: float | None) -> float | None:
-    """Return a count as an integer, where it is one."""
+    """Return a whole count as an integer."""
     return int(number) if number is not None and number == int(number) else number

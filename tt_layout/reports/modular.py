@@ -1,4 +1,4 @@
-"""Reports of layouts over sizes that are no powers of two: their numbers, and conversions."""
+"""Reports of layouts over sizes that are not all powers of two: properties and conversions."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _MEANINGS = {
 
 
 def modular_of(placed: PlacedLayout) -> ModularLayout:
-    """Return the layout of a placed one over sizes of which one is no power of two.
+    """Return the layout of a placed one over sizes that are not all powers of two.
 
     Raises:
-        LayoutError: it is over powers of two.
+        LayoutError: all sizes are powers of two.
     """
     if not isinstance(placed.layout, ModularLayout):
         raise LayoutError("all sizes are powers of two")
@@ -48,7 +48,7 @@ def modular_of(placed: PlacedLayout) -> ModularLayout:
 
 @dataclass(frozen=True, repr=False)
 class ModularInfo(Printed):
-    """The properties of a layout over sizes that are no powers of two.
+    """The properties of a layout over sizes that are not all powers of two.
 
     Attributes:
         placed: the layout over its type.
@@ -58,7 +58,7 @@ class ModularInfo(Printed):
 
     @property
     def copies(self) -> dict[int, int]:
-        """How many elements there are with each number of holders, ascending."""
+        """Number of holders -> number of elements that have so many, ascending."""
         layout = modular_of(self.placed)
         total = int(np.prod([size for _, size in layout.out_sizes]))
         holders, elements = np.unique(
@@ -101,13 +101,13 @@ class ModularInfo(Printed):
 
 @dataclass(frozen=True, repr=False)
 class ModularConversion(Printed):
-    """Conversion between two layouts over sizes that are no powers of two.
+    """Conversion between two layouts over sizes that are not all powers of two.
 
     Attributes:
         src, dst: the layouts.
-        kind: what it takes at least.
-        scratch_bytes: of the buffer, at most; None where none is needed or the width of an element
-            is not known.
+        kind: the least kind of conversion that suffices.
+        scratch_bytes: upper bound on the size of the buffer; None if none is needed or the element
+            width is not known.
     """
 
     src: Encoding
@@ -136,10 +136,10 @@ class ModularConversion(Printed):
 
 
 def modular_conversion(src: Encoding, dst: Encoding, tensor: TensorType) -> ModularConversion:
-    """Return the report of converting a tensor whose sizes are no powers of two.
+    """Return the report of converting a tensor with sizes that are not all powers of two.
 
     Raises:
-        LayoutError: a layout does not fit the type, or the two are not of one kernel.
+        LayoutError: a layout does not fit the type, or they cannot be in one kernel.
     """
     before, after = (modular_of(place(layout, tensor)) for layout in (src, dst))
     kind = classify_modular(before, after)
@@ -167,7 +167,7 @@ def conversion_over_any_sizes(
     """Return the report of converting a tensor type of any sizes.
 
     Raises:
-        LayoutError: a layout does not fit the type, or the two are not of one kernel.
+        LayoutError: a layout does not fit the type, or they cannot be in one kernel.
     """
     if all(map(is_power_of_two, tensor.shape)):
         return conversion_report(src, dst, tensor, target)

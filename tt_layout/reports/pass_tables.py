@@ -16,7 +16,7 @@ def module_lines(history: PassHistory, *, is_whole: bool = False) -> Iterator[Li
     """Yield a line for each module; neighbours with the same cost share one.
 
     Args:
-        history: of a compilation.
+        history: the history of a compilation.
         is_whole: whether every module has a line of its own.
     """
     rows = []
@@ -40,7 +40,7 @@ def cycles(cost: PassCost) -> str:
 
 
 def change_table(changes: Sequence[PassChange]) -> Table:
-    """Return a line for each pass that changed the cost."""
+    """Return a table with a row for each pass that changed the cost."""
     rows = [
         [
             str(change.before.line),

@@ -1,4 +1,4 @@
-"""How a report shows itself: in Python as text, in short as a value, in a notebook as HTML."""
+"""Base of reports: text in Python, a short repr, HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ MAX_REPR = 80
 
 
 class Printed:
-    """A report as Python shows it: whole as text, in short as a value, as HTML in a notebook."""
+    """Base of reports: the whole text as ``str()``, a short repr, HTML in a notebook."""
 
     def __str__(self) -> str:
-        """Return the output of the command, without its last line end."""
+        """Return the output of the command, without its last newline."""
         return plain_text(self._report).removesuffix("\n")
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Lines of the user's program, which a dump names as locations."""
+"""Lines of the user's program, found by the locations in a dump."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ ENDING = ".py"
 
 
 class ProgramSource(NamedTuple):
-    """The places of the user's source files.
+    """The user's source files.
 
-    A dump of somebody else may name any file of this machine: what is read is bounded by
-    ``within`` wherever the text goes on to others.
+    A dump from elsewhere may name any file of this machine: wherever the text is passed on to
+    others, ``within`` bounds what is read.
 
     Attributes:
-        folder: a folder in which a file is looked for by the end of its path, and which it does
-            not leave.  Without one only absolute paths are read, as the dump has them.
-        programs: texts that came with the dump, which go before files.
-        within: folders below one of which a file must be, once links are followed; None for
+        folder: a folder in which files are found by the end of their path, and only there.
+            Without one only absolute paths are read, as the dump has them.
+        programs: texts that came with the dump, which take precedence over files.
+        within: folders; a file must be below one of them once links are followed; None for
             anywhere.
     """
 
@@ -38,7 +38,7 @@ class ProgramSource(NamedTuple):
     within: tuple[str, ...] | None = None
 
     def line(self, location: Location | None) -> str | None:
-        """Return the text of a line; None where there is no such file of Python.
+        """Return the text of a line; None where there is no such Python file.
 
         Example:
             >>> ProgramSource().line(Location("nowhere.py", 3, 1)) is None
@@ -53,9 +53,9 @@ class ProgramSource(NamedTuple):
         return shortened(safe(lines[at].strip()), MAX_LINE) or None
 
     def lines(self, file: str) -> tuple[int, tuple[str, ...]]:
-        """Return the lines of a file of Python, with their ends, and the number of the first.
+        """Return the lines of a Python file, with their ends, and the number of the first.
 
-        There are none where there is no such file, or none that may be read.
+        There are none if there is no such file, or it may not be read.
 
         Example:
             >>> ProgramSource(programs=(ProgramText("a.py", 7, "x = 1"),)).lines("a.py")
@@ -70,7 +70,7 @@ class ProgramSource(NamedTuple):
         return 1, _lines(path) if path is not None else ()
 
     def path(self, file: str) -> str | None:
-        """Return the file that a location means; None where there is none that may be read."""
+        """Return the file of a location; None if there is none that may be read."""
         within = self.within
         if self.folder is None:
             return file if os.path.isabs(file) and _is_within(file, within) else None
@@ -91,7 +91,7 @@ ANYWHERE = ProgramSource()
 
 
 def near(dump: str | None) -> ProgramSource:
-    """Return the files below the working directory, and below the folder of a dump if it has one.
+    """Return the source files below the working directory, and below the folder of a dump if any.
 
     Example:
         >>> near("kernels/a.ttgir").path("/elsewhere/a.py") is None
@@ -104,7 +104,7 @@ def near(dump: str | None) -> ProgramSource:
 
 
 def _is_within(path: str, folders: tuple[str, ...] | None) -> bool:
-    """Tell whether a file, once links are followed, is one of Python below one of the folders."""
+    """Tell whether a file, once links are followed, is a Python file below one of the folders."""
     if folders is None:
         return True
     try:
@@ -116,7 +116,7 @@ def _is_within(path: str, folders: tuple[str, ...] | None) -> bool:
 
 @lru_cache(maxsize=64)
 def _lines(path: str) -> tuple[str, ...]:
-    """Return the lines of a regular file of reasonable size; none of anything else."""
+    """Return the lines of a regular file of reasonable size; none for anything else."""
     try:
         text = read_bytes(path, MAX_BYTES).decode(errors="replace")
     except LayoutError:

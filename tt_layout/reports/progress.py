@@ -1,4 +1,4 @@
-"""Progress bars on standard error, for what takes long at a terminal."""
+"""Progress bars on standard error, for long work at a terminal."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ PATIENCE = 1.0  # seconds that pass before a terminal is shown how far something
 
 
 class Watch(Protocol):
-    """Function that passes items on, and may show their progress."""
+    """Function that passes items through, and may show their progress."""
 
     def __call__(self, items: Collection[_Item]) -> Iterable[_Item]:
         """Yield the items."""
 
 
 def unwatched(items: Collection[_Item]) -> Iterable[_Item]:
-    """Return items as they are: in a library nobody looks at a terminal."""
+    """Return items unchanged: a library shows no progress."""
     return items
 
 
 def watched(items: Collection[_Item]) -> Iterator[_Item]:
-    """Yield items; a terminal shows how many are done, once they have taken a second."""
+    """Yield items; after a second, show on a terminal how many are done."""
     return counted(items, len(items))
 
 
 def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
-    """Yield so many items; a terminal shows how many are done, once they have taken a second."""
+    """Yield ``total`` items; after a second, show on a terminal how many are done."""
     if not sys.stderr.isatty():
         yield from items
         return
@@ -48,12 +48,12 @@ def counted(items: Iterable[_Item], total: int) -> Iterator[_Item]:
 
 @contextmanager
 def shown_from(least: int, column: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Give what takes how much of a total is done; of a large one a terminal shows it.
+    """Give a function that takes the progress; a terminal shows it if the total is large.
 
     Args:
         least: the smallest total that is shown.
-        column: as `progress_bar` takes it.
-        total: what there is to do.
+        column: as for `progress_bar`.
+        total: the amount of work.
     """
     if total < least or not sys.stderr.isatty():
         yield lambda done: None
@@ -71,12 +71,12 @@ dumps_shown = partial(shown_from, 24, "MofNCompleteColumn")
 
 @contextmanager
 def progress_bar(total: int, column: str, **options: bool) -> Iterator[Callable[[int], None]]:
-    """Show how far something is; what is given takes how much is done by now.
+    """Show a progress bar; give a function that takes the amount done so far.
 
     Args:
-        total: what there is to do.
-        column: the class of `rich.progress` that shows what is done.
-        options: of that class.
+        total: the amount of work.
+        column: the class of `rich.progress` that shows the amount done.
+        options: arguments of that class.
     """
     from rich import progress
     from rich.console import Console

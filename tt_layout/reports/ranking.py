@@ -29,11 +29,11 @@ class Configuration(NamedTuple):
     Attributes:
         file: the dump.
         function: the kernel; None for what is in none.
-        warps: of a CTA.
-        registers: of a thread; None where the GPU is not known.
-        shared_bytes: of a CTA.
-        arguments: of the kernels of its module.
-        estimate: of its launch, or why there is none.
+        warps: warps per CTA.
+        registers: registers per thread; None where the GPU is not known.
+        shared_bytes: shared memory per CTA.
+        arguments: arguments of the kernels of its module.
+        estimate: estimate of its launch, or the reason why there is none.
     """
 
     file: str
@@ -67,10 +67,10 @@ class Configuration(NamedTuple):
 def configurations_by(
     reading: Reading,
 ) -> Callable[[str], list[Configuration] | PassedOver]:
-    """Return what reads the configurations of dumps one by one, with what it knows of earlier ones.
+    """Return a function that reads the configurations of a dump, and shares work between dumps.
 
-    It returns those of a file, or why there are none.  In a log of tritonparse launches give values
-    and grids.
+    It returns those of a file, or the reason why there are none.  In a log of tritonparse, values
+    and grids come from the launches.
 
     Args:
         reading: how dumps are read.
@@ -93,10 +93,10 @@ class Ranking:
 
     Attributes:
         rows: the fastest first.
-        without: kernels of which there is no estimate, and why.
-        has_grid: whether the grid is known; else as many programs are launched of each as store
-            the same number of bytes.
-        top: rows that are shown, those that are worth running; None for all.
+        without: kernels without an estimate, with the reasons.
+        has_grid: whether the grid is known; if not, configurations are compared at numbers of
+            programs that store equal numbers of bytes.
+        top: how many rows are shown, those worth running; None for all.
     """
 
     def __init__(self, configurations: Sequence[Configuration], top: int | None = None) -> None:
@@ -122,7 +122,7 @@ class Ranking:
 
     @property
     def shown(self) -> list[tuple[Configuration, Estimate]]:
-        """The rows that are shown: of a few those that are worth running."""
+        """The rows that are shown: with ``top``, those worth running."""
         return [self.rows[place] for place in self._places]
 
     @cached_property
@@ -143,8 +143,8 @@ class Ranking:
             yield Line(
                 f"and {count(hidden, 'configuration')}: without {argument('top')} all are listed"
             )
-        for configuration, found in self.without:
-            yield Line(safe(f"{configuration.name} of {configuration.file}: {found.text}"))
+        for configuration, missing in self.without:
+            yield Line(safe(f"{configuration.name} of {configuration.file}: {missing.text}"))
         if self.rows and not self.has_grid:
             yield Line("without a grid each is of as many programs as store the same bytes")
 
@@ -160,15 +160,15 @@ class Ranking:
                 {
                     "file": configuration.file,
                     "kernel": configuration.function,
-                    "reason": found.reason,
+                    "reason": missing.reason,
                 }
-                for configuration, found in self.without
+                for configuration, missing in self.without
             ],
         }
 
 
 def _stored(estimate: Estimate) -> float:
-    """Return the bytes that a full wave stores; 1 where that is nothing."""
+    """Return the bytes that a full wave stores; 1 if it stores nothing."""
     return estimate.program.stored * estimate.launch.programs or 1.0
 
 

@@ -1,4 +1,4 @@
-"""In what order a reduction adds: the reports of ``tt-layout reduce`` and ``diff --reduce``."""
+"""Order of additions in a reduction: the reports of ``tt-layout reduce`` and ``diff --reduce``."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ EXACT = "integers: every order gives the same bits"
 
 @dataclass(frozen=True, repr=False)
 class ReductionReport(Printed):
-    """In what order a reduction adds the elements along an axis.
+    """Order in which a reduction adds the elements along an axis.
 
     Attributes:
         encoding: the layout.
-        tree: the additions.
+        tree: the tree of additions.
         ordering: the value of ``reduction_ordering``.
     """
 
@@ -79,8 +79,8 @@ class ReductionDifferenceReport(Printed):
 
     Attributes:
         before, after: the layouts.
-        trees: the additions under each.
-        difference: the first in which they differ; None where they do not.
+        trees: the tree of additions under each.
+        difference: the first additions that differ; None if none do.
     """
 
     before: Encoding
@@ -119,17 +119,17 @@ def reduction_report(
     target: Target | str | None = None,
     ordering: str = UNORDERED,
 ) -> ReductionReport:
-    """Return in what order a reduction of a tensor adds.
+    """Return the report of the order in which a reduction of a tensor adds.
 
     Args:
-        encoding: its layout, in registers; its release is the one that compiles the reduction.
+        encoding: its register layout, whose Triton release compiles the reduction.
         tensor: the type.
         axis: the dimension; a negative one counts from the last.
-        target: the GPU; by default the usual one whose warps have as many lanes.
-        ordering: ``inner_tree`` for that of Meta's Triton.
+        target: the GPU; by default the usual one with warps of that many lanes.
+        ordering: ``inner_tree`` for the ordering of Meta's Triton.
 
     Raises:
-        LayoutError: the layout is not one of registers, or there is no such axis.
+        LayoutError: the layout is not a register layout, or there is no such axis.
     """
     tree = placed_reduction(place(encoding, tensor), axis, target, ordering)
     return ReductionReport(encoding, tree, ordering)
@@ -142,14 +142,14 @@ def reduction_difference(
     axis: int,
     target: Target | str | None = None,
 ) -> ReductionDifferenceReport:
-    """Return whether sums along an axis have the same bits under two layouts.
+    """Return the report of whether sums along an axis have the same bits under two layouts.
 
     Args:
-        before, after: the layouts; each is reduced as its release does.
+        before, after: the layouts; each is reduced as its Triton release does it.
         tensor, axis, target: as for `reduction_report`.
 
     Raises:
-        LayoutError: a layout is not one of registers, or there is no such axis.
+        LayoutError: a layout is not a register layout, or there is no such axis.
     """
     trees = (
         reduction_report(before, tensor, axis, target).tree,
@@ -159,7 +159,7 @@ def reduction_difference(
 
 
 def compiled_by(tree: ReductionTree) -> str:
-    """Return the GPU and the release, in words."""
+    """Return the GPU and the release that compile a reduction, in words."""
     return f"{tree.target.name}, Triton {tree.release}"
 
 
@@ -188,7 +188,7 @@ def sum_text(step: AddStep, number: int) -> str:
 
 
 def brackets(steps: Sequence[AddStep], first: int = 0) -> str:
-    """Return a sum with its brackets.
+    """Return a sum with brackets in the order of its additions.
 
     Example:
         >>> brackets([AddStep("registers", (0, 1, 2)), AddStep("lanes", (0, 4))])
@@ -201,7 +201,7 @@ def brackets(steps: Sequence[AddStep], first: int = 0) -> str:
 
 
 def bits_line(tree: ReductionTree, difference: OrderDifference | None) -> tuple[str, str]:
-    """Return whether sums have the same bits, and the colour of it."""
+    """Return the line on whether sums have the same bits, coloured."""
     where = f"{tree.element} along dimension {tree.axis}"
     if difference is None:
         return f"same bits: sums of {where} are added in one order", "green"

@@ -1,7 +1,8 @@
-"""Protocols of reports: lines and tables for people, data for programs, and what formats need.
+"""Protocols of reports: lines and tables for people, data for programs, parts that formats need.
 
-A command makes one report and hands it to `tt_layout.cli.output.emit`, the one way out.  A format
-of `tt_layout.reports.formats` names the protocol that it needs: reports that follow it have it.
+A command makes one report and passes it to `tt_layout.cli.output.emit`, the only place that
+prints.  A format of `tt_layout.reports.formats` names the protocol that it needs, and is offered
+for the reports that follow it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ class Line(NamedTuple):
     """A line of a report.
 
     Attributes:
-        text: without its end.
-        colour: the colour that it has on a terminal; empty for none.
+        text: text without the newline.
+        colour: its colour on a terminal; empty for none.
     """
 
     text: str = ""
@@ -53,9 +54,9 @@ class Summary(NamedTuple):
     """The short form of a report, with a table.
 
     Attributes:
-        title: of the subject.
-        text: in a line.
-        header, rows: of the table; without rows there is none.
+        title: title of the subject.
+        text: the summary in a line.
+        header, rows: header and rows of the table; without rows there is none.
     """
 
     title: str
@@ -76,8 +77,8 @@ class Annotation(NamedTuple):
     """Message at a line of a file.
 
     Attributes:
-        file, line: empty and 0 where they are not known.
-        title: of the message; empty for none.
+        file, line: location; empty and 0 where not known.
+        title: title of the message; empty for none.
         level: ``error`` or ``warning``.
     """
 
@@ -93,7 +94,7 @@ class Annotated(Protocol):
     """Report of messages at lines of files."""
 
     def annotations(self) -> Iterator[Annotation | Line]:
-        """Yield the messages, and lines beside them."""
+        """Yield the messages, and other lines."""
 
 
 @runtime_checkable
@@ -101,17 +102,17 @@ class OfKernels(Protocol):
     """Report of kernels."""
 
     def all_kernels(self) -> Iterator[Kernel]:
-        """Yield the kernels, each audited when it is asked for."""
+        """Yield the kernels, each audited on demand."""
 
 
 class Problem(NamedTuple):
-    """Why a case did not pass.
+    """Reason why a case did not pass.
 
     Attributes:
-        is_error: whether it could not be run.
-        kind: in a word.
-        message: in a line.
-        text: in full.
+        is_error: whether the case could not be run.
+        kind: the kind of problem in a word.
+        message: the problem in a line.
+        text: the full text.
     """
 
     is_error: bool
@@ -124,10 +125,10 @@ class Case(NamedTuple):
     """A test case.
 
     Attributes:
-        name: of the case.
-        file, line: where it is defined; None where that is not known.
-        problem: None of one that passed.
-        seconds: that it took; None where that is not known.
+        name: name of the case.
+        file, line: where it is defined; None where not known.
+        problem: None if it passed.
+        seconds: its duration; None where not known.
     """
 
     name: str
@@ -146,18 +147,18 @@ class Suite(NamedTuple):
 
 @runtime_checkable
 class Tested(Protocol):
-    """Report of what passed, and of what did not."""
+    """Report of test cases."""
 
     def suite(self) -> Suite:
         """Return the cases."""
 
 
 def safe_elements(report: Report, width: int = PLAIN_WIDTH) -> Iterator[Line]:
-    """Yield the text of a report, without anything that a terminal would act on.
+    """Yield the text of a report, with control sequences of terminals neutralised.
 
     Args:
         report: the report.
-        width: of a line, to which what can be folded is folded.
+        width: line width to which tables and paragraphs are folded.
     """
     for element in report.lines():
         if isinstance(element, Line):

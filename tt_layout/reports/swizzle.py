@@ -1,4 +1,4 @@
-"""The shared layout with the fewest cycles: the report of ``tt-layout swizzle``."""
+"""Shared layouts with the fewest cycles: the report of ``tt-layout swizzle``."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SwizzleReport(Printed):
             yield Line(f"  {kind}: {access.instructions} x {access.name}, {cycles_each} each")
 
     def _conflicts(self) -> Iterator[Line]:
-        """Yield that no layout searched is conflict-free, if so."""
+        """Yield a note if no layout searched is conflict-free."""
         if not self.search.free_of_conflicts:
             family = "no family is" if self.search.family == "all" else "none in this family is"
             tried = "" if self.search.is_whole else ", of the orders that were tried"
@@ -119,7 +119,7 @@ class SwizzleReport(Printed):
 
 
 def _named(candidate: SwizzleCandidate) -> SwizzleCandidate:
-    """Return the best linear layout with its parameters, where a class has them."""
+    """Return the best linear layout, with its parameters if it belongs to a parametrized class."""
     encoding = candidate.encoding
     named = shortest(encoding, own_shape(encoding) or ())
     return replace(candidate, encoding=named) if isinstance(named, SharedEncoding) else candidate

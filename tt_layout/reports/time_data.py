@@ -17,22 +17,22 @@ def kernel_time(kernel: Kernel) -> dict[str, Any]:
     return estimate_data(kernel.estimate)
 
 
-def estimate_data(found: Estimate | NoEstimate) -> dict[str, Any]:
-    """Return an estimate; with its reason where there is none."""
-    if isinstance(found, NoEstimate):
-        return {"seconds": None, "reason": found.reason}
-    launch = found.launch
+def estimate_data(estimate: Estimate | NoEstimate) -> dict[str, Any]:
+    """Return an estimate as plain data, or the reason why there is none."""
+    if isinstance(estimate, NoEstimate):
+        return {"seconds": None, "reason": estimate.reason}
+    launch = estimate.launch
     return {
-        "seconds": found.seconds,
-        "range": list(found.range),
+        "seconds": estimate.seconds,
+        "range": list(estimate.range),
         "reason": None,
-        "text": found.text,
-        "rates_of": found.product,
-        "is_measured": found.is_measured,
-        "is_of_grid": found.is_of_grid,
-        "doubts": list(found.doubts),
-        "limit": found.limit,
-        "terms": dict(found.terms),
+        "text": estimate.text,
+        "rates_of": estimate.product,
+        "is_measured": estimate.is_measured,
+        "is_of_grid": estimate.is_of_grid,
+        "doubts": list(estimate.doubts),
+        "limit": estimate.limit,
+        "terms": dict(estimate.terms),
         "programs": launch.programs,
         "resident": launch.resident,
         "waves": launch.waves,

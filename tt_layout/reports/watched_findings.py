@@ -1,4 +1,4 @@
-"""Findings on the way to a report: which of them an audit is to fail on."""
+"""Findings collected on the way to a report, and those that an audit fails on."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Limits = Mapping[str, float]
 
 
 class NamedFinding(NamedTuple):
-    """A finding with its place.
+    """A finding with its location.
 
     Attributes:
         file: the dump.
-        first_line: that its module begins with.
+        first_line: the first line of its module.
         finding: the finding.
     """
 
@@ -41,13 +41,13 @@ class NamedFinding(NamedTuple):
 
 
 def read_limits(texts: Sequence[str]) -> dict[str, float]:
-    """Parse the limits on which an audit fails.
+    """Parse the limits that make an audit fail.
 
     Args:
         texts: lists of kinds, such as ``conflicts,conversions=100``.
 
     Raises:
-        LayoutError: there is no such kind, or a threshold is not a number.
+        LayoutError: a kind does not exist, or a threshold is not a number.
 
     Example:
         >>> read_limits(["conflicts,conversions=100"])
@@ -68,7 +68,7 @@ def read_limits(texts: Sequence[str]) -> dict[str, float]:
 
 
 def fresh(before: Audit, after: Audit) -> list[FindingLine]:
-    """Return the findings of an audit that an earlier one does not have, or not as expensive."""
+    """Return the findings that an earlier audit lacks, or has at a lower cost."""
 
     def key(finding: Finding) -> tuple[object, ...]:
         return finding.function, finding.message, finding.weight
@@ -83,14 +83,14 @@ def fresh(before: Audit, after: Audit) -> list[FindingLine]:
 
 
 class Watcher:
-    """Keeps the findings of what passes by.
+    """Collector of the findings of audits that pass through.
 
     Args:
-        limits: what is a failure.
+        limits: the findings that are failures.
         program: where the lines of the user's program are found.
 
     Attributes:
-        found: all findings that have passed.
+        found: all findings so far.
     """
 
     def __init__(self, limits: Limits, program: ProgramSource = ANYWHERE) -> None:
@@ -98,24 +98,24 @@ class Watcher:
         self.found: list[NamedFinding] = []
 
     def pass_on(self, file: str, audits: Iterable[Audit]) -> Iterator[Audit]:
-        """Yield audits, and keep their findings."""
+        """Yield audits and keep their findings."""
         for audit in audits:
             first = audit.module.line
             self.keep(file, first, (FindingLine.of(finding, first) for finding in audit.findings))
             yield audit
 
     def keep(self, file: str, first_line: int, findings: Iterable[FindingLine]) -> None:
-        """Keep the findings of a module that begins on a line of a dump."""
+        """Keep the findings of a module, given its first line in a dump."""
         self.found += [NamedFinding(file, first_line, finding) for finding in findings]
 
     def is_failure(self, finding: FindingLine) -> bool:
-        """Return whether an audit is to fail on a finding."""
+        """Tell whether an audit fails on a finding."""
         limits = [self._limits[kind] for kind in finding.kinds if kind in self._limits]
         return any(finding.weight >= limit for limit in limits)
 
     @property
     def failures(self) -> list[NamedFinding]:
-        """The findings that an audit is to fail on, the most expensive first."""
+        """The findings that an audit fails on, the most expensive first."""
         failures = [named for named in self.found if self.is_failure(named.finding)]
         return sorted(failures, key=lambda named: -named.finding.weight)
 
@@ -127,7 +127,7 @@ class Watcher:
             yield Annotation(finding.message, *self._place(named), finding.kinds[0], level)
 
     def _place(self, named: NamedFinding) -> tuple[str, int]:
-        """Return the file and line to annotate: of the program if it is there, else of the dump."""
+        """Return the file and line to annotate: in the program if it exists, else in the dump."""
         location = named.finding.location
         if location is None:
             return named.file, named.line

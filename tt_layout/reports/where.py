@@ -1,4 +1,4 @@
-"""Which locations hold an element, and what a location holds: ``tt-layout where``."""
+"""The locations of an element, and the element of a location: ``tt-layout where``."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class WhereReport(Printed):
 
     Attributes:
         encoding: the layout.
-        locations: those asked for, or the first of those that hold the element.
-        element: the element asked for; None where a location was asked for.
-        count: how many locations there are.
-        padding: the slot of shared memory asked for, where it is padding.
+        locations: the queried ones, or the first of those that hold the element.
+        element: the queried element; None if a location was queried.
+        count: the number of all locations.
+        padding: the queried slot of shared memory, if it is padding.
     """
 
     encoding: Encoding
@@ -83,12 +83,12 @@ class WhereReport(Printed):
 
 
 def element_report(placed: PlacedLayout, element: Sequence[int], limit: int) -> WhereReport:
-    """Return which locations hold an element.
+    """Return the report of the locations that hold an element.
 
     Args:
         placed: the layout.
         element: its coordinates.
-        limit: how many locations are listed at most.
+        limit: the maximum number of locations to list.
 
     Raises:
         LayoutError: the tensor has no such element.
@@ -100,14 +100,14 @@ def element_report(placed: PlacedLayout, element: Sequence[int], limit: int) -> 
 
 
 def location_report(placed: PlacedLayout, query: Mapping[str, int]) -> WhereReport:
-    """Return the element of a location, or of all registers of a thread.
+    """Return the report of the elements at a location, or in all registers of a thread.
 
     Args:
         placed: the layout.
-        given: of `INPUTS`, those that are asked for.
+        query: the coordinates of `INPUTS` that are given.
 
     Raises:
-        LayoutError: this kind of memory has no such locations.
+        LayoutError: the memory space has no such locations.
     """
     layout, padding = placed.layout, placed.padding
     location = _location(placed, query)
@@ -126,7 +126,7 @@ def location_report(placed: PlacedLayout, query: Mapping[str, int]) -> WhereRepo
 
 
 def _location(placed: PlacedLayout, query: Mapping[str, int]) -> dict[str, int]:
-    """Return input -> coordinate for what was given."""
+    """Return input -> coordinate for the given inputs."""
     layout = placed.layout
     location = {_DIMENSIONS.get(n, n): value for n, value in query.items() if n != "thread"}
     if "thread" in query:

@@ -1,4 +1,4 @@
-"""Writing: streams, files that are replaced whole or not at all, closed pipes."""
+"""Writing to streams, to files that are replaced whole or not at all, and to closed pipes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) 
     """Write chunks to a file, or to standard output without a path.
 
     Args:
-        chunks: the text, as it is made.
-        path: a file; it is replaced when everything has been written, and left as it was
-            if anything fails.
-        size: bytes in all, for the progress on a terminal.
+        chunks: the text, in chunks.
+        path: a file; it is replaced once everything has been written, and unchanged if anything
+            fails.
+        size: total bytes, for the progress on a terminal.
 
     Raises:
         LayoutError: the file cannot be written.
@@ -44,10 +44,10 @@ def write(chunks: Iterable[bytes | memoryview], path: str | None, *, size: int) 
 
 
 def refuse_input(output: str | None, read: str | None) -> None:
-    """Raise an error if what is written would take the place of what is read.
+    """Raise an error if the output would replace the input.
 
     Raises:
-        LayoutError: both are one file.
+        LayoutError: both are the same file.
     """
     if output is None or read is None:
         return
@@ -60,7 +60,7 @@ def refuse_input(output: str | None, read: str | None) -> None:
 
 
 def terminal_size(stream: IO[str]) -> os.terminal_size | None:
-    """Return the columns and lines of the terminal that a stream is; None where it is none."""
+    """Return the columns and lines of a stream's terminal; None if it is not one."""
     if not stream.isatty():
         return None
     from shutil import get_terminal_size
@@ -70,7 +70,7 @@ def terminal_size(stream: IO[str]) -> os.terminal_size | None:
 
 
 def terminal_columns(stream: IO[str]) -> int | None:
-    """Return the characters in a line of the terminal that a stream is; None where it is none."""
+    """Return the columns of a stream's terminal; None if it is not one."""
     size = terminal_size(stream)
     return size.columns if size is not None else None
 
@@ -83,14 +83,14 @@ def _write_to_stdout(chunks: Iterable[bytes | memoryview]) -> None:
 
 
 def _with_progress(chunks: Iterable[bytes | memoryview], size: int) -> Iterable[bytes | memoryview]:
-    """Pass chunks on; on a terminal show on standard error how far long output is."""
+    """Pass chunks through, and show the progress of long output on a terminal."""
     if size < PROGRESS_FROM or not sys.stderr.isatty() or sys.stdout.isatty():
         return chunks
     return with_progress(chunks, size)
 
 
 def with_progress(chunks: Iterable[bytes | memoryview], size: int) -> Iterator[bytes | memoryview]:
-    """Yield chunks, and show on a terminal how many of the bytes are through."""
+    """Yield chunks, and show on a terminal how many bytes have passed."""
     from tt_layout.reports.progress import progress_bar
 
     done = 0
@@ -101,10 +101,10 @@ def with_progress(chunks: Iterable[bytes | memoryview], size: int) -> Iterator[b
 
 
 def check_size(size: int, limit: int) -> int:
-    """Return the bytes of a text.
+    """Return the size of a text in bytes.
 
     Raises:
-        TooLargeError: they are more than the limit.
+        TooLargeError: it is larger than the limit.
     """
     if size > limit:
         from tt_layout.wording import size as size_text

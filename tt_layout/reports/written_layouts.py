@@ -1,4 +1,4 @@
-"""Layouts written out: the reports of ``tt-layout translate`` and ``tt-layout suggest``."""
+"""Layouts as text: the reports of ``tt-layout translate`` and ``tt-layout suggest``."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class TranslationReport(Printed):
 
     Attributes:
         encoding: the layout.
-        to: the spelling's name.
-        translation: the outcome.
+        to: name of the spelling.
+        translation: the translated text and notes.
     """
 
     encoding: Encoding
@@ -71,7 +71,7 @@ class SuggestionReport(Printed):
     """A layout that the compiler would choose.
 
     Attributes:
-        kind: by which of its rules.
+        kind: the rule of the compiler.
         encoding: the layout.
     """
 
@@ -89,17 +89,17 @@ class SuggestionReport(Printed):
 
 @dataclass(frozen=True)
 class RegisterLayoutsReport:
-    """The register layouts that messages of tensor memory move.
+    """The register layouts of the tensor-memory messages that can move a buffer.
 
     Attributes:
-        found: the layouts, the compiler's default first.
+        layouts: the layouts, the compiler's default first.
     """
 
-    found: Sequence[RegisterLayout]
+    layouts: Sequence[RegisterLayout]
 
     def lines(self) -> Iterator[Line]:
         """Yield the messages, the attribute and Gluon's constructor of each layout."""
-        for layout in self.found:
+        for layout in self.layouts:
             encoding = _encoding(layout)
             yield Line(
                 f"{layout.variant}: {layout.message.messages} x {layout.message.name}, "
@@ -119,7 +119,7 @@ class RegisterLayoutsReport:
                 "instructions": layout.message.messages,
                 "registers": layout.registers,
             }
-            for layout in self.found
+            for layout in self.layouts
         ]
         return {"version": SUGGESTION_VERSION, "kind": "tmem", "layouts": layouts}
 

@@ -1,6 +1,6 @@
-"""Output formats: a file each, and a format by being here.
+"""Output formats, one per file: a module of this package is a format.
 
-A format is a subclass of `tt_layout.reports.format.Format` in a module called like it.
+A format is a subclass of `tt_layout.reports.format.Format` in a module of the same name.
 ``--format`` of ``audit`` and ``check``, the endings of the files that `tt_layout.watch` writes,
 and the table in ``docs/formats.md`` follow from the class.
 """
@@ -31,20 +31,20 @@ def formats() -> tuple[type[Format], ...]:
 
 
 def format_named(name: str) -> type[Format]:
-    """Return the format of a name, which is there; no other module is loaded."""
+    """Return the format of a name, which must exist; no other module is loaded."""
     module = import_module(f"{__name__}.{name}")
     [form] = [item for item in vars(module).values() if _is_of(item, module.__name__)]
     return cast("type[Format]", form)
 
 
 def _is_of(item: object, module: str) -> bool:
-    """Tell whether something in a module is a format that the module defines."""
+    """Tell whether an object is a format that a module defines."""
     is_format = isinstance(item, type) and issubclass(item, Format)
     return is_format and item.__module__ == module
 
 
 def formats_of(*reports: type) -> tuple[str, ...]:
-    """Return the names of the formats for which any of some classes of reports offers enough."""
+    """Return the names of the formats that any of some report classes can have."""
     return tuple(
         form.name for form in formats() if any(issubclass(report, form.needs) for report in reports)
     )
@@ -61,7 +61,7 @@ def in_words(names: Sequence[str]) -> str:
 
 
 def format_of_file(path: str) -> type[Format]:
-    """Return the format that the ending of a path chooses; text where none does.
+    """Return the format for a path's suffix; text if there is none.
 
     Example:
         >>> format_of_file("report.XML").name, format_of_file("report").name
@@ -73,5 +73,5 @@ def format_of_file(path: str) -> type[Format]:
 
 
 def is_own(start: bytes, end: bytes) -> bool:
-    """Tell whether a file that begins and ends so is a report of ours, of any format."""
+    """Tell from its start and its end whether a file is a report of ours, in any format."""
     return any(form.is_marked(start, end) for form in formats())

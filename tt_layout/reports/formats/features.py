@@ -1,4 +1,4 @@
-"""Features of kernels: a line of JSON each."""
+"""Features of kernels as JSON Lines."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Annotations of GitHub Actions: workflow commands, each at a line of a file.
+"""Annotations of GitHub Actions: workflow commands for lines of files.
 
 Source:
-    GitHub, "Workflow commands for GitHub Actions"; actions/toolkit, packages/core/src/command.ts,
-    which escapes in this way.
+    GitHub, "Workflow commands for GitHub Actions"; escapes as in actions/toolkit,
+    packages/core/src/command.ts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class GitHub(Format):
 
     @classmethod
     def texts(cls, report: Annotated) -> Iterator[str]:
-        """Yield the annotations of a report, and its lines beside them."""
+        """Yield the annotations of a report, and its other lines."""
         for item in report.annotations():
             yield f"{item.text if isinstance(item, Line) else workflow_command(item)}\n"
 

@@ -50,7 +50,7 @@ class Html(Format):
 
 
 def to_html(report: Report) -> str:
-    """Return a report as HTML; text of files is shown, never obeyed.
+    """Return a report as HTML, with the text of files escaped.
 
     Example:
         >>> class Sample:
@@ -66,7 +66,7 @@ style="color:color-mix(in srgb,#d8382e 60%,currentColor)">a &lt; b</div></div>'
 def to_page(title: str, report: Report, mark: str = "") -> str:
     """Return a report as a page of its own, with a mark in its head.
 
-    Screen readers find its heading, and its landmark.
+    It has a heading and a landmark for screen readers.
     """
     head = f'<meta charset="utf-8">{mark}<title>{escape(title)}</title>'
     theme = "<style>:root{color-scheme:light dark}</style>"

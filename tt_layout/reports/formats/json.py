@@ -1,4 +1,4 @@
-"""JSON, for programs: an object of which long lists are written item by item."""
+"""JSON, for programs: an object whose long lists are written item by item."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Json(Format):
 
 
 def _object(data: dict[str, Any]) -> Iterator[str]:
-    """Yield the text of an object; a value that is an iterator is a list, made item by item."""
+    """Yield the text of an object; an iterator becomes a list, item by item."""
     separator = "{"
     for key, value in data.items():
         yield f"{separator}\n  {json.dumps(key)}: "

@@ -1,4 +1,4 @@
-"""JUnit XML, which dashboards of tests read."""
+"""JUnit XML, for test dashboards."""
 
 from __future__ import annotations
 
@@ -98,5 +98,5 @@ def _element(suite: str, case: Case) -> Element:
 
 
 def _xml(text: str) -> str:
-    """Replace the characters that XML does not have."""
+    """Replace the characters that XML does not allow."""
     return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text)

@@ -1,4 +1,4 @@
-"""Markdown: a comment for a pull request, with a table of what changed."""
+"""Markdown: a comment for a pull request, with a table of the changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _code(cell: str) -> str:
-    """Return the text of a file so that Markdown shows it and obeys nothing in it."""
+    """Format the text of a file as code, unless it is a plain word."""
     if cell.replace(" ", "").isalnum() or cell == "-":
         return cell
     return "`" + safe(cell).replace("`", "'").replace("|", "\\|") + "`"
