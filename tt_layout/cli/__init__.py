@@ -1,1 +1,1 @@
-"""The command line: commands, the types of their parameters, and the way in and out."""
+"""The command line: commands, types of their parameters, input and output."""

@@ -1,4 +1,4 @@
-"""Options that hand dumps to an installed Triton: ``--compile`` and ``--triton-python PATH``."""
+"""Options that compile dumps with an installed Triton: ``--compile``, ``--triton-python PATH``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHOSEN = "tt_layout.compiler_is_chosen"
 
 
 def _named(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    """Keep the Python that has Triton, which is asked even without ``--compile``."""
+    """Keep the Python that has Triton, which implies ``--compile``."""
     if value is not None:
         context.meta[_PYTHON] = value
         _choose(context)
@@ -28,7 +28,7 @@ def _asked(context: click.Context, parameter: click.Parameter, value: bool) -> N
 
 
 def _choose(context: click.Context) -> None:
-    """Choose the compiler until the command ends; without one say how to get it."""
+    """Choose the compiler until the command ends; without one, print a note on how to get it."""
     from tt_layout.kernels.compiling import compiler_of, way_out
 
     if context.resilient_parsing or context.meta.get(_CHOSEN):
@@ -64,5 +64,5 @@ _python_option = click.option(
 
 
 def compile_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that hand dumps to Triton."""
+    """Add the options that compile dumps with Triton."""
     return _compile_option(_python_option(function))

@@ -1,9 +1,9 @@
-"""Parameters that a dump completes, in a shell, and infers: types, targets, layouts of a line.
+"""Parameters inferred from a dump (types, targets, layouts of a line), and shell completion.
 
-A command that takes layouts is given what it lacks before its parameters are converted: of
-``FILE:ALIAS`` a type that the alias is used with, and the target; of ``FILE:LINE`` the layouts of
-the data movement on that line, too; ``plot`` also draws the multiplication on it, and ``reduce``
-takes the layout and the axis of the reduction.
+Missing parameters of a command that takes layouts are inferred before they are converted: from
+``FILE:ALIAS`` a type that the alias is used with, and the target; from ``FILE:LINE`` also the
+layouts of the data movement on that line.  ``plot`` also draws the multiplication on it, and
+``reduce`` takes the layout and the axis of the reduction.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ MAX_ALIASES = 200
 
 
 class DumpName(NamedTuple):
-    """An argument that names something in a dump.
+    """An argument that names an alias or a line of a dump.
 
     Attributes:
-        text: as it was given.
-        file: the dump, perhaps with a module.
-        what: an alias, or a line.
+        text: the argument as given.
+        file: the dump, possibly with a module.
+        what: an alias or a line.
     """
 
     text: str
@@ -53,16 +53,16 @@ class DumpName(NamedTuple):
 
     @property
     def line(self) -> int | None:
-        """The line; None of an alias."""
+        """The line; None for an alias."""
         return int(self.what) if self.what.isdecimal() and len(self.what) < 10 else None
 
     def error(self, message: str) -> LayoutError:
-        """Return an error that points at what is named."""
+        """Return an error that points at the alias or line."""
         return LayoutError(message, FileLocation(self.file, self.line))
 
 
 class _Added(NamedTuple):
-    """Layouts in the place of an argument, and what else an operation tells, by parameter."""
+    """Layouts that replace an argument, and other parameters inferred from an operation."""
 
     places: Mapping[str, Sequence[str]]
     tensor: str | None
@@ -72,11 +72,11 @@ class _Added(NamedTuple):
 
 
 def inferred(context: click.Context, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the values of a command's parameters with what the dump among them knows.
+    """Return the values of a command's parameters, with those inferred from a dump.
 
     Args:
-        context: of the command.
-        values: as they were given, by the names of the parameters.
+        context: the context of the command.
+        values: the given values, by parameter name.
 
     Raises:
         LayoutError: the dump has no such alias or operation.
@@ -114,7 +114,7 @@ def inferred(context: click.Context, values: Mapping[str, Any]) -> Mapping[str, 
 def _replaced(
     context: click.Context, values: Mapping[str, Any], places: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """Return values with other texts in the places of arguments.
+    """Return values with the texts of some arguments replaced.
 
     Raises:
         click.UsageError: there are more than the command takes.
@@ -143,14 +143,14 @@ def _replaced(
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts that an argument was given; none where it is missing."""
+    """Yield the given texts of an argument; none where it is missing."""
     for text in value if isinstance(value, (tuple, list)) else (value,):
         if isinstance(text, str):
             yield text
 
 
 def _whole_dump(text: object, command: str) -> dict[str, Any]:
-    """Return the values that name the dump that stands in the place of a layout, if one does."""
+    """Return the values for a dump given in place of a layout, if there is one."""
     from tt_layout.ir.file_aliases import split_line, split_module
 
     if not isinstance(text, str):
@@ -163,7 +163,7 @@ def _whole_dump(text: object, command: str) -> dict[str, Any]:
 
 
 def _target(command: click.Command, added: _Added) -> str | None:
-    """Return the GPU that a dump is for; of an unknown one only where its costs are asked for."""
+    """Return the GPU of a dump; for plots without an access, None if it is unknown."""
     from tt_layout.hardware import find_target
 
     if added.target is None or command.name != "plot" or "access" in added.values:
@@ -175,7 +175,7 @@ def _target(command: click.Command, added: _Added) -> str | None:
 
 
 def _is_multiplication(name: DumpName) -> bool:
-    """Return whether no data movement stands on a line, but a multiplication of matrices."""
+    """Tell whether a line has a matrix multiplication, and no data movement."""
     from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
     from tt_layout.audit.operations.multiplications import multiplications
     from tt_layout.ir.file_aliases import named_modules
@@ -190,12 +190,12 @@ def _is_multiplication(name: DumpName) -> bool:
 
 
 def _is_missing(values: Mapping[str, Any], name: str) -> bool:
-    """Return whether an option was left out: newer versions of click have a word for that."""
+    """Tell whether an option is missing; newer versions of click have a sentinel for that."""
     return not isinstance(values.get(name), str)
 
 
 def _refuse_languages(command: click.Command, values: Mapping[str, Any]) -> None:
-    """Refuse a file in another language before options are missing.
+    """Refuse a file in another language, before missing options are reported.
 
     Raises:
         NothingFoundError: an argument is one.
@@ -217,7 +217,7 @@ def _arguments(command: click.Command, values: Mapping[str, Any]) -> Iterator[st
 
 
 def _names(command: click.Command, values: Mapping[str, Any]) -> Iterator[DumpName]:
-    """Yield the arguments that name something in a dump."""
+    """Yield the arguments that name an alias or a line of a dump."""
     from tt_layout.ir.file_aliases import split_module
 
     for text in _arguments(command, values):
@@ -227,10 +227,10 @@ def _names(command: click.Command, values: Mapping[str, Any]) -> Iterator[DumpNa
 
 
 def _of_aliases(names: Sequence[DumpName], is_typed: bool) -> _Added:
-    """Return the type that aliases have in common, else that of the first, and the target.
+    """Return the common type of aliases, or else that of the first, and the target.
 
     Raises:
-        LayoutError: no type is given, and the file has no such alias, or has it on no type.
+        LayoutError: no type is given, and the file lacks the alias or never uses it in a type.
     """
     from tt_layout.ir.used_types import used_types
 
@@ -271,7 +271,7 @@ def _of_line(command: click.Command, name: DumpName, values: Mapping[str, Any]) 
     """Return the layouts, the type and the target of the operation on a line.
 
     Raises:
-        LayoutError: there is none, or the command takes other layouts than it has.
+        LayoutError: there is none, or its layouts are not those that the command takes.
     """
     if command.name == "reduce":
         return _of_reduction(name, values)
@@ -330,7 +330,7 @@ def _of_reduction(name: DumpName, values: Mapping[str, Any]) -> _Added:
 
 
 def _conflicts(module: Module, operation: Operation) -> bool:
-    """Return whether lanes of an access meet in a bank; not of a GPU that is not known."""
+    """Tell whether an access has bank conflicts; False for an unknown GPU."""
     from tt_layout.hardware import find_target
     from tt_layout.mlir.types import parse_type
     from tt_layout.reports.conflicts import conflicts_report
@@ -355,7 +355,7 @@ def _has_layout(end: IRType) -> bool:
 
 
 def _refuse_parts(operation: Operation, name: DumpName) -> None:
-    """Refuse an access to a part of a buffer, whose layout is that of the whole."""
+    """Refuse an access to a part of a buffer, since the layout describes the whole buffer."""
     for end in (operation.source, operation.target):
         if end is not None and end.allocation is not None and end.is_memory:
             shape = end.tensor_type().shape
@@ -366,7 +366,7 @@ def _refuse_parts(operation: Operation, name: DumpName) -> None:
 def _accesses(
     module: Module, operation: Operation, name: DumpName, more_writers: Iterator[str]
 ) -> _Added:
-    """Return the layouts of all accesses to buffers of a layout, those that write first."""
+    """Return the layouts of all accesses to buffers of a layout, writers first."""
     memory = operation.memory
     assert memory is not None
     sides: dict[str, dict[str, None]] = {MovementKind.LOCAL_STORE: {}, MovementKind.LOCAL_LOAD: {}}
@@ -386,9 +386,9 @@ def _accesses(
 
 
 def of_dump(incomplete: str) -> list[CompletionItem]:
-    """Return ``FILE:ALIAS`` and ``FILE:LINE`` for what a file has that begins so.
+    """Return the completions ``FILE:ALIAS`` and ``FILE:LINE`` of an incomplete argument.
 
-    A file that cannot be read completes to nothing: a shell has no place for messages.
+    There are none for a file that cannot be read: a shell has no place for messages.
     """
     name, _, begun = incomplete.rpartition(":")
     try:
@@ -408,14 +408,14 @@ def of_dump(incomplete: str) -> list[CompletionItem]:
 
 
 def _aliases(source: Source, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the layouts of a file, and their texts."""
+    """Yield the layout aliases of a file, and their texts."""
     table = FileAliases(source).choose((), split_module(name).module).table
     for alias in table.layout_names(MAX_ALIASES):
         yield alias, str(table.definitions.text(alias) or "")
 
 
 def _lines(source: Source, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of data movements, and what they are."""
+    """Yield the lines of data movements, and their descriptions."""
     for module in whole_modules(source, None, split_module(name).module, is_partial=True):
         for operation in module.operations:
             yield str(operation.line), operation.name

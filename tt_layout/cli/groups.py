@@ -1,4 +1,4 @@
-"""Groups of commands: what help says of each, its examples, and the command that was meant."""
+"""Groups of commands: their help, their examples, and suggestions for misspelt commands."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def show_examples(command: click.Command, name: str) -> click.Command:
 
 
 class HelpfulGroup(click.Group):
-    """A group that answers a command that it does not have with the nearest that it has."""
+    """A group that suggests the nearest command for an unknown one."""
 
     def resolve_command(
         self, context: click.Context, args: list[str]
@@ -158,7 +158,7 @@ class HelpfulGroup(click.Group):
 
         Raises:
             click.UsageError: there is no such command.
-            LayoutError: it is the name of a file that is not there.
+            LayoutError: it is the name of a missing file.
         """
         name = args[0]
         if self.get_command(context, name) is None and name[:1].isalpha():
@@ -194,7 +194,7 @@ def examples_of(command: str) -> str | None:
 
 
 def _folded(example: str) -> list[str]:
-    """Return the lines of a command, continued in front of an option or an argument.
+    """Return the lines of a command, broken in front of an option or an argument.
 
     Example:
         >>> _folded(f"tt-layout diff {ROWS} -t 64x64xf16 --reduce 1")[1]

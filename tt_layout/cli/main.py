@@ -2,10 +2,10 @@
 
 Exit status as ``diff`` has it: 0 as asked, 1 a difference or a finding, 2 an error.
 
-The standard streams of a run are the one way out for everything that is printed.  A reader that has
-gone away is not an error: what it does not read is dropped, and the command ends with its own
-status.  Any other fault of standard output ends the run with one line; a fault of standard error is
-not worth one.  What is printed is made safe for terminals and logs.
+Everything is printed through the standard streams of a run, which make it safe for terminals and
+logs.  A closed pipe is not an error: the rest of the output is dropped, and the command ends with
+its own status.  Any other fault of standard output ends the run with one line; a fault of standard
+error is ignored.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _PAGER = "no_pager"
 
 
 class _Descriptor(io.RawIOBase):
-    """A descriptor that is written to; None where the stream is closed from the beginning."""
+    """A file descriptor that is written to; None if the stream was closed from the start."""
 
     def __init__(self, descriptor: int | None, is_output: bool) -> None:
         self._descriptor = descriptor
@@ -104,7 +104,7 @@ class _Descriptor(io.RawIOBase):
 
 
 class _Text(io.TextIOWrapper):
-    """A stream of text in which nothing is obeyed; standard output may have our own colours."""
+    """A text stream that neutralises control sequences; on standard output, our colours remain."""
 
     is_output = True
 
@@ -131,7 +131,7 @@ def _opened(stream: IO[str] | None, is_output: bool) -> _Text:
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Print through streams as described above, unless others stand in their place already."""
+    """Print through streams as described above, unless they are already redirected."""
     before = sys.stdout, sys.stderr
     if sys.stdout is sys.__stdout__ and sys.stderr is sys.__stderr__:
         sys.stdout, sys.stderr = _opened(sys.stdout, True), _opened(sys.stderr, False)
@@ -153,7 +153,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _status(arguments: Sequence[str]) -> int:
-    """Run the command line and return its status; what ends it is reported in a line."""
+    """Run the command line and return its status; an error that ends it is reported in a line."""
     try:
         status = cli.main(_from_llvm(arguments), prog_name="tt-layout", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -171,7 +171,7 @@ def _status(arguments: Sequence[str]) -> int:
 
 
 def _reported_usage(error: click.ClickException) -> int:
-    """Report a fault of the command line, and where its options are explained."""
+    """Report a usage error, and where the options are explained."""
     message = error.format_message().rstrip(".")
     message = re.sub(
         r"\.? \(?(Did you mean[^?]*\?)\)?", lambda hint: f"; {hint[1].lower()}", message
@@ -192,7 +192,7 @@ def _reported(error: LayoutError) -> int:
 
 
 def _flushed(stream: IO[str], status: int) -> int:
-    """Write what is left of a stream; return the status of the run after that."""
+    """Flush a stream; return the resulting status of the run."""
     try:
         stream.flush()
     except LayoutError as error:
@@ -223,7 +223,7 @@ class LazyGroup(HelpfulGroup):
     """
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments, with the subcommand that the first of them implies."""
+        """Parse the arguments, with the subcommand that the first of them implies."""
         first = args[0] if args else "--help"
         if not args:
             args = [first]
@@ -244,8 +244,8 @@ class LazyGroup(HelpfulGroup):
     def make_parser(self, context: click.Context) -> Any:
         """Return the parser of the options.
 
-        click looks for ``-l`` among the long options first, and imports difflib in order to say
-        what was meant by it.  So the short ones are there, too.
+        click looks for ``-l`` among the long options first, and imports difflib to suggest
+        another.  So the short ones are listed there, too.
         """
         parser: Any = super().make_parser(context)
         long, short = (getattr(parser, name, {}) for name in ("_long_opt", "_short_opt"))
@@ -277,7 +277,7 @@ class LazyGroup(HelpfulGroup):
         return show_examples(command, name)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the subcommands do, in groups."""
+        """Write the summaries of the subcommands, in groups."""
         from tt_layout.cli.groups import GROUPS, SUMMARIES
 
         ungrouped = [name for name in self.list_commands(context) if name not in SUMMARIES]
@@ -298,7 +298,7 @@ class LazyGroup(HelpfulGroup):
         return items + click.Command.shell_complete(self, context, incomplete)
 
     def _summary(self, context: click.Context, name: str) -> str:
-        """Describe a subcommand; only one that is not in the table is imported."""
+        """Return the summary of a subcommand; only one that is not in the table is imported."""
         from tt_layout.cli.groups import SUMMARIES
 
         if name in SUMMARIES:
@@ -314,10 +314,10 @@ def _is_layout(text: str) -> bool:
 
 
 def _telling(*names: str, help: str, text: Callable[[click.Context], str]) -> Callable[[Any], Any]:
-    """Return an option that prints a text and ends.
+    """Return an option that prints a text and exits.
 
-    Those of click look for translations of their help, for which they import `locale`: that takes
-    as long as two modules of this package.
+    Those of click look for translations of their help and import `locale`, which takes as long as
+    two modules of this package.
     """
 
     def tell(context: click.Context, _: click.Parameter, is_given: bool) -> None:
@@ -426,7 +426,7 @@ def show(
     max_text: int,
     **others: Any,
 ) -> None:
-    """Print the views asked for: those of the file first, then that of the attribute."""
+    """Print the requested views: those of the file first, then that of the attribute."""
     from tt_layout.placement import place
     from tt_layout.reports.writing import check_size
     from tt_layout.views.printed import print_view
@@ -458,7 +458,7 @@ def show(
 def _write(
     views: list[Any], size: int, output: str | None, display: dict[str, Any], *, has_pager: bool
 ) -> None:
-    """Write views as they are; on a terminal, or if asked, as ``tt_layout.terminal`` has them."""
+    """Write views as they are; on a terminal, or if asked, as ``tt_layout.terminal`` shows them."""
     from tt_layout.reports.writing import terminal_size, write
 
     terminal = terminal_size(sys.stdout) if output is None else None
@@ -499,7 +499,7 @@ def _views_of_file(path: str, names: list[str], kind: ViewKind, selection: Any) 
 
 
 def _file_layouts(path: str, names: list[str]) -> Iterator[tuple[str | None, Encoding, bytes]]:
-    """Yield alias, encoding and what follows the view, for each layout of a file."""
+    """Yield alias, encoding and the text below the view, for each layout of a file."""
     aliases = read_aliases(path, names)
     shown = names or aliases.layout_names()
     if not shown:

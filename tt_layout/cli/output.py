@@ -1,6 +1,6 @@
-"""The one way out: a report in a format, plain in a pipe and coloured on a terminal.
+"""Output of reports: in a format, plain in a pipe and coloured on a terminal.
 
-Text that is longer than a terminal goes through a pager, where somebody can use one.
+Text that is longer than a terminal goes through a pager if one can be used.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ SCREENS = 3  # of text that is shown without a pager
 
 
 def emit(report: Any, output_format: str = "text") -> None:
-    """Write a report to standard output, once all of it has been made.
+    """Write a report to standard output, once it is complete.
 
     Args:
-        report: offers what the format needs.
+        report: a report that follows the protocol of the format.
         output_format: the name of one of `tt_layout.reports.formats`.
 
-    Raises:
-        LayoutError: the report does not offer it.
+        Raises:
+            LayoutError: the report does not follow it.
     """
     from tt_layout.reports.writing import write
 
@@ -52,7 +52,7 @@ def emit(report: Any, output_format: str = "text") -> None:
 
 
 def _texts(report: Any, output_format: str) -> Iterator[str]:
-    """Yield the text of a report, as it is made."""
+    """Yield the text of a report in chunks."""
     if output_format == "text" and sys.stdout.isatty():
         from tt_layout.terminal.options import DisplayOptions
 
@@ -68,9 +68,9 @@ def _texts(report: Any, output_format: str) -> Iterator[str]:
 
 @contextmanager
 def _made(texts: Iterable[str]) -> Iterator[tuple[int, Iterable[bytes]]]:
-    """Make all of a text before any of it is written; yield how many bytes it has, and them.
+    """Complete a text before any of it is written; yield its size in bytes, and its chunks.
 
-    A long one waits in a temporary file: the report of a large dump takes little memory.
+    A long one is kept in a temporary file, so that the report of a large dump takes little memory.
     """
     chunks: Iterator[bytes] = (text.encode("utf-8", "backslashreplace") for text in texts)
     kept: list[bytes] = []
@@ -100,7 +100,7 @@ def note(text: str) -> None:
 
 
 def tell_failures(watcher: Watcher) -> int:
-    """Name on standard error what the audit fails on; return the exit status."""
+    """Name the findings that the audit fails on, on standard error; return the exit status."""
     from tt_layout.safe_text import safe
 
     failures = watcher.failures
@@ -116,7 +116,7 @@ def tell_failures(watcher: Watcher) -> int:
 
 
 def fitted(text: str, stream: IO[str]) -> str:
-    """Return text in lines that fit the terminal that a stream is, if it is one."""
+    """Fold text to the width of a stream's terminal, if it is one."""
     if not stream.isatty():
         return text
     from tt_layout.folding import fold
@@ -130,8 +130,8 @@ def terminal_text(report: Report, *, has_colours: bool, width: int | None = None
 
     Args:
         report: the report.
-        has_colours: whether colours are wanted.
-        width: the characters in a line; by default those of the terminal.
+        has_colours: whether the text has colours.
+        width: the columns; by default those of the terminal.
     """
     from shutil import get_terminal_size
 
@@ -150,12 +150,12 @@ def terminal_text(report: Report, *, has_colours: bool, width: int | None = None
 
 
 def write_paged(fitted: Iterable[Chunk], unfitted: Iterable[Chunk], size: int) -> None:
-    """Write to standard output, through ``PAGER`` where that takes more than three screens.
+    """Write to standard output, through ``PAGER`` if the text is longer than three screens.
 
     Args:
-        fitted: the text in lines that fit the terminal, as it is made.
-        whole: the text in whole lines, which a pager gets.
-        size: bytes in all.
+        fitted: chunks of the text, folded to the terminal.
+        unfitted: chunks of the text in whole lines, for a pager.
+        size: size of the text in bytes.
     """
     rest = iter(fitted)
     command = pager_command()
@@ -171,7 +171,7 @@ def write_paged(fitted: Iterable[Chunk], unfitted: Iterable[Chunk], size: int) -
 
 
 def pager_command() -> list[str]:
-    """Return the command of the pager; none where nobody can use it, or there is none."""
+    """Return the command of the pager; empty if there is none or it cannot be used."""
     is_used = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     if not is_used or os.environ.get("TERM") == "dumb":
         return []
@@ -185,7 +185,7 @@ def pager_command() -> list[str]:
 
 
 def _screens(chunks: Iterator[Chunk], rows: int) -> tuple[list[bytes], bool]:
-    """Return chunks up to so many lines, and whether there are more lines."""
+    """Return chunks up to a number of lines, and whether there are more lines."""
     shown, lines = [], 0
     for chunk in chunks:
         shown.append(bytes(chunk))
@@ -196,7 +196,7 @@ def _screens(chunks: Iterator[Chunk], rows: int) -> tuple[list[bytes], bool]:
 
 
 def _page(command: list[str], chunks: Iterable[Chunk]) -> bool:
-    """Give text to a pager, until it wants no more; tell whether the pager could show any."""
+    """Pass text to a pager until it ends; tell whether the pager could be run."""
     import subprocess
 
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Pages that `page` and `plot` make: of a dump, of one layout, or of two."""
+"""Pages that `page` and `plot` write: of a dump, or of one or two layouts."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def layouts_page(
     is_multiplied: bool = False,
     operand: str | None = None,
 ) -> bytes:
-    """Return the page of one layout or two.
+    """Return the page of one or two layouts.
 
     Args:
         encodings: the layouts.
         tensor: their type.
         target: the GPU that the page starts with.
-        is_multiplied: whether the multiplication that the first is the result of is shown.
+        is_multiplied: whether the multiplication whose result has the first layout is shown.
         operand: the element type of its A and B; None for the usual one.
     """
     from tt_layout.page.dump import page_of
@@ -49,15 +49,15 @@ def dump_page(
     line: int | None,
     given: GivenValues | None = None,
 ) -> bytes:
-    """Return the page of a dump; say on standard error which files it has lines of.
+    """Return the page of a dump; print on standard error the source files whose lines it embeds.
 
     Args:
-        path: the dump, perhaps with a module: ``dump.mlir@2``.
-        names: only these aliases; all if there are none.
-        folder: where the files of the program are.  Without it lines are embedded only of files
-            below the working directory and the folder of the dump.
+        path: the dump, possibly with a module: ``dump.mlir@2``.
+        names: the aliases to show; all if there are none.
+        folder: the folder of the program's files.  Without it, only lines of files below the
+            working directory and the folder of the dump are embedded.
         line: the line that the page opens on; None for that of the first finding.
-        given: what the arguments of its kernels are.
+        given: the values of the kernels' arguments.
     """
     from tt_layout.ir.file_aliases import split_module
     from tt_layout.kernels.metadata import metadata_beside
@@ -78,7 +78,7 @@ def dump_page(
 
 
 def _tell_programs(programs: Collection[str]) -> None:
-    """Say which files a page has lines of."""
+    """Print the source files whose lines a page embeds."""
     if programs:
         first = safe(next(iter(programs)))
         which = first if len(programs) == 1 else f"{first} and others"
@@ -87,7 +87,7 @@ def _tell_programs(programs: Collection[str]) -> None:
 
 
 def placed(encodings: Sequence[Encoding], tensor: TensorType) -> list[PlacedLayout]:
-    """Return one layout or two over their types."""
+    """Place one or two layouts over their types."""
     return [place(e, over) for e, over in zip(encodings, _types(encodings, tensor))]
 
 
@@ -101,7 +101,7 @@ def _titles(encodings: Sequence[Encoding]) -> list[str]:
 
 
 def _types(encodings: Sequence[Encoding], tensor: TensorType) -> list[TensorType]:
-    """Return the type of each; of registers beside memory, the tensor that is stored or loaded."""
+    """Return the type of each; for registers beside memory, the tensor that is stored or loaded."""
     if tensor.is_tensor or len(encodings) == 1:
         return [tensor for _ in encodings]
     buffers = [e for e in encodings if not isinstance(e, DistributedEncoding)]

@@ -1,6 +1,6 @@
-"""The types of parameters: each reads its text once, for every command that takes it.
+"""Parameter types of the commands; each parses its text.
 
-What reads a text is imported when there is one, so that help is quick.
+Parsers are imported when there is a text to parse, so that help is quick.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def label(parameter: click.Parameter | None) -> str:
 
 
 def files(incomplete: str) -> list[CompletionItem]:
-    """Return the item that lets a shell complete the name of a file."""
+    """Return the completion item that lets a shell complete a file name."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
 
 
 def starting(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """Return those of some names that begin with what was typed."""
+    """Return the names that begin with an incomplete text."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
@@ -63,11 +63,11 @@ class TextParameter(_ParamType):
     """Base of parameter types parsed from one string."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse a string; pass any other value on."""
+        """Parse a string; return any other value unchanged."""
         return self.read(value, label(param)) if isinstance(value, str) else value
 
     def read(self, text: str, name: str) -> Any:
-        """Parse a string, called by its name in messages."""
+        """Parse a string; ``name`` is its name in messages."""
         raise NotImplementedError
 
     def names(self) -> Iterable[str]:
@@ -77,12 +77,12 @@ class TextParameter(_ParamType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the names that begin so."""
+        """Return the names that begin with the incomplete text."""
         return starting(self.names(), incomplete)
 
 
 class FileParameter(_ParamType):
-    """The name of a file, which a shell completes."""
+    """A file name, which a shell completes."""
 
     name = "file"
 
@@ -120,7 +120,7 @@ class TypeParameter(TextParameter):
         """Return the type.
 
         Raises:
-            LayoutError: the text is not a type; the error shows where.
+            LayoutError: the text is not a type; the error points at the fault.
         """
         from tt_layout.mlir.types import parse_type
 
@@ -134,12 +134,12 @@ _NO_ATTRIBUTE = ("# ", "#include", "#pragma", "#define")
 
 
 class NotationParameter(_ParamType):
-    """A layout in any notation, by the rules of ``--triton`` and over ``-t``, read first."""
+    """A layout in any notation, by the rules of ``--triton`` and over ``-t``, both read first."""
 
     name = "layout"
 
     def __init__(self, memory_space: MemorySpace | None = None) -> None:
-        """Take the memory space in which the layout must live, where that is not open."""
+        """Take the memory space in which the layout must live; None for any."""
         self.memory_space = memory_space
 
     def convert(
@@ -148,7 +148,7 @@ class NotationParameter(_ParamType):
         """Return the encoding.
 
         Raises:
-            LayoutError: the text is not a layout; the error shows where.
+            LayoutError: the text is not a layout; the error points at the fault.
         """
         from tt_layout.encodings import Encoding
         from tt_layout.notation.context import Context
@@ -166,7 +166,7 @@ class NotationParameter(_ParamType):
         return self.read(value, context.over(meta.get(_TENSOR)))
 
     def read(self, text: str, context: Context) -> Encoding:
-        """Return the encoding that a text stands for."""
+        """Return the encoding of a text."""
         from tt_layout.encodings.registry import begins_as_attribute
 
         if begins_as_attribute(text) and not text.lstrip().startswith(_NO_ATTRIBUTE):
@@ -219,7 +219,7 @@ class LayoutParameter(NotationParameter):
         return of_dump(incomplete) if ":" in incomplete else files(incomplete)
 
     def read_file(self, source: Source, context: Context) -> Encoding:
-        """Return the layout that a whole file is: JSON, or any notation on standard input."""
+        """Return the layout in a file: JSON, or any notation on standard input."""
         if source.name.endswith(".json"):
             from tt_layout.notation.notations import bases, json
 
@@ -230,10 +230,10 @@ class LayoutParameter(NotationParameter):
 
 
 class DrawnParameter(LayoutParameter):
-    """A layout to draw: beside one of registers, CuTe's of the tensor's own shape is of memory.
+    """A layout to draw; beside a register layout, a CuTe layout of the tensor's shape is in memory.
 
-    ``(64,64):(64,1)`` over 64x64 leads from coordinates to offsets. After a layout of registers
-    that is CuTe's as well, from threads and values to elements, it is another of them.
+    ``(64,64):(64,1)`` over 64x64 maps coordinates to offsets.  After a register layout in CuTe's
+    notation, which maps threads and values to elements, it is a register layout, too.
     """
 
     def convert(
@@ -245,7 +245,7 @@ class DrawnParameter(LayoutParameter):
         return super().convert(value, param, ctx)
 
     def read(self, text: str, context: Context) -> Encoding:
-        """Return the encoding of a text; its memory space is open where the text decides it."""
+        """Return the encoding of a text, in any memory space if the text determines it."""
         from tt_layout.notation.notations.cute import recognises
 
         drawn = click.get_current_context().meta[_DRAWN]
@@ -292,7 +292,7 @@ class TargetParameter(TextParameter):
 
 
 def read_target(name: str) -> Target:
-    """Return the GPU of a name; a note says where it is costed as another.
+    """Return the GPU of a name; print a note if its costs are those of another.
 
     Raises:
         LayoutError: no such GPU is known.
@@ -343,11 +343,11 @@ class AliasesParameter(TextParameter):
 
 
 def read_aliases(name: str, aliases: Sequence[str] = ()) -> AliasTable:
-    """Return the aliases of a file, or of one module of it; note which where there are several.
+    """Return the aliases of a file, or of one of its modules; print which if there are several.
 
     Args:
         name: the file, or ``FILE@2`` for its second module.
-        aliases: those that are wanted; by default all that are layouts.
+        aliases: the requested aliases; by default all that are layouts.
     """
     from tt_layout.ir.file_aliases import FileAliases, split_module
     from tt_layout.mlir.languages import read_mlir
@@ -367,27 +367,27 @@ _OF_DUMP = "tt_layout.of_dump"
 
 
 class LayoutArgument(click.Argument):
-    """A layout, or what names one in a dump that other parameters follow from."""
+    """A layout, or the name of one in a dump, from which other parameters are inferred."""
 
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
     ) -> tuple[Any, list[str]]:
-        """Convert the value that was given, or that the dump has in its place."""
+        """Convert the given value, or the one inferred from the dump."""
         return super().handle_parse_result(ctx, _with_dump(ctx, opts), args)
 
 
 class InferredOption(click.Option):
-    """An option whose value follows from the dump that a `LayoutArgument` names."""
+    """An option whose value is inferred from the dump that a `LayoutArgument` names."""
 
     def handle_parse_result(
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
     ) -> tuple[Any, list[str]]:
-        """Convert the value that was given, or that follows from the dump."""
+        """Convert the given value, or the one inferred from the dump."""
         return super().handle_parse_result(ctx, _with_dump(ctx, opts), args)
 
 
 def _with_dump(context: click.Context, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the values of parameters with what the dump among them knows, found out once."""
+    """Return the values of parameters, with those inferred from a dump, cached in the context."""
     takes_dump = any(isinstance(parameter, LayoutArgument) for parameter in context.command.params)
     if context.resilient_parsing or not takes_dump:
         return values
@@ -402,7 +402,7 @@ def _with_dump(context: click.Context, values: Mapping[str, Any]) -> Mapping[str
 
 
 def _refuse_languages(command: click.Command, values: Mapping[str, Any]) -> None:
-    """Refuse a text in another language before its type is missing.
+    """Refuse a text in another language, before a missing type is reported.
 
     Raises:
         LayoutError: a layout is in one.
@@ -415,7 +415,7 @@ def _refuse_languages(command: click.Command, values: Mapping[str, Any]) -> None
 
 
 def refuse_foreign_text(text: str, name: str) -> None:
-    """Refuse a text in another language that stands for a layout, and is neither one nor a file.
+    """Refuse a text given as a layout that is in another language.
 
     Raises:
         LayoutError: it is in one.
@@ -438,7 +438,7 @@ _LANES = "tt_layout.threads_per_warp"
 
 
 def _keep(name: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback that keeps the value of an option for the layouts read after it."""
+    """Return a callback that keeps the value of an option for the layouts parsed after it."""
 
     def callback(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
         if value is not None:
@@ -457,7 +457,7 @@ def chosen_release() -> Release | None:
 def tensor_option(
     help: str = "The tensor type.", *, is_required: bool = False
 ) -> Callable[[_Function], _Function]:
-    """Return ``-t``, which is read before any layout."""
+    """Return the option ``-t``, which is read before any layout."""
     return click.option(
         "-t",
         "tensor",
@@ -491,7 +491,7 @@ _lanes_option = click.option(
 
 
 def _take_npot(context: click.Context, _: click.Parameter, is_given: bool) -> None:
-    """Take sizes that are no powers of two while the command runs."""
+    """Accept sizes that are not powers of two while the command runs."""
     if is_given:
         from tt_layout.npot import npot
 
@@ -509,12 +509,12 @@ npot_option = click.option(
 
 
 def reading_options(function: _Function) -> _Function:
-    """Add the options that say how layouts are read."""
+    """Add the options for reading layouts."""
     return release_option(_lanes_option(function))
 
 
 def target_option(function: _Function) -> _Function:
-    """Add the option that names the GPU, where the lanes of a layout tell the usual one."""
+    """Add the option that names the GPU, which otherwise follows from the lanes of a layout."""
     from tt_layout.hardware import target_names
 
     words = f"The GPU: {target_names()}; by default one whose warps have as many lanes."

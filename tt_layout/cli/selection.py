@@ -1,4 +1,4 @@
-"""The options that choose which view of a layout is shown, and which part of it."""
+"""Options that choose the view of a layout, and the part of it that is shown."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ViewName(click.ParamType):  # type: ignore[type-arg]  # generic since clic
 
 
 def view_kind(view: ViewKind | None, use_hw_view: bool) -> ViewKind:
-    """Return the view that is asked for with ``--view`` or ``--use-hw-view``.
+    """Return the view chosen by ``--view`` or ``--use-hw-view``.
 
     Raises:
         LayoutError: the two contradict each other.
@@ -53,10 +53,10 @@ def view_kind(view: ViewKind | None, use_hw_view: bool) -> ViewKind:
 
 
 class LocationOption(click.Option):
-    """An option that chooses a part of a hardware view; the help has one line for all of them."""
+    """An option that chooses a part of a hardware view; all of them share one line of the help."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the line of all of them for the first, and none for the others."""
+        """Return the shared line for the first, and None for the others."""
         if self.name != _LOCATIONS[0]:
             return None
         names = ", ".join(f"--{name}" for name in _LOCATIONS)
@@ -73,7 +73,7 @@ def selection_options(function: Any) -> Any:
 
 
 def read_selection(options: dict[str, Any]) -> Selection:
-    """Take what `selection_options` added out of a command's options, and return the part.
+    """Remove the options of `selection_options` from a command's options, and return the selection.
 
     Raises:
         LayoutError: a range cannot be read.

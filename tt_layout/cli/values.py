@@ -1,4 +1,4 @@
-"""Values for the arguments of kernels, from the command line and from a file."""
+"""Values of kernel arguments, from the command line and from a file."""
 
 from __future__ import annotations
 
@@ -51,13 +51,15 @@ gpu_option = click.option(
 
 def read_values(
     texts: Sequence[str], path: str | None, grid: str | None = None, gpu: str | None = None
-) -> GivenValues:
-    """Return the values given on the command line and, where that has none, in a file.
+) -> GivenValues | None:
+    """Return the values on the command line and, for other arguments, in a file; None without any.
 
     Raises:
-        LayoutError: a value is not an integer, or the file not a mapping from names to integers;
-            the grid has no sizes; the GPU is no product.
+        LayoutError: a value is not an integer, the file is not a mapping from names to integers,
+            the grid has no sizes, or the GPU is not a known product.
     """
+    if not texts and (path, grid, gpu) == (None, None, None):
+        return None
     from_file = _from_file(path) if path is not None else {}
     numbers = parse_values(
         texts, {**from_file, **_of_grid(grid)} if grid is not None else from_file
@@ -66,7 +68,7 @@ def read_values(
 
 
 def _of_grid(text: str) -> dict[str, int]:
-    """Return how many programs there are along each axis."""
+    """Return the number of programs along each axis."""
     sizes = [size.strip() for size in text.split(",")]
     if len(sizes) > len(PROGRAM_COUNTS) or not all(
         size.isascii() and size.isdecimal() and len(size) < MAX_DIGITS and 0 < int(size) < 1 << 31

@@ -1,7 +1,7 @@
-"""Destination of a page or a figure: ``-o``, a file named after it on a terminal, else stdout.
+"""Destination of a page or a figure: ``-o``, a file with a derived name on a terminal, or stdout.
 
-Nobody reads a page's scripts on a terminal.  A file that is there already is replaced only if it
-is empty or one that this package wrote, or with ``--force``.
+Nobody reads a page's scripts on a terminal.  An existing file is replaced only if it is empty or
+was written by this package, or with ``--force``.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Destination(NamedTuple):
 
     Attributes:
         path: the file; None for standard output.
-        is_chosen: whether the file is named after what is written, as nobody named one.
+        is_chosen: whether the name of the file is derived, since none was given.
     """
 
     path: str | None
     is_chosen: bool = False
 
     def write(self, content: bytes) -> None:
-        """Write a file, and say which where nobody named it.
+        """Write a file, and print its name if it is derived.
 
         Raises:
             LayoutError: it cannot be written.
@@ -60,16 +60,16 @@ class Destination(NamedTuple):
 
 
 def destination(output: str | None, name: str, ending: str, *, force: bool) -> Destination:
-    """Return the destination of an output, before it is made.
+    """Return the destination of an output that is yet to be made.
 
     Args:
-        output: what ``-o`` says; None for nothing.
-        name: of what is written, such as that of a dump, without an ending.
-        ending: of the file, such as ``.html``.
-        force: whether it may be any file.
+        output: the argument of ``-o``; None without it.
+        name: name of the subject, such as a dump, without a suffix.
+        ending: suffix of the file, such as ``.html``.
+        force: whether any file may be replaced.
 
     Raises:
-        LayoutError: a file of that name is there that this package did not write.
+        LayoutError: a file of that name exists that this package did not write.
     """
     if output == STDOUT or (output is None and not sys.stdout.isatty()):
         return Destination(None)
@@ -82,10 +82,10 @@ def destination(output: str | None, name: str, ending: str, *, force: bool) -> D
 
 
 def _is_foreign(path: str, ending: str) -> bool:
-    """Tell whether there is a file that this package did not write.
+    """Tell whether a file exists that this package did not write.
 
     Raises:
-        LayoutError: that cannot be told.
+        LayoutError: the file cannot be read.
     """
     try:
         return is_foreign(path, partial(_is_ours, ending))
@@ -98,7 +98,7 @@ def _is_ours(ending: str, start: bytes, _: bytes) -> bool:
 
 
 def stem(path: str) -> str:
-    """Return the name of a file without folders, its ending, and the number of a module.
+    """Return the name of a file without its folders, its suffix and a module number.
 
     Example:
         >>> stem("dumps/matmul.ttgir@2")

@@ -1,4 +1,4 @@
-"""From dumps to audits and kernels, dump by dump, with what is known of earlier ones."""
+"""Audits and kernels of dumps, made one by one with work shared between them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class AuditWithValues(NamedTuple):
-    """An audit, and why the values of the launch were not used; None where they were."""
+    """An audit, and the reason why the values of the launch were not used; None if they were."""
 
     audit: Audit
     reason: str | None = None
@@ -58,15 +58,15 @@ def audit_with(
     *,
     is_judged: bool = True,
 ) -> AuditWithValues:
-    """Return the audit of a module with the values of a launch, if they fit.
+    """Audit a module with the values of a launch if they fit.
 
     Args:
-        module: of a kernel.
-        shared: what is known of other modules.
-        launch: of the kernel; None where that is not known.
-        given: values that go before those of the launch.
-        known: what is known of the kernel as compiled.
-        is_judged: whether findings are looked for.
+        module: the module of a kernel.
+        shared: work shared with other modules.
+        launch: the launch of the kernel; None where it is not known.
+        given: values that take precedence over those of the launch.
+        known: metadata of the compiled kernel.
+        is_judged: whether to look for findings.
 
     Raises:
         LayoutError: a given value does not fit its argument.
@@ -81,16 +81,16 @@ def audit_with(
 
 
 class Auditor:
-    """Audits dumps one by one, with what it knows of earlier ones.
+    """Auditor of dumps, one by one, with work shared between them.
 
     Args:
-        reading: how they are read.
-        explains: whether findings say what would make accesses wider.
-        is_judged: whether findings are looked for.
-        keeps_text: whether texts of types are kept, as of dumps that share many.
+        reading: how dumps are read.
+        explains: whether findings explain what would make accesses wider.
+        is_judged: whether to look for findings.
+        keeps_text: whether texts of types are kept, for dumps that share many.
 
-    Attributes:
-        interner: what dumps share that are read at about the same time.
+        Attributes:
+            interner: objects shared by dumps that are read at about the same time.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Auditor:
         self._forget()
 
     def _forget(self) -> None:
-        """Begin with nothing known of earlier modules."""
+        """Forget the work shared with earlier modules."""
         self._shared, self._characters = SharedWork(explains=self._explains), 0
         self.interner = Interner(self._reading.release, keeps_text=self._keeps_text)
 
@@ -117,11 +117,11 @@ class Auditor:
         """Yield the audits of a dump's modules.
 
         Args:
-            dump: as it was opened.
-            modules: those that are audited; by default those that are meant.
+            dump: the dump.
+            modules: the modules to audit; by default those of `Dump.meant`.
 
-        Raises:
-            LayoutError: it cannot be read, or a given value does not fit its argument.
+            Raises:
+                LayoutError: it cannot be read, or a given value does not fit its argument.
         """
         for module in modules or dump.meant(self._reading, self.interner):
             yield self._audit(dump, module, self._shared_for(module))
@@ -129,15 +129,15 @@ class Auditor:
     def once(
         self, dump: Dump, modules: Modules, conclude: Callable[[Audit], T]
     ) -> Iterator[tuple[Module, T]]:
-        """Yield modules with what is concluded from their audits.
+        """Yield modules with the conclusions from their audits.
 
-        Those whose texts differ in the names of functions alone have one audit.
+        Modules whose texts differ only in the names of functions share one audit.
 
         Args:
-            dump: as it was opened, of no known launch.
-            modules: those that are audited.
-            conclude: finds what holds wherever the text stands, whatever its functions are
-                called; always the same function.
+            dump: a dump whose launch is not known.
+            modules: the modules to audit.
+            conclude: function of an audit, independent of the module's line and of the names of
+                its functions; always the same function.
 
         Raises:
             LayoutError: as for `audits`.
@@ -153,12 +153,12 @@ class Auditor:
     def data(
         self, dump: Dump, modules: Modules | None, conclude: Callable[[Audit], dict[str, Any]]
     ) -> Iterator[dict[str, Any]]:
-        """Yield the plain data of modules where they stand, made once for those of a text.
+        """Yield the plain data of modules, made once for equal texts and moved to their lines.
 
         Args:
-            dump: as it was opened, of no known launch.
-            modules: those that are audited; by default those that are meant.
-            conclude: makes the data of an audit; always the same function.
+            dump: a dump whose launch is not known.
+            modules: the modules to audit; by default those of `Dump.meant`.
+            conclude: function from an audit to its data; always the same function.
 
         Raises:
             LayoutError: as for `audits`.
@@ -179,7 +179,7 @@ class Auditor:
             yield {**data_in_file(data, module.place.first_line - 1), **named}
 
     def _shared_for(self, module: Module) -> SharedWork:
-        """Return what is known of earlier modules where the next one is audited."""
+        """Return the work shared with earlier modules, for the audit of the next one."""
         if self._characters > MAX_KNOWN:
             self._forget()
         self._characters += module.span.end - module.span.start
@@ -199,7 +199,7 @@ class Auditor:
         return audit
 
     def check_given(self) -> None:
-        """Check that what was given is of a module that was audited.
+        """Check that the given values and GPU belong to audited modules.
 
         Raises:
             LayoutError: no module has such an argument, or none is for such a GPU.
@@ -211,14 +211,14 @@ class Auditor:
 
 
 class PassedOver(NamedTuple):
-    """A file that has no audit, and why."""
+    """A file without an audit, and the reason."""
 
     file: str
     reason: str
 
 
 def or_passed_over(name: str, read: Callable[[], T]) -> T | PassedOver:
-    """Return what is read of a file, or why there is nothing."""
+    """Return the result of reading a file, or the reason why there is none."""
     try:
         return read()
     except LayoutError as error:
@@ -231,7 +231,7 @@ class FileKernels(NamedTuple):
     """The kernels of a dump, and the names of their arguments where values were given.
 
     Attributes:
-        unread: what of the dump is left out, of a log of many kernels.
+        unread: kernels of a log that are left out.
     """
 
     kernels: tuple[Kernel, ...]
@@ -240,12 +240,12 @@ class FileKernels(NamedTuple):
 
 
 class KernelReader:
-    """Reads the kernels of dumps one by one, each with the facts of a line of an overview.
+    """Reader of the kernels of dumps, one by one, each with the facts for a line of an overview.
 
     Args:
         reading: how dumps are read.
-        explains: whether findings say what would make accesses wider.
-        has_bounds: whether facts have the bounds, which take a quarter of an audit.
+        explains: whether findings explain what would make accesses wider.
+        has_bounds: whether facts include the bounds, which take a quarter of an audit.
     """
 
     def __init__(
@@ -258,7 +258,7 @@ class KernelReader:
         self._of_nameless = TextConclusions[FileKernels | None](MAX_DUMPS)
 
     def read(self, name: str) -> FileKernels | PassedOver:
-        """Return the kernels of a dump, or why there are none."""
+        """Return the kernels of a dump, or the reason why there are none."""
         return or_passed_over(name, lambda: self._kernels(name))
 
     def _kernels(self, name: str) -> FileKernels:
@@ -274,10 +274,10 @@ class KernelReader:
         return FileKernels(tuple(settled), tuple(arguments), unread)
 
     def _known_kernels(self, dump: Dump) -> FileKernels:
-        """Return the kernels of a dump, audited once for those of which the same is known.
+        """Return the kernels of a dump; equal dumps, or dumps equal up to names, are audited once.
 
-        Each process of a program may have compiled the same kernels, into a folder of its own; and
-        a compiler may name the values of one kernel differently.
+        Each process of a program may have compiled the same kernels into a folder of its own, and a
+        compiler may name the values of one kernel differently.
         """
         around = f"{dump.source.first_line} {(dump.number, dump.launch, dump.known)!r}"
 
@@ -294,14 +294,14 @@ class KernelReader:
         return self._known.once(f"{around}\0{dump.source.text}", concluded)
 
     def _nameless(self, dump: Dump) -> str | None:
-        """Return the text of a dump with marks for names; None where these may matter."""
+        """Return the text of a dump with marks for names; None where names may matter."""
         are_given = self._reading.given is not None or dump.launch is not None
         if are_given or chosen_compiler() is not None:
             return None
         return marked(dump.source.text)
 
     def _without_names(self, nameless: Dump) -> FileKernels | None:
-        """Return the kernels of a dump with marks for names; None where one is in what is said."""
+        """Return the kernels of a dump with marks for names; None if a text has one."""
         try:
             found = self._audited(nameless)
         except LayoutError:  # it may quote the text
@@ -319,10 +319,10 @@ class KernelReader:
 
 
 def marked(text: str) -> str | None:
-    """Return a text with marks for the names of values; None where these could be told from it.
+    """Replace the names of values in a text by marks; None where a string or a mark is in the way.
 
-    Names determine nothing but what is said of them: what is concluded of the marked text is true
-    of the dump, wherever no mark is in it.  What has one is concluded from the dump as it is.
+    Names only occur in messages: a conclusion from the marked text that has no mark in it holds for
+    the dump.  Otherwise the dump itself is audited.
 
     Example:
         >>> marked("%b = arith.addi %a, %b : i32")
@@ -339,7 +339,7 @@ def marked(text: str) -> str | None:
 
 
 def has_mark(value: object) -> bool:
-    """Tell whether there is a mark in plain data."""
+    """Tell whether plain data has a mark."""
     if isinstance(value, str):
         return MARK in value
     if isinstance(value, Mapping):

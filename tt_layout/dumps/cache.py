@@ -1,7 +1,7 @@
-"""Audits of dumps that were made before, kept in a folder by the content of the dump.
+"""Cache of audits in a folder, keyed by the content of the dump.
 
-Several processes and versions may use one folder: a result is written whole or not at all, and one
-that is not as it was written is made again.
+Several processes and versions may share a folder: a result is written whole or not at all, and a
+damaged one is made again.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ MAX_NUMBER = 1 << 63
 
 
 class ResultCache:
-    """The results in a folder, for one way to audit.
+    """The cached results in a folder, for one configuration of the audit.
 
     Args:
-        folder: is made if it is not there; one with files of others gets a folder in it.
-        reading, has_bounds: as of `KernelReader`.
+        folder: created if missing; if it has other files, a folder inside it is used.
+        reading, has_bounds: as for `KernelReader`.
 
     Raises:
         LayoutError: the folder cannot be made.
@@ -62,7 +62,7 @@ class ResultCache:
     def key(self, name: str) -> str | None:
         """Return the key of a dump; None where it cannot be read.
 
-        That is its content, what stands beside it, and how it is audited.
+        It covers the content, the files beside the dump, and the configuration of the audit.
         """
         path, number = split_module(name)
         digest = hashlib.sha256(self._way + repr(number).encode())
@@ -77,7 +77,7 @@ class ResultCache:
         return digest.hexdigest()
 
     def find(self, key: str, name: str) -> FileKernels | None:
-        """Return the kept result of a dump, under its present name; None without any."""
+        """Return the cached result of a dump, under its present name; None without any."""
         content = self._folder.read(key)
         if content is None:
             return None
@@ -87,12 +87,12 @@ class ResultCache:
             return None
 
     def keep(self, key: str, name: str, found: FileKernels) -> None:
-        """Keep the result of a dump, unless that has changed since; where it cannot be, do not."""
+        """Cache the result of a dump, unless the dump has changed since or it cannot be written."""
         if self.key(name) == key:
             self._folder.write(key, json.dumps(to_plain(found, name)).encode())
 
     def shrink(self) -> None:
-        """Remove the results that were not used for longest, until the folder is small enough."""
+        """Remove the least recently used results until the folder is small enough."""
         self._folder.shrink(MAX_BYTES)
 
 
@@ -116,7 +116,7 @@ def to_plain(found: FileKernels, name: str) -> dict[str, Any]:
 
 
 def from_plain(plain: Any, name: str) -> FileKernels:
-    """Return the result that `to_plain` made data of, under the name that the dump has now.
+    """Return the result of `to_plain` data, under the dump's present name.
 
     Raises:
         ValueError: it is not such data.
@@ -136,15 +136,15 @@ def from_plain(plain: Any, name: str) -> FileKernels:
 
 
 def kernels_in_report(path: str) -> tuple[Kernel, ...]:
-    """Return the kernels of the JSON that `tt_layout.watch` or ``pytest --tt-audit-report`` wrote.
+    """Return the kernels in a JSON report of `tt_layout.watch` or ``pytest --tt-audit-report``.
 
-    They have what a comparison needs; those without an audit are left out.
+    They have the fields that a comparison needs; kernels without an audit are left out.
 
     Args:
-        path: of the file.
+        path: the file.
 
-    Raises:
-        LayoutError: it cannot be read, or is no such report.
+        Raises:
+            LayoutError: it cannot be read, or is not such a report.
     """
     try:
         plain = json.loads(read_bytes(path, MAX_REPORT))
@@ -159,8 +159,8 @@ def _reported(audit: dict[str, Any]) -> Kernel:
     """Return a kernel of a report.
 
     Raises:
-        KeyError: something is missing.
-        ValueError: something is of another type.
+        KeyError: a field is missing.
+        ValueError: a field has another type.
     """
     names = {"weight": "cost", "kinds": "counts"}
     values = {name: audit[names.get(name, name)] for name in SETTLED if name != "finding_lines"}
@@ -168,7 +168,7 @@ def _reported(audit: dict[str, Any]) -> Kernel:
 
 
 def _as_kind(plain: Any, kind: Any) -> Any:
-    """Return plain data as a value of a type, which names all that it may hold.
+    """Convert plain data to a type, from its annotations.
 
     Raises:
         ValueError: it is not of the type.
@@ -204,7 +204,7 @@ def _settled(plain: Any) -> dict[str, Any]:
     """Return the attributes of a settled kernel.
 
     Raises:
-        ValueError: they are not all of their types.
+        ValueError: one has another type.
     """
     if not isinstance(plain, dict) or plain.keys() != SETTLED.keys():
         raise ValueError("not a result")

@@ -1,4 +1,4 @@
-"""Dumps by name or as an object: a file, one of its modules, the kernels of a log, a kernel."""
+"""Opening dumps by name or from an object: a file, one of its modules, a log, a compiled kernel."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Progress = Callable[[int], AbstractContextManager[Report]]
 
 @contextmanager
 def silent(total: int) -> Iterator[Report]:
-    """Give what takes how much of a total is done, and shows nobody."""
+    """Give a function that takes the progress and ignores it."""
     yield lambda done: None
 
 
@@ -60,11 +60,11 @@ class Reading(NamedTuple):
     """How dumps are read and audited.
 
     Attributes:
-        is_partial: whether they may be cut off.
-        release: whose rules hold; None for those that fit.
-        given: what the arguments of their kernels are.
-        way_out: what to do about one that is cut off; None where nothing is offered.
-        progress: shows how many characters of one are read.
+        is_partial: whether truncated dumps are accepted.
+        release: the Triton release whose rules hold; None to infer it.
+        given: values of kernel arguments.
+        way_out: advice for a truncated dump; None for none.
+        progress: shows how many characters of a dump have been read.
     """
 
     is_partial: bool = False
@@ -75,19 +75,19 @@ class Reading(NamedTuple):
 
 
 AS_IT_IS = Reading()
-"""Reads whole dumps, by the rules that fit, and with no value known."""
+"""Reads whole dumps, with inferred rules and no values."""
 
 
 class Dump(NamedTuple):
-    """A dump, and what is known of it besides.
+    """A dump with its metadata.
 
     Attributes:
-        source: its text; of one in pieces the first.
-        number: of the module that is meant; None for all.
-        known: what is known of the compiled kernel.
-        launch: how its kernel was launched; None where that is not known.
-        programs: texts of the program that came with it.
-        pieces: in which it is read, if not as a whole.
+        source: its text; the first piece of a dump in pieces.
+        number: the number of the selected module; None for all.
+        known: metadata of the compiled kernel.
+        launch: launch of its kernel; None where it is not known.
+        programs: program texts that came with it.
+        pieces: the pieces in which it is read, if not as a whole.
     """
 
     source: Source
@@ -98,15 +98,15 @@ class Dump(NamedTuple):
     pieces: tuple[Piece, ...] = ()
 
     def modules(self, reading: Reading = AS_IT_IS, interner: Interner | None = None) -> Modules:
-        """Yield its modules, or the one of its number.
+        """Yield its modules, or the selected one.
 
         Args:
             reading: how it is read.
-            interner: what other dumps share with this one, for the same release.
+            interner: objects shared with other dumps of the same release.
 
         Raises:
-            LayoutError: there is no IR in it or no such module, a line is too long, or it is cut
-                off and may not be.
+            LayoutError: there is no IR in it or no such module, a line is too long, or it is
+                truncated and that is not accepted.
         """
         refuse_other_mlir(self.source)
         is_empty = True
@@ -117,16 +117,16 @@ class Dump(NamedTuple):
             raise no_mlir(self.source)
 
     def meant(self, reading: Reading = AS_IT_IS, interner: Interner | None = None) -> Modules:
-        """Yield its modules, or the one of its number; of each compilation the one that is meant.
+        """Yield one module for each compilation, or the selected module.
 
         Args:
-            reading, interner: as of `modules`, with its errors.
+            reading, interner: as for `modules`, with its errors.
         """
         modules = self.modules(reading, interner)
         return chosen_modules(modules) if self.number is None else modules
 
     def modules_of_part(self, reading: Reading, interner: Interner | None = None) -> Modules:
-        """Yield its modules as `modules` does; there may be none, as in a piece of a dump."""
+        """Yield its modules like `modules`, but there may be none, as in a piece of a dump."""
         interner = interner or Interner(reading.release, keeps_text=not self.pieces)
         size, above = sum(piece.size for piece in self.pieces) or len(self.source.text), 0
         with reading.progress(size) as report:
@@ -158,7 +158,7 @@ class Dump(NamedTuple):
         )
 
     def _sources(self) -> Iterator[Source]:
-        """Yield its text, or one piece after the other.
+        """Yield its text, or its pieces one after the other.
 
         Raises:
             LayoutError: a piece cannot be read.
@@ -174,11 +174,11 @@ def _below(report: Report, above: int, read: int) -> None:
 
 
 class Opened(NamedTuple):
-    """Content behind a name.
+    """The dumps behind a name.
 
     Attributes:
-        dumps: one, or the kernels of a log.
-        unread: place in a log -> why what is there is left out.
+        dumps: one dump, or the kernels of a log.
+        unread: location in a log and the reason why it is left out.
     """
 
     dumps: tuple[Dump, ...]
@@ -186,16 +186,16 @@ class Opened(NamedTuple):
 
 
 def is_log(name: str) -> bool:
-    """Return whether a name means all kernels of a log."""
+    """Tell whether a name means all kernels of a log."""
     path, number = split_module(name)
     return number is None and is_trace_name(path)
 
 
 def open_dump(name: str, *, in_pieces: bool = False) -> Dump:
-    """Open the dump, and choose the module of it, that ``FILE@3`` or ``FILE:13`` stands for.
+    """Open a dump, and select the module that ``FILE@3`` or ``FILE:13`` names.
 
     Args:
-        name: of the file; ``-`` is standard input.
+        name: name of the file; ``-`` is standard input.
         in_pieces: whether a large dump may be read piece by piece.
 
     Raises:
@@ -213,7 +213,7 @@ def open_dumps(name: str, *, in_pieces: bool = False) -> Opened:
     """Open one dump, or the kernels of a log of tritonparse.
 
     Args:
-        name: of a file, perhaps with the number of a module.
+        name: name of a file, possibly with the number of a module.
         in_pieces: whether a large dump may be read piece by piece.
 
     Raises:
@@ -263,7 +263,7 @@ def open_object(source: Any) -> Dump:
 
     Raises:
         LayoutError: it cannot be read, or the kernel was not compiled for a GPU.
-        TypeError: it is nothing of all that.
+        TypeError: it is none of these.
 
     Example:
         >>> open_object("module {\\n}\\n").source.name

@@ -1,8 +1,8 @@
-"""Dumps of many modules, as autotuning makes them: a line for each kernel, and the worst in full.
+"""Dumps of many modules, as from autotuning: a line for each kernel, and the worst in full.
 
-Screens of hundreds of kernels help nobody, and what would be cheaper takes longer to find than
-what is expensive: it is looked for in the modules that are shown.  A large dump is audited piece by
-piece, by several processes.
+Screens of hundreds of kernels help nobody, and a cheaper alternative takes longer to find than an
+expensive operation: it is looked for only in the modules that are shown.  A large dump is audited
+piece by piece, by several processes.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ T = TypeVar("T")
 
 
 class ManyModules(NamedTuple):
-    """The modules of a dump, in brief.
+    """A summary of the modules of a dump.
 
     Attributes:
-        kernels: all of theirs, the worst first.
+        kernels: all of their kernels, the worst first.
         worst: the audits of the worst modules, the worst first.
     """
 
@@ -52,13 +52,13 @@ class ManyModules(NamedTuple):
 
 
 class NamelessKernels(NamedTuple):
-    """The kernels of a text, wherever it stands and whatever its functions are called.
+    """The kernels of a module's text, independent of its line and of the names of its functions.
 
     Attributes:
-        kernels: as they are called in the module that was audited.
-        functions: the number in the module of the function that gives each its name; None where
-            that is known from elsewhere.
-        arguments: names of those that values are given for.
+        kernels: the kernels as named in the audited module.
+        functions: the number in the module of the function that names each kernel; None if the
+            name comes from elsewhere.
+        arguments: names of the arguments with given values.
     """
 
     kernels: Sequence[Kernel]
@@ -66,7 +66,7 @@ class NamelessKernels(NamedTuple):
     arguments: tuple[str, ...]
 
     def placed(self, file: str, module: Module) -> list[Kernel]:
-        """Return the kernels of a module of this text."""
+        """Return the kernels of a module with this text."""
         names = [function.name for function in module.functions]
         return [
             kernel.with_values(
@@ -82,10 +82,10 @@ class PieceKernels(NamedTuple):
     """Kernels of a piece of a dump.
 
     Attributes:
-        kernels: of the modules that were audited.
-        audited: how many these are.
-        modules: how many modules there are.
-        arguments: names of those with values.
+        kernels: kernels of the audited modules.
+        audited: number of audited modules.
+        modules: number of modules.
+        arguments: names of the arguments with values.
     """
 
     kernels: tuple[Kernel, ...]
@@ -95,22 +95,22 @@ class PieceKernels(NamedTuple):
 
 
 def audits_in_brief(file: str, audits: Iterable[Audit]) -> ManyModules:
-    """Return audited modules in brief, each let go once it was looked at.
+    """Summarize audited modules, keeping only the worst audits.
 
     Args:
         file: the name of the dump.
-        audits: of its modules.
+        audits: the audits of its modules.
     """
     kernels, worst = _ranked((audit, _brief_kernels(file, audit)) for audit in audits)
     return ManyModules(kernels, tuple(worst))
 
 
 def in_brief(dump: Dump, modules: Modules, reading: Reading) -> ManyModules:
-    """Return the modules of a dump in brief; those of one text are audited once.
+    """Summarize the modules of a dump; those with equal texts are audited once.
 
     Args:
-        dump: as it was opened.
-        modules: those that are meant.
+        dump: the dump.
+        modules: the modules to audit.
         reading: how it is read and audited.
 
     Raises:
@@ -125,7 +125,7 @@ def in_brief(dump: Dump, modules: Modules, reading: Reading) -> ManyModules:
 
 
 def _ranked(entries: Iterable[tuple[T, Sequence[Kernel]]]) -> tuple[list[Kernel], list[T]]:
-    """Return all kernels and what the worst of them are of, the worst first."""
+    """Return all kernels and the entries with the worst of them, both the worst first."""
     kernels: list[Kernel] = []
     numbers = count()
 
@@ -140,13 +140,13 @@ def _ranked(entries: Iterable[tuple[T, Sequence[Kernel]]]) -> tuple[list[Kernel]
 
 
 def large_in_brief(dump: Dump, reading: Reading) -> ManyModules | None:
-    """Return the modules of a large dump in brief; None where one process has to audit them.
+    """Summarize the modules of a large dump with several processes; None if one has to audit them.
 
-    That is so of small dumps, of those with a compilation in several pieces, and where only one
+    That holds for small dumps, for those with a compilation in several pieces, and where only one
     process can run.
 
     Args:
-        dump: as it was opened.
+        dump: the dump.
         reading: how it is read and audited.
 
     Raises:
@@ -190,9 +190,9 @@ def _audit_at(line: int, dump: Dump, firsts: Sequence[int], reading: Reading) ->
     """Return the audit of the module that begins on a line.
 
     Args:
-        line: of the dump.
-        dump: in pieces.
-        firsts: the number of the first module of each.
+        line: the line of the dump.
+        dump: the dump in pieces.
+        firsts: the number of the first module of each piece.
         reading: how it is read.
     """
     at = bisect_right(dump.pieces, line, key=lambda part: part.first_line) - 1
@@ -203,12 +203,12 @@ def _audit_at(line: int, dump: Dump, firsts: Sequence[int], reading: Reading) ->
 
 
 def _dump_of(piece: Piece, known: KernelMetadata) -> Dump:
-    """Return a piece of a dump as one of its own."""
+    """Return a piece of a dump as a dump of its own."""
     return Dump(piece.read(), known=known, pieces=(piece,))
 
 
 def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], PieceKernels]:
-    """Return what audits pieces one by one, with what it knows of earlier ones."""
+    """Return a function that audits pieces one by one, with work shared between them."""
     auditor = Auditor(reading, explains=False, keeps_text=False)
 
     def read(piece: Piece) -> PieceKernels:
@@ -229,18 +229,18 @@ def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], 
 
 
 def _brief_kernels(file: str, audit: Audit) -> list[Kernel]:
-    """Return the table lines of a module's kernels, each with the place of its worst finding."""
+    """Return the overview lines of a module's kernels, each with the line of its worst finding."""
     return [_in_brief(kernel) for kernel in kernels_of(audit, file=file)]
 
 
 def _in_brief(kernel: Kernel) -> Kernel:
-    """Return the table line of a kernel."""
+    """Return the overview line of a kernel."""
     settled = kernel.settled(has_bounds=False)
     return settled.with_values(text="", signature="", finding_lines=_worst(settled))
 
 
 def _nameless_kernels(audit: Audit) -> NamelessKernels:
-    """Return the table lines of a module's kernels."""
+    """Return the overview lines of a module's kernels."""
     numbers: dict[str | None, int] = {
         function.name: number for number, function in enumerate(audit.module.functions)
     }
@@ -252,7 +252,7 @@ def _nameless_kernels(audit: Audit) -> NamelessKernels:
 
 
 def _worst(kernel: Kernel) -> tuple[FindingLine, ...]:
-    """Return the worst finding of a kernel without its sentence, which may name a line."""
+    """Return the worst finding of a kernel without its message, which may name a line."""
     return tuple([finding._replace(message="") for finding in kernel.finding_lines[:1]])
 
 

@@ -1,4 +1,4 @@
-"""Many dumps: found in folders, audited by several processes, their results kept in a folder."""
+"""Many dumps: found in folders, audited by several processes, cached in a folder."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ Result = tuple[str, "FileKernels | PassedOver"]
 def files_of(names: Sequence[str]) -> list[str]:
     """Return the files among names, and the dumps below the folders among them.
 
-    A ``.ttir`` beside a ``.ttgir`` of its name is the same kernel before it has layouts: it is
-    left out.
+    A ``.ttir`` beside a ``.ttgir`` of the same name is the same kernel without layouts, and is left
+    out.
 
     Raises:
         LayoutError: there are none.
@@ -57,7 +57,7 @@ class ManyKernels(NamedTuple):
 
     Attributes:
         kernels: the worst first.
-        passed_over: what has no audit, by name.
+        passed_over: files without an audit, sorted by name.
     """
 
     kernels: Sequence[Kernel]
@@ -76,15 +76,15 @@ def many_kernels(
     """Return the kernels of many dumps.
 
     Args:
-        names: of files and folders.
+        names: names of files and folders.
         reading: how each dump is read.
-        cache: a folder in which results are kept, and found again; None for none.
-        explains: whether findings say what would make accesses wider; always with a cache.
-        has_bounds: whether the facts of kernels have the bounds.
+        cache: a folder in which results are cached; None for none.
+        explains: whether findings explain what would make accesses wider; always with a cache.
+        has_bounds: whether the facts of kernels include the bounds.
         progress: shows how many dumps are done.
 
     Raises:
-        LayoutError: no file could be read, or a value is given for an argument of no kernel.
+        LayoutError: no file could be read, or a value is given for an argument that no kernel has.
     """
     files = files_of(names)
     compute = partial(

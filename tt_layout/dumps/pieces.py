@@ -1,7 +1,7 @@
 """Large dumps cut into pieces that are read one at a time, so that memory stays bounded.
 
-A dump is cut where nothing below depends on what is above: at a header, if there is one best where
-that of another kernel begins, and between the end of a module and the aliases of the next.
+A dump is cut where nothing below depends on what is above: at a header of a pass, preferably the
+first of another kernel, or between the end of a module and the aliases of the next.
 
     module { .. } loc(#loc)
     #loc1 = loc("f.py":1:1)          still of the module above
@@ -46,11 +46,11 @@ class Piece(NamedTuple):
 
     Attributes:
         file: its name.
-        offset: the byte that it begins with.
-        size: in bytes.
-        first_line: the line that it begins with.
+        offset: offset of its first byte.
+        size: size in bytes.
+        first_line: number of its first line.
         checksum: CRC-32 of its bytes.
-        is_separate: whether no compilation goes on in it that began above.
+        is_separate: whether no compilation that began above continues in it.
     """
 
     file: str
@@ -64,7 +64,7 @@ class Piece(NamedTuple):
         """Return the text.
 
         Raises:
-            LayoutError: the file cannot be read, or is not what it was when it was cut.
+            LayoutError: the file cannot be read, or has changed since it was cut.
         """
         try:
             with open_file(self.file) as file:
@@ -81,7 +81,7 @@ def pieces_of(file: str, size: int = PIECE) -> tuple[Piece, ...]:
     """Return the pieces of a file in order; none if it has to be read as a whole.
 
     That is a file that is small, cannot be read, is not text, is wrapped, uses an alias of one
-    piece in another, or has headers of passes that do not begin in the first.
+    piece in another, or has headers of passes but none in the first piece.
     """
     try:
         if not os.path.isfile(file) or os.path.getsize(file) < 2 * size:
@@ -92,7 +92,7 @@ def pieces_of(file: str, size: int = PIECE) -> tuple[Piece, ...]:
 
 
 def _checked(file: str, size: int) -> Iterator[Piece]:
-    """Yield the pieces of a file; each can be read on its own.
+    """Yield the pieces of a file, each of which can be read on its own.
 
     Raises:
         OSError: it cannot be read.
@@ -118,7 +118,7 @@ def _checked(file: str, size: int) -> Iterator[Piece]:
 
 
 def _cut(file: str, size: int) -> Iterator[tuple[bytes, bool]]:
-    """Yield the bytes of a file in pieces, and whether what follows each is independent of it."""
+    """Yield the bytes of a file in pieces, and whether the next piece is independent of each."""
     with open_file(file) as opened:
         rest = b""
         while data := opened.read(size):
@@ -131,7 +131,7 @@ def _cut(file: str, size: int) -> Iterator[tuple[bytes, bool]]:
 
 
 def _last_cut(data: bytes) -> tuple[int, bool]:
-    """Return the last offset at which a text can be cut, 0 for none, and whether the cut is clean.
+    """Return the last offset at which a text can be cut (0 for none), and whether the cut is clean.
 
     Example:
         >>> module = b"#a = #ttg.b<{}>\\n#loc = loc(unknown)\\nmodule {\\n} loc(#loc)\\n"
@@ -186,14 +186,14 @@ def _above_module(data: bytes, module: int) -> int:
 
 
 def _ends_module(data: bytes, start: int, end: int) -> bool:
-    """Return whether a line is the brace that closes a module."""
+    """Tell whether a line is the brace that closes a module."""
     begin = data.rfind(_MODULE, 0, start)
     is_brace = _ENDING.fullmatch(data, start, end) is not None
     return begin >= 0 and is_brace and data.find(_END, begin) == start - 1
 
 
 def _is_used_above(name: bytes, data: bytes) -> bool:
-    """Return whether an alias, with its mark, is used in a text above its definition."""
+    """Tell whether an alias (with ``#`` or ``!``) is used in a text above its definition."""
     use = re.search(re.escape(name) + rb"(?![\w$-])", data)
     if use is None:
         return False

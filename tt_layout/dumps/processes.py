@@ -1,4 +1,4 @@
-"""Several processes for what one command does with many dumps."""
+"""Worker processes of commands that read many dumps."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def results_of(
     in_order: bool = True,
     are_short: bool = False,
 ) -> Iterator[Iterator[Result]]:
-    """Give the results of a function of items, which other processes compute if there are several.
+    """Give the results of a function over items, computed by other processes if there are several.
 
-    The processes are there before the results are asked for.
+    The processes are started before the first result is requested.
 
     Args:
-        items: what the function takes.
-        make: makes the function of the settings, once in each process.
-        settings: cross to the processes.
-        processes: how many there are; fewer than 2 for this one alone.
+        items: the arguments of the function.
+        make: makes the function from the settings, once in each process.
+        settings: arguments of ``make``, sent to the processes.
+        processes: the number of processes; fewer than 2 for this one alone.
         chunksize: items that a process takes at once.
         in_order: whether results come in the order of the items.
         are_short: whether garbage is collected between items only.
@@ -61,7 +61,7 @@ def _begin(
     make: Callable[..., Callable[[Any], Any]],
     *settings: Any,
 ) -> None:
-    """Begin in a process of its own."""
+    """Initialize a worker process."""
     global _work  # what a process keeps from item to item
     begin_worker()
     gc.freeze()

@@ -1,1 +1,1 @@
-"""Subcommands, one module each; imported when they are used."""
+"""Subcommands, one module each, imported on use."""

@@ -87,14 +87,13 @@ def command(
     target = output
     if override is not None:
         target = override_path(split_module(file).path, override)
-    has_values = values or (values_file, grid, gpu) != (None, None, None)
     cured = cure(
         dump.source,
         numbers,
         is_all=is_all,
         module=dump.number,
         release=chosen_release(),
-        given=read_values(values, values_file, grid, gpu) if has_values else None,
+        given=read_values(values, values_file, grid, gpu),
         watch=watched,
     )
     if target is not None:

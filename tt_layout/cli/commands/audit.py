@@ -58,7 +58,7 @@ OF_BASELINE = [form.name for form in formats() if form.scope == "--baseline"]
 
 
 class Options(NamedTuple):
-    """The choices for an audit, by the names of the command's options."""
+    """The options of an audit, by their names on the command line."""
 
     is_diff: bool
     is_bits: bool
@@ -95,12 +95,12 @@ class Options(NamedTuple):
 
     @property
     def shows_one(self) -> bool:
-        """Whether something else is shown in place of the report of one dump."""
+        """Whether another report replaces that of one dump."""
         return self.is_axis_info or self.is_fits
 
     @property
     def reports(self) -> tuple[type, ...]:
-        """The classes of the reports that there are to choose a format from."""
+        """The classes of reports that determine the possible formats."""
         if self.baseline is not None:
             from tt_layout.reports.compared_dumps import BaselineReport
 
@@ -108,17 +108,17 @@ class Options(NamedTuple):
         return (Report,) if self.compares or self.shows_one else REPORTS
 
     def watcher(self, *programs: ProgramText) -> Watcher:
-        """Keep the findings that the audit is to fail on.
+        """Return a watcher of the findings that the audit fails on.
 
         Args:
-            programs: texts of the program that came with the dump.
+            programs: program texts that came with the dump.
         """
         limits = read_limits(self.fail_on) if self.fail_on else {}
         return Watcher(limits, ProgramSource(self.program, programs))
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words with which another command reads a dump as this one does."""
+        """The options with which another command reads a dump in the same way."""
         release = chosen_release()
         options = [
             *(("--value", value) for value in self.values),
@@ -131,13 +131,11 @@ class Options(NamedTuple):
 
     @property
     def reading(self) -> Reading:
-        """How dumps are read, by these options and ``--triton``."""
-        elsewhere = (self.values_file, self.grid, self.gpu)
-        is_given = bool(self.values) or elsewhere != (None, None, None)
+        """Settings for reading dumps, from these options and ``--triton``."""
         return Reading(
             self.partial,
             chosen_release(),
-            read_values(self.values, *elsewhere) if is_given else None,
+            read_values(self.values, self.values_file, self.grid, self.gpu),
             "--partial audits what there is",
             characters_shown,
         )
@@ -300,10 +298,10 @@ def command(files: tuple[str, ...], output_format: str, **options: Any) -> int:
 
 
 def _check_combination(chosen: Options, output_format: str, *, are_many: bool) -> None:
-    """Check that what was chosen goes together.
+    """Check that the options can be combined.
 
     Raises:
-        LayoutError: it does not.
+        LayoutError: they cannot.
     """
     if sum([chosen.compares, chosen.is_axis_info, chosen.is_fits]) > 1:
         raise LayoutError("--axis-info, --fits and --diff exclude each other")
@@ -372,7 +370,7 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
 
 
 def _in_brief(dump: Dump, modules: Modules, reading: Reading) -> tuple[ManyModules | None, Modules]:
-    """Return the modules of a dump in brief where there are many, and those that are not read.
+    """Return a dump's modules in brief if there are many, and an iterator over those not yet read.
 
     Raises:
         LayoutError: it cannot be audited, or a value is given for an argument that no module has.
@@ -419,7 +417,7 @@ def _measurements(path: str) -> Measurements:
     """Read a page of Nsight Compute.
 
     Raises:
-        LayoutError: it is not one, or the report that pages are printed from.
+        LayoutError: it is not one, or it is the binary report that pages are printed from.
     """
     from tt_layout.reports.measured import Measurements
 
@@ -451,7 +449,7 @@ def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> 
 
 
 def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
-    """Show what two dumps, the passes or the modules of one, do not share."""
+    """Show the differences between two dumps, or between the passes or modules of one."""
     from tt_layout.reports.compared_dumps import ALL as EVERY_PASS
     from tt_layout.reports.compared_dumps import Comparing
 
@@ -471,10 +469,10 @@ def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
 def _against_baseline(
     baseline: str, files: Sequence[str], chosen: Options, output_format: str
 ) -> int:
-    """Show what became of each kernel of another folder, or of another report.
+    """Show the changes of each kernel since another folder, or another report.
 
     Raises:
-        LayoutError: there is more than one folder to compare, or nothing in one could be read.
+        LayoutError: there is more than one folder to compare, or nothing in one can be read.
     """
     from tt_layout.dumps.cache import kernels_in_report
     from tt_layout.reports.compared_dumps import BaselineReport, changes_between
@@ -497,7 +495,7 @@ def _against_baseline(
 
 
 def _show_one(files: Sequence[str], chosen: Options, output_format: str) -> int:
-    """Show what the compiler knows of each value, or which GPUs the kernels fit.
+    """Show the AxisInfo of each value, or the GPUs that the kernels fit.
 
     Raises:
         LayoutError: there are several files.

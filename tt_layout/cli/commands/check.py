@@ -157,7 +157,7 @@ def command(
 
 
 def _keep(update: bool, keep_actual: str | None) -> Callable[[Outcome], Outcome]:
-    """Choose between accepting an outcome, keeping it for a look, and leaving it alone."""
+    """Choose whether outcomes are accepted, kept for review, or ignored."""
     if update:
         return accept
     if keep_actual is not None:
@@ -170,7 +170,7 @@ def _is_ci() -> bool:
 
 
 def _refuse_in_ci() -> None:
-    """Refuse to update where nobody looks at what changes."""
+    """Refuse to update in CI, where nobody reviews the changes."""
     if _is_ci():
         message = "--update is refused where CI is set: update where you can look at the change"
         raise LayoutError(f"{message}; --force does it anyway")
@@ -179,7 +179,7 @@ def _refuse_in_ci() -> None:
 def _read(
     paths: tuple[str, ...], output_format: str, max_cases: int, output: str | None
 ) -> Manifest:
-    """Return the manifests; where reports are for programs, one says why they cannot be read."""
+    """Return the manifests; if one cannot be read, report that in the output format."""
     try:
         return read_manifests(paths, max_cases)
     except LayoutError as error:

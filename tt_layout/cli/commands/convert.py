@@ -1,4 +1,4 @@
-"""``tt-layout convert``: what converting a tensor between two layouts takes."""
+"""``tt-layout convert``: the cost of converting a tensor between two layouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tt-layout cute``: what an expression of CuTe's algebra is."""
+"""``tt-layout cute``: the value of an expression in CuTe's algebra."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def command(
 
 
 def _refuse_file(path: str) -> None:
-    """Raise for an expression that is a file, which says what it is.
+    """Raise an error for the name of a file in place of an expression.
 
     Raises:
         LayoutError: it is one.

@@ -121,7 +121,7 @@ def _layouts_text(
     """Return the manifest of the layouts of a file.
 
     Raises:
-        LayoutError: it has none, or more than are to be written.
+        LayoutError: it has none, or more than the maximum.
     """
     aliases = read_aliases(file)
     names = aliases.layout_names(max_cases + 1)
@@ -144,7 +144,7 @@ def audits_text(inside: str, files: Sequence[str]) -> str:
 
     Args:
         inside: the dump, or the folder of the dumps, as the manifest names it.
-        files: the dump, or patterns of dumps, a case for each.
+        files: the dump, or patterns of dumps, one per case.
 
     Example:
         >>> print(audits_text("a.ttgir", ["a.ttgir"]), end="")
@@ -167,12 +167,12 @@ def audits_text(inside: str, files: Sequence[str]) -> str:
 
 
 def _stem(file: str) -> str:
-    """Return the name of a dump without its ending and the number of its module."""
+    """Return the name of a dump without its suffix and module number."""
     return os.path.splitext(os.path.basename(file.partition("@")[0]))[0]
 
 
 def _patterns(folder: str, inside: str) -> list[str]:
-    """Return patterns of the dumps in a folder, one for each ending.
+    """Return patterns of the dumps in a folder, one for each suffix.
 
     Raises:
         LayoutError: there is no dump in it.
@@ -189,7 +189,7 @@ def _patterns(folder: str, inside: str) -> list[str]:
 
 
 def _write(text: str, file: str, output: str) -> None:
-    """Write the manifest of a file, and say how its golden files are written."""
+    """Write the manifest of a file, and print how to write its golden files."""
     from tt_layout.reports.writing import write
 
     try:
@@ -230,11 +230,11 @@ def manifest_text(
 
     Args:
         aliases: the file's aliases.
-        names: those that are layouts.
-        file: how the manifest names the file.
+        names: the aliases that are layouts.
+        file: the file's name in the manifest.
         tensor: the type of every case; by default each has one that fits.
         views: the kinds of output of every case.
-        used: what the file has of its layouts.
+        used: the uses of layouts in the file.
     """
     lines = ["version: 1", "", "defaults:", f"  file: {_quoted(file)}"]
     if tensor is not None:
@@ -260,10 +260,10 @@ def manifest_text(
 
 
 class _Types:
-    """The types that layouts are shown on; those of identical texts are found once.
+    """The types that layouts are shown on, cached by the text of the layout.
 
     Attributes:
-        has_chosen: whether a type was chosen that the file does not have.
+        has_chosen: whether a type was chosen that is not in the file.
     """
 
     def __init__(self, aliases: AliasTable, tensor: TensorType | None, used: UsedTypes) -> None:
@@ -274,7 +274,7 @@ class _Types:
         self._known: dict[str, str | LayoutError] = {}
 
     def of(self, alias: str) -> str | LayoutError:
-        """Return a type that a layout fits, or why none does; empty where it is given."""
+        """Return a type that a layout fits, or why none does; empty where the type is given."""
         for tensor in self._used.types.get(alias, ()):
             if self._fits(alias, tensor):
                 return tensor.span.text
@@ -303,7 +303,7 @@ class _Types:
 
 
 def _case(name: str, alias: str, fitting: str | LayoutError) -> Iterator[str]:
-    """Yield the lines of a case, or why it is left out."""
+    """Yield the lines of a case, or a comment on why it is left out."""
     if isinstance(fitting, LayoutError):
         yield f"  # #{alias} is left out: {safe(fitting.message)}"
         return
@@ -314,10 +314,10 @@ def _case(name: str, alias: str, fitting: str | LayoutError) -> Iterator[str]:
 
 
 def fitting_shape(encoding: Encoding) -> tuple[int, ...]:
-    """Return a shape that a layout fits, by the rule that the manifest states.
+    """Return a shape that a layout fits, by the rule stated in the manifest.
 
     Raises:
-        LayoutError: it fits none of them; the reason is that of the last one tried.
+        LayoutError: it fits none of them; the reason is for the last one tried.
     """
     if isinstance(encoding, GenericLinear) and encoding.rank:
         spanned = tuple(size for _, size in encoding.natural_layout.out_sizes)
@@ -335,13 +335,13 @@ def fitting_shape(encoding: Encoding) -> tuple[int, ...]:
 
 
 def _small_shapes(rank: int) -> list[tuple[int, ...]]:
-    """Return shapes by their number of elements, the smallest first."""
+    """Return shapes in ascending order of their number of elements."""
     sizes = [1 << bit for bit in range(11) if (bit + 1) ** rank <= MAX_TRIED]
     return sorted(product(sizes, repeat=rank), key=math.prod)
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Return a name for each alias that is safe as a file's."""
+    """Return a unique name for each alias that is safe as a file name."""
     unique: list[str] = []
     taken: set[str] = set()
     for alias in names:
@@ -355,6 +355,6 @@ def _unique(names: list[str]) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as YAML reads it back."""
+    """Quote a text for YAML."""
     plain = _PLAIN.fullmatch(text) and is_plain_text(text)
     return text if plain else json.dumps(text, ensure_ascii=False)

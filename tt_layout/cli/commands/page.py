@@ -1,4 +1,4 @@
-"""``tt-layout page``: a page of a dump, of one layout or two, or one in which layouts are typed."""
+"""``tt-layout page``: a page of a dump or of one or two layouts, or one to type layouts in."""
 
 from __future__ import annotations
 
@@ -103,16 +103,15 @@ def command(
         raise LayoutError("a page is of a dump or of layouts, not of both")
     if path is None and (source is not None or line is not None):
         raise LayoutError("--source and --line are for the page of a dump: give one")
-    has_values = bool(values) or values_file is not None or grid is not None
-    if path is None and has_values:
+    if path is None and (values or values_file is not None or grid is not None):
         raise LayoutError("--value, --values and --grid are for the page of a dump: give one")
     if layout is not None and tensor is None:
         raise LayoutError("no tensor type: give -t")
     name = stem(path) if path is not None else layout.mnemonic if layout is not None else PLAYGROUND
     place = destination(output, name, ".html", force=force)
     if path is not None:
-        given = read_values(values, values_file, grid) if has_values else None
         names = [name for group in alias_groups for name in group]
+        given = read_values(values, values_file, grid)
         content = dump_page(path, names, source, line, given)
     elif layout is None or tensor is None:
         content = _playground()

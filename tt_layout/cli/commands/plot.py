@@ -1,4 +1,4 @@
-"""``tt-layout plot``: layouts as figures; with ``-o FILE.html`` what ``tt-layout page`` makes."""
+"""``tt-layout plot``: layouts as figures; with ``-o FILE.html``, the page of ``tt-layout page``."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _of_dump(
     alias_groups: tuple[tuple[str, ...], ...],
     display: dict[str, Any],
 ) -> None:
-    """Write the figure of a line of a dump, or the page of all of it.
+    """Write the figure of a line of a dump, or the page of the whole dump.
 
     Raises:
         LayoutError: it is neither.
@@ -212,7 +212,7 @@ def _of_dump(
 def _drawn(
     encodings: list[Encoding], tensor: TensorType, ending: str, display: dict[str, Any]
 ) -> bytes:
-    """Return the file of one layout or two."""
+    """Return the content of the figure of one or two layouts."""
     selection = read_selection(display)
     if ending == ".html":
         selection.check_options("a page")
@@ -239,7 +239,7 @@ def _drawn(
 
 
 def _file(figure: Figure, ending: str, display: dict[str, Any]) -> bytes:
-    """Return the file of a figure, in the colours and the size that were asked for."""
+    """Return the content of a figure's file, in the requested colours and size."""
     return FORMATS[ending](replace(figure, palette=display["palette"]), display["fit"])
 
 
@@ -289,7 +289,8 @@ def _request(path: str, display: dict[str, Any]) -> Figure:
     module, operation = movement_on_line(path, display["line"])
     numbers = read_values(display["values"], display["values_file"])
     audited = AuditedModule(module, SharedWork(), numbers)
-    check_names(numbers, checked_arguments(numbers, audited.functions))
+    if numbers is not None:
+        check_names(numbers, checked_arguments(numbers, audited.functions))
     request = first_request(operation, audited)
     ends = [end for end in (operation.source, operation.target) if end is not None]
     if operation.group not in GLOBAL_KINDS or not ends:

@@ -57,8 +57,7 @@ def command(
     from tt_layout.wording import count
     from tt_layout.worker import processors
 
-    is_given = bool(values) or (values_file, grid, gpu) != (None, None, None)
-    given = read_values(values, values_file, grid, gpu) if is_given else None
+    given = read_values(values, values_file, grid, gpu)
     names = files_of(files)
     configurations: list[Configuration] = []
     number = min(processors(), len(names) // FEW)

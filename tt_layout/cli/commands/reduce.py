@@ -1,4 +1,4 @@
-"""``tt-layout reduce``: in what order a reduction adds the elements along an axis."""
+"""``tt-layout reduce``: the order in which a reduction adds the elements along an axis."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def command() -> None:
 
 
 def _emit(kind: str, tensor: TensorType, output_format: str, build: Callable[[], Encoding]) -> None:
-    """Build a layout, check that it fits the type, and write it."""
+    """Build a layout, check that it fits the type, and print it."""
     with pointing_at(tensor.span):
         encoding = build()
         encoding.to_linear_layout(tensor.shape, element_bits=tensor.element_bits)

@@ -39,14 +39,14 @@ _FUNCTION = re.compile(r"(.+\.(?:ttgir|mlir))@([A-Za-z_][\w.$]*)")
 
 
 class Given(NamedTuple):
-    """A layout, and the tensor that its notation determines."""
+    """A layout, and the tensor type that its notation determines."""
 
     encoding: Encoding
     tensor: TensorSpec = TensorSpec()
 
 
 class Dump(NamedTuple):
-    """A dump, and the number of the module that is meant in it, or the name of a function."""
+    """A dump, and the number of one of its modules, or the name of a function."""
 
     source: Source
     module: int | None
@@ -54,10 +54,10 @@ class Dump(NamedTuple):
 
 
 class GivenParameter(LayoutParameter):
-    """A layout, and the tensor that the JSON of ``--to json`` names beside it; or a whole dump."""
+    """A layout, with the tensor type in the JSON of ``--to json``; or a whole dump."""
 
     def read(self, text: str, context: Context) -> Any:
-        """Return the layout, and the tensor."""
+        """Return the layout, and the tensor type."""
         file = split_module(text)
         if file.path.endswith(DUMPS):
             return Dump(read_mlir(file.path), file.module)
@@ -67,7 +67,7 @@ class GivenParameter(LayoutParameter):
         return value if isinstance(value, Given) else Given(value)
 
     def read_file(self, source: Source, context: Context) -> Any:
-        """Return the layout of a file, and the tensor."""
+        """Return the layout of a file, and the tensor type."""
         if is_json_of_layout(source.text):
             return Given(*read_json(source.text))
         return Given(super().read_file(source, context))
@@ -110,10 +110,10 @@ def command(given: Given | Dump, to: str, tensor: TensorType | None, output_form
 
 
 def _module(dump: Dump, to: str) -> GluonModule:
-    """Return the layouts of a dump as a module of Gluon.
+    """Return the layouts of a dump as a Gluon module.
 
     Raises:
-        LayoutError: another notation is wanted, or it is not clear which module is meant.
+        LayoutError: another notation is requested, or the module is ambiguous.
     """
     from tt_layout.rewriting.gluon_module import gluon_module
 

@@ -30,7 +30,7 @@ _HELPS = {
 
 
 def _input_options(function: Any) -> Any:
-    """Add an option for each part of a location."""
+    """Add an option for each input of a location."""
     for name in reversed(INPUTS):
         option = click.option(
             f"--{name}",
