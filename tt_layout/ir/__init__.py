@@ -1,6 +1,6 @@
-"""Reading real IR: every alias, every tensor type and every move of data in a dump.
+"""Reading real IR: every alias, tensor type and data movement of a dump.
 
-The reader is tolerant: it looks only for what it knows and steps over the rest, so that
+The reader is tolerant: it looks only for what it knows and skips the rest, so that
 operations of unknown dialects, locations, comments and strings do no harm.
 """
 

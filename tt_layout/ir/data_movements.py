@@ -1,7 +1,7 @@
-"""The operations of the dialects as data: a row each, with what it moves and how that is costed.
+"""Table of the operations that move data: a row for each, with its movement and cost family.
 
-A name is the same in every dialect of `DIALECTS`.  An operation that is new to the analyses is a
-new row of `OPERATIONS`: the reader finds it, totals count it, and its family costs it.
+A name means the same in every dialect of `DIALECTS`.  A new operation is a new row of
+`OPERATIONS`: the reader finds it, totals count it, and its family costs it.
 
 Read next:    `tt_layout.audit.operations.costs`, what costs a family.
 """
@@ -84,11 +84,11 @@ class DataMovement(NamedTuple):
     """Effect of an operation on data.
 
     Attributes:
-        source: the memory spaces that the data may come from; the types say which of them.
-        target: the same for where the data goes.
-        kind: under which heading totals count it.
-        is_indexed: whether a tensor of indices is before that of the values stored, or in place
-            of pointers.
+        source: the memory spaces that the data may come from; the types determine which.
+        target: the memory spaces that it may go to.
+        kind: its category in totals.
+        is_indexed: whether a tensor of indices precedes that of the stored values, or replaces
+            pointers.
         is_fused: whether it moves several buffers, the last of which is its target.
     """
 
@@ -103,10 +103,10 @@ class OperationRow(NamedTuple):
     """Row of an operation in the table.
 
     Attributes:
-        movement: what it moves between layouts; None where that is nothing that is listed.
-        family: what costs it; None of what has no cost.
-        no_cost: why it has none.
-        names_types: whether all its types are beside its name, and not behind a region.
+        movement: its movement between layouts; None if it is not listed.
+        family: its cost family; None if it has no cost.
+        no_cost: the reason why it has none.
+        names_types: whether all its types are beside its name, not after a region.
     """
 
     movement: DataMovement | None
@@ -137,7 +137,7 @@ def _exchange(kind: MovementKind) -> OperationRow:
 
 
 def _uncosted(why: str, *names: str) -> dict[str, OperationRow]:
-    """Return rows of operations that move what no layout describes."""
+    """Return rows of operations whose data no layout describes."""
     return {name: OperationRow(None, no_cost=why) for name in names}
 
 

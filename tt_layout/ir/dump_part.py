@@ -1,4 +1,4 @@
-"""Record of a part of a dump while the reader walks over it."""
+"""Record of a part of a dump while it is being read."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _NAME = re.compile(r"[#!]([A-Za-z_$][\w$-]*)", re.ASCII)
 
 
 class RawOperation:
-    """An operation as offsets and numbers of types; filled as its text is walked over.
+    """An operation as offsets and numbers of types, filled while its text is scanned.
 
     Attributes:
-        arrow: how many of its types stand before its last arrow; None without an arrow.
-        location: the offset behind ``loc(``; None where the dump has none.
+        arrow: the number of types before its last arrow; None without an arrow.
+        location: the offset after ``loc(``; None where the dump has none.
     """
 
     __slots__ = ("arrow", "function", "location", "name", "start", "types")
@@ -38,11 +38,11 @@ class RawOperation:
 
 
 class PartDefinitions(Mapping[str, Definition]):
-    """The alias definitions that hold in a part, of attributes or of types.
+    """The visible definitions of attribute aliases, or of type aliases, in a part.
 
-    What a part defines itself goes before what it has from the parts above it.  Those share one
-    table of all that they define, in which only what stands before a part holds in it; as the
-    offsets of `Definition` in a row, for it stays while the dump is read.
+    Definitions in the part take precedence over those of the parts above it.  The latter share one
+    table, of which the entries before a part are visible in it; it holds offsets only, since it is
+    kept while the dump is read.
     """
 
     def __init__(self, start: int, above: PartDefinitions | None = None) -> None:
@@ -53,29 +53,29 @@ class PartDefinitions(Mapping[str, Definition]):
 
     @property
     def last(self) -> int | None:
-        """The offset of the last of them; where it is the same, all of them are."""
+        """Offset of the last visible definition; equal offsets mean equal definitions."""
         if not self.defined:
             return self._last
         return self.defined[next(reversed(self.defined))].start
 
     @property
     def has_earlier(self) -> bool:
-        """Whether there are any above the part."""
+        """Whether any are defined above the part."""
         return bool(self._earlier)
 
     def has_own(self, names: Set[str]) -> bool:
-        """Return whether none of some names has its definition above the part."""
+        """Tell whether none of some names is defined above the part."""
         return not any(name in self for name in names - self.defined.keys())
 
     def define(self, name: str, start: int, value: int) -> None:
-        """Note an alias; of two definitions of one name the first holds."""
+        """Add a definition; the first of two with one name counts."""
         definition = self.defined.get(name)
         self.defined[name] = (
             Definition(start, value) if definition is None else definition.again(start)
         )
 
     def below(self, offset: int) -> PartDefinitions:
-        """Return those that hold in a part below, which begins at an offset."""
+        """Return the definitions visible in a part below that begins at an offset."""
         for name, definition in self.defined.items():
             start, value, repeats = definition
             offsets = start, value, _NONE if repeats is None else repeats
@@ -83,7 +83,7 @@ class PartDefinitions(Mapping[str, Definition]):
         return PartDefinitions(offset, self)
 
     def absorb(self, other: PartDefinitions) -> None:
-        """Take over what a part defines that turned out to belong to this one."""
+        """Add the definitions of a part that turned out to belong to this one."""
         for name, definition in other.defined.items():
             self.defined.setdefault(name, definition)
 
@@ -112,15 +112,15 @@ class Part:
     """A part of a dump, as offsets.
 
     Attributes:
-        aliases, type_aliases: those that hold in it, by name without their mark.
-        module: the offset of the module operation.
-        depth: how many regions and dictionaries are open.
-        closed: where what was opened at depth 0 ends: the attributes, the region.
+        aliases, type_aliases: the visible ones, by name without their mark.
+        module: offset of the module operation.
+        depth: number of open regions and dictionaries.
+        closed: end offsets of what was opened at depth 0: the attributes, the region.
         texts: the text of a type -> its number, in order of first use.
-        first_offsets: by number, where each text is first.
-        offsets, type_numbers: of every use of a type.
-        between_headers: where the text between two headers begins and ends that it is all of;
-            None where it is not.
+        first_offsets: offset of the first use of each text, by number.
+        offsets, type_numbers: one entry for every use of a type.
+        between_headers: start and end of the part if it is all of the text between two headers;
+            None if it is not.
     """
 
     def __init__(
@@ -155,14 +155,14 @@ class Part:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in it to speak of."""
+        """Whether it has no module, aliases, functions or types."""
         return not (self.module is not None or self.has_aliases or self.functions or self.offsets)
 
     def stands_alone(self, text: str) -> bool:
-        """Return whether its text alone, wherever it stands, determines what is said of it.
+        """Tell whether its text alone determines its meaning, wherever it is in a dump.
 
         Args:
-            text: of the dump.
+            text: the text of the dump.
         """
         both = self.aliases, self.type_aliases
         if any(alias.repeats is not None for alias in self.aliases.defined.values()):
@@ -178,30 +178,30 @@ class Part:
         return bool(self.aliases.defined or self.type_aliases.defined)
 
     def open_module(self, offset: int) -> None:
-        """Note the module operation."""
+        """Record the module operation."""
         self.module = self.opened = offset
         self.depth = 0
         self.closed.clear()
 
     def open_function(self, offset: int) -> None:
-        """Note a function."""
+        """Record a function."""
         self.functions.append(offset)
         if self.depth == 0:
             self.opened = offset
 
     def open_region(self) -> None:
-        """Note an opening brace."""
+        """Count an opening brace."""
         self.depth += 1
 
     def close_region(self, offset: int) -> None:
-        """Note a closing brace; one that closes nothing means nothing."""
+        """Count a closing brace; one without an opening brace is ignored."""
         if self.depth:
             self.depth -= 1
             if self.depth == 0 and self.module is not None:
                 self.closed.append(offset)
 
     def absorb(self, other: Part) -> None:
-        """Take over the aliases and types of a part that turned out to belong to this one."""
+        """Add the aliases and types of a part that turned out to belong to this one."""
         self.aliases.absorb(other.aliases)
         self.type_aliases.absorb(other.type_aliases)
         renumbered = [self.texts.setdefault(text, len(self.texts)) for text in other.texts]
@@ -212,7 +212,7 @@ class Part:
         self.type_numbers.extend(renumbered[number] for number in other.type_numbers)
 
     def cut_off(self, source: Source) -> LayoutError | None:
-        """Return the error that the part breaks off, if it does."""
+        """Return an error if the part is truncated."""
         if self.opened is None or self.depth == 0:
             return None
         what = "module" if self.module is not None else "function"

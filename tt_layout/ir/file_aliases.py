@@ -37,10 +37,10 @@ layouts, before the conversion to LLVM."""
 
 
 class FileName(NamedTuple):
-    """A file, and the number of the module that is meant in it.
+    """A file name with an optional module number.
 
     Attributes:
-        module: counted from 1, or `LAST`; None where none is given.
+        module: the module, from 1, or `LAST`; None if none is given.
     """
 
     path: str
@@ -48,11 +48,11 @@ class FileName(NamedTuple):
 
 
 class ModuleAliases(NamedTuple):
-    """The aliases of a file, or of the module of it that is meant.
+    """The aliases of a file, or of one of its modules.
 
     Attributes:
         table: the aliases.
-        note: which module was taken, and how to take another; None where there is no choice.
+        note: which module was chosen, and how to choose another; None if there was no choice.
     """
 
     table: AliasTable
@@ -60,16 +60,16 @@ class ModuleAliases(NamedTuple):
 
 
 class _Module(NamedTuple):
-    """The attribute aliases that a module sees, and the line on which it begins."""
+    """The attribute aliases visible in a module, and its first line."""
 
     line: int
     definitions: PartDefinitions
 
 
 def split_module(name: str) -> FileName:
-    """Return the file and the module that ``FILE@2`` or ``FILE@last`` names.
+    """Split ``FILE@2`` or ``FILE@last`` into the file and the module.
 
-    A file of just this name is itself.
+    If a file of exactly this name exists, it is that file.
 
     Example:
         >>> split_module("dump.mlir@2"), split_module("dump.mlir")
@@ -84,9 +84,9 @@ def split_module(name: str) -> FileName:
 
 
 def split_line(name: str) -> tuple[str, int | None]:
-    """Return the file and the line that ``FILE:13`` names, as reports write it.
+    """Split ``FILE:13``, as reports write it, into the file and the line.
 
-    A file of just this name is itself.
+    If a file of exactly this name exists, it is that file.
 
     Example:
         >>> split_line("dump.mlir"), split_line(f"{__file__}:13")[1]
@@ -99,7 +99,7 @@ def split_line(name: str) -> tuple[str, int | None]:
 
 
 def module_at(source: Source, line: int, release: Release | None = None) -> int:
-    """Return the number of the module that a line is in; those before the first are its own."""
+    """Return the number of the module of a line; lines before the first module belong to it."""
     number = 1
     for count, module in enumerate(iterate_ir(source, release), 1):
         if module.line > line:
@@ -109,7 +109,7 @@ def module_at(source: Source, line: int, release: Release | None = None) -> int:
 
 
 def named_modules(name: str) -> Iterator[Module]:
-    """Yield the modules that ``FILE``, ``FILE@2`` or ``FILE@last`` names, whole or cut off.
+    """Yield the modules that ``FILE``, ``FILE@2`` or ``FILE@last`` names, truncated or not.
 
     Raises:
         LayoutError: the file cannot be read, or there is no such module.
@@ -134,19 +134,19 @@ def whole_modules(
     report: Callable[[int], None] | None = None,
     interner: Interner | None = None,
 ) -> Iterator[Module]:
-    """Yield the modules of a dump, or the one of a number.
+    """Yield the modules of a dump, or one of them.
 
     Args:
         source: the dump.
-        release: whose rules hold; None for those that fit.
-        number: of the module, counted from 1, or `LAST`; None for all.
-        is_partial: whether the dump may be cut off.
-        report: is called with how many characters were read.
-        interner: what other dumps share with this one, for the same release.
+        release: the release whose rules hold; None to infer it.
+        number: the module, from 1, or `LAST`; None for all.
+        is_partial: whether a truncated dump is accepted.
+        report: called with the number of characters read.
+        interner: objects shared with other dumps of the same release.
 
-    Raises:
-        LayoutError: there is no such module, the dump is cut off, or the text is in a language
-            that has no modules.
+        Raises:
+            LayoutError: there is no such module, the dump is truncated, or the language of the text
+                has no modules.
     """
     refuse_other_mlir(source)
     modules = _checked(iterate_ir(source, release, report, interner), is_partial)
@@ -164,10 +164,10 @@ def whole_modules(
 
 
 def _checked(modules: Iterator[Module], is_partial: bool) -> Iterator[Module]:
-    """Yield modules.
+    """Yield modules, checking that they are whole.
 
     Raises:
-        LayoutError: one is cut off, and none may be.
+        LayoutError: one is truncated, and that is not accepted.
     """
     for module in modules:
         if module.error is not None and not is_partial:
@@ -176,14 +176,14 @@ def _checked(modules: Iterator[Module], is_partial: bool) -> Iterator[Module]:
 
 
 def _last_number(source: Source) -> int:
-    """Return the number that `LAST` stands for."""
+    """Return the number of the last module."""
     [run] = deque(pass_runs(iterate_ir(source)), maxlen=1)
     return run.first + run.meant
 
 
 @dataclass(frozen=True)
 class FileAliases:
-    """The aliases of a file, of whichever of its modules.
+    """The aliases of a file, over all of its modules.
 
     Example:
         >>> shared = "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = %d, order = [0]}>"
@@ -199,12 +199,12 @@ another'
     source: Source
 
     def choose(self, names: Sequence[str] = (), module: int | None = None) -> ModuleAliases:
-        """Return the aliases of the file; of one module where several define one name.
+        """Return the aliases of the file, or of one module if several define a name.
 
         Args:
-            names: the aliases that are wanted; by default any layouts.
-            module: the number of the module, counted from 1, or `LAST`; by default the last that
-                defines what is wanted.
+            names: the requested aliases; by default any layouts.
+            module: the number of the module, from 1, or `LAST`; by default the last that defines
+                the requested aliases.
 
         Raises:
             LayoutError: the file has no such module.
@@ -223,7 +223,7 @@ another'
 
     @cached_property
     def _whole(self) -> FileDefinitions:
-        """The definitions of the whole file, as far as its names are different."""
+        """The definitions of the whole file, if its names are unique."""
         return FileDefinitions(self.source)
 
     @cached_property
@@ -240,7 +240,7 @@ another'
         return AliasTable(self.source, self._modules[number - 1].definitions)
 
     def _defines(self, number: int, names: Sequence[str]) -> bool:
-        """Return whether a module defines all of these aliases; for none, any layout."""
+        """Tell whether a module defines all of some aliases; without names, any layout."""
         if names:
             definitions = self._modules[number - 1].definitions
             return all(name in definitions for name in names)
@@ -250,7 +250,7 @@ another'
             return True  # so that using it reports what is wrong
 
     def _note(self, numbers: Sequence[int], names: Sequence[str]) -> str | None:
-        """Note that the last of these modules was taken; None where all have its aliases."""
+        """Return a note that the last of some modules was chosen; None if all have its aliases."""
 
         def starts(number: int) -> list[int | None]:
             definitions = self._modules[number - 1].definitions

@@ -29,9 +29,9 @@ class Alias(NamedTuple):
     Attributes:
         name: without the number sign.
         kind: ``layout``, ``location`` or ``other``.
-        encoding: the layout, or the error that it has; None where it is not a layout.
-        line, column: where the name stands, from 1; the line of the module, which is none or less
-            above it.
+        encoding: the layout, or its error; None where it is not a layout.
+        line, column: position of the name, from 1; lines count from the module's first line, and
+            are 0 or less above it.
     """
 
     name: str
@@ -42,10 +42,10 @@ class Alias(NamedTuple):
 
 
 class LazyAliases(Mapping[str, Alias]):
-    """The aliases of a module, each read when it is asked for: a dump may have a million.
+    """The aliases of a module, each read on demand, since a dump may have a million.
 
     Attributes:
-        is_location: from a name to whether it stands for a location.
+        is_location: tells whether a name is that of a location.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class LazyAliases(Mapping[str, Alias]):
         return len(self._known)
 
     def attributes(self) -> Iterator[str]:
-        """Yield the names of those that are no locations."""
+        """Yield the names of the aliases that are not locations."""
         return (name for name in self._known if not self.is_location(name))
 
 
 class Function(NamedTuple):
-    """A function of a module; ``name`` without ``@``, ``line`` of the module."""
+    """A function of a module; ``name`` has no ``@``, ``line`` counts from the module's first."""
 
     name: str
     line: int
@@ -87,11 +87,11 @@ class Function(NamedTuple):
 
 
 class TypeUse(NamedTuple):
-    """A type at one place of a module.
+    """A use of a type in a module.
 
     Attributes:
         type: the type; equal types of a module are one object.
-        line, column: where it begins, from 1; the line of the module.
+        line, column: its start, from 1; lines count from the module's first line.
     """
 
     type: IRType
@@ -115,20 +115,20 @@ class TypeUse(NamedTuple):
 
     @property
     def encoding(self) -> Encoding | LayoutError | None:
-        """The layout, or the error that it has; None where there is none."""
+        """The layout, or its error; None where there is none."""
         return self.type.encoding
 
 
 class TypeUses(Sequence[TypeUse]):
-    """The types of a module in the order of the text; made when they are looked at.
+    """The uses of types in a module in text order, made on demand.
 
-    A large dump has millions of them, nearly all the same: kept are offset and number only.
+    A large dump has millions of them, nearly all equal, so only offsets and numbers are kept.
 
     Args:
         source: the whole text.
         types: the distinct types.
-        offsets, numbers: of each use: where it is, and which of the types.
-        first_line: the line of the source that the module begins with.
+        offsets, numbers: offset and number of the type of each use.
+        first_line: the line of the source at which the module begins.
     """
 
     def __init__(
@@ -178,7 +178,7 @@ class TypeUses(Sequence[TypeUse]):
             yield use
 
     def counts(self) -> dict[int, int]:
-        """Return how often each distinct type is used, by its number, in order of first use."""
+        """Return the number of uses of each distinct type, by its number, in order of first use."""
         from collections import Counter
 
         return dict(Counter(self._numbers))
@@ -190,7 +190,7 @@ class TypeUses(Sequence[TypeUse]):
             starts: lines at which parts of the text begin, in ascending order.
 
         Returns:
-            A dict for what is before the first part, and one for each part.
+            A dict for the text before the first part, and one for each part.
         """
         from bisect import bisect_left
 
@@ -213,31 +213,31 @@ class TypeUses(Sequence[TypeUse]):
 
 
 class Meanings(Protocol):
-    """Values of the texts of a module under its aliases."""
+    """Meanings of texts under the aliases of a module."""
 
     @property
     def release(self) -> Release | None:
-        """The release whose rules hold; None for those that fit."""
+        """The release whose rules hold; None if it is inferred."""
 
     @property
     def has_type_aliases(self) -> bool:
         """Whether types have aliases."""
 
     def type_of_text(self, text: str) -> IRType | None:
-        """Return a type; None for a scalar and for what is not a type."""
+        """Parse a type; return None for a scalar and for text that is not a type."""
 
     def expand_type(self, text: str) -> str:
-        """Return a type with what it is an alias of in its place."""
+        """Expand a type alias."""
 
     def location(self, text: str) -> Location | None:
-        """Return the location in the program that the content of ``loc(...)`` leads to."""
+        """Resolve the content of ``loc(...)`` to a location in the program."""
 
 
 class PassChoice(NamedTuple):
-    """Which module of a dump of passes was taken, where none was asked for.
+    """The default module of a dump of passes, where none was requested.
 
     Attributes:
-        number: of the module in the dump, from 1.
+        number: number of the module in the dump, from 1.
         first, last: the numbers of the first and the last module of its compilation.
     """
 
@@ -248,14 +248,14 @@ class PassChoice(NamedTuple):
 
 @dataclass(frozen=True)
 class ModulePlace:
-    """Place of a module in a dump, which nothing that is read of its text depends on.
+    """Position of a module in a dump, on which the content read from its text does not depend.
 
     Attributes:
         span: its text, with the header that names the pass.
-        line: where the module operation, or the part that has none, begins, from 1.
+        line: first line of the module operation, or of the part without one, from 1.
         pass_name: the pass that a header above names; None without a header.
         stage: ``before`` or ``after`` that pass; None without a header.
-        choice: which of the modules of a compilation it is, where it was taken among them.
+        choice: which module of its compilation it is, if it was chosen among several.
     """
 
     span: Span
@@ -266,29 +266,29 @@ class ModulePlace:
 
     @cached_property
     def first_line(self) -> int:
-        """The line of the source that the module's text begins with."""
+        """The line of the source at which the module's text begins."""
         return self.span.line
 
 
 @dataclass(frozen=True)
 class Module:
-    """One module of a dump, or the functions of a part that has none.
+    """One module of a dump, or the functions of a part without a module.
 
-    Lines of its types, aliases and functions count from 1, the first line of its own text; those
-    of its operations count in the source.
+    Lines of its types, aliases and functions count from 1 at the first line of its own text; those
+    of its operations are lines of the source.
 
     Attributes:
-        attributes: those of the module operation, by name.
-        aliases: the attribute aliases that hold in it, by name.
+        attributes: attributes of the module operation, by name.
+        aliases: the attribute aliases visible in it, by name.
         types: every tensor, memdesc, tensor pointer and tensor descriptor in it.
         functions: in order.
         operations: those that move data between layouts, in order.
-        partition_warps: warps of the partitions of specialised regions, and of functions that
-            state their own.
-        meanings: what types and locations in its text stand for.
+        partition_warps: number of warps of the partitions of warp-specialized regions, and of
+            functions with a number of their own.
+        meanings: resolves the types and locations in its text.
         stands_alone: whether it uses no aliases of modules above it.
-        place: where it stands.
-        error: why the part is not a whole module: it is cut off.
+        place: its position in the dump.
+        error: the error of a truncated module.
     """
 
     attributes: Mapping[str, AttributeValue]
@@ -304,7 +304,7 @@ class Module:
 
     @property
     def source(self) -> Source:
-        """The whole text that it is in."""
+        """The source that contains it."""
         return self.place.span.source
 
     @property
@@ -329,12 +329,12 @@ class Module:
 
     @property
     def choice(self) -> PassChoice | None:
-        """Which of the modules of a compilation it is, where it was taken among them."""
+        """Which module of its compilation it is, if it was chosen among several."""
         return self.place.choice
 
     @property
     def unplaced(self) -> Module:
-        """The module with lines whose place is told where they are printed."""
+        """The module with lines that are resolved only when they are printed."""
         first = self.place.first_line
         source = self.source.beginning_with(UnplacedLine(1 + self.source.first_line - first))
         span = replace(self.span, source=source)
@@ -346,11 +346,11 @@ class Module:
         return replace(self, place=place, operations=tuple(operations))
 
     def line_in_source(self, line: int) -> int:
-        """Return the line of the source of one of its own lines."""
+        """Convert one of its own lines to a line of the source."""
         return line + self.place.first_line - 1
 
     def own_line(self, line: int) -> int:
-        """Return its own line of a line of the source."""
+        """Convert a line of the source to one of its own lines."""
         return line - self.place.first_line + 1
 
     def number(self, name: str) -> int | None:
@@ -360,7 +360,7 @@ class Module:
 
     @property
     def target(self) -> str | None:
-        """Target it is compiled for, such as ``cuda:90``; None if it names none."""
+        """Compilation target such as ``cuda:90``; None if it names none."""
         target = stated(self.attributes, "ttg.target")
         if target is not None:
             return str(target)
@@ -369,7 +369,7 @@ class Module:
 
     @property
     def is_intel(self) -> bool:
-        """Whether it is compiled for one of Intel's GPUs, or has warps that only these have."""
+        """Whether it is compiled for an Intel GPU, or has a warp size that only these have."""
         if self.target is not None:
             return self.target.partition(":")[0] == intel.TARGET
         if any(name_today(name).startswith("ttig.") for name in self.attributes):
@@ -386,7 +386,7 @@ class Module:
     def target_option(self) -> str | None:
         """Value of ``--target`` for it: the row of a known GPU, else its own name.
 
-        Intel's modules name no GPU; what is known of them is alike.
+        Intel's modules name no GPU; their rows are equal in what is known.
         """
         if self.target == intel.TARGET:
             return intel.USUAL
@@ -408,9 +408,9 @@ class Module:
 
 @lru_cache(maxsize=64)
 def gpu_of(target: str | None) -> Gpu | None:
-    """Return the GPU of a module's target; None where it names none, or one that is unknown.
+    """Return the GPU of a module's target; None if it names none or an unknown one.
 
-    Intel's are: no document gives more than their shared memory.
+    Intel's GPUs are unknown: documents give no more than their shared memory.
 
     Example:
         >>> [gpu_of(f"{each}").target.name for each in ("cuda:89", "hip:gfx1201", "hip:gfx1250")]

@@ -12,11 +12,11 @@ def movement_on_line(file: str, line: int) -> tuple[Module, Operation]:
     """Return the data movement on a line, and its module.
 
     Args:
-        file: the dump, perhaps with a module: ``dump.mlir@2``.
-        line: of the dump, from 1.
+        file: the dump, possibly with a module: ``dump.mlir@2``.
+        line: the line of the dump, from 1.
 
-    Raises:
-        LayoutError: there is none; the nearest line with one is named.
+        Raises:
+            LayoutError: there is none; the message names the nearest line with one.
     """
     lines: list[int] = []
     for module in named_modules(file):

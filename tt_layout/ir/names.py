@@ -1,8 +1,8 @@
-"""Names of dialects, operations and attributes that later releases spell otherwise.
+"""Names of dialects, operations and attributes that changed between releases.
 
-A row for each name that changed: the former, today's, and the newest release that writes the
-former.  A dialect has a row of its own, so that a name of it needs one only where its other half
-changed, too.  What is looked up by name is asked for as of today, and found as of any release.
+Each changed name has a row: the former name, today's, and the newest release that prints the
+former.  A dialect has a row of its own, so that its operations need one only if their own part
+changed, too.  Code looks names up as of today, and finds them as of any release.
 
 Source:
     the history of TritonGPUDialect.td, TritonGPUOps.td, TritonNvidiaGPUDialect.td,
@@ -23,12 +23,12 @@ Value = TypeVar("Value")
 
 
 class FormerName(NamedTuple):
-    """Name that a later release replaced.
+    """A name that a later release replaced.
 
     Attributes:
-        name: as it was; of a dialect, or with its dialect as of today.
-        today: what the newest release calls it.
-        last: the newest release that writes the former name.
+        name: the former name: a dialect, or a name with its dialect as of today.
+        today: the name in the newest release.
+        last: the newest release that prints the former name.
     """
 
     name: str
@@ -67,13 +67,13 @@ MAX_REMEMBERED = 1 << 12
 
 @lru_cache(maxsize=MAX_REMEMBERED)
 def name_today(name: str) -> str:
-    """Return what the newest release calls an operation or an attribute.
+    """Return the name of an operation or an attribute in the newest release.
 
     Args:
-        name: with its dialect, as of any release.
+        name: the name with its dialect, as of any release.
 
     Returns:
-        The name itself where it is of today, or of a dialect that is not known.
+        The name itself if it is current, or its dialect is not known.
 
     Example:
         >>> name_today("triton_intel_gpu.support_sg_2d_block"), name_today("amdgpu.buffer_load")
@@ -105,11 +105,11 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def stated(attributes: Mapping[str, Value], name: str) -> Value | None:
-    """Return an attribute that is written as in any release; None where it is absent.
+    """Return an attribute under its name in any release; None where it is absent.
 
     Args:
-        attributes: by their names as written.
-        name: of today, with its dialect.
+        attributes: attributes by their names as written.
+        name: today's name, with its dialect.
 
     Example:
         >>> stated({"triton_gpu.num-warps": 4}, "ttg.num-warps")
@@ -121,7 +121,7 @@ def stated(attributes: Mapping[str, Value], name: str) -> Value | None:
 
 
 def in_every_spelling(rows: Mapping[str, Value]) -> dict[str, Value]:
-    """Return rows by name of today as rows by each spelling that the name ever had.
+    """Return rows by today's name as rows by every spelling of the name.
 
     Example:
         >>> in_every_spelling({"amdg.concat": 1, "tt.load": 2})

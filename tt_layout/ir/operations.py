@@ -1,4 +1,4 @@
-"""Operations that move data between layouts: which types they have, from where to where."""
+"""Operations that move data between layouts: their types, sources and destinations."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class Operation(NamedTuple):
     """An operation that moves data.
 
     Attributes:
-        name: with its dialect, such as ``ttg.convert_layout``.
-        function: the function that it is in; None outside of any.
-        line, column: where its name stands, from 1.
+        name: its name with the dialect, such as ``ttg.convert_layout``.
+        function: the function that it is in; None outside any.
+        line, column: position of its name, from 1.
         location: the location in the user's program; None where the dump has none.
-        types: of its operands and results, in the order written.
-        source: the type whose data moves; None where that is global memory, or nothing.
-        target: the type that receives it; None where that is global memory.
+        types: types of its operands and results, in the order written.
+        source: the type whose data moves; None for global memory, or nothing.
+        target: the type that receives it; None for global memory.
 
-    A copy from global to shared memory has the pointers that it fetches through as source.
+        The source of a copy from global to shared memory is the type of its pointers.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Operation(NamedTuple):
 
     @property
     def family(self) -> Family | None:
-        """The family of its cost; layouts take precedence over the name."""
+        """Its cost family; layouts take precedence over the name."""
         family = self.row.family
         if family is Family.CONVERSION and self.group is not MovementKind.CONVERSION:
             return Family.SHARED
@@ -81,7 +81,7 @@ class Operation(NamedTuple):
 
     @property
     def group(self) -> MovementKind:
-        """The heading that totals count it under; the layouts outweigh the name."""
+        """Its category in totals; layouts take precedence over the name."""
         movement = self.movement
         if movement.kind is MovementKind.LOCAL_STORE and self.source is None:
             return MovementKind.ALLOCATION
@@ -97,12 +97,12 @@ class Operation(NamedTuple):
 
     @property
     def memory(self) -> IRType | None:
-        """The end of a local load or store, or of a copy, that is in shared or tensor memory."""
+        """The type in shared or tensor memory of a local load or store, or of a copy."""
         return self.source if self.group is MovementKind.LOCAL_LOAD else self.target
 
     @property
     def moved(self) -> IRType | None:
-        """The type that determines how much is moved: the tensor's, else the memory's."""
+        """The type that determines the amount of data: that of the tensor, or else of memory."""
         if self.group is MovementKind.ALLOCATION:
             return None
         types = self.source, self.target
@@ -110,7 +110,7 @@ class Operation(NamedTuple):
 
     @property
     def bytes(self) -> int | None:
-        """Bytes moved once through; None where the element type does not determine it."""
+        """Bytes moved in one execution; None where the element type does not determine it."""
         if self.group is MovementKind.ALLOCATION:
             return 0
         if self.movement.is_fused:
@@ -124,24 +124,24 @@ class Operation(NamedTuple):
 
 
 def moved_bits(ir_type: IRType) -> int | None:
-    """Return the width of an element in registers, of a pointer its own; None if unknown."""
+    """Return the width of an element in registers, for a pointer its own width; None if unknown."""
     return POINTER_BITS if is_pointer(ir_type) else ir_type.element_bits
 
 
 def is_pointer(ir_type: IRType | None) -> bool:
-    """Return whether the elements of a type are pointers."""
+    """Tell whether the elements of a type are pointers."""
     return ir_type is not None and ir_type.element_type.startswith("!tt.ptr")
 
 
 def in_memory(ir_type: IRType | None) -> bool:
-    """Return whether a value of the type is in shared or tensor memory."""
+    """Tell whether a value of the type is in shared or tensor memory."""
     return ir_type is not None and (
         ir_type.is_memory or isinstance(ir_type.encoding, SharedEncoding)
     )
 
 
 def type_bytes(ir_type: IRType) -> int | None:
-    """Return the bytes of the elements; of what pointers point at.
+    """Return the size of a value in bytes; for pointers, that of the elements they point to.
 
     Elements narrower than a byte count as one byte.
     """
@@ -155,9 +155,9 @@ def source_and_target(
     """Return source and target of an operation from its types.
 
     Args:
-        name: without its dialect.
-        types: of operands and results, in the order written.
-        arrow: how many of them stand before the last arrow; all of them without one.
+        name: its name without the dialect.
+        types: types of operands and results, in the order written.
+        arrow: the number of types before the last arrow; all of them without one.
     """
     movement = DATA_MOVEMENTS[name]
     before, after = list(types[:arrow]), list(types[arrow:])
@@ -200,21 +200,21 @@ def _target(
 
 
 def _moved_memory(types: Sequence[IRType]) -> IRType | None:
-    """Return the last type of memory; that of a barrier only where there is no other."""
+    """Return the last memdesc type; that of a barrier only if there is no other."""
     memories = [t for t in types if in_memory(t)]
     data = [t for t in memories if t.element_type != "i64" or len(t.shape) > 1]
     return next(reversed(data or memories), None)
 
 
 def layout_of(ir_type: IRType | None) -> str:
-    """Return how a report names the layout of one end of a data movement."""
+    """Return the name in reports of the layout at one end of a data movement."""
     if ir_type is None:
         return str(MemorySpace.GLOBAL)
     return ir_type.layout or ("no layout" if ir_type.shape else "scalar")
 
 
 def attribute_of(ir_type: IRType | None) -> str:
-    """Return the layout without aliases, so that two dumps can be compared."""
+    """Return the layout with aliases expanded, so that two dumps can be compared."""
     if ir_type is None:
         return str(MemorySpace.GLOBAL)
     if isinstance(ir_type.encoding, Encoding):

@@ -1,12 +1,12 @@
-"""Dumps of passes: the modules that one compilation printed, and which of them is meant.
+"""Dumps of passes: the modules that one compilation printed, and the default one among them.
 
     // -----// IR Dump Before A //----- //
     module { .. }                       what A takes
     // -----// IR Dump Before B //----- //
     module { .. }                       what A made, and B takes
 
-A compilation goes from IR without layouts through IR with layouts to LLVM's; where it goes back,
-that of another kernel begins.
+A compilation goes from IR without layouts through IR with layouts to LLVM's; a step back marks the
+compilation of another kernel.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class Stage(IntEnum):
 
 
 def has_passes(text: str) -> bool:
-    """Return whether a dump has a header that names a pass."""
+    """Tell whether a dump has a header that names a pass."""
     return "IR Dump " in text
 
 
 def stage_of(module: Module) -> Stage:
-    """Return how far a module is on the way through the compiler."""
+    """Return the stage of a module in the compiler's pipeline."""
     text = module.span.text
     if "llvm.func" in text and "tt.func" not in text and "func.func" not in text:
         return Stage.LLVM
@@ -50,7 +50,7 @@ def stage_of(module: Module) -> Stage:
 
 
 def has_lost_loops(module: Module) -> bool:
-    """Return whether a module has loops as branches back: how often they run is not known.
+    """Tell whether the loops of a module are branches, so that their trip counts are unknown.
 
     Example:
         >>> from tt_layout.ir import parse_ir
@@ -93,10 +93,10 @@ class PassRun(NamedTuple):
     """The modules of one compilation, or a module without a header.
 
     Attributes:
-        first: the number of the first in the dump, from 1.
-        modules: one or more.
-        meant: which of them is meant where none is chosen, from 0: the last with layouts whose
-            loops are known, which is the last before the conversion to LLVM.
+        first: the number of the first module in the dump, from 1.
+        modules: one or more modules.
+        meant: index of the default module, from 0: the last with layouts and structured loops,
+            which is the last before the conversion to LLVM.
     """
 
     first: int
@@ -105,7 +105,7 @@ class PassRun(NamedTuple):
 
     @property
     def chosen(self) -> Module:
-        """The module that is meant; it knows that it was chosen among others."""
+        """The default module, with a note that it was chosen among others."""
         module = self.modules[self.meant]
         if len(self.modules) == 1:
             return module
@@ -121,8 +121,8 @@ class PassRun(NamedTuple):
     def steps(self) -> Iterator[Step]:
         """The passes between the modules.
 
-        A module that is printed after a pass is what that pass made of the one above it.  Else it
-        is what the last pass made that was begun.
+        A module printed after a pass is the result of that pass.  Otherwise it is the result of
+        the last pass that was begun.
         """
         begun = None
         for at, (module, below) in enumerate(zip(self.modules, self.modules[1:]), self.first):
@@ -135,10 +135,10 @@ class PassRun(NamedTuple):
 def pass_runs(modules: Iterable[Module], first: int = 1) -> Iterator[PassRun]:
     """Yield the compilations of a dump, each as soon as its end is known.
 
-    Modules without a header are by themselves.
+    A module without a header is a compilation of its own.
 
     Args:
-        modules: of the dump.
+        modules: the modules of the dump.
         first: the number of the first of them.
     """
     run: list[Module] = []
@@ -157,17 +157,17 @@ def pass_runs(modules: Iterable[Module], first: int = 1) -> Iterator[PassRun]:
 
 
 def chosen_modules(modules: Iterable[Module], first: int = 1) -> Iterator[Module]:
-    """Yield the modules of a dump; of each compilation only the one that is meant.
+    """Yield the modules of a dump, but only the default one of each compilation.
 
     Args:
-        modules: of the dump.
+        modules: the modules of the dump.
         first: the number of the first of them.
     """
     return (run.chosen for run in pass_runs(modules, first))
 
 
 def _are_of_other_kernels(above: Module, module: Module) -> bool:
-    """Return whether two modules have functions, and none in common."""
+    """Tell whether two modules have functions, but none in common."""
     names, above_names = (
         {function.name for function in stage_module.functions} for stage_module in (module, above)
     )
@@ -175,7 +175,7 @@ def _are_of_other_kernels(above: Module, module: Module) -> bool:
 
 
 def _run(below: int, modules: list[Module], stages: list[Stage]) -> PassRun:
-    """Return the compilation that ends above a module of some number."""
+    """Return the compilation that ends above the module of a given number."""
     if len(modules) == 1:
         return PassRun(below - 1, (modules[0],), 0)
     numbers = [at for at, stage in enumerate(stages) if stage is Stage.LAYOUTS]

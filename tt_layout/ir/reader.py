@@ -1,11 +1,11 @@
-"""One pass over a dump: text to modules.
+"""Reader of dumps: text to modules in one pass.
 
 A part of a dump is a module, or functions without one.  A new part begins at a ``// -----``
 split, at an ``IR Dump Before/After`` header, at a module operation after another, and at
 alias definitions after a module where another module follows.
 
-Most passes leave a module as it is.  The header of the next pass is then followed by the same text
-as before, and what was read of it holds at another place.
+Most passes leave a module unchanged.  The header of the next pass is then followed by the same
+text, and the module that was read is reused at another position.
 
     // -----// IR Dump Before A //----- //
     module { .. }                               read, and known by its text
@@ -82,7 +82,7 @@ MAX_BROKEN = 200  # characters of a type without an end that are looked at
 def module_attributes(source: Source, part: Part) -> dict[str, AttributeValue]:
     """Return the attributes of the module of a part: numbers, strings and truth values.
 
-    Values of other kinds are kept as text.  The generic form has them at its end.
+    Values of other kinds are kept as text.  The generic form has the attributes at its end.
     """
     if part.module is None:
         return {}
@@ -102,7 +102,7 @@ def module_attributes(source: Source, part: Part) -> dict[str, AttributeValue]:
 
 
 def build_module(source: Source, part: Part, interner: Interner) -> Module:
-    """Return the module that the notes of a part describe."""
+    """Build the module of a part."""
     first_line, _ = source.line_column(part.start)
     scope = Scope(source, part, interner)
     types = [scope.type(text, first) for text, first in zip(part.texts, part.first_offsets)]
@@ -129,7 +129,7 @@ def _place(source: Source, part: Part, line: int) -> ModulePlace:
 
 
 def _type_uses(source: Source, part: Part, types: list[IRType | None], first_line: int) -> TypeUses:
-    """Return the uses of types, less those of aliases that are not defined."""
+    """Return the uses of types, without those of undefined aliases."""
     offsets, numbers = part.offsets, part.type_numbers
     missing = {number for number, ir_type in enumerate(types) if ir_type is None}
     if missing:
@@ -180,14 +180,14 @@ def _operations(
 
 
 class KnownTexts:
-    """The texts between headers of a dump that have been read."""
+    """Cache of the texts between headers of a dump."""
 
     def __init__(self) -> None:
         self._known: dict[str, Module] = {}
         self._repeats: dict[Part, Module] = {}
 
     def repeats(self, part: Part, text: str) -> bool:
-        """Return whether a text has been read before; if so, add the part that begins with it."""
+        """Tell whether a text has been read before; if so, remember its module for the part."""
         earlier = self._known.pop(text, None)
         if earlier is None:
             return False
@@ -196,9 +196,9 @@ class KnownTexts:
         return True
 
     def add(self, part: Part, module: Module) -> None:
-        """Note what was read of a part, if it was all between two headers.
+        """Keep the module of a part that is all of the text between two headers.
 
-        What points at its place, such as errors do, is not remembered.
+        Modules with errors are not kept, since these point at positions.
         """
         if part.between_headers is None or module.error is not None or not module.stands_alone:
             return
@@ -212,7 +212,7 @@ class KnownTexts:
         self._known[module.source.text[start:end]] = module
 
     def module(self, source: Source, part: Part) -> Module | None:
-        """Return the module of a part whose text had been read before; None of another."""
+        """Return the module of a part whose text has been read before; None for other parts."""
         module = self._repeats.pop(part, None)
         if module is None:
             return None
@@ -231,12 +231,12 @@ class KnownTexts:
 def parse_ir(text: str, *, name: str = "<ir>", release: Release | None = None) -> list[Module]:
     """Return the modules of a text in MLIR.
 
-    A layout or type that is wrong has its error in its place, and a module that is cut off
-    has it in ``error``: reading fails for nothing but very many modules.
+    A wrong layout or type is replaced by its error, and a truncated module has an ``error``:
+    reading fails only for a very large number of modules.
 
     Args:
         text: a ``.ttgir`` file, a dump of many modules, or part of one.
-        name: what messages call the text.
+        name: name of the text in messages.
         release: the release of Triton whose rules hold; by default, for each attribute, the
             newest that knows all of its keys.
 
@@ -270,7 +270,7 @@ def iterate_ir(
         source: the text.
         release: as for `parse_ir`.
         report: called now and then with the number of characters read.
-        interner: what other sources share with this one, for the same release.
+        interner: objects shared with other sources of the same release.
     """
     interner, texts = interner or Interner(release), KnownTexts()
     for part in _Scanner(source, report, texts).parts():
@@ -287,7 +287,7 @@ def _read_again(source: Source, release: Release | None, line: int) -> Module:
 
 
 def _reduced(module: Module) -> tuple[object, ...]:
-    """Return how a module crosses processes: the other side reads it again."""
+    """Reduce a module for pickling: unpickling reads it again."""
     return _read_again, (module.source, module.meanings.release, module.line)
 
 
@@ -295,12 +295,12 @@ copyreg.pickle(Module, _reduced)  # type: ignore[arg-type]
 
 
 def iterate_parts(source: Source, report: Callable[[int], None] | None = None) -> Iterator[Part]:
-    """Yield the parts of a source that modules are made of, each as soon as it has been read."""
+    """Yield the parts of a source, each as soon as it has been read."""
     return (part for part in _Scanner(source, report).parts() if not part.is_empty)
 
 
 def check_lines(source: Source) -> None:
-    """Raise if a line is so long that the text cannot be IR."""
+    """Raise an error if a line is so long that the text cannot be IR."""
     text, start = source.text, 0
     while len(text) - start > MAX_LINE:
         last = text.rfind("\n", start, start + MAX_LINE + 1)
@@ -315,7 +315,7 @@ def check_lines(source: Source) -> None:
 
 
 class _Scanner:
-    """Walks over the tokens of a source and collects them into parts."""
+    """Scanner of the tokens of a source, which collects them into parts."""
 
     def __init__(
         self,
@@ -371,7 +371,7 @@ class _Scanner:
         yield from self._hand_out(len(self.text))
 
     def _hand_out(self, offset: int) -> Iterator[Part]:
-        """Yield the parts that are done, up to as many modules as a text may have."""
+        """Yield the finished parts, up to the maximum number of modules."""
         self.count += sum(not part.is_empty for part in self.done)
         if self.count > MAX_MODULES:
             message = f"the text has more than {MAX_MODULES} modules: give them in several files"
@@ -381,7 +381,7 @@ class _Scanner:
         self.done.clear()
 
     def _tokens(self) -> Iterator[re.Match[str]]:
-        """Yield tokens, except those within an operation, which is read at once."""
+        """Yield tokens, except those within an operation, which is read as a whole."""
         position: int | None = 0
         while position is not None:
             self.skip = None
@@ -393,7 +393,7 @@ class _Scanner:
             position = self.skip
 
     def _step_over_known(self) -> None:
-        """Go on at the next header if what follows this one has been read before."""
+        """Skip to the next header if the text after this one has been read before."""
         if self.begun is None:
             return
         end = self.text.find(NEXT_HEADER, self.begun, self.begun + MAX_LENGTH)
@@ -405,7 +405,7 @@ class _Scanner:
     def _end_part(
         self, offset: int, pass_name: str | None = None, stage: str | None = None
     ) -> None:
-        """End the part and whatever it could refer to; begin another."""
+        """End the part and the scope of its aliases; begin another."""
         if self.previous is not None:
             # Aliases at the end of a text belong to the module above them.
             self.previous.absorb(self.part)
@@ -426,7 +426,7 @@ class _Scanner:
         self.part = Part(offset, above=self.part)
 
     def _finish_previous(self) -> None:
-        """Hand out the part before this one: nothing more belongs to it."""
+        """Finish the previous part: nothing more belongs to it."""
         if self.previous is not None:
             self.begun = None
             self.done.append(self.previous)
@@ -446,7 +446,7 @@ class _Scanner:
             self.begun = None
 
     def _is_inside(self, offset: int) -> bool:
-        """Return whether an indented comment stands in a module that is open there."""
+        """Tell whether an indented comment is inside an open module."""
         return self.part.depth > 0 and self.text[max(0, offset - 1)] in " \t"
 
     def _begins_line(self, offset: int) -> bool:
@@ -501,7 +501,7 @@ class _Scanner:
         self._operation(self.text[start : match.end()], start, match.end())
 
     def _word_start(self, end: int) -> int:
-        """Return the offset at which the word begins that ends at an offset."""
+        """Return the start of the word that ends at an offset."""
         text, start = self.text, end
         while start and end - start < MAX_DIALECT and text[start - 1] in WORD:
             start -= 1
@@ -511,7 +511,7 @@ class _Scanner:
         self._operation(match.group("generic_move"), match.start(), match.end())
 
     def _operation(self, name: str, start: int, end_of_name: int) -> None:
-        """Note an operation and the types of it; go on where it ends."""
+        """Record an operation with its types, and continue after it."""
         operation = RawOperation(name, start, len(self.part.functions))
         self.part.operations.append(operation)
         self.skip, depth = len(self.text), 0
@@ -529,12 +529,12 @@ class _Scanner:
                 return
 
     def _is_name(self, dot: int) -> bool:
-        """Return whether a dot is that of an operation's name, not of a value's or a type's."""
+        """Tell whether a dot is in the name of an operation, not of a value or a type."""
         start = self._word_start(dot)
         return start == 0 or self.text[start - 1] not in BEFORE_NAME
 
     def _add(self, operation: RawOperation, kind: str, match: re.Match[str]) -> None:
-        """Note a part of an operation."""
+        """Record a part of an operation."""
         if kind in ("arrow", "short"):
             operation.arrow = len(operation.types)
         if kind in self.types:
@@ -545,12 +545,12 @@ class _Scanner:
             operation.location = match.end()
 
     def _tensor(self, match: re.Match[str]) -> int:
-        """Note the use of a type that begins with ``tensor``; return its number."""
+        """Record the use of a type that begins with ``tensor``; return its number."""
         start = match.start() - len("tenso")
         return self._use(self.text[start : match.end()], start)
 
     def _type(self, match: re.Match[str]) -> int:
-        """Note the use of a type that begins with ``!``; return its number."""
+        """Record the use of a type that begins with ``!``; return its number."""
         start = self.text.rindex("!", 0, match.start())
         return self._use(self.text[start : match.end()], start)
 
@@ -561,11 +561,11 @@ class _Scanner:
         return self._use_broken(self.text.rindex("!", 0, match.start()))
 
     def _short(self, match: re.Match[str]) -> int:
-        """Note the use of a memdesc that is written without its name; return its number."""
+        """Record the use of a memdesc that is written without its name; return its number."""
         return self._use(match.group("short"), match.start("short"))
 
     def _use_broken(self, start: int) -> int:
-        """Note the use of a type without an end; return its number."""
+        """Record the use of a type without an end; return its number."""
         line_end = self.text.find("\n", start, start + MAX_BROKEN)
         end = line_end if line_end >= 0 else start + MAX_BROKEN
         return self._use(self.text[start:end], start)

@@ -1,8 +1,8 @@
 """Aliases, types and locations of a part of a dump, resolved on demand.
 
-In a dump of a hundred passes nearly every attribute and type comes again in each module, so
-each text is parsed once: a text, with numbers in the place of its aliases that stand for what
-they mean, is the key under which it is found again.
+In a dump of a hundred passes nearly every attribute and type occurs again in each module, so each
+text is parsed once.  The key of a text is the text with its aliases replaced by numbers, one for
+each meaning.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Interner:
     """Cache of encodings and types by their text, shared by the modules of a dump.
 
     Args:
-        release: the release whose rules hold; None for those that fit.
-        keeps_text: whether encodings keep where they were read, and with that the text.
+        release: the release whose rules hold; None to infer it.
+        keeps_text: whether encodings keep their spans, and thereby the text.
     """
 
     def __init__(self, release: Release | None, *, keeps_text: bool = True) -> None:
@@ -79,12 +79,12 @@ class Interner:
         self.types: dict[str, dict[str, IRType]] = {}
 
     def number(self, key: str) -> int:
-        """Return a number that stands for a text."""
+        """Return the number of a text."""
         return self.numbers.setdefault(key, len(self.numbers))
 
 
 class PartNodes(Mapping[str, Node]):
-    """The attribute aliases that hold in a part, each parsed when it is first asked for."""
+    """The attribute aliases visible in a part, each parsed on first use."""
 
     def __init__(self, source: Source, definitions: PartDefinitions) -> None:
         self.source = source
@@ -114,7 +114,7 @@ class PartNodes(Mapping[str, Node]):
         return self.definitions[name].value
 
     def value_text(self, name: str) -> str | None:
-        """Return the text of the attribute that an alias stands for; None if it is not one."""
+        """Return the text of the attribute of an alias; None if it is not an attribute."""
         start = self.value_start(name)
         match = _VALUE.match(self.source.text, start)
         if match is not None and _NEXT.match(self.source.text, match.end()):
@@ -141,15 +141,15 @@ class Scope:
 
     @property
     def release(self) -> Release | None:
-        """The release whose rules hold; None for those that fit."""
+        """The release whose rules hold; None if it is inferred."""
         return self.interner.release
 
     # -- keys -------------------------------------------------------------------------------
 
     def key(self, text: str, depth: int = 0) -> str | None:
-        """Return the text with its aliases replaced by what they mean; None if one has no meaning.
+        """Return the text with numbers in place of aliases; None if an alias is not defined.
 
-        Equal keys mean equal things, in whatever module they stand.
+        Equal keys have equal meanings in every module.
         """
         unknown = False
 
@@ -174,11 +174,11 @@ class Scope:
     # -- encodings --------------------------------------------------------------------------
 
     def encoding(self, node: Node, text: str | None = None) -> Encoding | LayoutError:
-        """Return the encoding that a node stands for, or the error that it has.
+        """Return the encoding of a node, or its error.
 
         Args:
             node: the attribute, or an alias of it.
-            text: what else means the same, such as the alias.
+            text: another text with the same meaning, such as the alias.
         """
         key = self.key(text if text is not None else node.span.text)
         defined = self.interner.encodings.get(key) if key is not None else None
@@ -195,7 +195,7 @@ class Scope:
     def _read(self, node: Node) -> Encoding:
         """Return the encoding of a node without aliases.
 
-        A key that no release knows is left out where all of them ignore it.
+        A key that no release knows is dropped if all of them ignore it.
         """
         read = partial(
             read_encoding,
@@ -216,7 +216,7 @@ class Scope:
         return read(node)
 
     def is_location(self, name: str) -> bool:
-        """Return whether an alias stands for a location."""
+        """Tell whether an alias is a location."""
         return LOCATION.match(self.source.text, self.definitions[name].value) is not None
 
     @cached_property
@@ -263,7 +263,7 @@ class Scope:
     # -- types ------------------------------------------------------------------------------
 
     def type(self, text: str, offset: int) -> IRType | None:
-        """Return the type of a text; None for an alias that is not defined."""
+        """Return the type of a text; None for an undefined alias."""
         if text.startswith("!") and "<" not in text:
             return self._aliased_type(text)
         ir_type = self._type_at(text, self.source, offset)
@@ -273,7 +273,7 @@ class Scope:
         return ir_type
 
     def type_of_text(self, text: str) -> IRType | None:
-        """Return the type that a text stands for; None for a scalar and for what is not a type."""
+        """Return the type of a text; None for a scalar and for text that is not a type."""
         if text not in self._types:
             head = _TYPE_HEAD.match(text)
             is_type = head is not None and head.group(1) in KINDS
@@ -310,7 +310,7 @@ class Scope:
         return IRType(text, kind, shape, element, layout, encoding, allocation)
 
     def _rename(self, defined: IRType, text: str, source: Source, offset: int) -> IRType:
-        """Return a type that means the same but names its layout by other aliases."""
+        """Return an equal type that names its layout by other aliases."""
         if defined.layout is None:
             return defined._replace(text=text)
         node = parse_syntax(source, offset).layout
@@ -329,7 +329,7 @@ class Scope:
         return bool(self.type_definitions)
 
     def expand_type(self, text: str) -> str:
-        """Return a type with what it is an alias of in its place."""
+        """Expand a type alias."""
         span = self._type_span(text)
         return self.source.text[slice(*span)] if span is not None else text
 
@@ -350,12 +350,12 @@ class Scope:
         return Locations(self.source, self.definitions)
 
     def location(self, text: str) -> Location | None:
-        """Return the location in the program that the content of ``loc(...)`` leads to."""
+        """Resolve the content of ``loc(...)`` to a location in the program."""
         return self.locations.of_text(text)
 
 
 def without_ignored(node: Node, offset: int) -> Node:
-    """Return a tree without the entry at an offset, if the attribute around it ignores keys."""
+    """Return a tree without the entry at an offset, if its attribute ignores unknown keys."""
     if not isinstance(node, AttributeNode) or node.body is None:
         return node
     ignores = any(cls.ignores_unknown_keys for _, cls in FORMS.get(node.name, ()))
@@ -377,9 +377,9 @@ def _without(node: Node, offset: int, ignores: bool) -> Node:
 
 
 class Locations:
-    """Resolves locations through their aliases; remembers what it has found.
+    """Resolver of locations through their aliases, with a cache.
 
-    Of a call site the callee counts, of fused locations the first that names a file.
+    For a call site the callee counts, for fused locations the first that names a file.
     """
 
     def __init__(self, source: Source, definitions: Mapping[str, Definition]) -> None:
@@ -388,18 +388,18 @@ class Locations:
         self._found: dict[str, Location | None] = {}
 
     def of_text(self, text: str) -> Location | None:
-        """Return the location that the content of ``loc(...)`` leads to."""
+        """Resolve the content of ``loc(...)``."""
         alias = text[1:]
         if text.startswith("#") and alias in self._definitions:
             return self._alias(alias, 0)
         return self._resolve(text, 0, 0)
 
     def of_operation(self, start: int | None) -> Location | None:
-        """Return the location whose text, behind ``loc(``, begins at an offset."""
+        """Resolve the location whose text, after ``loc(``, begins at an offset."""
         return self._resolve(self._text, start, 0) if start is not None else None
 
     def _resolve(self, text: str, offset: int, nesting: int) -> Location | None:
-        """Return the first location that the text within ``loc(...)`` leads to."""
+        """Return the first location in the text within ``loc(...)``."""
         depth, end = 0, offset + MAX_LENGTH
         for _ in range(MAX_PIECES):
             piece = _PIECE.match(text, offset, end)

@@ -1,4 +1,4 @@
-"""How reports call what is in a dump: types, layouts, operations."""
+"""Short names of types, layouts and operations in reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENDINGS = ("_global_to_local", "_local_to_global")
 
 
 def short_layout(text: str) -> str:
-    """Return a layout as tables show it: slices and operands in a few characters.
+    """Return a layout as tables show it, with slices and operands abbreviated.
 
     Example:
         >>> short_layout("#ttg.dot_op<{opIdx = 0, parent = #mma, kWidth = 2}>")
@@ -35,7 +35,7 @@ def short_layout(text: str) -> str:
 
 
 def short_type(ir_type: IRType | None) -> str:
-    """Return the type that a data movement moves: its sizes and what pointers point at.
+    """Return the type of moved data: its sizes, and the element that pointers point to.
 
     Example:
         >>> from tt_layout.enums import TypeKind
@@ -49,7 +49,7 @@ def short_type(ir_type: IRType | None) -> str:
 
 
 def short_operation(name: str) -> str:
-    """Return an operation without its dialect, and without what its ends say anyway.
+    """Return the name of an operation without its dialect and without redundant words.
 
     Example:
         >>> short_operation("ttg.async_copy_global_to_local"), short_operation("tt.load")

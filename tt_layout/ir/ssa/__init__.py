@@ -1,7 +1,7 @@
-"""Functions of a dump as values and operations: what the analyses of addresses start from.
+"""Functions of a dump as values and operations, for the analyses of addresses.
 
-`parse_ir` keeps of a module what moves data.  Here a function is read as a whole, and only when
-it is asked for::
+`parse_ir` keeps only the data movements of a module.  Here a function is read as a whole, on
+demand::
 
     for function in read_functions(module):
         for operation in function.walk():

@@ -1,4 +1,4 @@
-"""Attributes of operations: dictionaries as far as an analysis may ask for them."""
+"""Attributes of operations: the parts of dictionaries that analyses need."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Attribute = str | int | bool
 
 
 def attribute_value(text: str) -> Attribute:
-    """Return the value that a text stands for; a text if no number, truth value or string.
+    """Parse a number, truth value or string; return other text as it is.
 
     Example:
         >>> attribute_value("16 : i32"), attribute_value("true"), attribute_value('"a"')
@@ -75,7 +75,7 @@ def integers(attribute: Attribute | None) -> list[int]:
 
 
 def floats_as_written(attribute: Attribute | None) -> list[str]:
-    """Return the floats of an attribute, hexadecimal digits of their bits among them.
+    """Return the floats of an attribute as written, including hexadecimal bit patterns.
 
     Example:
         >>> floats_as_written("dense<[1.0, -5.0e-01]>"), floats_as_written("0x7FC00000")
@@ -85,7 +85,7 @@ def floats_as_written(attribute: Attribute | None) -> list[str]:
 
 
 def constant_value(attribute: Attribute | None) -> int | None:
-    """Return the value of a constant, of a dense one if all of its elements are equal.
+    """Return the value of a constant; of a dense one only if all of its elements are equal.
 
     Example:
         >>> constant_value(4), constant_value("dense<4> : tensor<64xi32>")
@@ -107,7 +107,7 @@ def constant_value(attribute: Attribute | None) -> int | None:
 
 
 def parse_dictionary(text: str, offset: int) -> tuple[dict[str, Attribute], int]:
-    """Return the entries of the dictionary that begins at an offset, and the offset behind it.
+    """Return the entries of the dictionary that begins at an offset, and the offset after it.
 
     Example:
         >>> parse_dictionary('{axis = 1 : i32, unit, "a.b" = {c = [1, 2]}} rest', 0)

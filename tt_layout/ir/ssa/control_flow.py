@@ -1,7 +1,7 @@
 """Edges of control flow with the values that they forward, in one place.
 
-An operation with regions says for each point that control may leave, its own beginning or the end
-of a region, where it may go from there, and which operands become which arguments or results:
+For each point that control may leave (the start of an operation with regions, or the end of a
+region), the table gives where it may go, and which operands become which arguments or results:
 
 ===============================  =============================  ==================================
 operation                        from                           to
@@ -43,11 +43,11 @@ PARTITIONS = "ttg.warp_specialize.partitions"
 
 
 class Choice(NamedTuple):
-    """A truth value that decides whether control takes a way.
+    """The condition under which control takes an edge.
 
     Attributes:
         value: the truth value.
-        outcome: what it is where the way is taken.
+        outcome: its value if the edge is taken.
     """
 
     value: Value
@@ -55,17 +55,17 @@ class Choice(NamedTuple):
 
 
 class Way(NamedTuple):
-    """A way that control may take.
+    """A control-flow edge between regions or blocks.
 
     Attributes:
-        operation: whose regions it joins; a branch, whose blocks it joins.
-        begin: the region that it leaves; None at the beginning of the operation.
-        end: the region that it enters, or the label of the block; None behind the operation.
-        passed: the values that are handed over.
-        received: what they become, one by one.
-        by: the operation that hands them over.
-        choice: what decides; None where that is not one truth value.
-        by_element: whether values are handed over element by element.
+        operation: the operation whose regions it connects, or the branch between blocks.
+        begin: the region that it leaves; None at the start of the operation.
+        end: the region that it enters, or the label of the block; None after the operation.
+        passed: the forwarded values.
+        received: the arguments or results that they become, one by one.
+        by: the operation that forwards them.
+        choice: its condition; None if that is not one truth value.
+        by_element: whether values are forwarded element by element.
     """
 
     operation: SsaOperation
@@ -86,7 +86,7 @@ class Way(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A value, one that it may become, and on which way."""
+    """A value, one that it may become, and the control-flow edge between them."""
 
     source: Value
     target: Value
@@ -94,9 +94,9 @@ class Edge(NamedTuple):
 
 
 def ways(operation: SsaOperation) -> Iterator[Way]:
-    """Yield the ways into, between and out of the regions of an operation.
+    """Yield the control-flow edges into, between and out of the regions of an operation.
 
-    Those of an operation that is not known, or is not whole, are none.
+    An unknown or incomplete operation has none.
     """
     rule = _RULES.get(operation.name)
     if rule is not None and operation.regions:
@@ -104,7 +104,7 @@ def ways(operation: SsaOperation) -> Iterator[Way]:
 
 
 def branches(branch: SsaOperation, blocks: Mapping[str, Block]) -> Iterator[Way]:
-    """Yield the ways that a branch may take, given the blocks of its region by their labels."""
+    """Yield the edges of a branch, given the blocks of its region by label."""
     both = len(branch.successors) == 2 and branch.name.endswith("cond_br") and branch.operands
     for number, successor in enumerate(branch.successors):
         block = blocks.get(successor.label)
@@ -115,7 +115,7 @@ def branches(branch: SsaOperation, blocks: Mapping[str, Block]) -> Iterator[Way]
 
 
 def by_label(region: Region) -> dict[str, Block]:
-    """Return the blocks of a region by their labels."""
+    """Return the blocks of a region by label."""
     return {block.label: block for block in region}
 
 
@@ -193,7 +193,7 @@ def _specialize(operation: SsaOperation) -> Iterator[Way]:
 
 
 def _holders(region: Region) -> Iterator[SsaOperation]:
-    """Yield the operations that hold the partitions, in the generic form."""
+    """Yield the operations that contain the partitions in the generic form."""
     yield from (o for block in region for o in block.operations if o.name == PARTITIONS)
 
 
@@ -233,7 +233,7 @@ _RULES: Mapping[str, Callable[[SsaOperation], Iterator[Way]]] = {
 
 
 class ControlFlow:
-    """Value: the values that it may come from, and on which way; and the other way round.
+    """The values that each value of a function may come from or become, along control flow.
 
     Example:
         >>> from tt_layout.ir import parse_ir
@@ -260,7 +260,7 @@ class ControlFlow:
 
     @cached_property
     def ways(self) -> tuple[Way, ...]:
-        """All ways between the regions and the blocks of the function, in the order of the text."""
+        """All control-flow edges of the function, in text order."""
         return tuple(self._ways())
 
     def _ways(self) -> Iterator[Way]:
@@ -273,7 +273,7 @@ class ControlFlow:
 
     @cached_property
     def edges(self) -> tuple[Edge, ...]:
-        """All edges: of each way, what it hands over."""
+        """The value edges of all control-flow edges."""
         return tuple(
             Edge(source, target, way)
             for way in self.ways
@@ -295,17 +295,17 @@ class ControlFlow:
         return edges
 
     def into(self, value: Value) -> Sequence[Edge]:
-        """Return the edges to a value: from all values that it may be."""
+        """Return the edges to a value."""
         return self._into.get(value, ())
 
     def out_of(self, value: Value) -> Sequence[Edge]:
-        """Return the edges from a value: to all values that it may become."""
+        """Return the edges from a value."""
         return self._out_of.get(value, ())
 
     def first_value(self, value: Value) -> Value | None:
         """Return the initial value of a region argument; None for other values.
 
-        Of the variable of a loop that is its lower bound.  None for other values.
+        For the induction variable of a loop it is the lower bound.
         """
         return self._first.get(value)
 
@@ -353,18 +353,18 @@ class Call(NamedTuple):
 
     @property
     def passed(self) -> Iterator[tuple[Value, Value]]:
-        """Each value of the caller that is passed, and the argument that it becomes."""
+        """Pairs of an operand of the call and the argument that it becomes."""
         yield from zip(self.operation.operands, self.callee.arguments)
 
     @property
     def returned(self) -> Iterator[tuple[Value, Value]]:
-        """Each value of the callee that is returned, and the result that it becomes."""
+        """Pairs of a value that the callee returns and the result that it becomes."""
         for last in last_operations(self.callee.body):
             yield from zip(last.operands, self.operation.results)
 
 
 def calls(functions: Sequence[SsaFunction]) -> Iterator[Call]:
-    """Yield the calls of functions of a module by others, in the order of the text."""
+    """Yield the calls between functions of a module, in text order."""
     by_name = {function.name: function for function in functions}
     for caller in functions:
         for operation in caller.walk():

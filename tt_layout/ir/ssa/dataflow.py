@@ -1,10 +1,10 @@
 """Dataflow over the values of a function: closures along the edges of def-use and control flow.
 
-Each walks a graph once, whatever its circles, and without recursion: chains can be very long.
+Each visits every node once, even in cycles, and without recursion, since chains can be very long.
 
 Source:
-    MLIR, SliceAnalysis (backward and forward slices); SparseForwardDataFlowAnalysis for what
-    control flow hands on.
+    MLIR, SliceAnalysis (backward and forward slices); SparseForwardDataFlowAnalysis for values
+    that control flow forwards.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 def reach(roots: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
-    """Yield each node that the roots lead to, once, themselves included.
+    """Yield each node reachable from the roots once, the roots included.
 
     Args:
-        roots: where to begin.
-        successors: the nodes that one leads to; asked for when the walk goes on behind it.
+        roots: the start nodes.
+        successors: the successors of a node; called when the walk continues after it.
 
     Example:
         >>> sorted(reach([1], lambda number: [2 * number] if number < 8 else [1]))
@@ -45,12 +45,12 @@ def backward_slice(
     flow: ControlFlow,
     through: Callable[[SsaOperation], bool] = lambda operation: True,
 ) -> Iterator[Value]:
-    """Yield the values that some are computed from, themselves included.
+    """Yield the values that the roots are computed from, the roots included.
 
     Args:
         roots: the values.
-        flow: of their function.
-        through: whether to go on to the operands of an operation.
+        flow: the control flow of their function.
+        through: whether to continue to the operands of an operation.
     """
 
     def sources(value: Value) -> Iterator[Value]:
