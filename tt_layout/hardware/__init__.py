@@ -1,7 +1,7 @@
-"""The GPUs that Triton compiles for, as data: a backend for each vendor, a row for each chip.
+"""Table of the GPUs that Triton compiles for: a backend for each vendor, a row for each chip.
 
-A row names its source and how far that carries; what no source gives is None there, and every
-report that needs it says so.  Products of one chip differ in memory, clocks and multiprocessors.
+A row names its source and its evidence; a field that no source gives is None, and every report that
+needs it says so.  Products with one chip differ in memory, clocks and number of multiprocessors.
 A new GPU is a new row of its vendor's module, a
 new vendor a module with a backend and rows in `VENDORS`: the help of the commands, the page, the
 figures and the analyses follow.  What has no row is costed as the newest GPU of the same vendor
@@ -88,12 +88,11 @@ USUAL_TARGETS = tuple(TARGETS[vendor.USUAL] for vendor in VENDORS)
 
 
 class Gpu(NamedTuple):
-    """A GPU that somebody named, and the row that it is costed by.
+    """A named GPU, and the row for its costs.
 
     Attributes:
-        chip: the GPU, as rows spell it.
-        target: its row, called like the chip, or that of the newest known GPU of the vendor before
-            it.
+        chip: the chip, as rows spell it.
+        target: its own row, or that of the newest older GPU of the vendor.
         is_assumed: whether it is the latter.
 
     Example:
@@ -117,17 +116,16 @@ class Gpu(NamedTuple):
 
     @property
     def shared_bytes(self) -> int | None:
-        """The shared memory that a CTA may have; None where that is not known."""
+        """Maximum shared memory of a CTA; None where not known."""
         return None if self.is_assumed else self.target.most_shared_bytes
 
 
 @lru_cache(maxsize=256)
 def find_gpu(name: str) -> Gpu:
-    """Return the GPU of a name: a row, a chip as the compiler calls it, or a product.
+    """Return the GPU of a name: a row, a chip in the compiler's spelling, or a product.
 
     Args:
-        name: such as ``nvidia``, ``sm90``, ``sm_90a``, ``h100`` or, as modules name it,
-            ``cuda:90``.
+        name: ``nvidia``, ``sm90``, ``sm_90a``, ``h100`` or, as in modules, ``cuda:90``.
 
     Raises:
         LayoutError: there is none, or it is older than every row.
@@ -154,7 +152,7 @@ def find_gpu(name: str) -> Gpu:
 
 
 def find_product(name: str) -> Target:
-    """Return the row of a product's chip, with this product alone.
+    """Return the row of a product's chip, with this product only.
 
     Raises:
         LayoutError: there is no such product.
@@ -171,7 +169,7 @@ def find_product(name: str) -> Target:
 
 
 def _find(chip: str, backend: Backend, rows: tuple[Target, ...]) -> Gpu | None:
-    """Return a GPU of one vendor; None where it is none, or is older than every row like it."""
+    """Return a GPU of one vendor; None if it is not one, or is older than every row of its kind."""
     version = backend.version(chip)
     if version is None:
         return None
@@ -197,7 +195,7 @@ def _find(chip: str, backend: Backend, rows: tuple[Target, ...]) -> Gpu | None:
 
 
 def find_target(name: str | Target) -> Target:
-    """Return the row that a GPU is costed by; a row as it is.
+    """Return the row for a GPU's costs; a row itself unchanged.
 
     Raises:
         LayoutError: there is none.
@@ -210,7 +208,7 @@ def find_target(name: str | Target) -> Target:
 
 
 def usual_target(lanes: int) -> Target | None:
-    """Return the target that is meant by layouts for warps of this many lanes.
+    """Return the default target for layouts with warps of this many lanes.
 
     Example:
         >>> [target and target.name for target in map(usual_target, (32, 64, 16, 8))]

@@ -47,7 +47,7 @@ _QUADS_OVER_64_BANKS = ((0, 1, 3, 4), (0, 1, 2, 4))
 
 
 def _generation(chip: str) -> tuple[int, ...] | None:
-    """Return the generation in the name of a GPU, such as ``gfx942``, and what is behind it.
+    """Return the generation in the name of a GPU, such as ``gfx942``, and the rest of the name.
 
     Example:
         >>> _generation("gfx942") == (9, 0x42), _generation("gfx1250") == (12, 0x50)
@@ -63,8 +63,7 @@ BACKEND = Backend(
 
 
 def _addresses(text: str) -> tuple[tuple[str, int], ...]:
-    """Return the bits that a text names, such as ``l2 r0`` for bit 2 of the lane, then 0 of the
-    register."""
+    """Parse bits such as ``l2 r0``: bit 2 of the lane, then bit 0 of the register."""
     places = {"l": "lane", "r": "register"}
     return tuple((places[word[0]], int(word[1:])) for word in text.split())
 
@@ -188,13 +187,14 @@ _GFX1250_COMPILER = CompilerModel(
 
 
 def _holds(warps: int, shared_kib: int, *, ctas: int) -> Residence:
-    """Return the room of four SIMDs: a compute unit of CDNA, a workgroup processor of RDNA.
+    """Return the residency limits of four SIMDs: a CDNA compute unit, an RDNA workgroup processor.
 
     Args:
-        warps: of a SIMD.
-        shared_kib: of all workgroups; RDNA has 128 for a pair of compute units, and a workgroup
-            64 of them (AMD's "RDNA3" and "RDNA4 Instruction Set Architecture", chapter 1).
-        ctas: workgroups that have barriers, as those of more than one warp do.
+        warps: warps of a SIMD.
+        shared_kib: shared memory of all workgroups; RDNA has 128 KiB for a pair of compute units,
+            of which a workgroup has at most 64 (AMD's "RDNA3" and "RDNA4 Instruction Set
+            Architecture", chapter 1).
+        ctas: workgroups with barriers, which those of more than one warp have.
     """
     return Residence(
         warps=warps * 4,

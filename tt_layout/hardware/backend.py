@@ -1,4 +1,4 @@
-"""A vendor's backend of Triton as data: what it calls its GPUs, and what is known of them."""
+"""A vendor's Triton backend as data: the names of its GPUs."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Backend:
-    """A backend of Triton; a vendor is one of these and its rows.
+    """A Triton backend; a vendor has one, and rows.
 
     Attributes:
-        name: what the targets of its modules begin with, such as ``cuda``.
-        vendor: whose GPUs it compiles for.
-        prefix: what the names of its GPUs begin with.
-        version: of the name of a GPU, the last number larger in newer ones of the same generation,
-            which the others give; None for what is not a name of a GPU of the vendor.
-        multiprocessor: what the vendor calls what holds CTAs, in full.
-        is_numbered: whether its targets are numbers alone, as in ``cuda:90``; help names the ends
-            of their range.
+        name: prefix of the targets of its modules, such as ``cuda``.
+        vendor: the vendor of its GPUs.
+        prefix: prefix of the names of its GPUs.
+        version: maps the name of a GPU to numbers, of which the last orders the GPUs of a
+            generation, which the others identify; None for other names.
+        multiprocessor: the vendor's term for the unit that runs CTAs, in full.
+        is_numbered: whether its targets are numbers, as in ``cuda:90``; help prints the ends of
+            their range.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Backend:
     is_numbered: bool = False
 
     def chip(self, written: str) -> str:
-        """Return the name of a GPU as the rows spell it, of what is behind a target's colon.
+        """Return the name of a GPU as the rows spell it, from the text after a target's colon.
 
         Example:
             >>> from tt_layout.hardware import BACKENDS
@@ -47,7 +47,7 @@ class Backend:
         return f"{self.prefix}{written.removeprefix(self.prefix).removeprefix('_')}"
 
     def names(self, chip: str, beginning: str) -> bool:
-        """Tell whether a chip is one of those that a row has: of numbers the very one.
+        """Tell whether a row covers a chip: with numbers by equality, otherwise by prefix.
 
         Example:
             >>> from tt_layout.hardware import BACKENDS

@@ -1,8 +1,8 @@
-"""Compiler model of a GPU's row: registers and layouts.
+"""Model of a GPU's compiler: its registers and its choice of layouts.
 
-The figures of registers were fitted to kernels of our own, one half of their families, compiled by
-Triton 3.9, and judged on the other half; docs/registers.md has how far they reach.  The knobs are
-of trials (``tests/compiler/test_knobs.py``): a multiplication and a softmax, one thing changed at
+The coefficients for registers were fitted to one half of the families of our own kernels, compiled
+by Triton 3.9, and judged on the other half; docs/registers.md has their accuracy.  The knobs come
+from trials (``tests/compiler/test_knobs.py``) of a multiplication and a softmax with one change at
 a time.
 """
 
@@ -19,23 +19,23 @@ ELEMENT = "the element type"
 SWAPPED = "the order of the operands"
 
 Knobs = Mapping[str, tuple[str, ...]]
-"""Attribute of a layout that the compiler chooses -> what of a program in Triton moves it.
+"""Mnemonic of a layout that the compiler chooses -> the knobs of a Triton program that change it.
 
 A program in Gluon names its layouts, one in Triton does not.
 """
 
 
 MOST_COMPARED = 250
-"""Registers of 64-bit indices for comparisons: beyond, compilers compute them anew."""
+"""Registers of 64-bit indices for comparisons; beyond these, compilers recompute them."""
 
 
 class RegisterRange(NamedTuple):
-    """Registers that a kernel is expected to need, and between which numbers they are.
+    """Expected range of the registers that a kernel needs.
 
     Attributes:
-        low: the least.
-        needed: the number that is most likely.
-        high: the most.
+        low: the lower end.
+        needed: the most likely number.
+        high: the upper end.
     """
 
     low: int
@@ -44,29 +44,28 @@ class RegisterRange(NamedTuple):
 
 
 class RegisterDemand(NamedTuple):
-    """Registers of 32 bits per thread that the values of a kernel take, by what they are.
+    """32-bit registers per thread that the values of a kernel occupy, by kind of value.
 
     Attributes:
-        live: where most are live, of all values.
-        accumulators: of the sums of products, where most of them are live.
-        addresses: of the addresses that no constant leads to from one another, where most are
-            live.
-        carried: of elements narrower than a register that a loop hands to its next iteration,
-            as operands that are loaded ahead.
-        compared: of 64-bit indices that comparisons rest on, or that a loop hands on, where most
-            are live, up to `MOST_COMPARED`.
-        loads: number of tensors that are loaded from global memory, in the loop with the most.
-        loaded: of all that loads of global memory give.
-        stored: of the largest tensor that is stored to global memory.
-        exchanged: of what comes out of shared memory and of conversions between layouts.
+        live: peak of live registers of all values.
+        accumulators: peak of the accumulators of matrix products.
+        addresses: peak of the addresses that do not differ from each other by constants.
+        carried: elements narrower than a register that are loop-carried, such as prefetched
+            operands.
+        compared: peak of the 64-bit indices of comparisons, and loop-carried ones, up to
+            `MOST_COMPARED`.
+        loads: number of tensors loaded from global memory, in the loop with the most.
+        loaded: results of all loads from global memory.
+        stored: the largest tensor stored to global memory.
+        exchanged: results of loads from shared memory and of layout conversions.
         functions: elements of the largest tensor of a function that takes a dozen instructions.
-        divisions: elements of the largest tensor of divisions, or of roots, of floats.
-        random: elements of the largest tensor of high words of products, of which the rounds of a
-            random generator are made.
-        unpacked: of the largest tensor of floats that is made of narrower integers.
-        guarded: of elements narrower than a register that loads with a mask give one by one,
-            beside what they take once they are packed.
-        held: held over a reduction or a conversion between layouts.
+        divisions: elements of the largest tensor of divisions, or square roots, of floats.
+        random: elements of the largest tensor of high halves of products, as in the rounds of a
+            random generator.
+        unpacked: the largest tensor of floats converted from narrower integers.
+        guarded: elements narrower than a register from masked loads, which come one by one, in
+            addition to their packed registers.
+        held: values held across a reduction or a layout conversion.
     """
 
     live: float
@@ -87,11 +86,11 @@ class RegisterDemand(NamedTuple):
 
 
 class HeldRegisters(NamedTuple):
-    """Registers per thread that are held over operations, or parts of a kernel's for each.
+    """Registers per thread held across operations, or weights for them.
 
     Attributes:
-        products: held over a product of matrices.
-        exchanges: over a reduction or a conversion between layouts.
+        products: held across a matrix product.
+        exchanges: held across a reduction or a layout conversion.
     """
 
     products: float = 0
@@ -99,15 +98,15 @@ class HeldRegisters(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Registers that a compiler takes for each that values take, and for a kernel besides.
+    """Linear model: registers allocated per register of a demand, plus a constant.
 
     Attributes:
-        live: for each live one.
-        base: for counters and what the schedule keeps in flight.
-        accumulators, addresses, carried, compared: for each of these, beside what they are of the
+        live: weight of live registers.
+        base: constant for counters and what the schedule keeps in flight.
+        accumulators, addresses, carried, compared: weights of these, in addition to that of the
             live ones.
         loads, loaded, stored, exchanged, functions, divisions, random, unpacked, guarded, held:
-            likewise.
+            further weights.
     """
 
     live: float
@@ -128,10 +127,10 @@ class Weights(NamedTuple):
     held: float = 0
 
     def registers(self, demand: RegisterDemand) -> int:
-        """Return the registers for what values take.
+        """Return the registers for a demand.
 
         Args:
-            demand: what they take.
+            demand: the registers that values occupy.
 
         Example:
             >>> Weights(0.5, 10, addresses=1).registers(RegisterDemand(100, addresses=4))
@@ -142,11 +141,11 @@ class Weights(NamedTuple):
 
 
 class RangeEnd(NamedTuple):
-    """An end of a range, by its middle.
+    """An end of a range as a linear function of its middle.
 
     Attributes:
-        part: of the middle.
-        beside: registers besides.
+        part: the factor.
+        beside: the constant, in registers.
     """
 
     part: float
@@ -166,16 +165,16 @@ class RangeEnd(NamedTuple):
 
 
 class FreeRegisters(NamedTuple):
-    """How a compiler goes about the registers that cost no occupancy.
+    """How a compiler uses registers that cost no occupancy.
 
-    As many as leave a multiprocessor full are free.  Below, it works on several elements at once;
-    beyond, it issues loads later to come down to them.
+    Registers are free as long as the multiprocessor stays full.  Below that number the compiler
+    works on several elements at once; above it, it delays loads to come down to it.
 
     Attributes:
-        eager: what it takes besides, as far as registers are free.
-        pressed: the part of the middle that it takes where that is more than are free.
-        kept: the part of the free ones that it takes at least where the middle is more.
-        least, most: between which compiled kernels are whose middle is free.
+        eager: additional registers that it takes while registers are free.
+        pressed: fraction of the middle that it takes if that is above the free number.
+        kept: fraction of the free number that it takes at least if the middle is above it.
+        least, most: range of compiled kernels whose middle is within the free number.
     """
 
     eager: Weights
@@ -185,12 +184,12 @@ class FreeRegisters(NamedTuple):
     most: RangeEnd
 
     def middle(self, needed: int, demand: RegisterDemand, free: int) -> int:
-        """Return the middle where so many registers are free.
+        """Return the middle for a number of free registers.
 
         Args:
-            needed: the middle where none are.
-            demand: what values take.
-            free: how many are.
+            needed: the middle without free registers.
+            demand: the registers that values occupy.
+            free: the number of free registers.
 
         Example:
             >>> full = FreeRegisters(
@@ -204,24 +203,24 @@ class FreeRegisters(NamedTuple):
 
 
 class RegisterLine(NamedTuple):
-    """How registers follow from those that values take, for one kind of kernels.
+    """Model of a kernel's registers from those that its values occupy, for one kind of kernels.
 
     Attributes:
         needed: the middle.
-        least, most: between which compiled kernels are.
-        free: what of it changes with the registers that are free; None where nothing does.
-        passing: the part that is live of a tensor whose elements are used up one by one.
-        streamed: the part that is live of a tensor that is loaded in a loop.
-        together: the part that is live of a tensor that is loaded outside of loops, from the first
-            load between the same two barriers on: the compiler issues loads ahead.
-        indices: registers for an element of a tensor of indices or addresses.
-        masks: registers for an element of a mask.
-        most_indices: registers that indices and masks take at most; they are computed anew beyond.
-        most_addresses: that addresses take at most likewise; None of no such limit.
-        may_spill_from: the part of the registers that there are from which on a kernel whose
-            middle is as large may spill; None where `most` tells.
-        spills_from: the part from which on it spills; None where `least` tells.
-        held: registers that a kernel takes at least for each that it holds.
+        least, most: range of compiled kernels around it.
+        free: the effect of free registers; None for none.
+        passing: fraction live of a tensor whose elements are consumed one by one.
+        streamed: fraction live of a tensor that is loaded in a loop.
+        together: fraction live of a tensor that is loaded outside loops, from the first load
+            between the same two barriers on, since the compiler hoists loads.
+        indices: registers per element of a tensor of indices or addresses.
+        masks: registers per element of a mask.
+        most_indices: maximum registers of indices and masks, which are recomputed beyond it.
+        most_addresses: the same maximum for addresses; None for no limit.
+        may_spill_from: fraction of the available registers at which a kernel with such a middle
+            may spill; None if `most` decides.
+        spills_from: fraction at which it spills; None if `least` decides.
+        held: minimum registers per register that is held across operations.
     """
 
     needed: Weights
@@ -246,13 +245,13 @@ class RegisterLine(NamedTuple):
         free: int | None = None,
         held: HeldRegisters | None = None,
     ) -> RegisterRange:
-        """Return the registers for what values take.
+        """Return the range of registers for a demand.
 
         Args:
-            demand: what they take.
-            limit: the most of a thread; None where it does not matter.
-            free: how many cost no occupancy; None where that is not known.
-            held: what is held over operations; None of nothing.
+            demand: the registers that values occupy.
+            limit: the maximum of a thread; None to ignore it.
+            free: the number of registers that cost no occupancy; None where not known.
+            held: registers held across operations; None for none.
 
         Example:
             >>> line = RegisterLine(Weights(1, 10), RangeEnd(0.5, 5), RangeEnd(2, -10),
@@ -287,23 +286,23 @@ class RegisterLine(NamedTuple):
 
 
 class CompilerModel(NamedTuple):
-    """The registers that a compiler needs for those that are live in a dump.
+    """Models of a compiler's registers for the kinds of kernels.
 
     Attributes:
-        products: of kernels that multiply matrices.
-        asynchronous: of those that do with ``wgmma``; None of a compiler that has no such row.
-        tensor_memory: of those whose sums are in tensor memory; None likewise.
-        loops: of others that access global memory in a loop.
-        straight: of all others.
-        slices: the slices along K that are live of an operand of a product that is loaded from
-            shared memory for it alone; 0 for all of them.
-        whole_operands: whether the operands of a product of single elements are loaded whole where
-            it sums up 64 products or more for each of 16 elements of a thread or more.
-        sinks_shared_loads: whether loads of shared memory, besides elementwise operations, move
-            down to the first use of their result, if that is a dot up to the dot before.
-        sinks_scans: whether scans do.
-        scans_whole: how many registers a kernel of one warp may need for its scans to keep their
-            tensors whole; with more they go row by row.
+        products: for kernels with matrix products.
+        asynchronous: for those with ``wgmma``; None if the compiler has no such model.
+        tensor_memory: for those with accumulators in tensor memory; None as above.
+        loops: for other kernels that access global memory in a loop.
+        straight: for all others.
+        slices: number of live slices along K of an operand that is loaded from shared memory
+            for one product only; 0 for all of them.
+        whole_operands: whether the operands of a product without matrix instructions are loaded
+            whole if it adds 64 or more products for each of 16 or more elements of a thread.
+        sinks_shared_loads: whether loads from shared memory, like elementwise operations, sink to
+            the first use of their result; if that is a dot, only to the dot before it.
+        sinks_scans: whether scans sink.
+        scans_whole: maximum registers of a kernel of one warp at which its scans keep their
+            tensors whole; above it they go row by row.
     """
 
     products: RegisterLine

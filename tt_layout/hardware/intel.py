@@ -1,10 +1,10 @@
-"""Intel's GPUs, as far as documents tell.
+"""Intel's GPUs, as far as they are documented.
 
 Their shared memory, the shared local memory of a work-group, has 16 banks of 4 bytes, and requests
-to different addresses in one bank are served one after the other.  Which lanes an access of more
-than 4 bytes, or one of 32 lanes, serves at once is not said: the rows assume as many neighbours
-as fill the banks, and say so.  What a shuffle, a block load and an access to global memory take is
-in no document; there these GPUs have no cost.
+to different addresses in one bank are served one after the other.  No document says which lanes of
+an access of more than 4 bytes, or of 32 lanes, are served at once: the rows assume as many
+neighbours as fill the banks, and say so.  The costs of shuffles, block loads and global accesses
+are not documented, and are left out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ALIASES: dict[str, str] = {}
 
 
 def _order(chip: str) -> tuple[int, ...] | None:
-    """Return the place of a GPU among the rows; None for any other name.
+    """Return the index of a GPU among the rows; None for other names.
 
     Example:
         >>> _order("bmg"), _order("dg2")
@@ -50,16 +50,16 @@ OWN_SUB_GROUPS = (8, 16)
 
 @dataclass(frozen=True, kw_only=True)
 class IntelGpu:
-    """The registers and the matrix instruction of a GPU of Intel's.
+    """The registers and the matrix instruction of an Intel GPU.
 
     Attributes:
-        name: in short.
-        title: in words.
+        name: its short name.
+        title: its name in words.
         lanes: columns of its matrix instruction, and the smallest sub-group.
-        most_shared_bytes: shared local memory that a work-group may have.
+        most_shared_bytes: maximum shared local memory of a work-group.
         registers: general registers of a hardware thread, usually, and with half the threads.
-        register_bytes: of one of them.
-        source: of the numbers.
+        register_bytes: size of a register in bytes.
+        source: source of the numbers.
     """
 
     name: str
@@ -71,7 +71,7 @@ class IntelGpu:
     source: str
 
     def registers_per_lane(self, lanes: int) -> tuple[int, int]:
-        """Return how many registers of 32 bits a lane of a sub-group has, for both settings.
+        """Return the number of 32-bit registers per lane of a sub-group, for both settings.
 
         Example:
             >>> PVC.registers_per_lane(16)

@@ -1,4 +1,4 @@
-"""The registers and the room of a multiprocessor (SM, compute unit): fields of a GPU's row.
+"""Registers and residency limits of a multiprocessor (SM, compute unit): fields of a GPU's row.
 
 Sources:
     NVIDIA: CUDA C++ Programming Guide, Technical Specifications per Compute Capability; CUDA
@@ -22,16 +22,16 @@ NVIDIA_REGISTERS = 65536
 
 @dataclass(frozen=True, kw_only=True)
 class RegisterFile:
-    """The registers of 32 bits that the threads of a multiprocessor share.
+    """The 32-bit registers that the threads of a multiprocessor share.
 
     Attributes:
-        most_per_thread: that an instruction can name; on AMD accumulation registers count, too.
-        size: of all threads; on AMD of a SIMD and lane.
-        granule: in what units a thread is given registers.
+        most_per_thread: maximum that an instruction can name, on AMD with accumulation registers.
+        size: registers of all threads; on AMD, of one lane of a SIMD.
+        granule: allocation unit per thread.
         simds: units between which warps are divided, each with registers of its own; 1 where all
-            warps share them, on Intel the hardware threads of the large file.
-        usual: on Intel what a lane has of the usual file, with twice as many hardware threads as
-            the large one starts; None of GPUs without that choice.
+            warps share them; on Intel, the hardware threads with the large register file.
+        usual: on Intel, registers per lane of the usual register file, with which twice as many
+            hardware threads run; None for GPUs without that choice.
     """
 
     most_per_thread: int
@@ -41,7 +41,7 @@ class RegisterFile:
     usual: int | None = None
 
     def limit(self, warps: int) -> int:
-        """Return the most registers that a thread of a CTA of so many warps can have.
+        """Return the maximum registers per thread in a CTA of a number of warps.
 
         Example:
             >>> from tt_layout.hardware import TARGETS
@@ -56,10 +56,10 @@ class RegisterFile:
         return min(self.most_per_thread, share // self.granule * self.granule)
 
     def free(self, warps: int, residence: Residence) -> int:
-        """Return the registers of a thread with which a multiprocessor is as full as it can be.
+        """Return the most registers per thread with which a multiprocessor is as full as possible.
 
         Args:
-            warps: of a CTA.
+            warps: warps of a CTA.
             residence: the other limits of the multiprocessor.
 
         Example:
@@ -81,12 +81,12 @@ class Residence:
     """Residency limits of a multiprocessor.
 
     Attributes:
-        warps: of all CTAs.
-        ctas: of more than one warp.
-        single_warp_ctas: of one warp, which take no barrier; None where there are no more of them.
-        shared_bytes: of all CTAs.
-        reserved_bytes: of shared memory that each CTA takes besides its own.
-        tensor_columns: of tensor memory; 0 without any.
+        warps: maximum warps of all CTAs.
+        ctas: maximum CTAs of more than one warp.
+        single_warp_ctas: maximum CTAs of one warp, which need no barrier; None if it is `ctas`.
+        shared_bytes: shared memory of all CTAs.
+        reserved_bytes: shared memory that each CTA takes in addition to its own.
+        tensor_columns: columns of tensor memory; 0 without any.
 
     Example:
         >>> from tt_layout.hardware import find_target
@@ -102,7 +102,7 @@ class Residence:
     single_warp_ctas: int | None = None
 
     def most_ctas(self, warps: int) -> int:
-        """Return the most CTAs of so many warps."""
+        """Return the maximum CTAs of a number of warps each."""
         is_alone = warps == 1 and self.single_warp_ctas is not None
         return self.single_warp_ctas if is_alone and self.single_warp_ctas else self.ctas
 
@@ -111,8 +111,9 @@ class GridLimits(NamedTuple):
     """The largest grid of a launch.
 
     Attributes:
-        programs: along x, y and z; None where threads alone are limited.
-        threads: along each axis, programs times threads; None where only programs are limited.
+        programs: maximum along x, y and z; None where only threads are limited.
+        threads: maximum of programs times threads along each axis; None where only programs are
+            limited.
 
     Source:
         CUDA C++ Programming Guide, Technical Specifications per Compute Capability; HIP API
@@ -123,7 +124,7 @@ class GridLimits(NamedTuple):
     threads: int | None = None
 
     def most(self, axis: int, threads: int) -> int:
-        """Return the most programs along an axis, of so many threads along x.
+        """Return the maximum programs along an axis, with a number of threads along x.
 
         Example:
             >>> from tt_layout.hardware import find_target
@@ -142,12 +143,12 @@ HIP_GRID = GridLimits(threads=(1 << 32) - 1)
 
 
 class Variant(NamedTuple):
-    """Chips of a row whose registers, or their residency limits, are others.
+    """Chips of a row with other registers or residency limits.
 
     Attributes:
-        chips: their names, or what those begin with.
-        registers: of a multiprocessor.
-        residence: how many warps and CTAs it holds.
+        chips: their names, or prefixes of them.
+        registers: registers of a multiprocessor.
+        residence: its residency limits.
     """
 
     chips: tuple[str, ...]

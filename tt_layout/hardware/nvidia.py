@@ -137,7 +137,7 @@ BACKEND = Backend(
 
 
 def _packed_sums(capability: int) -> tuple[int, ...]:
-    """Return the bits of elements that a thread adds in pairs: half words, then words.
+    """Return the widths in bits of elements that a thread adds in pairs.
 
     Example:
         >>> _packed_sums(80), _packed_sums(90), _packed_sums(100)

@@ -1,7 +1,7 @@
-"""A product with a GPU of some architecture: its memory, its clock, how many multiprocessors.
+"""Products: memory, clock and number of multiprocessors of a GPU that is sold.
 
-Each rate is a ceiling: what a kernel needs of it, divided by it, is a time that it cannot beat.  A
-rate that no source gives is None, and bounds nothing.
+Each rate is a ceiling: the demand of a kernel divided by the rate is a lower bound on its time.  A
+rate that no source gives is None, and gives no bound.
 
 Read next:    `tt_layout.audit.bounds`.
 """
@@ -25,22 +25,21 @@ _ELEMENTS = {"bf16": "f16", "f32": "tf32", "f8E4M3FN": "f8", "f8E5M2": "f8"} | d
 
 @dataclass(frozen=True, kw_only=True)
 class Product:
-    """A GPU that one can buy: the rates of its architecture, clocked and fed in some way.
+    """A GPU product: an architecture with a clock and memory; rates a cycle are per multiprocessor.
 
     Attributes:
-        name: as its vendor sells it; ``--gpu`` and ``--target`` take it in any case, without
-            blanks.
-        multiprocessors: SMs or compute units.
-        clock_hz: cycles of a multiprocessor in a second, boosted.
-        dram_bytes: that memory moves in a second.
-        l2_bytes: that the second-level cache hands a multiprocessor in a cycle while all ask.
-        lsu_cycles: wavefronts of shared memory, and lines of global memory, in a cycle.
-        fma: additions, multiplications, or both at once, of 32-bit floats in a cycle.
-        special: exponentials, logarithms, roots and the like in a cycle.
-        tensor: family of matrix instructions, and element -> their FLOPs in a cycle.
-        evidence: ``measured``, or ``documented``: no GPU was asked.
-        source: of the numbers.
-        timing: what it attains; None where nobody can say.
+        name: the vendor's name; ``--gpu`` and ``--target`` take it in any case, without spaces.
+        multiprocessors: number of SMs or compute units.
+        clock_hz: boost clock of a multiprocessor.
+        dram_bytes: bytes per second of DRAM.
+        l2_bytes: bytes per cycle from the second-level cache while all multiprocessors load.
+        lsu_cycles: wavefronts of shared memory, and lines of global memory, per cycle.
+        fma: additions, multiplications or fused pairs of 32-bit floats per cycle.
+        special: exponentials, logarithms, roots and the like per cycle.
+        tensor: family of matrix instructions and element type -> FLOPs per cycle.
+        evidence: ``measured``, or ``documented``, without a measurement.
+        source: source of the numbers.
+        timing: attained rates; None where not known.
     """
 
     name: str
@@ -58,7 +57,7 @@ class Product:
 
     @property
     def dram_per_cycle(self) -> float:
-        """Bytes that memory moves in a cycle of a multiprocessor."""
+        """Bytes of DRAM per cycle of a multiprocessor's clock."""
         return self.dram_bytes / self.clock_hz
 
     @property
@@ -76,8 +75,8 @@ class Product:
         """Return the FLOPs per cycle of a matrix instruction; None where no source gives them.
 
         Args:
-            instruction: as the assembler spells it.
-            element: of its operands, such as ``bf16``.
+            instruction: its name in assembly.
+            element: the element type of its operands, such as ``bf16``.
 
         Example:
             >>> from tt_layout.hardware import find_target

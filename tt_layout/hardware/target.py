@@ -1,15 +1,15 @@
 """A GPU as data: its warps, its memory, its rates, and what its compiler does with them.
 
-A warp-wide access is carried out in *phases*, each for some of the lanes.  Within a phase the
-lanes that touch the same bank in different words take a cycle each; the same word is shared.
+A warp-wide access is carried out in *phases*, each for some of the lanes.  Within a phase, lanes
+that touch different words of one bank take a cycle each; lanes at the same word share a cycle.
 NVIDIA's profiler calls such a cycle a wavefront.
 
-Which lanes make up a phase depends on the bytes that each lane moves.  In every known case
-the phases are the cosets of one subspace: given masks m1, m2, .., the lanes of a phase are
-those that differ from each other by an xor of some of the masks.  Masks (1, 2, 4) are eight
-neighbouring lanes; (1, 2, 20) are lanes 0-3 with 20-23, 4-7 with 16-19, and so on.
+The lanes of a phase depend on the bytes that each lane moves.  In every known case the phases are
+the cosets of one subspace: given masks m1, m2, .., the lanes of a phase are those that differ from
+each other by an xor of some of the masks.  Masks (1, 2, 4) are eight neighbouring lanes; (1, 2, 20)
+are lanes 0-3 with 20-23, 4-7 with 16-19, and so on.
 
-A field that no source gives is None, and whoever needs it says that it is not known for the GPU.
+A field that no source gives is None, and its users report that it is not known for the GPU.
 
 Read next:    `tt_layout.analyses.shared_memory.banks`.
 """
@@ -37,7 +37,7 @@ _ADDRESSES = {"": "", "2": "_2addr", "2st64": "_2addr_stride64"}
 
 
 class Phase(NamedTuple):
-    """How one width of access is divided into phases.
+    """Division of an access of one width into phases.
 
     Attributes:
         masks: the lanes of a phase differ by xors of these.
@@ -54,13 +54,13 @@ class Phase(NamedTuple):
 
 
 class TransposingRead(NamedTuple):
-    """A load of AMD that transposes a tile between lanes on the way.
+    """A load of AMD's GPUs that transposes a tile between lanes.
 
     Attributes:
-        name: in assembly.
-        width_bytes: bytes next to each other that each lane reads.
-        addresses: whose offsets the lanes' addresses have, for each bit of the lane: those of
-            the lane (``lane``) or of the register (``register``) that the data is for, by bit.
+        name: its name in assembly.
+        width_bytes: contiguous bytes that each lane reads.
+        addresses: the source of each bit of the lane's address: a bit of the lane (``lane``) or
+            of the register (``register``) that the data goes to.
     """
 
     name: str
@@ -69,20 +69,20 @@ class TransposingRead(NamedTuple):
 
     @property
     def tile_bits(self) -> int:
-        """Bits of the lane along which the data of a tile lies next to each other."""
+        """Number of lane bits along which the data of a tile is contiguous."""
         lanes = [bit for place, bit in self.addresses if place == "lane"]
         return min(lanes)
 
 
 PhaseTable = Mapping[int, Phase]
-"""Bytes per lane -> its phases.  Narrower accesses go as the narrowest that is listed."""
+"""Bytes per lane -> its phases.  Narrower accesses are like the narrowest in the table."""
 
 
 _MATRIX_PHASE = Phase((1, 2, 4), 32)
 
 
 class Evidence(Enum):
-    """Evidence for the phases of a row; each value is the word in the reports."""
+    """Evidence for the phases of a row; the values are the words in reports."""
 
     MEASURED = "measured"
     DOCUMENTED = "documented"
@@ -94,75 +94,75 @@ class Target:
     """A GPU: its warps, its memory, its rates, and what its compiler does with them.
 
     Attributes:
-        name: the chip, as the compiler calls it: what ``--target`` takes.
-        title: the GPUs meant, in words.
-        backend: the vendor's.
-        chips: other chips that differ from this one by name only; of AMD's how their names begin.
+        name: the chip as the compiler calls it, which ``--target`` takes.
+        title: the GPUs in words.
+        backend: the vendor's backend.
+        chips: other chips that differ from this one by name only; for AMD, prefixes of names.
         lanes: lanes of a warp.
-        other_lanes: what a warp may have instead: Intel's sub-groups are of 16 lanes or of 32.
-        banks: banks, each serving one word per cycle.
-        swizzled_banks: the banks that the compiler takes there to be where it lays out the buffer
-            of a conversion; None for `banks`.
-        bank_bytes: bytes of such a word.
+        other_lanes: other sizes of a warp: Intel's sub-groups have 16 lanes or 32.
+        banks: number of banks, each serving one word per cycle.
+        swizzled_banks: number of banks that the compiler assumes for the buffer of a conversion;
+            None for `banks`.
+        bank_bytes: size of such a word in bytes.
         max_vector_bytes: the widest access of a lane.
-        most_shared_bytes: the shared memory that a CTA may have; None where that is not known.
+        most_shared_bytes: maximum shared memory of a CTA; None where not known.
         shared_note: what is known of the shared memory then.
-        most_threads: threads of a CTA (CUDA's limits by compute capability; HIP's of a workgroup,
-            the lanes of idle warps counted in).
-        most_ctas: of a cluster; 1 of GPUs without clusters, for which Triton refuses to compile.
-        grid: the largest of a launch.
-        shared_partition_bytes: the pieces that shared memory is built of, which one access does
-            not reach beyond; 0 where it is one.
-        combines_lanes: whether one instruction combines an integer of every lane of a warp.
-        combines_extremes: whether that is the quicker way to a minimum or maximum.
-        combines_floats: whether it finds those of floats of 32 bits, too.
-        packed_sums: bits of the elements of which a thread adds two by one instruction in a
-            reduction.
-        adds_rows: whether a sum over all lanes of a warp is one within rows of 16 lanes, then over
+        most_threads: maximum threads of a CTA (CUDA's limits by compute capability; HIP's for a
+            workgroup, lanes of idle warps included).
+        most_ctas: maximum CTAs of a cluster; 1 for GPUs without clusters, for which Triton refuses
+            to compile them.
+        grid: the largest grid of a launch.
+        shared_partition_bytes: size of the partitions of shared memory, which one access does not
+            cross; 0 for no partitions.
+        combines_lanes: whether one instruction reduces an integer over all lanes of a warp.
+        combines_extremes: whether that is the faster way to a minimum or maximum.
+        combines_floats: whether it also finds those of 32-bit floats.
+        packed_sums: widths in bits of elements that a thread adds in pairs in a reduction.
+        adds_rows: whether a sum over all lanes of a warp goes within rows of 16 lanes, then over
             rows.
         global_vector_bytes: the widest load or store of global memory.
-        counts_dwords: whether the names of accesses to global memory count words of 32 bits.
-        joins_global_accesses: whether loads and stores of global memory are LLVM's own, which
-            joins neighbours and leaves out repetitions.
+        counts_dwords: whether the names of global accesses count 32-bit words.
+        joins_global_accesses: whether loads and stores of global memory are LLVM's, which
+            merges neighbours and drops repetitions.
         has_vector_atomics: whether one atomic instruction adds several floats.
-        loops_atomics: whether sums of floats, minima and maxima in global memory are loops
-            around a comparison.
-        scatters_async_copies: whether each lane of an asynchronous copy gives the address in
-            shared memory that its data goes to.
+        loops_atomics: whether float sums, minima and maxima in global memory are
+            compare-and-swap loops.
+        scatters_async_copies: whether each lane of an asynchronous copy gives its own address in
+            shared memory.
         load_phases, store_phases: the phases per width.
         matrix_phase: the phase of a matrix instruction: one matrix, eight rows.
-        merges_wide_loads: whether the phases of a wide load go in pairs where all lanes read
-            what their neighbour by 1, or all what their neighbour by 2, reads too.
+        merges_wide_loads: whether the phases of a wide load are merged in pairs if each lane reads
+            the same as its neighbour by 1, or each the same as its neighbour by 2.
         pairs_accesses: whether one instruction may make two accesses of 4 or 8 bytes at
             constant distances.
         transposing_reads: bytes of an element -> the load that transposes such elements.
-        matrix_instructions: which of ``ldmatrix`` and ``stmatrix`` there are, and
-            (``.b8``) which of them transpose elements of a byte.
+        matrix_instructions: those of ``ldmatrix`` and ``stmatrix`` that exist, and (``.b8``)
+            those that transpose elements of a byte.
         mnemonics: the assembler's names of a load and of a store.
-        cycle: what a cycle of the banks is called: NVIDIA's profiler counts wavefronts.
-        shuffle_bits: what one shuffle brings to each lane.
-        far_lanes: what the numbers of two lanes differ by at least if they exchange values by
-            way of shared memory's hardware (``ds_bpermute_b32``); nearer ones do so by
-            instructions on registers.  0 where all shuffles are alike.
+        cycle: the term for a cycle of the banks: NVIDIA's profiler counts wavefronts.
+        shuffle_bits: bits that one shuffle brings to each lane.
+        far_lanes: smallest difference of two lanes that exchange values through the hardware of
+            shared memory (``ds_bpermute_b32``); nearer ones use instructions on registers.  0 if
+            all shuffles are alike.
         swapped_lanes: bits of the lane that one instruction on registers exchanges with a bit of
             the register.
-        counts_by_ballots: whether the lanes of a warp vote on what a histogram counts, so that
-            each adds only to its own counts.
-        weighs_conversions: whether the compiler weighs instructions against each other to
-            convert a layout through shared memory.
-        conversion_lanes: which bits of the lane may, beside the lowest ones, make up one
-            wavefront of a 16-byte load of such a conversion; the compiler takes the choice
-            that needs the least memory.
-        registers: of a multiprocessor.
-        residence: how many warps and CTAs a multiprocessor holds.
-        variants: chips of the row of which either is another.
-        products: what one can buy with this chip; the first is meant where none is named.
-        compiler: the registers that its compiler makes of live values.
-        knobs: what of a program in Triton moves the layouts that the compiler chooses.
-        matrix_layouts: mnemonics and versions of the layouts that its matrix instructions alone
+        counts_by_ballots: whether the lanes of a warp use ballots for a histogram, so that each
+            adds only to its own counts.
+        weighs_conversions: whether the compiler chooses instructions by cost when it converts a
+            layout through shared memory.
+        conversion_lanes: bits of the lane that may, in addition to the lowest ones, make up one
+            wavefront of a 16-byte load of such a conversion; the compiler takes the choice that
+            needs the least memory.
+        registers: the registers of a multiprocessor.
+        residence: the residency limits of a multiprocessor.
+        variants: chips of the row with other registers or residency limits.
+        products: products with this chip; the first is the default.
+        compiler: model of the registers that its compiler allocates.
+        knobs: knobs of a Triton program that change the layouts that the compiler chooses.
+        matrix_layouts: mnemonics and versions of the layouts that only its matrix instructions
             have.
-        load_evidence, store_evidence: what the phases of loads and of stores rest on.
-        source: where they are from.
+        load_evidence, store_evidence: evidence for the phases of loads and of stores.
+        source: source of the phases.
     """
 
     name: str
@@ -223,7 +223,7 @@ class Target:
         return {n: dict(v) if isinstance(v, MappingProxyType) else v for n, v in vars(self).items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take what has crossed."""
+        """Restore the pickled state."""
         views = {n: MappingProxyType(state[n]) for n in ("load_phases", "store_phases")}
         vars(self).update(state | views)
 
@@ -267,7 +267,7 @@ class Target:
 
     @property
     def standing(self) -> str:
-        """The evidence in a word, for each side that differs.
+        """The evidence in words, for loads and stores separately if it differs.
 
         Example:
             >>> from tt_layout.hardware import TARGETS
@@ -279,7 +279,7 @@ class Target:
 
     @property
     def product(self) -> Product | None:
-        """The product whose memory, clock and multiprocessors are meant; None without any.
+        """The default product, with its memory, clock and multiprocessors; None without any.
 
         Example:
             >>> from tt_layout.hardware import find_target
@@ -289,7 +289,7 @@ class Target:
         return self.products[0] if self.products else None
 
     def of_lanes(self, lanes: int) -> Target:
-        """Return the row for warps of a size that it may have; as it is for any other.
+        """Return the row for another warp size; unchanged if it does not have that size.
 
         Example:
             >>> from tt_layout.hardware import find_target
@@ -299,7 +299,7 @@ class Target:
         return replace(self, lanes=lanes) if lanes in self.other_lanes else self
 
     def of_chip(self, chip: str) -> Target:
-        """Return the row as it is of one of its chips.
+        """Return the row for one of its chips.
 
         Example:
             >>> from tt_layout.hardware import find_target
@@ -314,7 +314,7 @@ class Target:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Answers about a kernel that no source of this GPU's allows, in words.
+        """Facts about a kernel that no source gives for this GPU, in words.
 
         Example:
             >>> from tt_layout.hardware import find_target
@@ -330,7 +330,7 @@ class Target:
 
     @property
     def row_bytes(self) -> int:
-        """The bytes of a row of all banks.
+        """Size of a row of all banks in bytes.
 
         Example:
             >>> from tt_layout.hardware import TARGETS
@@ -355,7 +355,7 @@ class Target:
         return 0 < self.far_lanes <= mask
 
     def phase(self, width_bytes: int, is_store: bool) -> Phase:
-        """Return how an access of this width is divided.
+        """Return the phases of an access of this width.
 
         Example:
             >>> from tt_layout.hardware import TARGETS
@@ -368,13 +368,13 @@ class Target:
     def instruction_name(
         self, width_bytes: int, is_store: bool, *, word_bits: int = 32, form: str = ""
     ) -> str:
-        """Return an access of this width as the target's assembler spells it.
+        """Return the name of an access of this width in the target's assembly.
 
         Args:
-            width_bytes: what a lane moves, at each address.
+            width_bytes: bytes that a lane moves at each address.
             is_store: whether it is a store.
-            word_bits: of an element of NVIDIA's vectors: 64 where those of the tensor have that.
-            form: how AMD's instructions address two places: ``2`` or ``2st64``.
+            word_bits: width of an element of NVIDIA's vectors: 64 if those of the tensor have it.
+            form: form of AMD's instructions with two addresses: ``2`` or ``2st64``.
 
         Example:
             >>> from tt_layout.hardware import TARGETS
@@ -400,7 +400,7 @@ class Target:
 
 
 def phases(lanes: int, banks: int, **named: Phase) -> PhaseTable:
-    """Return a table where a phase is as many neighbouring lanes as fill all banks once."""
+    """Return a table in which a phase has as many neighbouring lanes as fill all banks once."""
     table = {}
     for width in (4, 8, 16):
         count = min(lanes, banks * BANK_BYTES // width)

@@ -1,8 +1,8 @@
-"""How fast a product is in fact: latencies, prices of instructions, sustained rates.
+"""Attained performance of a product: latencies, costs of instructions, sustained rates.
 
-`tt_layout.hardware.product` has ceilings, which nothing beats; here is what kernels attain.  Of a
-chip that nobody measured the latencies are those of the nearest one that was, and its rates are of
-documents: `Timing.evidence` says so.
+`tt_layout.hardware.product` has ceilings, which nothing beats; here are the rates that kernels
+attain.  A chip without measurements has the latencies of the nearest measured one and documented
+rates, as `Timing.evidence` says.
 
 Read next:    `tt_layout.audit.time`.
 """
@@ -14,39 +14,39 @@ from tt_layout.records import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Timing:
-    """Rates that a product attains; cycles are of a multiprocessor.
+    """Attained rates of a product; rates a cycle are per multiprocessor unless stated.
 
     Attributes:
-        clock_hz: that it holds.
-        matrix_clock_hz: the same while its matrix instructions are busy.
-        dram_read: of memory in a second, where nearly all of it is read.
-        dram_mixed: the same where a part is written.
-        dram_short: the part of that speed at which half lines of 128 bytes are read, and less.
-        l2_bytes: that the second-level cache hands a multiprocessor in a cycle.
-        parts_bytes: of sectors, whole ones, that it takes in a cycle from a multiprocessor which
-            writes parts of each.
-        copied_bytes: that one multiprocessor alone gets of it in a cycle.
-        l2_capacity: bytes of the second-level cache.
-        spilled: bytes that a multiprocessor writes to local memory, and reads, in a cycle.
-        schedulers: of a multiprocessor, each of which issues an instruction in a cycle.
-        instruction: cycles for which a warp's instruction takes its scheduler, at least.
-        code: bytes of instructions that a multiprocessor keeps.
-        fetched: bytes of others that it gets in a cycle.
-        special: cycles of a scheduler's special functions for a warp's instruction.
-        integer: cycles for which an integer instruction other than an addition takes its pipe.
-        alu, special_latency, shared, shuffle, l1, l2, dram, matrix, atomic: latencies; of DRAM
-            without load.
-        barrier, barrier_warp: cycles of a barrier, and more for each warp.
+        clock_hz: sustained clock.
+        matrix_clock_hz: sustained clock while matrix instructions are busy.
+        dram_read: bytes per second of DRAM if nearly all of them are read.
+        dram_mixed: bytes per second of DRAM if some are written.
+        dram_short: fraction of that rate for reads of half a line of 128 bytes or less.
+        l2_bytes: bytes per cycle from the second-level cache.
+        parts_bytes: bytes per cycle of whole sectors in the second-level cache while a
+            multiprocessor writes parts of each.
+        copied_bytes: bytes per cycle from the second-level cache to a single multiprocessor.
+        l2_capacity: size of the second-level cache in bytes.
+        spilled: bytes per cycle that are written to local memory and read back.
+        schedulers: number of schedulers, each of which issues an instruction per cycle.
+        instruction: minimum cycles that a warp's instruction occupies its scheduler.
+        code: bytes of instructions that a multiprocessor caches.
+        fetched: bytes per cycle of other instructions.
+        special: cycles that a warp's instruction occupies a scheduler's special function unit.
+        integer: cycles that an integer instruction other than an addition occupies its pipe.
+        alu, special_latency, shared, shuffle, l1, l2, dram, matrix, atomic: latencies in cycles,
+            for DRAM without load.
+        barrier, barrier_warp: cycles of a barrier, and additional cycles per warp.
         fence: cycles of a fence between stores to shared memory and its asynchronous readers.
-        atomic_sectors: sectors in which a multiprocessor adds to global memory in a cycle while
-            all do.
-        line_lanes: lanes that add to one line of 128 bytes in a cycle, from everywhere.
-        address_floats: floats that are added to one address in a cycle, from everywhere.
-        address_halves: the same of floats of 16 bits, two of which may be one instruction.
-        address_integers: the same of integers; those of one warp are added up before.
-        program_seconds: that the start of a program takes, one behind the other.
-        evidence: ``measured``, or ``documented``: no such GPU was asked.
-        source: of the numbers.
+        atomic_sectors: sectors of atomic additions to global memory per cycle while all
+            multiprocessors add.
+        line_lanes: lanes per cycle that add to one line of 128 bytes, on the whole GPU.
+        address_floats: floats per cycle added to one address, on the whole GPU.
+        address_halves: the same for 16-bit floats, two of which may be one instruction.
+        address_integers: the same for integers, which a warp sums up first.
+        program_seconds: launch overhead per program, in sequence.
+        evidence: ``measured``, or ``documented``, without a measurement.
+        source: source of the numbers.
     """
 
     clock_hz: float
@@ -88,11 +88,11 @@ class Timing:
     source: str
 
     def added(self, element: str, lanes: int = 1) -> float | None:
-        """Additions of an element type to one address in a cycle; None for others than these.
+        """Return the additions to one address per cycle; None for other element types than these.
 
         Args:
-            element: the type.
-            lanes: that may add to the address in one instruction, which sums integers up before.
+            element: the element type.
+            lanes: lanes that may add to the address in one instruction, which first sums integers.
 
         Example:
             >>> rates = Timing(
@@ -111,5 +111,5 @@ class Timing:
 
     @property
     def is_measured(self) -> bool:
-        """Whether such a GPU was asked."""
+        """Whether the rates were measured."""
         return self.evidence == "measured"

@@ -1,11 +1,11 @@
-"""The few pieces of MLIR text that the reader looks for, as two regular expressions.
+"""The few tokens of MLIR that the reader looks for, as two regular expressions.
 
-`TOKENS` finds what gives a dump its structure, `OPERATION` the types of an operation that
-moves data.  Neither looks at lines: as in MLIR itself, white space means nothing.
+`TOKENS` finds the structure of a dump, `OPERATION` the types of an operation that moves data.
+Neither depends on lines: as in MLIR itself, white space has no meaning.
 
-Every alternative begins with a literal character, what stands before it being looked at
-afterwards: so the matcher skips everything else in one tight loop.  None can backtrack over
-more than it has matched, so that time stays linear.
+Every alternative begins with a literal character, and the text before it is checked afterwards,
+so that the matcher skips everything else in one tight loop.  None can backtrack over more than it
+has matched, so that time stays linear.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _IN_NAME = r"[\w.$@%\#!^-]"
 
 
 def rest_of_group(depth: int = DEPTH) -> str:
-    """Return a pattern of what follows a ``<``; others are nested in it at most so deep."""
+    """Return a pattern of the text after a ``<``, with others nested up to a depth."""
     inner = rf"(?:<{rest_of_group(depth - 1)}[^<>]*){{0,{MAX_GROUPS}}}" if depth else ""
     return rf"[^<>]*{inner}>"
 
 
 def _after(*words: str) -> str:
-    """Return a pattern of a place behind one of several words, each of them a whole name."""
+    """Return a pattern of the position after one of several words, each a whole name."""
     return "(?:" + "|".join(rf"(?<={w})(?<!{_IN_NAME}{w})" for w in map(re.escape, words)) + ")"
 
 

@@ -1,7 +1,7 @@
-"""Traits of operations: a row for each, of every dialect that dumps have.
+"""Table of the traits of operations, for every dialect in dumps.
 
-What class an operation is of is said here and nowhere else: a new operation is a new row.  What it
-moves between memories, and what costs that, is in `tt_layout.ir.data_movements`.
+Operations are classified here and nowhere else: a new operation is a new row.  Their movements
+between memories and the cost families are in `tt_layout.ir.data_movements`.
 
 Source:
     ``Elementwise``, ``Pure``, ``Terminator`` and the memory effects in TritonOps.td,
@@ -18,53 +18,53 @@ from tt_layout.ir.names import MAX_REMEMBERED, name_today
 
 
 class Traits(NamedTuple):
-    """Class of an operation.
+    """Traits of an operation.
 
     Attributes:
         elementwise: computes each element by itself: MLIR's and Triton's ``Elementwise``.
-        cast: gives its operand another element type.
+        cast: converts its operand to another element type.
         integer_cast: between widths of integers.
         signed_cast: an integer cast that keeps the signed value.
         integer_to_float, float_to_integer: casts between the two.
-        shape: moves the elements of tensors in the registers, and computes nothing.
+        shape: rearranges the elements of tensors in registers, and computes nothing.
         repeats: a shape operation whose layout follows from its operand's, element by element.
         renames: a shape operation whose result is in the registers of its operand.
-        same_elements: another layout or name for the same tensor.
-        register_slices: takes registers of tensors, or puts them side by side.
+        same_elements: gives the same tensor another layout or name.
+        register_slices: extracts registers of tensors, or concatenates them.
         source: computed from no tensor: constants, ranges, ids.
         constant: MLIR's ``ConstantLike``.
         by_program: differs between the programs of a grid, or with their number.
         select: MLIR's ``SelectLikeOpInterface``.
         integer_sum, pointer_sum: adds two integers, or an offset to a pointer.
-        quotient, remainder: divides integers, rounding down, or is what that leaves.
-        float_instruction: one instruction for each float, but for contractions.
-        special_function: one instruction of the special function unit for each float, at least.
-        long_function: a polynomial or a table, or unknown: a dozen instructions for each float.
-        pure: has no effect on memory and may be computed anew: MLIR's ``Pure``.
-        reads, writes: has such an effect on memory, or on what waits for it.
-        atomic: changes memory at once, and returns what was there.
+        quotient, remainder: divides integers, rounding down, or gives the remainder.
+        float_instruction: one instruction for each float, except for contractions.
+        special_function: at least one instruction of the special function unit for each float.
+        long_function: a polynomial, a table, or unknown: a dozen instructions for each float.
+        pure: has no effect on memory and may be recomputed: MLIR's ``Pure``.
+        reads, writes: has such an effect on memory, or on waiting for it.
+        atomic: changes memory atomically, and returns the old value.
         allocates: returns a new buffer of shared memory.
         memory_view: returns a part, or another shape, of a buffer in memory.
         chooses_buffer: a view of one of the buffers of a ring.
-        shared_read, shared_write: threads of a CTA touch shared memory by it, one by one.
+        shared_read, shared_write: each thread of a CTA accesses shared memory by itself.
         remote: writes to the shared memory of other CTAs.
         initializes_barrier: sets up a barrier in shared memory.
         bulk_stores: copies from shared memory in the background.
         bulk_waits: waits for such copies.
         synchronizes: all threads of a CTA wait for each other.
         waits: the threads of a CTA wait, for each other or for memory.
-        streams: elements flow through it one by one.
+        streams: elements pass through it one by one.
         any_layout: an access or exchange that takes operands in any layout, at a cost.
         multiplies: multiplies matrices.
         combines: its region combines elements.
         forwards: returns its operands.
-        loop: its regions run again and again.
+        loop: its regions run repeatedly.
         counted: a loop with bounds and a step.
         branch: one of its regions runs.
-        conditional: a branch by a truth value, with a region for each.
+        conditional: a branch on a truth value, with a region for each value.
         once: its regions run once.
         partitions: its regions run on warps of their own.
-        implied_terminator: a terminator without operands is not written.
+        implied_terminator: a terminator without operands is not printed.
         terminator: ends a block.
         call: runs a function of the module.
     """
@@ -123,7 +123,7 @@ class Traits(NamedTuple):
 
     @property
     def is_structured(self) -> bool:
-        """Whether control enters its regions and comes back."""
+        """Whether control enters its regions and returns to it."""
         return self.loop or self.branch or self.once
 
     @property
@@ -138,7 +138,7 @@ class Traits(NamedTuple):
 
     @property
     def by_thread(self) -> bool:
-        """Whether each thread computes the result from what it holds of the operands."""
+        """Whether each thread computes the result from its own elements of the operands."""
         return self.elementwise or self.shape or self.source
 
 
@@ -621,7 +621,7 @@ _KNOWN: dict[str, Traits] = dict(TRAITS)
 
 
 def is_known(name: str) -> bool:
-    """Tell whether an operation has a row, or is of a dialect whose operations are alike.
+    """Tell whether an operation has a row, or its dialect has one for all operations.
 
     Example:
         >>> is_known("arith.addi"), is_known("triton_gpu.local_load"), is_known("my.op")
@@ -631,10 +631,10 @@ def is_known(name: str) -> bool:
 
 
 def traits_of(name: str) -> Traits:
-    """Return the traits of an operation; none of one that has no row.
+    """Return the traits of an operation; no traits if it has no row.
 
     Args:
-        name: with its dialect, as of any release.
+        name: its name with the dialect, as of any release.
 
     Example:
         >>> traits_of("arith.addi").elementwise, traits_of("triton_gpu.local_load").reads

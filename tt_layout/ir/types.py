@@ -1,4 +1,4 @@
-"""One type of a dump: kind, shape, element type and the layout in it.
+"""Types of a dump: kind, shape, element type and layout.
 
     type ::= `tensor<` dims element (`,` layout)? `>`
            | memdesc? `<` dims element (`,` item)* `>`
@@ -7,8 +7,8 @@
     memdesc ::= `!ttg.memdesc` | `!tt.memdesc` | `!triton_gpu.memdesc`
     dims ::= ((integer | `?` | `*`) `x`)*
 
-Wider than the type that ``-t`` takes: scalars, unknown element types and unknown encodings
-are read as far as they go.
+The grammar is wider than that of ``-t``: scalars, unknown element types and unknown encodings are
+read as far as possible.
 
 Source:
     MLIR's language reference, "Types"; Triton, TritonTypes.td and TritonGPUTypes.td.
@@ -53,16 +53,16 @@ _GLUE = {",": ", ", "=": " = ", ":": " : "}
 
 
 class IRType(NamedTuple):
-    """A type of a dump, wherever it stands.
+    """A type of a dump, independent of its position.
 
     Attributes:
-        text: as written.
+        text: the type as written.
         kind: ``tensor``, ``memdesc``, ``ptr`` (to a tensor) or ``tensordesc``.
         shape: sizes of the dimensions.
         element_type: as written, such as ``f16`` or ``!tt.ptr<f32>``.
         layout: the layout as written, such as ``#blocked``; None where there is none.
-        encoding: the layout, or the error that it (or the type) has; None where there is none.
-        allocation: the shape of the buffer that a memdesc is part of; None where it is whole.
+        encoding: the layout, or the error of it or of the type; None where there is none.
+        allocation: the shape of the buffer of which a memdesc is a part; None if it is the whole.
     """
 
     text: str
@@ -95,7 +95,7 @@ class IRType(NamedTuple):
 
     @property
     def without_linear(self) -> str:
-        """Why a type without a linear layout has none, in a few words."""
+        """The reason why a type has no linear layout, in a few words."""
         if self.layout is None or isinstance(self.encoding, PlaceholderError):
             return "no layout yet"
         if isinstance(self.encoding, UnmappedError):
@@ -106,7 +106,7 @@ class IRType(NamedTuple):
 
     @property
     def moved_element(self) -> str:
-        """The element type; of pointers that of what they point at."""
+        """The element type; for pointers, that of their pointee."""
         element = self.element_type
         if not element.startswith("!tt.ptr<"):
             return element
@@ -114,7 +114,7 @@ class IRType(NamedTuple):
 
     @property
     def plain(self) -> str:
-        """The sizes and the element of what is moved, such as ``16x16xf16``."""
+        """Sizes and element type of moved data, such as ``16x16xf16``."""
         return "".join(f"{size}x" for size in self.shape) + self.moved_element
 
     @property
@@ -125,9 +125,9 @@ class IRType(NamedTuple):
         return f"{self.kind}<{sizes}{self.element_type}{' of ' * bool(allocation)}{allocation}>"
 
     def tensor_type(self) -> TensorType:
-        """Return the type for which a layout is placed: of a part of a buffer, the buffer's.
+        """Return the type over which a layout is placed; for a part of a buffer, the buffer's type.
 
-        What points to a tensor stands for the tensor, a descriptor for its shared memory.
+        A pointer to a tensor counts as the tensor, a descriptor as its shared memory.
 
         Example:
             >>> part = IRType("..", TypeKind.MEMORY, (8, 8), "f16", "#s", None, (3, 16, 16))
@@ -164,10 +164,10 @@ class TypeSyntax(NamedTuple):
 
 
 def parse_syntax(source: Source, offset: int) -> TypeSyntax:
-    """Return the type that begins at an offset of a source.
+    """Parse the type that begins at an offset of a source.
 
     Raises:
-        LayoutError: it breaks off, or is written in a way that no type is.
+        LayoutError: it is truncated, or is not a type.
 
     Example:
         >>> parse_syntax(Source("!ttg.memdesc<2x8xf16, #s, #smem>"), 0)[:3]
@@ -190,7 +190,7 @@ def parse_syntax(source: Source, offset: int) -> TypeSyntax:
 
 
 def _parse_element(source: Source, offset: int) -> tuple[str, int]:
-    """Return the element type at an offset, of whatever dialect, and the offset behind it."""
+    """Return the element type at an offset, of any dialect, and the offset after it."""
     match = _ELEMENT.match(source.text, offset)
     if match is None:
         raise LayoutError("expected an element type", source.span(offset, offset + 1))
@@ -201,7 +201,7 @@ def _parse_element(source: Source, offset: int) -> tuple[str, int]:
 
 
 def _parse_items(parser: Parser) -> tuple[Node | None, tuple[int, ...] | None]:
-    """Parse what follows the element type; return the layout in it and the allocation's shape.
+    """Parse the items after the element type; return the layout and the shape of the allocation.
 
     The layout is the first item that is neither a word (``mutable``) nor a list of dimensions.
     """
@@ -230,7 +230,7 @@ def layout_text(node: Node) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return an attribute or a type with white space where MLIR prints it.
+    """Return an attribute or a type with the white space that MLIR prints.
 
     Example:
         >>> one_line("#ttg.slice<{dim=0 ,\\n  parent = #ttg.linear<{register = [ [0,1] ]}>}>")

@@ -1,4 +1,4 @@
-"""The types that a dump has its layouts on, and the GPU that it is for."""
+"""The types that the layouts of a dump are used with, and its GPU."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ class UsedTypes(NamedTuple):
     """Layouts and types of a dump.
 
     Attributes:
-        types: alias -> the types that it is used with: floats, integers, pointers; the most
-            frequent first, of integers and pointers the largest.
-        target: the GPU that the dump is for, as ``--target`` takes it; None where it does not say,
-            or for several.
+        types: alias -> the types that it is used with: floats by frequency, then integers and
+            pointers by size.
+        target: the GPU of the dump, as ``--target`` takes it; None if there is none, or several.
     """
 
     types: Mapping[str, Sequence[TensorType]]
@@ -28,7 +27,7 @@ class UsedTypes(NamedTuple):
 
 
 def used_types(file: str) -> UsedTypes:
-    """Return the types that the layouts of a dump are used with; none where it is not a dump.
+    """Return the types that the layouts of a dump are used with; none if the file is not a dump.
 
     Args:
         file: the dump, or ``FILE@2`` for its second module.
@@ -51,7 +50,7 @@ def used_types(file: str) -> UsedTypes:
 
 def _ordered(counts: Counter[IRType]) -> list[TensorType]:
     def rank(item: tuple[IRType, int]) -> tuple[int, int, int]:
-        """Return floats first; of integers the largest, since offsets have sizes of 1."""
+        """Return a sort key: floats first; larger integers first, since offsets have sizes of 1."""
         ir_type, count = item
         kind = 2 if ir_type.element_type.startswith("!") else ir_type.element_type.startswith("i")
         return kind, -ir_type.elements if kind else 0, -count

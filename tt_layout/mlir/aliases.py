@@ -1,6 +1,6 @@
-"""The alias definitions of a file of MLIR.
+"""The alias definitions of an MLIR file.
 
-Operations may follow the aliases, of whatever dialect; they are not read.
+Operations of any dialect may follow the aliases; they are not read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ATTRIBUTE_NAME = re.compile(r"#([A-Za-z_$][\w$]*)[.<]([\w$.]*)")
 
 
 def is_alias_name(text: str) -> bool:
-    """Return whether a text is an alias name, with or without its ``#``, and not an attribute.
+    """Tell whether a text is an alias name, with or without its ``#``, and not an attribute.
 
     Example:
         >>> is_alias_name("#row"), is_alias_name("row"), is_alias_name("#ttg.blocked<{}>")
@@ -48,7 +48,7 @@ class Definition(NamedTuple):
     Attributes:
         start: the offset of the name, with its ``#`` or ``!``.
         value: the offset of the value.
-        repeats: the offset at which the same name is defined again, if it is.
+        repeats: the offset of a second definition of the name, if there is one.
     """
 
     start: int
@@ -56,7 +56,7 @@ class Definition(NamedTuple):
     repeats: int | None = None
 
     def again(self, start: int) -> Definition:
-        """Return the definition with a second one of the same name noted; the first one counts."""
+        """Return the definition with the offset of a second one, which does not count."""
         return self._replace(repeats=start) if self.repeats is None else self
 
 
@@ -81,7 +81,7 @@ class FileDefinitions(Mapping[str, Definition]):
 
     @property
     def repeated(self) -> str | None:
-        """The first name that is defined twice, if one is."""
+        """The first name that is defined twice, if any."""
         return next(iter(self._repeats), None)
 
     def __getitem__(self, name: str) -> Definition:
@@ -101,7 +101,7 @@ class FileDefinitions(Mapping[str, Definition]):
 
 
 class Nodes(Mapping[str, Node]):
-    """Values of the aliases of a source, each parsed at its first use."""
+    """Values of the aliases of a source, each parsed on first use."""
 
     def __init__(self, source: Source, definitions: Mapping[str, Definition]) -> None:
         self._source = source
@@ -147,9 +147,9 @@ class Nodes(Mapping[str, Node]):
         return Parser(self._source, self._value(name)).here()
 
     def text(self, name: str) -> str | None:
-        """Return the text of the attribute that an alias stands for.
+        """Return the text of an alias's attribute.
 
-        None where that is not known without parsing it, or where it names other aliases.
+        None if it has to be parsed to be known, or contains other aliases.
         """
         text = self._source.text
         match = _ATTRIBUTE.match(text, self._value(name))
@@ -158,14 +158,14 @@ class Nodes(Mapping[str, Node]):
         return match.group()
 
     def attribute(self, name: str) -> str | None:
-        """Return dialect and mnemonic of the attribute that an alias stands for.
+        """Return dialect and mnemonic of an alias's attribute.
 
-        None where it stands for something else, such as another alias or a number.
+        None if its value is something else, such as another alias or a number.
         """
         return attribute_name(self._source.text, self._value(name))
 
     def is_attribute(self, name: str) -> bool:
-        """Return whether an alias stands for an attribute, or for another alias."""
+        """Tell whether the value of an alias is an attribute or another alias."""
         return self._source.text.startswith("#", self._value(name))
 
 

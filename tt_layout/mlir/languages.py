@@ -1,4 +1,4 @@
-"""Languages that people take for a dump: which one a text is in, and what to give instead."""
+"""Languages that are mistaken for a dump: detection, and advice on what to give instead."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ MAX_BEGINNING = 1 << 16
 
 
 class Language(NamedTuple):
-    """A language that has no layouts.
+    """A language without layouts.
 
     Attributes:
-        name: of the language.
-        sign: a line that texts in it have; few runs look for any, so it is compiled when it is.
+        name: name of the language.
+        sign: pattern of a line in it, compiled on use, since few runs need it.
         instead: what to give instead.
     """
 
@@ -31,7 +31,7 @@ class Language(NamedTuple):
 
 
 def _sign(pattern: str) -> str:
-    """Keep the blanks before a sign on its own line, or many empty lines take squares."""
+    """Keep the spaces before a sign on one line: many empty lines would take quadratic time."""
     return pattern.replace(r"^\s*", r"^[ \t]*")
 
 
@@ -178,7 +178,7 @@ DUMPS = (
 
 
 def language_of(text: str) -> Language | None:
-    """Tell which language without layouts a text is in; None where no sign of one is in it.
+    """Return the language without layouts that a text is in; None if it has the sign of none.
 
     Example:
         >>> language_of(".version 8.4\\n.target sm_90a\\n").name
@@ -193,11 +193,11 @@ NO_MLIR = "found no MLIR in it: no module, function, layout alias or tensor type
 
 
 def no_mlir(source: Source, message: str = NO_MLIR) -> NothingFoundError:
-    """Return the error for a text without MLIR, which says what it is where that is known.
+    """Return the error for a text without MLIR, with its language where that is known.
 
     Args:
         source: the text.
-        message: of a text whose language is not known.
+        message: the message for an unknown language.
 
     Example:
         >>> print(no_mlir(Source("define void @f() {\\n}", "f.llir")))
@@ -213,11 +213,11 @@ def read_mlir(path: str) -> Source:
     """Read a file that should have MLIR in it.
 
     Args:
-        path: of the file, or ``-`` for standard input.
+        path: the file, or ``-`` for standard input.
 
-    Raises:
-        LayoutError: it cannot be read.
-        NothingFoundError: it is in another language, and has nothing of Triton's.
+        Raises:
+            LayoutError: it cannot be read.
+            NothingFoundError: it is in another language, and has nothing of Triton's.
     """
     source = read_source(path)
     refuse_file(source)
@@ -225,7 +225,7 @@ def read_mlir(path: str) -> Source:
 
 
 def refuse_file(source: Source) -> None:
-    """Raise for a file in another language that stands where one with MLIR is expected.
+    """Raise an error for a file in another language where MLIR is expected.
 
     Raises:
         NothingFoundError: it is in one, and has nothing of Triton's.
@@ -240,7 +240,7 @@ def refuse_file(source: Source) -> None:
 
 
 def refuse_other_mlir(source: Source) -> None:
-    """Raise for a text in a dialect of MLIR that is no part of Triton, with nothing of Triton's.
+    """Raise an error for a text in an MLIR dialect that is not part of Triton's compiler.
 
     Raises:
         NothingFoundError: it is in one of `OTHER_MLIR`.
@@ -256,7 +256,7 @@ its Triton kernels
 
 
 def _other_mlir(text: str) -> Language | None:
-    """Tell which dialect of MLIR, without anything of Triton's, a text is in; None for none."""
+    """Return the foreign MLIR dialect of a text without anything of Triton's; None for none."""
     beginning = text[:MAX_BEGINNING]
     if not any(word in beginning for word in _OTHER_WORDS):  # found sooner than signs
         return None
@@ -266,12 +266,12 @@ def _other_mlir(text: str) -> Language | None:
 
 
 def _other_language(text: str) -> Language | None:
-    """Tell which language a text without anything of Triton's is in; None where that is unknown."""
+    """Return the language of a text without anything of Triton's; None if it is unknown."""
     return None if _is_of_triton(text) else language_of(text)
 
 
 def _is_of_triton(text: str) -> bool:
-    """Tell whether a text has what dumps of Triton have; most others have none of its words."""
+    """Tell whether a text has signs of a Triton dump; most other texts have none of its words."""
     return any(word in text for word in _WORDS) and _OF_TRITON.search(text) is not None
 
 
@@ -289,10 +289,10 @@ _FOREIGN_NUMBER_SIGN = re.compile(
 
 
 def refuse_language(text: str, name: str) -> None:
-    """Raise for a text in another language that stands where a layout is expected.
+    """Raise an error for a text in another language where a layout is expected.
 
     Raises:
-        LayoutError: it is in one; what is to be given instead is said.
+        LayoutError: it is in one; the message says what to give instead.
 
     Example:
         >>> refuse_language("#include <cuda.h>", "-l")
@@ -307,15 +307,15 @@ of it: tt-layout LAYOUT
 
 
 def refuse_foreign(source: Source, expected: str, *, has_cute: bool) -> None:
-    """Raise for a text that is not what is expected because it is in another language.
+    """Raise an error for a text in another language.
 
     Args:
         source: the text.
-        expected: what it should be.
-        has_cute: whether what is expected may have expressions of CuTe in it.
+        expected: description of the expected text.
+        has_cute: whether the expected text may contain CuTe expressions.
 
     Raises:
-        LayoutError: it is in one; what is to be given instead is said.
+        LayoutError: it is in one; the message says what to give instead.
 
     Example:
         >>> ptx = Source(".version 8.4\\n.target sm_90a\\n", "EXPRESSION")
@@ -338,7 +338,7 @@ def _language_or_mlir(text: str) -> Language | None:
 
 
 def _refuse(language: Language | None, source: Source, expected: str) -> None:
-    """Raise that a text is in a language; of JSON not, for layouts may be lists or objects."""
+    """Raise an error for the language of a text, except for JSON, which layouts may be in."""
     if language is not None and language.name != "JSON":
         start = len(source.text) - len(source.text.lstrip())
         message = f"this is {language.name}, no {expected}: {language.instead}"

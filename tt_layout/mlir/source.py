@@ -1,4 +1,4 @@
-"""Text that remembers where it came from, so that an error can point at it."""
+"""Source texts with names and positions, for errors that point at them."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ TAR, TAR_OFFSET = b"ustar", 257
 
 
 class UnplacedLine(int):
-    """Line of a piece of a file, whose place there is told where the line is printed.
+    """Line number in a piece of a file, resolved to the file's line only when it is printed.
 
-    It is the number of the line in the piece.  In a text it has a mark, by which `in_file` finds
-    it; what is added to it, or taken from it, leads to another line of the piece.
+    Its value is the line in the piece.  In a text it carries a mark by which `in_file` finds it;
+    adding to or subtracting from it gives another line of the piece.
 
     Example:
         >>> line = UnplacedLine(3) + 1
@@ -81,14 +81,14 @@ class UnplacedLine(int):
 
 
 def in_file(text: str, down: int) -> str:
-    """Return a text with the lines of a file, of a piece with so many lines above it."""
+    """Return a text with the lines of a piece replaced by those of its file."""
     if UNPLACED not in text:
         return text
     return _UNPLACED.sub(lambda line: str(int(line[1]) + down), text)
 
 
 def unmarked(text: str) -> str:
-    """Return a text in which nothing looks like the line of a piece, each character at its place.
+    """Return a text of equal length without anything that looks like the line of a piece.
 
     Example:
         >>> unmarked("a\\N{SYMBOL FOR NEWLINE}1")
@@ -98,7 +98,7 @@ def unmarked(text: str) -> str:
 
 
 def data_in_file(data: Any, down: int) -> Any:
-    """Return plain data with the lines of a file, of a piece with so many lines above it."""
+    """Return plain data with the lines of a piece replaced by those of its file."""
     if isinstance(data, dict):
         return {key: data_in_file(value, down) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
@@ -110,12 +110,12 @@ def data_in_file(data: Any, down: int) -> Any:
 
 @dataclass(frozen=True)
 class Source:
-    """A text and the name under which messages speak of it.
+    """A text, and its name in messages.
 
     Attributes:
-        text: all of it, or a piece.
-        name: such as that of its file.
-        first_line: the line that it begins with, of a piece more than 1, or an `UnplacedLine`.
+        text: the whole text, or a piece.
+        name: its name, such as that of its file.
+        first_line: number of its first line; for a piece, more than 1 or an `UnplacedLine`.
 
     Example:
         >>> Source("ab\\ncd", "a.mlir").line_column(4)
@@ -143,7 +143,7 @@ class Source:
         return blocks
 
     def beginning_with(self, line: int) -> Source:
-        """Return the text as one whose first line has another number."""
+        """Return the text with another number for its first line."""
         source = Source(self.text, self.name, line)
         vars(source)["_blocks"] = self._blocks
         return source
@@ -161,7 +161,7 @@ class Source:
         return self._line_start(line) + column - 1
 
     def line(self, number: int) -> str:
-        """Return line ``number`` without its end."""
+        """Return line ``number`` without its newline."""
         start = self._line_start(number)
         end = self.text.find("\n", start)
         return self.text[start : end if end >= 0 else len(self.text)]
@@ -183,7 +183,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Span:
-    """Characters ``start`` up to ``end`` of a source; where an error is.
+    """Characters ``start`` up to ``end`` of a source: the position of an error.
 
     Example:
         >>> span = Source("order = [1, 1]", "a.mlir").span(8, 14)
@@ -199,7 +199,7 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The characters themselves."""
+        """The text of the span."""
         return self.source.text[self.start : self.end]
 
     @property
@@ -209,19 +209,19 @@ class Span:
 
     @property
     def line(self) -> int:
-        """The line that the span begins on, counted from 1."""
+        """The line of its start, from 1."""
         return self.source.line_column(self.start)[0]
 
     @property
     def column(self) -> int:
-        """The column that the span begins in, counted from 1."""
+        """The column of its start, from 1."""
         return self.source.line_column(self.start)[1]
 
     @property
     def excerpt(self) -> str:
         """The line, and carets under the span.
 
-        Of a long line only the part around the span is shown, with ``...`` where it was cut.
+        A long line is cut to the part around the span, with ``...`` where it was cut.
         """
         line = self.source.line(self.line)
         indent = self.column - 1
@@ -245,13 +245,13 @@ def read_source(path: str, most: int | None = None, *, is_dump: bool = True) -> 
     """Return the text of a file, or of standard input for ``-``.
 
     Args:
-        path: of the file.
-        most: bytes that it may have; `tt_layout.files.MAX_BYTES` if none is given.
-        is_dump: whether what is around a dump is taken off.
+        path: the file.
+        most: maximum size in bytes; by default `tt_layout.files.MAX_BYTES`.
+        is_dump: whether wrappers around a dump are removed.
 
-    Raises:
-        LayoutError: the file cannot be read, is not a regular file or not text, is empty, or has
-            more bytes.
+        Raises:
+            LayoutError: the file cannot be read, is not a regular file or not text, is empty, or is
+                larger.
     """
     import zlib
 
@@ -282,8 +282,8 @@ def read_source(path: str, most: int | None = None, *, is_dump: bool = True) -> 
 def dumps_below(folder: str) -> list[str]:
     """Return the sorted paths of the dumps in a folder and below it, without hidden ones.
 
-    Links are not followed.  A folder below it that cannot be read is among them: reading it raises
-    the reason.  The copy of the log in a folder of tlparse is left out.
+    Links are not followed.  A folder below it that cannot be read is included, since reading it
+    raises the reason.  The copy of the log in a folder of tlparse is left out.
 
     Raises:
         LayoutError: the folder cannot be read.
@@ -307,7 +307,7 @@ def dumps_below(folder: str) -> list[str]:
 
 
 def _is_dump(path: str) -> bool:
-    """Return whether a file of a folder is a dump, by its name or its text."""
+    """Tell whether a file of a folder is a dump, by its name or its text."""
     name = path
     for suffix in COMPRESSED_SUFFIXES:
         name = name.removesuffix(suffix)
@@ -315,7 +315,7 @@ def _is_dump(path: str) -> bool:
 
 
 def _is_log(path: str, name: str) -> bool:
-    """Return whether a file is named like a log, and has a dump in it, wrapped or not."""
+    """Tell whether a file has the name of a log, and contains a dump, wrapped or not."""
     import zlib
 
     from tt_layout import files
@@ -351,7 +351,7 @@ def _standard_input() -> BinaryIO:
 def _read(file: BinaryIO, name: str, most: int | None = None) -> str:
     """Read a text in chunks, because a device may never end.
 
-    So it is never in memory twice, as bytes and as text.
+    It is never in memory twice, as bytes and as text.
     """
     from tt_layout import files
 
@@ -369,11 +369,11 @@ def _read(file: BinaryIO, name: str, most: int | None = None) -> str:
 
 
 def _kind(above: str, chunk: bytes) -> str:
-    """Return what a file is that is not text, to stand behind a message; empty if not known.
+    """Describe a file that is not text, as the end of a message; empty if unknown.
 
     Args:
         above: the text before the chunk.
-        chunk: of the file.
+        chunk: a chunk of the file.
     """
     if above:
         return ""
@@ -384,7 +384,7 @@ def _kind(above: str, chunk: bytes) -> str:
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the pieces of a file, none of which ends between a carriage return and a line."""
+    """Yield the pieces of a file, none of which ends between a carriage return and a newline."""
     from tt_layout import files
 
     held = b""
@@ -398,7 +398,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _decoded(decoder: IncrementalDecoder, chunk: bytes, size: int, name: str) -> str:
-    """Decode the next chunk of a text, of which ``size`` bytes were read; an empty one ends it."""
+    """Decode the next chunk of a text after ``size`` bytes; an empty chunk ends it."""
     waiting = len(decoder.getstate()[0])
     try:
         return decoder.decode(chunk, final=not chunk).replace("\r\n", "\n")

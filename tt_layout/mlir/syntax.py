@@ -1,7 +1,7 @@
-"""Text to syntax tree: attributes, alias definitions and types as MLIR writes them.
+"""Parser of MLIR syntax: attributes, alias definitions and types as syntax trees.
 
-The tree knows no layout.  Every node carries the span it came from, so that whatever a
-later stage finds wrong can be pointed at.
+The tree knows nothing of layouts.  Every node has the span that it came from, so that errors of
+later stages can point at it.
 
     value     ::= integer | boolean | string | word | list | dict | attribute | alias
     attribute ::= `#` dialect `.` mnemonic (`<` body `>`)?
@@ -144,7 +144,7 @@ class Parser:
     # -- tokens -----------------------------------------------------------------------------
 
     def advance(self) -> None:
-        """Move to the next token; at the end of the text its kind is ``end``."""
+        """Move to the next token, of kind ``end`` at the end of the text."""
         self.last_end = self.end
         position = self.end
         match = _TOKEN.match(self.source.text, position)
@@ -191,7 +191,7 @@ class Parser:
             raise self.fail(f"'{mark}' {context}")
 
     def expect_end(self, subject: str) -> None:
-        """Raise unless all of the text has been consumed."""
+        """Raise an error unless all of the text has been consumed."""
         if self.kind != "end":
             message = f"unexpected text after the {subject}: {self.found()}"
             raise LayoutError(message, self.here())
@@ -342,7 +342,7 @@ class Parser:
 
 
 def refuse_repeated(entries: list[EntryNode]) -> None:
-    """Raise if two entries have the same key."""
+    """Raise an error if two entries have the same key."""
     seen: set[str] = set()
     for entry in entries:
         if entry.key in seen:
@@ -359,10 +359,10 @@ class _Expanded(NamedTuple):
 
 
 class Aliases:
-    """Alias definitions of a file; expands aliases where they are used.
+    """Alias definitions of a file, with expansion of their uses.
 
-    Each alias is expanded once.  One that is used twice counts twice, as whoever walks over the
-    tree meets it twice: what has more than `MAX_EXPANDED` nodes is refused.
+    Each alias is expanded once, but counted at every use, since a walk over the tree meets it each
+    time: a tree of more than `MAX_EXPANDED` nodes is refused.
 
     Example:
         >>> node = Parser(Source("[4, #eight]")).parse_value()
@@ -381,7 +381,7 @@ class Aliases:
         """Return the tree with every alias replaced by its value.
 
         Raises:
-            LayoutError: an alias is not defined, stands for itself, nests too deep, or grows too
+            LayoutError: an alias is undefined, refers to itself, nests too deeply, or grows too
                 large.
         """
         self._within.clear()
@@ -432,14 +432,14 @@ class Aliases:
         return expanded
 
     def _check_depth(self, levels: int, span: Span) -> None:
-        """Raise if brackets nest too deep with ``levels`` more."""
+        """Raise an error if brackets nest too deeply with ``levels`` more."""
         self._deepest = max(self._deepest, self._depth + levels)
         if self._deepest > MAX_DEPTH:
             message = f"brackets may nest {MAX_DEPTH} deep at most"
             raise LayoutError(f"{message}; with their aliases expanded they nest deeper", span)
 
     def _check_definition(self, alias: AliasNode) -> None:
-        """Raise if an alias cannot be expanded here."""
+        """Raise an error if an alias cannot be expanded here."""
         name, within = alias.name, self._within
         if name in within:
             chain = " -> ".join(f"#{n}" for n in (*within[within.index(name) :], name))

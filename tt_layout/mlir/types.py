@@ -55,9 +55,9 @@ class TensorType(NamedTuple):
     Attributes:
         kind: ``tensor`` or ``memdesc``.
         shape: sizes of the dimensions.
-        element_type: as written, such as ``f16`` or ``!tt.ptr<f32>``.
+        element_type: the element type as written, such as ``f16`` or ``!tt.ptr<f32>``.
         encoding: the syntax tree of the layout in the type, if there is one.
-        span: the whole type.
+        span: the span of the type.
 
     Example:
         >>> parse_type("!ttg.memdesc<2x64x64xf16>").shape
@@ -83,7 +83,7 @@ class TensorType(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def element_bits(element_type: str) -> int | None:
-    """Return the width of an element type in bits, None where it has no fixed one.
+    """Return the width of an element type in bits; None if it has no fixed one.
 
     Example:
         >>> [element_bits(name) for name in ("f16", "i1", "f8E5M2", "!tt.ptr<f32>", "index")]
@@ -102,12 +102,12 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
     """Parse a tensor type.
 
     Args:
-        text: such as ``tensor<16x16xf16>``, ``!ttg.memdesc<16x16xf16>``, or ``16x16xf16`` for a
-            tensor, whose element may be called as in Python (``fp16``, ``bfloat16``, ``int8``).
-        name: what messages call the text.
+        text: a type such as ``tensor<16x16xf16>``, ``!ttg.memdesc<16x16xf16>``, or ``16x16xf16``
+            for a tensor, whose element type may be Python's (``fp16``, ``bfloat16``, ``int8``).
+        name: name of the text in messages.
 
-    Raises:
-        LayoutError: the text is not such a type; the error shows where.
+        Raises:
+            LayoutError: the text is not such a type; the error points at the fault.
 
     Example:
         >>> parse_type("tensor<16x16xf16>").shape, parse_type("16x16xf16").shape
@@ -135,11 +135,11 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
 
 
 def sizes_of(over: ShapeOrType) -> tuple[tuple[int, ...], int | None]:
-    """Return the sizes of a shape or a type, and the width of an element if it is known.
+    """Return the sizes of a shape or a type, and the element width if it is known.
 
     Raises:
-        LayoutError: a text is neither.
-        TypeError: it is not a sequence of integers.
+        LayoutError: a text is neither a shape nor a type.
+        TypeError: the argument is not a sequence of integers.
 
     Example:
         >>> sizes_of("64x64"), sizes_of("64x64xfp16"), sizes_of([4])
@@ -157,11 +157,11 @@ def sizes_of(over: ShapeOrType) -> tuple[tuple[int, ...], int | None]:
 def sizes_and_width(
     over: ShapeOrType, element_bits: int | None = None
 ) -> tuple[tuple[int, ...], int]:
-    """Return the sizes of a type and the width of an element, which may be passed beside it.
+    """Return the sizes of a type and the element width, which may be passed separately.
 
     Raises:
         LayoutError: no width is known, or a text is neither a shape nor a type.
-        TypeError: it is not a sequence of integers.
+        TypeError: the argument is not a sequence of integers.
 
     Example:
         >>> sizes_and_width("64x64xf16"), sizes_and_width([64, 64], 8)
@@ -232,7 +232,7 @@ def _parse_encoding(parser: Parser) -> AttributeNode | AliasNode | None:
 
 
 def _parse_rest(parser: Parser) -> AttributeNode | AliasNode | None:
-    """Parse what follows the element type of a memdesc; return the encoding in it."""
+    """Parse the items after the element type of a memdesc; return the encoding in them."""
     encoding: AttributeNode | AliasNode | None = None
     while parser.accept(","):
         if parser.kind == "number":

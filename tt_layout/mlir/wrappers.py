@@ -1,10 +1,10 @@
-"""Texts around a dump: colours, prefixes of logs, and escapes, taken off before it is read.
+"""Wrappers around a dump (colours, prefixes of logs, escapes), removed before it is read.
 
 People paste what they have: a terminal's output, a page, a field of JSON, a line of a log in which
-the compiler escaped the line breaks. Each wrapper is a row of `WRAPPERS`. A dump may be in several:
-the fewest that lead to a text with lines of MLIR are taken off. Which they are, the beginning of a
-long text shows; the whole of it is then unwrapped once, in chunks, so that a text of many escapes
-takes little more memory than itself.
+the compiler escaped the line breaks.  Each wrapper is a row of `WRAPPERS`.  A dump may be in
+several: the fewest that lead to a text with lines of MLIR are removed.  They are found at the
+beginning of a long text; the whole is then unwrapped once, in chunks, so that many escapes take
+little more memory than the text itself.
 """
 
 from __future__ import annotations
@@ -94,11 +94,11 @@ _BEHIND_LINE = re.compile("(?<=\n)")
 
 
 class Wrapper(NamedTuple):
-    """One kind of text around a dump.
+    """A kind of wrapper around a dump.
 
     Attributes:
-        signs: texts one of which is in whatever is wrapped so.
-        remove: the text without it.
+        signs: texts of which any wrapped text contains one.
+        remove: function that removes the wrapper.
     """
 
     signs: tuple[str, ...]
@@ -110,8 +110,8 @@ def _by_chunks(text: str, boundary: re.Pattern[str], change: Callable[[str], str
 
     Args:
         text: the text.
-        boundary: matches the empty text where the text may be cut.
-        change: the new text of a chunk.
+        boundary: pattern that matches the empty string where the text may be cut.
+        change: function from a chunk to its new text.
     """
 
     def chunks() -> Iterator[str]:
@@ -128,7 +128,7 @@ def _by_chunks(text: str, boundary: re.Pattern[str], change: Callable[[str], str
 def _unescaped(signs: tuple[str, ...], decode: Callable[[str], str]) -> Callable[[str], str]:
     """Make a function that decodes the strings of each line that have a sign, or else the line.
 
-    What is before and after such a string goes on lines of its own.
+    The text before and after such a string goes on separate lines.
     """
     sign = re.compile("|".join(map(re.escape, signs)))
 
@@ -164,7 +164,7 @@ def _unescaped(signs: tuple[str, ...], decode: Callable[[str], str]) -> Callable
 
 def _of_json(text: str) -> str:
     def decoded(chunk: str) -> str:
-        """Decode what is between backslashes that are escaped, so that no escape begins in one."""
+        """Decode the text between escaped backslashes, so that no escape begins in one."""
         parts = chunk.split("\\\\")
         for at, part in enumerate(parts):
             if "\\" in part:
@@ -215,7 +215,7 @@ def _without_prefixes(text: str) -> str:
 
 
 def _peeled(text: str) -> str:
-    """Take off what costs no search: colours, curly quotation marks, the tabs of a payload."""
+    """Remove wrappers that need no search: colours, curly quotation marks, tabs of a payload."""
     if "\u201c" in text and '"' not in text:
         text = text.translate(_CURLY)
     if "\x1b" in text:
@@ -236,10 +236,10 @@ WRAPPERS = {
 
 
 def unwrapped(text: str) -> str:
-    r"""Take off what is around a dump; a text in which no dump is found stays as it is.
+    r"""Remove the wrappers around a dump; a text without a dump is unchanged.
 
     Args:
-        text: of a file or an argument.
+        text: the text of a file or an argument.
 
     Example:
         >>> print(unwrapped('"#a = #ttg.slice<..>\\nmodule {\\n}"'))
@@ -269,7 +269,7 @@ def unwrapped(text: str) -> str:
 
 
 def is_wrapped(text: str) -> bool:
-    """Tell whether a text has a dump that shows once what is around it is taken off.
+    """Tell whether a text contains a wrapped dump.
 
     Example:
         >>> is_wrapped('{"ttgir": "module {\\\\n}\\\\n"}'), is_wrapped('{"name": "a\\\\nb"}')
@@ -280,18 +280,18 @@ def is_wrapped(text: str) -> bool:
 
 
 def has_bare_line(data: bytes) -> bool:
-    """Tell whether a part of a file has a line of MLIR with nothing around it."""
+    """Tell whether a part of a file has a line of MLIR without wrappers."""
     return _LINE_OF_BYTES.search(data) is not None
 
 
 def has_wrapped_part(data: bytes) -> bool:
-    """Tell whether a part of a file has colours, or a module whose line breaks are escaped."""
+    """Tell whether a part of a file has colours, or a module with escaped line breaks."""
     signs = ("\x1b", *_LINES_IN_A_LINE)
     return any(sign.encode() in data for sign in signs)
 
 
 def _search(text: str) -> tuple[str, tuple[Wrapper, ...]] | None:
-    """Find the fewest wrappers that lead to a dump; return it, and them, the outermost first."""
+    """Find the fewest wrappers that lead to a dump; return it and them, outermost first."""
     seen, work = {text}, 0
     layer: list[tuple[str, tuple[Wrapper, ...]]] = [(text, ())]
     for _ in range(MAX_LAYERS):
@@ -315,9 +315,9 @@ def _search(text: str) -> tuple[str, tuple[Wrapper, ...]] | None:
 
 
 def _with_lines_unwrapped(text: str) -> str:
-    """Unwrap the lines that have a whole module each, in a text that has others, too.
+    """Unwrap the lines that have a whole module each, in a text that has other lines, too.
 
-    Of a module of XLA's that calls kernels nothing else stays: they are no part of it.
+    Of an XLA module that calls kernels only the kernels are kept.
     """
     if not any(sign in text for sign in _LINES_IN_A_LINE) or len(text) > MAX_WRAPPED:
         return text
@@ -332,7 +332,7 @@ def _with_lines_unwrapped(text: str) -> str:
 
 
 def _is_bare(text: str) -> bool:
-    """Tell whether a text has lines of MLIR, and nothing is left around them."""
+    """Tell whether a text has lines of MLIR without wrappers."""
     around = _ESCAPED.search(text) or re.search(_PREFIXED, text)
     return around is None and _has_line(text)
 
@@ -342,7 +342,7 @@ def _has_line(text: str) -> bool:
 
 
 def _outermost_first(text: str) -> Iterable[Wrapper]:
-    """Order the wrappers: HTML without a quotation mark has those of its strings inside."""
+    """Return the wrappers in search order: HTML without quotation marks comes last."""
     beginning = text[:BEGINNING]
     is_quoted = '"' in (_TAG.sub("", beginning) if "<" in beginning else beginning)
     return WRAPPERS.values() if is_quoted else reversed(WRAPPERS.values())

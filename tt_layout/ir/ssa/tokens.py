@@ -10,7 +10,7 @@ _DEPTH = 7  # of <...>; what nests deeper is read as single marks
 
 
 def _balanced(depth: int) -> str:
-    """Return a pattern of ``<...>`` in which others are nested at most so deep."""
+    """Return a pattern of ``<...>`` with others nested up to a depth."""
     inner = rf"(?:{_balanced(depth - 1)}[^<>]*)*" if depth else ""
     return rf"<[^<>]*{inner}>"
 
@@ -58,7 +58,7 @@ _SPREAD = re.compile(r"\s[<x]|[<x]\s|\n")
 
 
 def compact(text: str) -> str:
-    """Return a type without blanks, if there are some where types usually have none.
+    """Return a type without spaces, if it has some where types usually have none.
 
     Example:
         >>> compact("tensor <4x\\n f32>"), compact("!tt.ptr<f32, 1>")
@@ -84,11 +84,11 @@ SCALAR = re.compile(r"[su]?i\d+|b?f\d+\w*|tf32|index|none", re.ASCII)
 
 
 class Cursor:
-    """The token at which reading stands.
+    """A cursor at a token of a source.
 
     Attributes:
-        kind: of the token; empty at the end of the text.
-        text: of the token.
+        kind: kind of the token; empty at the end of the text.
+        text: text of the token.
         start, end: its offsets.
         last_end: the end of the token before.
     """
@@ -101,7 +101,7 @@ class Cursor:
         self.move_to(offset)
 
     def move_to(self, offset: int) -> None:
-        """Read the token that follows an offset."""
+        """Move to the first token after an offset."""
         self.last_end = offset
         match = TOKEN.match(self.source, offset)
         if match is None or match.lastgroup is None:
@@ -113,11 +113,11 @@ class Cursor:
         self.text = self.source[self.start : self.end]
 
     def advance(self) -> None:
-        """Go to the next token."""
+        """Move to the next token."""
         self.move_to(self.end)
 
     def follows(self, text: str) -> bool:
-        """Tell whether the token behind this one begins with a text, blanks skipped."""
+        """Tell whether the text after this token begins with another, spaces skipped."""
         source, offset = self.source, self.end
         while offset < len(source) and source[offset] in " \t\r\n":
             offset += 1
@@ -132,7 +132,7 @@ _BRACKET = re.compile(rf"[({{\[]|(?P<end>[)}}\]])|{QUOTED}|//[^\n]*")
 
 
 def closing(source: str, offset: int) -> int:
-    """Return the offset behind the bracket that closes the one at an offset.
+    """Return the offset after the bracket that closes the one at an offset.
 
     Example:
         >>> closing('({")"}) rest', 0)

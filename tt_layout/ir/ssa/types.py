@@ -1,4 +1,4 @@
-"""Types of values, as far as they are known without the aliases of the module."""
+"""Types of values without layouts, read without the aliases of the module."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class ValueType(NamedTuple):
     """A type without its layout.
 
     Attributes:
-        kind: a descriptor is ``other``, as is what is not known.
+        kind: ``other`` for a descriptor or an unknown type.
         shape: sizes of the dimensions; empty for a scalar.
-        element: the element type as written, of a scalar the type itself.
-        pointee: what an element points at; None where it is not a pointer.
+        element: the element type as written; for a scalar, the type itself.
+        pointee: the type that an element points to; None if it is not a pointer.
     """
 
     kind: TypeKind
@@ -49,17 +49,17 @@ class ValueType(NamedTuple):
 
     @property
     def is_integer(self) -> bool:
-        """Whether the elements are integers, ``index`` among them."""
+        """Whether the elements are integers, including ``index``."""
         return _integer_bits(self.element) is not None
 
     @property
     def integer_bits(self) -> int | None:
-        """The width of integer elements, 64 for ``index``; None where they are none."""
+        """The width of integer elements, 64 for ``index``; None if they are not integers."""
         return _integer_bits(self.element)
 
     @property
     def bits(self) -> int | None:
-        """The width of an element, of a pointer that of what it points at; None if unknown."""
+        """The width of an element, for a pointer that of its pointee; None if unknown."""
         return element_bits(self.pointee or self.element)
 
 
@@ -71,7 +71,7 @@ def _integer_bits(element: str) -> int | None:
 
 @lru_cache(maxsize=1 << 14)
 def value_type(text: str) -> ValueType:
-    """Return the type that a text stands for.
+    """Parse a type.
 
     Example:
         >>> value_type("tensor<8x4x!tt.ptr<f16, 1>, #a>")
@@ -110,7 +110,7 @@ def with_element(text: str, element: str) -> str:
 
 
 def pointed_at(text: str) -> str:
-    """Return the type that loading through a type yields; the type itself if it is not a pointer.
+    """Return the type of a value loaded through a pointer type; any other type unchanged.
 
     Example:
         >>> pointed_at("tensor<8x!tt.ptr<f16>, #a>"), pointed_at("!tt.ptr<tensor<8xf16>>")
