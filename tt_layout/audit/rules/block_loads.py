@@ -1,15 +1,15 @@
-"""``block-loads``: on Intel's GPUs, an operand of a DPAS that is not loaded as 2D blocks.
+"""``block-loads``: on Intel GPUs, an operand of a DPAS that is not loaded as 2D blocks.
 
-What: loads of operands of ``dpas`` without ``ttig.block_io``: the compiler makes gathers of them,
-    and says nowhere why
+What: loads of operands of ``dpas`` without ``ttig.block_io``: the compiler lowers them to gathers
+    without a message
 
-Cost: not counted: no document says what a gather takes
+Cost: not counted: no document gives the cost of a gather
 
 Why: one 2D block load fetches up to 32 rows of 64 bytes in the layout that the matrix
-    instruction reads; a gather fetches an element for each lane.
+    instruction reads.  A gather fetches an element for each lane.
 
-How to fix: the message names the rule that is broken: let rows of the tensor be contiguous in
-    memory, their distance a multiple of 16 bytes, and the pointer one of 4 bytes.
+How to fix: the message names the rule that is broken.  Make rows of the tensor contiguous in
+    memory, their distance a multiple of 16 bytes, and the pointer a multiple of 4 bytes.
 
 When it does not pay: an operand that is loaded once, before the loop.
 """

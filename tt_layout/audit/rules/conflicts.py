@@ -1,21 +1,21 @@
 """``conflicts``: an access to shared memory whose lanes wait for each other.
 
-What: loads and stores of shared memory, and asynchronous copies into it whose addresses are
-    known, with bank conflicts
+What: loads and stores of shared memory with bank conflicts, and asynchronous copies into it whose
+    addresses are known
 
-Cost: those of the conflicts, of all warps
+Cost: the cycles of the conflicts, of all warps
 
-Why: a bank serves one word in a cycle.  Lanes that touch other words of one bank take turns, and
-    the shared memory of a multiprocessor does nothing else meanwhile.
+Why: a bank serves one word per cycle.  Lanes that access other words of the same bank wait, and
+    the shared memory of the multiprocessor does nothing else meanwhile.
 
-How to fix: another swizzle, or padding: the report tries the layouts that the compiler has, and
-    the best linear one, over every access to the buffers of that layout.  No layout does it for
-    an operand of ``wgmma`` or ``tcgen05`` that registers hold along the other dimension than they
-    sum over, and that is not of 16 bits: have it in memory so that this dimension is contiguous.
+How to fix: another swizzle, or padding.  The report tries the layouts that the compiler has, and
+    the best linear one, over every access to the buffers of that layout.  No layout helps an
+    operand of ``wgmma`` or ``tcgen05`` that is not of 16 bits and whose registers run along
+    another dimension than the summed one: store it so that the summed dimension is contiguous.
 
 When it does not pay: a layout without conflicts for one access may cost another access more,
-    which the report counts; where tensor cores or global memory are the bottleneck, nothing is
-    gained.
+    which the report counts.  Nothing is gained if tensor cores or global memory are the
+    bottleneck.
 """
 
 from __future__ import annotations

@@ -2,16 +2,16 @@
 
 What: conversions through shared memory, across CTAs or by shuffles
 
-Cost: all of them
+Cost: all their cycles
 
 Why: a conversion computes nothing.  One through shared memory stores and loads every element,
     waits for all warps in between, and takes scratch memory.
 
-How to fix: let one side of it work in the layout of the other side: the report names the
-    operations that determine either layout, and costs what would change.
+How to fix: let one side of it work in the layout of the other side.  The report names the
+    operations that determine either layout, and counts the cost of every change.
 
-When it does not pay: the layout of a matrix instruction is given, and a store or load to global
-    memory in it may touch more lines than the conversion takes cycles; a conversion that runs
+When it does not pay: the layout of a matrix instruction is fixed, and a store or load of global
+    memory in it may touch more lines than the conversion takes cycles.  A conversion that runs
     once beside a loop is seldom worth a change.
 """
 

@@ -1,20 +1,21 @@
-"""``narrow-loads``: an access to global memory of less than 16 bytes of a thread at a time.
+"""``narrow-loads``: an access to global memory of less than 16 bytes per thread at a time.
 
-What: accesses to global memory of less than 16 bytes at a time, with the reason, its line,
-    and a fix (`docs/global-memory.md`)
+What: accesses to global memory of less than 16 bytes at a time, with the reason, its line, and a
+    fix (`docs/global-memory.md`)
 
 Cost: the wavefronts beyond those that the bytes fill, 128 in each
 
-Why: the load-store unit passes 128 bytes of a line in a cycle; 32 lanes that move less than 4
-    bytes each fill a part of that, and where their bytes are apart they touch every line several
-    times.  4 bytes of a thread in a row cost no more than 16, but four times the instructions.
+Why: the load/store unit passes 128 bytes of a line per cycle.  32 lanes that move less than 4
+    bytes each fill only a part of that, and if their bytes are apart, they touch every line
+    several times.  4 adjacent bytes per thread cost no more than 16, but four times the
+    instructions.
 
-How to fix: the message names what limits the width: the layout, the alignment of a pointer, a
-    stride or a mask that the compiler knows too little of, and the hint that tells it.  Another
-    register layout is a fix where every operation of the old one can take it.
+How to fix: the message names what limits the width, and the hint for the compiler: the layout,
+    the alignment of a pointer, a stride, or a mask.  Another register layout is a fix if every
+    operation of the old one can use it.
 
-When it does not pay: a kernel that waits for DRAM is not faster with fewer requests; a small
-    tensor has not enough elements for all threads.
+When it does not pay: a kernel that waits for DRAM is not faster with fewer requests.  A small
+    tensor does not have enough elements for all threads.
 """
 
 from __future__ import annotations

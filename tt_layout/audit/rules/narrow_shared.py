@@ -1,27 +1,26 @@
 """``narrow-shared``: an access to shared memory in pieces of less than a bank, without conflicts.
 
-What: loads and stores of shared memory that move less than four bytes a thread, without bank
-    conflicts, where a usual swizzle takes fewer cycles over all accesses to the buffer; and loads
-    of a dot's operand of 8 bits or less whose buffer is contiguous along the other dimension than
-    the products are summed over
+What: loads and stores of shared memory that move less than four bytes per thread, without bank
+    conflicts, if a usual swizzle takes fewer cycles over all accesses to the buffer; and loads of
+    a dot's operand of 8 bits or less whose buffer is not contiguous along the summed dimension
 
-Cost: what this swizzle saves in this access, of all warps; of such an operand what it takes more
-    than in whole words
+Cost: the cycles that this swizzle saves in this access, of all warps; for such an operand, the
+    cycles beyond those of whole words
 
-Why: a bank serves a word of four bytes in a cycle, whether an instruction asks for all of it or
-    not: two bytes a thread take as long as four, and twice as many instructions.
+Why: a bank serves a word of four bytes per cycle, whether an instruction asks for all of it or
+    not.  Two bytes per thread take as long as four, and twice as many instructions.
 
-How to fix: a layout in which the elements of a thread lie next to each other in the buffer: an
-    order that is the registers', a larger ``vec`` or ``interval``; the report names the best of
-    each family, over every access to the buffers of that layout.  No layout of the buffer does it
-    for such an operand: a matrix instruction takes neighbours along the summed dimension, and what
-    transposes in loads is for 16 bits.  Have the operand in memory so that this dimension is
-    contiguous, or widen it to 16 bits before it is stored to shared memory.
+How to fix: a layout in which the elements of a thread are adjacent in the buffer: the order of
+    the registers, a larger ``vec`` or ``interval``.  The report names the best of each family,
+    over every access to the buffers of that layout.  No layout of the buffer helps such an
+    operand: a matrix instruction takes neighbours along the summed dimension, and instructions
+    that transpose are for 16 bits.  Store the operand so that this dimension is contiguous, or
+    widen it to 16 bits before it is stored to shared memory.
 
-When it does not pay: what is gained in this access may be lost where the buffer is written; only
-    layouts that are cheaper over all accesses are named.  What another order in memory, or another
-    type, costs elsewhere is not counted.  Where the pieces take less than a twentieth of the
-    kernel's data movements, nothing is said.
+When it does not pay: the gain of this access may be lost where the buffer is written, so only
+    layouts that cost less over all accesses are suggested.  The cost of another order in memory,
+    or of another type, is not counted elsewhere.  Pieces that take less than a twentieth of the
+    kernel's data movements are not reported.
 """
 
 from __future__ import annotations

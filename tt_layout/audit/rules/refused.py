@@ -1,8 +1,8 @@
-"""``refused``: what the compiler, or the GPU, does not take.
+"""``refused``: what the compiler, or the GPU, does not accept.
 
-What: errors: layouts that are refused, layouts for another number of warps, lanes or CTAs than
-    the module has, operations without an instruction for such layouts, more threads or shared
-    memory than a CTA may have, more programs than a grid may have
+What: errors: refused layouts, layouts for another number of warps, lanes or CTAs than the module
+    has, operations without an instruction for such layouts, more threads or shared memory than a
+    CTA may have, more programs than a grid may have
 
 Cost: not counted
 

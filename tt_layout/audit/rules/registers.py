@@ -2,23 +2,22 @@
 
 What: kernels, and partitions of warps, that are likely to spill registers; compiled kernels that do
 
-Cost: not counted in cycles of shared memory: what is spilled is stored to local memory and loaded
-    from it
+Cost: not counted: registers are spilled to local memory, not to shared memory
 
-Why: the compiler keeps in local memory what has no register.  Where a loop does so, nothing else
+Why: the compiler keeps in local memory what has no register.  If a loop does so, nothing else
     that it does matters: on an H200 the launches that spilled 100 registers or more took 14 times
     as long, in the median, as what they move and compute needs at least.
 
-How to fix: smaller blocks, so that the largest tensors have 8 to 32 elements per thread: over four
-    kernels in 136 variants those with 16 to 32 took 1.1 times the best time in the median, those
-    with 256 and more 11 times.  A smaller block goes before more warps, with which the limit
-    falls.  Where each tensor is that small, keep fewer of them live at the line: compute values
-    again instead of keeping them, and load behind the multiplication that does not need what is
+How to fix: smaller blocks, so that the largest tensors have 8 to 32 elements per thread.  Over
+    four kernels in 136 variants, those with 16 to 32 took 1.1 times the best time in the median,
+    those with 256 and more 11 times.  Try a smaller block before more warps, which lower the
+    limit.  If each tensor is that small, keep fewer of them live at the line: compute values
+    again instead of keeping them, and load behind a multiplication that does not need what is
     loaded.
 
-When it does not pay: the number is an estimate from the dump (docs/registers.md); a few spills
-    outside of loops cost nothing that can be measured.  What the compiled kernel spills goes
-    before the estimate where it is at hand: beside the dump, given, or loaded.
+When it does not pay: the number is an estimate from the dump (docs/registers.md).  A few spills
+    outside of loops cost nothing that can be measured.  The spills of the compiled kernel replace
+    the estimate if it is available: beside the dump, given, or loaded.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""``tensor-cores``: a multiplication of matrices that no matrix instruction carries out.
+"""``tensor-cores``: a matrix multiplication without a matrix instruction.
 
-What: multiplications that each thread carries out by itself, one pair of elements at a time, with
-    how many of these a thread has, the reason, and what would give them an instruction
+What: multiplications that each thread computes one pair of elements at a time, with their number
+    per thread, the reason, and what would give them an instruction
 
 Cost: the cycles of these multiplications in all threads of a CTA, at the rate of 32-bit floats
 
 Why: tensor cores multiply 8 to 32 times as fast, and their operands take fewer registers.
 
-How to fix: the message names it: operands of 16 bits or ``tf32`` where the precision allows it,
-    tiles and K of at least what an instruction takes.
+How to fix: the message names it: operands of 16 bits or ``tf32`` if the precision allows it, or
+    tiles and K of at least the size of an instruction.
 
-When it does not pay: a product that is small beside what the kernel loads; where 32-bit floats
+When it does not pay: a product that is small beside what the kernel loads, or 32-bit floats that
     have to be exact.
 """
 

@@ -4,8 +4,8 @@ What: accesses to global memory that touch more sectors than they need
 
 Cost: the wavefronts beyond those that the bytes fill, 128 in each
 
-Why: memory moves whole sectors of 32 bytes (64 on AMD).  What the access does not use of them is
-    moved for nothing, and lanes in different lines pass one after the other.
+Why: memory moves whole sectors of 32 bytes (64 on AMD).  The unused bytes of a sector are moved
+    for nothing, and lanes in different lines pass one after the other.
 
 How to fix: let neighbouring lanes access neighbouring addresses: another order of the layout, or
     of the pointers' dimensions, or another arrangement of the data.
