@@ -14,39 +14,39 @@ Layouts:
     to_linear_layout            its bases: which bit of a location moves the element by how much
     translate                   the same layout in another notation or release
     info                        registers, contiguity, replication and more, in numbers
-    locations_of, elements_at   where an element is, and what a location holds
+    locations_of, elements_at   where an element is, and which element is at a location
     diff                        what changed between two layouts
 
 What they cost, and better ones:
     conflicts                   of a store and a load of shared memory
-    reduce                      in what order a reduction adds, and so which bits its sums have
-    convert                     what it takes to get from one layout to another
+    reduce                      the order in which a reduction adds, and so the bits of its sums
+    convert                     the cost of a conversion from one layout to another
     swizzle                     the shared layout with the fewest cycles
     default_blocked, coalesced_blocked, operand_shared, default_nvmma
                                 the layouts that the compiler would choose
 
 Kernels, from a dump or compiled:
-    audit_ir                    what they do badly, and what to use instead
-    features                    its numbers as one flat object, to prune by and to learn from
+    audit_ir                    what is slow in them, and what to use instead
+    features                    their numbers as flat objects, for autotuners and models
     estimate                    how long a launch takes, with its range
-    apply                       the dump with what is suggested carried out
+apply                       the dump with a suggestion applied
     explore_ir                  the page of all their layouts
     parse_ir, read_functions, axis_info
                                 their types, values and addresses as data
     perf_model                  a model of their time for triton.autotune
     autotune_prune              the configurations of an autotuned kernel that fit
-    compiling                   hand dumps to an installed Triton inside a block: exact registers
+    compiling                   compile dumps with an installed Triton inside a block
     watch                       audit every kernel that the program compiles or launches
 
 Pictures:
     plot                        a figure: ``.svg``, ``.png``, ``.save(path)``
-    explore, playground         a page of layouts; one in which they are typed
+    explore, playground         a page of layouts, and one into which you type them
 
-Classes of what is returned are names of the package, too: `Translation`, `LayoutInfo`, `Drawing`,
+The classes of results are names of the package, too: `Translation`, `LayoutInfo`, `Drawing`,
 `Page`, `Target` and the reports.
 
-Every report prints as the command of the same purpose does (``str``), shows itself in a notebook,
-and has its numbers as attributes.  ``docs/library.md`` says more.
+``str`` of a report is the output of the corresponding command.  A notebook shows a report, which
+has its numbers as attributes.  See ``docs/library.md``.
 
 Example:
     >>> import tt_layout

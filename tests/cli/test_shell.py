@@ -37,7 +37,7 @@ module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
 """
 
 WITH_SUGGESTION = Path(__file__).parents[2] / "examples" / "workloads" / "int8_matmul-gfx942.ttgir"
-"""A dump of which a suggestion can be carried out."""
+"""A dump of which a suggestion can be applied."""
 
 
 @pytest.fixture

@@ -48,8 +48,8 @@ _compile_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_asked,
-    help="Hand each dump to an installed Triton, without a GPU: exact registers, spills and shared"
-    " memory.",
+    help="Compile each dump with an installed Triton, without a GPU, for exact registers, spills"
+    " and shared memory.",
 )
 _python_option = click.option(
     "--triton-python",
@@ -58,8 +58,7 @@ _python_option = click.option(
     is_eager=True,
     expose_value=False,
     callback=_named,
-    help="The Python that has the Triton to compile with; by default that of TT_LAYOUT_TRITON, or"
-    " this one.",
+    help="The Python whose Triton compiles the dumps; by default TT_LAYOUT_TRITON, or this one.",
 )
 
 

@@ -14,17 +14,17 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Your kernel": {
         "audit": "Report costly data movements in a dump.",
         "rank": "List configurations of a kernel by their estimated time.",
-        "apply": "Write a dump with a suggestion carried out.",
+        "apply": "Write a dump with a suggestion applied.",
         "explain": "Explain a line of a dump in words.",
-        "page": "Make a page of a dump, of layouts, or to type them in.",
+        "page": "Write a page of a dump or of layouts.",
     },
     "A layout (tt-layout LAYOUT -t TYPE prints it)": {
-        "where": "Find an element, or what a location holds.",
+        "where": "Find an element, or the element at a location.",
         "info": "Show the properties of a layout.",
-        "reduce": "Show in what order a reduction adds.",
+        "reduce": "Show the order in which a reduction adds.",
         "suggest": "Print the layout that the compiler would choose.",
         "translate": "Write a layout in another notation.",
-        "cute": "Work out an expression of CuTe's algebra.",
+        "cute": "Evaluate an expression of CuTe's algebra.",
         "plot": "Draw layouts as SVG, PNG or PDF.",
     },
     "Two layouts": {

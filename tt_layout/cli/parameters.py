@@ -517,7 +517,7 @@ def target_option(function: _Function) -> _Function:
     """Add the option that names the GPU, which otherwise follows from the lanes of a layout."""
     from tt_layout.hardware import target_names
 
-    words = f"The GPU: {target_names()}; by default one whose warps have as many lanes."
+    words = f"The GPU: {target_names()}; by default one with the layout's warp size."
     return click.option("--target", cls=InferredOption, type=TargetParameter(), help=words)(
         function
     )

@@ -37,15 +37,15 @@ values_option = click.option(
 grid_option = click.option(
     "--grid",
     metavar="N[,M,K]",
-    help="The programs of a launch along each axis; bounds are then times.",
+    help="The programs of the launch along each axis; bounds are then in seconds.",
 )
 
 
 gpu_option = click.option(
     "--gpu",
     metavar="PRODUCT",
-    help="The product, such as h100, with whose memory, clock and multiprocessors bounds are"
-    " computed; by default the first of the dump's chip. The report names it.",
+    help="The GPU product, such as h100, whose memory, clock and multiprocessors determine times;"
+    " by default the first of the dump's chip. The report names it.",
 )
 
 

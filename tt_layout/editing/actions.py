@@ -24,7 +24,7 @@ MAX_TITLE = 160
 
 
 class Action(NamedTuple):
-    """A suggestion that can be carried out.
+    """A suggestion that can be applied.
 
     Attributes:
         title: what it does and saves.

@@ -85,7 +85,7 @@ def apply(
         ``str()`` of it what ``tt-layout apply`` prints.
 
     Raises:
-        LayoutError: nothing is suggested for it, or that cannot be carried out.
+        LayoutError: nothing is suggested for it, or that cannot be applied.
         TypeError: the source is none of these.
 
     Example:

@@ -35,7 +35,7 @@ class Remedy(NamedTuple):
     """Advice on a group of findings: one sentence for each of a reader's questions, or none.
 
     Attributes:
-        ways: a fix that ``tt-layout apply`` carries out, or else a change of the program.
+        ways: a fix that ``tt-layout apply`` applies, or else a change of the program.
         gain: the cycles that it removes; without a remedy, the cycles that the findings cost.
         triton: what a program in Triton can do about the layout.
         why: the operations that make a conversion necessary.
@@ -143,7 +143,7 @@ class DumpArgument(NamedTuple):
     options: tuple[str, ...] = ()
 
     def command(self, number: int) -> str:
-        """Return the command that carries out the fix of a finding.
+        """Return the command that applies the fix of a finding.
 
         Example:
             >>> DumpArgument("k.ttgir", ("--value", "K=4096")).command(1)

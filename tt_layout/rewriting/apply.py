@@ -1,4 +1,4 @@
-"""Findings of a dump cured: suggestions carried out one after the other, each audited again.
+"""A dump with its suggestions applied one after the other, each audited again.
 
 What was promised is held against the audit of the new text before it is returned.
 """
@@ -35,7 +35,7 @@ TOLERANCE = 1e-6
 
 
 class Step(NamedTuple):
-    """A suggestion that was carried out.
+    """A suggestion that was applied.
 
     Attributes:
         number: of the finding, as the report counts them.
@@ -82,7 +82,7 @@ def cure(
     given: GivenValues | None = None,
     watch: Watch = unwatched,
 ) -> Cured:
-    """Return a module of a dump with suggestions for its findings carried out.
+    """Return a module of a dump with suggestions for its findings applied.
 
     Without numbers, and without a finding that has a suggestion, the module stays as it is.
 

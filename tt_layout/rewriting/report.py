@@ -37,7 +37,7 @@ _HASH = re.compile(r"[A-Z2-7]{52}|[0-9a-f]{64}")
 
 @dataclass(frozen=True, repr=False)
 class AppliedReport(Printed):
-    """A dump with suggestions carried out.
+    """A dump with suggestions applied.
 
     Attributes:
         cured: the module before and after.

@@ -129,22 +129,22 @@ Most = Annotated[int, Field(description="how many at once", ge=1, le=1000)]
 
 DESCRIPTIONS = {
     "dumps": "List the dumps below the server's folder: path and size.",
-    "audit": "Report what a Triton kernel does badly: bank conflicts, layout conversions, narrow or"
+    "audit": "Report what is slow in a Triton kernel: bank conflicts, layout conversions, narrow or"
     " uncoalesced accesses, spills; with the line, the cost and what to write instead.",
-    "findings": "List all findings of a kernel, some at once, each with its advice, where an audit"
-    " counts what it leaves out.",
+    "findings": "List all findings of a kernel, a limited number at a time, each with its advice."
+    " An audit counts those that it leaves out.",
     "explain": "Explain a line of a dump in words: what the operation does, its layouts, which uses"
-    " want which of them, its cost and live registers, and what in a program moves that.",
+    " need which of them, its cost and live registers, and what in a program changes that.",
     "kernel_features": "Return the numbers of a kernel: counts, bytes, registers, occupancy,"
     " bounds, shares.",
-    "apply_suggestion": "Return a dump with the suggestion for a finding carried out, audited"
+    "apply_suggestion": "Return a dump with the suggestion for a finding applied, audited"
     " again, and what it saves. Triton runs the new text with ir_override.",
     "conflicts": "Count the shared-memory bank conflicts of a store and a load of a tensor.",
     "swizzle": "Find the shared layout with the fewest bank conflicts.",
     "convert": "Show what it takes to convert a tensor from one layout to another: nothing,"
     " shuffles or shared memory.",
-    "translate_layout": "Write a layout in another notation, or as another release of Triton"
-    " spells it.",
+    "translate_layout": "Write a layout in another notation, or in the spelling of another"
+    " release of Triton.",
     "picture": "Draw who holds each element of a tensor, as PNG.",
 }
 """Tool -> what the agent reads of it."""
@@ -371,7 +371,7 @@ class AgentTools:
         grid: Grid = None,
         release: ReleaseName = None,
     ) -> str:
-        """Return the report of a suggestion that is carried out, and the new text."""
+        """Return the report of an applied suggestion, and the new text."""
         source, number = self._dump(dump)
         change = cure(
             source,

@@ -391,7 +391,7 @@ def _pieces(server: LayoutServer) -> None:
 
 
 def _actions(server: LayoutServer) -> None:
-    """Register what can be carried out."""
+    """Register the commands that apply fixes."""
     kinds = [types.CodeActionKind.QuickFix]
     options = types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
 
@@ -400,7 +400,7 @@ def _actions(server: LayoutServer) -> None:
         try:
             edits = await server.read(carried_out, placed.piece, action)
         except LayoutError as error:
-            server.tell(f"that cannot be carried out: {error.message}")
+            server.tell(f"the fix cannot be applied: {error.message}")
             return None
         version = version if server.has_versioned_edits else None
         return values.workspace_edit(uri, version, edits, placed.down)

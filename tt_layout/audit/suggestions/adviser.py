@@ -177,7 +177,7 @@ class Adviser:
         return self._once("best", finding, lambda one: next(self._with_room(one), None))
 
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
-        """Return a program's cost as it is, and with a suggestion carried out."""
+        """Return a program's cost as it is, and with a suggestion applied."""
         found, audited = self.audit, self.audit.audited
         # What takes the place of a layout everywhere is the same change for all of its findings.
         key = finding.function if suggestion.where == EVERYWHERE else finding, suggestion

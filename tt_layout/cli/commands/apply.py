@@ -1,4 +1,4 @@
-"""``tt-layout apply``: a dump with the fixes of its findings carried out."""
+"""``tt-layout apply``: a dump with the fixes of its findings applied."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tt_layout.rewriting.report import AppliedReport, override_path
 
 @click.command(
     "apply",
-    short_help="Show or write a dump with a fix of its audit carried out.",
+    short_help="Show or write a dump with a fix of its audit applied.",
     help="""\
-    Show or write a dump with the fixes of tt-layout audit carried out.
+    Show or write a dump with the fixes of tt-layout audit applied.
 
     FILE is a .ttgir file, or a module of a dump, as FILE@last. Without -o the changed lines are
-    shown. The new text is audited again, and nothing is written unless it saves what was promised.
+    shown. The new text is audited again, and written only if it saves what the audit predicted.
     If no finding has a fix, the dump stays as it is. Exits 0; 1 with --exit-code if there is
-    nothing to apply; 2 if there is no such finding, or its fix cannot be carried out.
+    nothing to apply; 2 if there is no such finding, or its fix cannot be applied.
     """,
 )
 @click.argument("file", type=FileParameter(), metavar="FILE")
@@ -45,9 +45,9 @@ from tt_layout.rewriting.report import AppliedReport, override_path
     multiple=True,
     type=click.IntRange(min=1),
     metavar="N",
-    help="The finding, as the audit counts it; by default the first with a fix. Repeatable.",
+    help="The number of the finding in the audit; by default the first with a fix. Repeatable.",
 )
-@click.option("--all", "is_all", is_flag=True, help="Every finding with a fix, but for small ones.")
+@click.option("--all", "is_all", is_flag=True, help="Every finding with a fix, except small ones.")
 @click.option("-o", "output", type=FileParameter(), metavar="FILE", help="Write to FILE.")
 @click.option(
     "--override",
@@ -78,7 +78,7 @@ def command(
     is_exit_code: bool,
     output_format: str,
 ) -> int:
-    """Show or write a dump with suggestions carried out."""
+    """Show or write a dump with suggestions applied."""
     if output is not None and override is not None:
         raise LayoutError("-o and --override exclude each other")
     if is_all and numbers:

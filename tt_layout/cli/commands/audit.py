@@ -164,7 +164,7 @@ class Options(NamedTuple):
     "--bits",
     "is_bits",
     is_flag=True,
-    help="With --diff, compare the bits that reductions give instead.",
+    help="With --diff, compare the bits of reductions instead.",
 )
 @click.option(
     "--pass",
@@ -182,7 +182,7 @@ class Options(NamedTuple):
     "--axis-info",
     "is_axis_info",
     is_flag=True,
-    help="Show what the compiler knows of each value instead: contiguity and so on.",
+    help="Show instead what the compiler knows about each value, such as its contiguity.",
 )
 @click.option(
     "--fits",
@@ -249,7 +249,7 @@ class Options(NamedTuple):
     type=click.FloatRange(min=0),
     default=0,
     metavar="PERCENT",
-    help="With --baseline: by how much a kernel may become more expensive.",
+    help="With --baseline: how much more expensive a kernel may become.",
 )
 @click.option(
     "--cache",
@@ -264,7 +264,7 @@ class Options(NamedTuple):
     "fail_on",
     multiple=True,
     metavar="KIND[=CYCLES],...",
-    help="Exit 1 for findings of these kinds that waste as many cycles: "
+    help="Exit 1 for findings of these kinds, if they waste at least CYCLES: "
     f"{', '.join(kinds())}, {ALL}.",
 )
 @value_option

@@ -51,16 +51,16 @@ FORMATS = formats_of(CheckReport)
 @click.command(
     "check",
     help="""\
-    Check that layouts print what their golden files hold.
+    Compare layouts with their golden files.
 
-    Each MANIFEST is a file, or a folder with manifests in it or below it; layouts.yaml unless
-    given. Exits 0 if every case prints its golden file, 1 if one differs, has none, or a golden
-    file has no case, 2 if a case cannot be run or nothing was compared.
+    Each MANIFEST is a file, or a folder with manifests in it or below it; by default layouts.yaml.
+    Exits 0 if the output of every case is that of its golden file; 1 if one differs or has no
+    golden file, or if a golden file has no case; 2 if a case cannot be run or nothing was compared.
     """,
 )
 @click.argument("manifests", nargs=-1, type=FileParameter(), metavar="[MANIFEST]...")
 @click.option("--update", is_flag=True, help="Update the golden files.")
-@click.option("--force", is_flag=True, help="With --update: also where CI is set.")
+@click.option("--force", is_flag=True, help="With --update: also if CI is set.")
 @click.option(
     "--only",
     multiple=True,
@@ -105,7 +105,7 @@ FORMATS = formats_of(CheckReport)
     default=USUAL_CASES,
     show_default=True,
     metavar="COUNT",
-    help="Refuse manifests of more cases.",
+    help="Refuse manifests with more cases.",
 )
 @compile_options
 def command(

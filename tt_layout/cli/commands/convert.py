@@ -38,7 +38,7 @@ from tt_layout.reports.modular import conversion_over_any_sizes
     "--target",
     cls=InferredOption,
     metavar="TARGET",
-    help=f"The GPU: {target_names()}; by default one whose warps have as many lanes.",
+    help=f"The GPU: {target_names()}; by default one with the layout's warp size.",
 )
 @reading_options
 @npot_option

@@ -27,14 +27,14 @@ from tt_layout.reports.cute import CuteReport
 @click.command(
     "cute",
     help="""\
-    Work out an expression of CuTe: layouts of any integers, and the functions of their algebra.
+    Evaluate an expression of CuTe's algebra, with layouts of any integers.
 
-    EXPRESSION is as C++ or Python (CuTe DSL) has it, with definitions before it if it needs some:
+    EXPRESSION is in C++ or Python (CuTe DSL), behind the definitions that it needs. It may have
     make_layout, composition, complement, coalesce, right_inverse, left_inverse, logical_divide,
     zipped_divide, tiled_divide, flat_divide, logical_product, blocked_product, raked_product,
     recast, slice, filter, local_tile, local_partition, tile_to_shape, make_layout_tv,
-    make_tiled_copy, make_tiled_mma, matrix instructions by name, swizzles. With -t, the layout of
-    Triton that is the same is printed, too.
+    make_tiled_copy, make_tiled_mma, matrix instructions by name, swizzles. With -t, the equivalent
+    Triton layout is printed, too.
     """,
 )
 @click.argument("expression", metavar="EXPRESSION")
@@ -45,7 +45,7 @@ from tt_layout.reports.cute import CuteReport
 def command(
     expression: str, tensor: TensorType | None, has_table: bool, output_format: str
 ) -> None:
-    """Work out an expression of CuTe."""
+    """Evaluate an expression of CuTe."""
     if os.path.isfile(expression):
         _refuse_file(expression)
     try:

@@ -57,8 +57,8 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     help="""\
     Write a first manifest: a case for each layout alias in FILE, or for each dump in FOLDER.
 
-    The cases of a dump keep the properties of each layout, and what tt-layout audit finds;
-    --view takes others. Exits 0, or 2 on error; an existing manifest is not replaced.
+    The cases of a dump have the properties of each layout, and the findings of tt-layout audit;
+    --view selects others. Exits 0, or 2 on error; an existing manifest is not replaced.
     """,
 )
 @click.argument("file", type=FileParameter(), metavar="FILE|FOLDER")
@@ -77,8 +77,8 @@ _PLAIN = re.compile(r"\w[\w./<>-]*", re.ASCII)
     "views",
     multiple=True,
     type=click.Choice([*SELF_CONTAINED, AUDIT]),
-    help="A view of every case; may be repeated. By default info and audit of a dump, audit of a"
-    " folder, else tensor and hardware.",
+    help="A view of every case; may be repeated. By default info and audit for a dump, audit for a"
+    " folder, otherwise tensor and hardware.",
 )
 @click.option("--force", is_flag=True, help="Replace an existing manifest.")
 @click.option(

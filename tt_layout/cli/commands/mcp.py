@@ -21,14 +21,14 @@ from tt_layout.errors import LayoutError
     "--root",
     type=FileParameter(),
     metavar="FOLDER",
-    help="Let the agent read dumps in this folder, and below it; without it no dump is.",
+    help="Let the agent read dumps in this folder and below it; by default none.",
 )
 @click.option(
     "--source",
     type=FileParameter(),
     metavar="FOLDER",
-    help="Show lines of the programs that dumps name from files below this folder; by default of"
-    " those below --root.",
+    help="Show lines of the programs that dumps name, from files below this folder; by default"
+    " below --root.",
 )
 @compile_options
 def command(root: str | None, source: str | None) -> int:

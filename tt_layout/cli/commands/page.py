@@ -27,10 +27,10 @@ PLAYGROUND = "playground"
 @click.command(
     "page",
     help="""\
-    Make an HTML page of a dump, of a layout, of two to compare, or one to type layouts in.
+    Write an HTML page of a dump, of a layout, or of two to compare.
 
-    FILE:13 opens on that line. Put the page on any web server, or open it as it is: nothing else
-    is loaded, and nothing sent.
+    FILE:13 opens on that line. Without FILE or LAYOUT it is a page into which you type layouts. Put
+    the page on any web server, or open the file: it loads nothing else, and sends nothing.
     """,
 )
 @click.argument(

@@ -62,7 +62,8 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     Draw a layout, or two side by side, as SVG, PNG or PDF.
 
     The layouts are in any notation, FILE:ALIAS, or FILE:LINE of a data movement. For a register
-    layout and a shared layout, the banks of an access are drawn. tt-layout page makes pages.
+    layout and a shared layout, the figure shows the banks of an access. For pages, use tt-layout
+    page.
     """,
 )
 @click.argument(

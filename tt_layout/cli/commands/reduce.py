@@ -25,7 +25,7 @@ from tt_layout.reports.reduce import reduction_report
 @click.command(
     "reduce",
     help="""\
-    Show in what order a reduction adds the elements along an axis.
+    Show the order in which a reduction adds the elements along an axis.
 
     Sums of floats have the same bits only if they are added in one order: within threads, between
     lanes and between warps. LAYOUT is in any notation, FILE:ALIAS, or FILE:LINE of a reduction;
@@ -49,7 +49,7 @@ from tt_layout.reports.reduce import reduction_report
     type=click.Choice(ORDERINGS),
     default=UNORDERED,
     show_default=True,
-    help="The reduction_ordering, of Meta's Triton.",
+    help="The reduction_ordering of Meta's Triton.",
 )
 @reading_options
 @format_option
@@ -61,7 +61,7 @@ def command(
     ordering: str,
     output_format: str,
 ) -> None:
-    """Show in what order a reduction adds the elements along an axis."""
+    """Show the order in which a reduction adds the elements along an axis."""
     with pointing_at(tensor.span):
         report = reduction_report(layout, tensor, axis, target, ordering)
     emit(report, output_format)

@@ -43,7 +43,7 @@ from tt_layout.reports.swizzle import SwizzleReport
     cls=InferredOption,
     type=LayoutParameter(),
     multiple=True,
-    help="One more layout that writes.",
+    help="Another layout that writes.",
 )
 @click.option(
     "--target",
@@ -64,7 +64,7 @@ from tt_layout.reports.swizzle import SwizzleReport
     "--max-search",
     type=click.IntRange(1),
     metavar="COUNT",
-    help="Try this many layouts at most; by default as many as take some seconds.",
+    help="Try at most this many layouts; by default as many as take a few seconds.",
 )
 @click.option("--all", "has_ranking", is_flag=True, help="Show the whole ranking.")
 @reading_options

@@ -1,4 +1,4 @@
-"""``tt-layout translate``: the same layout in another spelling, exact or refused."""
+"""``tt-layout translate``: the same layout in another notation, exact or refused."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class GivenParameter(LayoutParameter):
 @click.command(
     "translate",
     help="""\
-    Write the same layout in another spelling, or explain why that is not possible.
+    Write a layout in another notation, or explain why that is not possible.
 
-    LAYOUT is in any notation, also FILE:ALIAS, or FILE.json or - with the JSON of --to json. Of a
-    whole FILE.ttgir, or of FILE.ttgir@FUNCTION, --to gluon writes a module with all its layouts.
-    Exits 2 if it is refused.
+    LAYOUT is in any notation, FILE:ALIAS, or a file (- is stdin) with the JSON of --to json. For a
+    whole FILE.ttgir, or FILE.ttgir@FUNCTION, --to gluon writes a Python module with all its
+    layouts. Exits 2 if the layout is refused.
     """,
 )
 @click.argument("given", type=GivenParameter(), metavar="LAYOUT")
@@ -90,11 +90,11 @@ class GivenParameter(LayoutParameter):
     metavar="FORMAT",
     help=f"A release ({release_names()}), {', '.join(NOTATIONS)}.",
 )
-@tensor_option("The tensor type to check it over.")
+@tensor_option("The tensor type to check the result over.")
 @reading_options
 @format_option
 def command(given: Given | Dump, to: str, tensor: TensorType | None, output_format: str) -> None:
-    """Write the same layout in another spelling, or explain why that is not possible."""
+    """Write a layout in another notation, or explain why that is not possible."""
     if isinstance(given, Dump):
         emit(_module(given, to), output_format)
         return

@@ -24,7 +24,7 @@ from tt_layout.placement import place
 from tt_layout.reports.where import INPUTS, element_report, location_report
 
 _HELPS = {
-    "thread": "Lane counted over all warps.",
+    "thread": "The thread, counted across all warps.",
     "offset": "The offset in elements, as in the views.",
 }
 
@@ -45,7 +45,7 @@ def _input_options(function: Any) -> Any:
 @click.command(
     "where",
     help="""\
-    Show which locations hold an element, or what a location holds, and by which bits.
+    Show which locations hold an element, or which element a location holds, and its bits.
 
     LAYOUT is in any notation, or FILE:ALIAS. Ask for an element with --element, or for a location:
     --thread (or --lane and --warp) and --register; --offset; --row and --column. Without
