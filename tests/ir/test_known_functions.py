@@ -14,9 +14,6 @@ from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, SsaReader
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
 
 
-LONG = "  gpu.barrier\n" * 80
-
-
 def read(reader: SsaReader, text: str) -> SsaFunction:
     """Return the only function of a text."""
     [module] = parse_ir(text)
@@ -71,6 +68,29 @@ def test_a_function_is_placed_as_it_would_be_read(kernel: str) -> None:
     assert calls_of(lambda: reader.functions(module)) < first / 3
 
 
+def chain(length: int) -> str:
+    """Return functions alike, each of which calls the next."""
+    functions = [
+        f"  tt.func private @f{number}(%n: i32) {{\n"
+        f"    tt.call @f{number + 1}(%n) : (i32) -> ()\n    tt.return\n  }}\n"
+        for number in range(length)
+    ]
+    return f"module {{\n{''.join(functions)}}}\n"
+
+
+def test_functions_that_differ_in_what_they_call_are_read_once() -> None:
+    def work(length: int) -> int:
+        [module] = parse_ir(chain(length))
+        return calls_of(lambda: SsaReader().functions(module))
+
+    [module] = parse_ir(chain(3))
+    functions = SsaReader().functions(module)
+    called = [function.operations[0].attributes["callee"] for function in functions]
+    assert called == ["f1", "f2", "f3"]
+    apiece = work(20) - work(10)
+    assert apiece < 0.5 * 10 * (work(1) - work(0))
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -96,12 +116,22 @@ def test_a_function_is_placed_as_it_would_be_read(kernel: str) -> None:
         ),
         ("cf.br ^a(%n : i32)\n^a(%k: i32):", "cf.br ^a(%n : i32)\n^a(%other: i32):"),
         ("%0 = tt.f : i32 loc(#loc1)", "%0 = tt.f : i32 loc(#loc2)"),
+        ("tt.call @g(%n) : (i32) -> ()", "tt.call @longer(%n) : (i32) -> ()"),
+        ("%0 = tt.call @g() : () -> i32 gpu.barrier", "%0 = tt.call @h_() : () -> i32 gpu.barrier"),
+        ('tt.call @"g"(%n) : (i32) -> ()', 'tt.call @"h"(%n) : (i32) -> ()'),
+        (
+            'tt.call @"g"(%n) : (i32) -> ()\n tt.call @g(%n) : (i32) -> ()',
+            'tt.call @"g"(%n) : (i32) -> ()\n tt.call @h(%n) : (i32) -> ()',
+        ),
+        ('%0 = tt.f "call @g" : i32', '%0 = tt.f "call @h" : i32'),
+        ("llvm.call @g(%n) : (i32) -> ()", "llvm.call @h(%n) : (i32) -> ()"),
+        ("tt.call @f(%n) : (i32) -> ()", "tt.call @h(%n) : (i32) -> ()"),
     ],
 )
 def test_no_function_is_taken_for_another(first: str, second: str) -> None:
     reader = SsaReader()
     for lines in (first, second, first):
-        text = f"\ntt.func @f(%n: i32, %m: i32) {{\n {lines}\n{LONG}  tt.return\n}}\n"
+        text = f"\ntt.func @f(%n: i32, %m: i32) {{\n {lines}\n  tt.return\n}}\n"
         assert plain(read(reader, text)) == plain(read(SsaReader(), text))
         assert plain(read(reader, "\n" + text)) == plain(read(SsaReader(), "\n" + text))
 
@@ -109,6 +139,6 @@ def test_no_function_is_taken_for_another(first: str, second: str) -> None:
 def test_an_alias_of_a_type_stands_for_another_elsewhere() -> None:
     reader = SsaReader()
     for alias in ("!ttg.memdesc<8xf16>", "!ttg.memdesc<4xf32>"):
-        text = f"!buffer = {alias}\ntt.func @f() {{\n  %0 = ttg.local_alloc : !buffer\n{LONG}}}\n"
+        text = f"!buffer = {alias}\ntt.func @f() {{\n  %0 = ttg.local_alloc : !buffer\n}}\n"
         [value] = read(reader, text).values.values()
         assert value.text == alias

@@ -1,8 +1,9 @@
 """Functions that were read, found again where their texts differ in names and constants alone.
 
 A kernel that is compiled for other layouts, warps or arguments has functions of the same text, but
-for integers and for the names that MLIR gives to values.  Such a function is not read again: a
-draft of the first has its operations, with numbers for values and places relative to its own.
+for integers and for the names that MLIR gives to values; functions that a generator writes differ
+in the functions that they call.  Such a function is not read again: a draft of the first has its
+operations, with numbers for values and places relative to its own.
 
     %c = arith.constant 8 : i32     as it was read
     %0 = tt.splat %c : i32 -> tensor<64xi32, #blocked>
@@ -51,9 +52,6 @@ T = TypeVar("T")
 MAX_NUMBERS = 1 << 17
 """Operations that are told apart; then all are forgotten."""
 
-MIN_LENGTH = 1 << 10
-"""Characters of a function that is kept; shorter ones are read as fast."""
-
 MAX_LENGTH = 1 << 16
 """Characters of a function that is kept; longer ones are seldom alike."""
 
@@ -69,6 +67,13 @@ _NAMES = re.compile(
 )
 """A name, and the integer that is given it; nothing but names makes the search stop."""
 
+_CALL = "call @"
+
+_NAMES_AND_CALLEES = re.compile(
+    _NAMES.pattern.replace("%", rf"[%@](?:(?<=%)|(?<={_CALL}))", 1), re.ASCII
+)
+"""The same, and the name of a function that is called; twice as slow."""
+
 _NO_NAME = -1
 
 
@@ -78,8 +83,9 @@ class NamedText(NamedTuple):
     Attributes:
         text: up to the closing brace.
         key: a digest of all but these, and the name of the function.
-        names: each time that they are written, constants among them.
-        distinct: the names, each once.
+        names: each time that they are written; constants, and functions that are called, with
+            their ``@``, among them.
+        distinct: the names of values, each once.
     """
 
     text: str
@@ -90,7 +96,14 @@ class NamedText(NamedTuple):
     @property
     def constants(self) -> tuple[str, ...]:
         """The constants, in the order of the text."""
-        return tuple([name for name in self.names if name[0] != "%"])
+        return tuple([name for name in self.names if name[0] not in "%@"])
+
+    @property
+    def callees(self) -> tuple[int, ...]:
+        """Which of the names are functions that are called."""
+        if _CALL not in self.text:
+            return ()
+        return tuple([at for at, name in enumerate(self.names) if name[0] == "@"])
 
 
 def function_text(text: str, function: Function, offset: int) -> str | None:
@@ -106,7 +119,12 @@ def function_text(text: str, function: Function, offset: int) -> str | None:
     closing = "\n" + " " * (function.column - 1) + "}"
     end = text.find(closing, offset, offset + MAX_LENGTH)
     own = text[offset : end + len(closing)] if end >= 0 else ""
-    return None if len(own) < MIN_LENGTH or "\0" in own else own
+    return own if own and "\0" not in own else None
+
+
+def _names_in(own: str) -> re.Pattern[str]:
+    """Return the pattern of the names in the text of a function."""
+    return _NAMES_AND_CALLEES if _CALL in own else _NAMES
 
 
 def named_text(own: str, function: Function) -> NamedText:
@@ -117,13 +135,14 @@ def named_text(own: str, function: Function) -> NamedText:
         function: its place.
     """
     before, _, behind = own.partition(f"@{function.name}(")
-    parts = _NAMES.split(f"{before}\0{behind}" if behind else own)
+    parts = _names_in(own).split(f"{before}\0{behind}" if behind else own)
     numbers: dict[str, int] = {}
     names: list[str] = []
     written: list[int] = []
     for name, constant in zip(parts[1::3], parts[2::3]):
         names.append(name)
-        written.append(numbers.setdefault(name, len(numbers)))
+        is_value = name[0] == "%"
+        written.append(numbers.setdefault(name, len(numbers)) if is_value else _NO_NAME)
         if constant is not None:
             names.append(constant)
             written.append(_NO_NAME)
@@ -157,6 +176,7 @@ class _Operation(NamedTuple):
     Attributes:
         named: the attributes that are the name of a value.
         constant: which of all names of the text is its value; None of anything else.
+        callee: which of them is the function that it calls; None where it calls none.
         line: counted from the line of the function.
         column: less the characters of the names before it on its line.
         before: which these are, among all names of the text.
@@ -168,6 +188,7 @@ class _Operation(NamedTuple):
     attributes: Mapping[str, Attribute]
     named: Sequence[tuple[str, int]]
     constant: int | None
+    callee: int | None
     regions: Sequence[Sequence[_Block]]
     successors: Sequence[tuple[str, Sequence[int]]]
     line: int
@@ -224,13 +245,15 @@ class FunctionDraft(NamedTuple):
 
         def placed(operation: _Operation) -> SsaOperation:
             (
-                name, operands, results, attributes, words, constant,
+                name, operands, results, attributes, words, constant, callee,
                 regions, successors, line, column, (begin, end), location,
             ) = operation  # fmt: skip
             if words:
                 attributes = {**attributes, **{key: value(number).name for key, number in words}}
             if constant is not None:
                 attributes = {**attributes, "value": _value(names[constant])}
+            if callee is not None:
+                attributes = {**attributes, "callee": names[callee][1:]}
             if begin < end:
                 column += sum(map(len, names[begin:end]))
             return SsaOperation(
@@ -291,8 +314,10 @@ class _Drafting:
     def __init__(self, function: SsaFunction, named: NamedText) -> None:
         self._function, self._named = function, named
         self._lines = [1 - function.column, *(at.end() for at in re.finditer("\n", named.text))]
-        self._places = [at.start(g) for at in _NAMES.finditer(named.text) for g in _written(at)]
+        found = _names_in(named.text).finditer(named.text)
+        self._places = [at.start(g) for at in found for g in _written(at)]
         self._constants = 0
+        self._callees = iter(named.callees)
         self._of_names = {name: number for number, name in enumerate(named.distinct)}
         self._numbers: dict[Value, int] = {}
         self._values: list[_Value] = []
@@ -310,6 +335,8 @@ class _Drafting:
         body = self._blocks(function.body)
         named = self._named
         if (self._constants, len(self._places)) != (len(named.constants), len(named.names)):
+            raise _NoDraftError
+        if next(self._callees, None) is not None:
             raise _NoDraftError
         return FunctionDraft(self._values, arguments, function.argument_attributes, body, {}, {})
 
@@ -362,6 +389,7 @@ class _Drafting:
                 if value is None:
                     raise _NoDraftError
                 named.append((key, self._number(value)))
+        callee = self._callee(operation)
         constant = None
         behind = start + len(operation.name) + 1
         if operation.traits.constant and behind in places[before[1] :][:1]:
@@ -376,6 +404,7 @@ class _Drafting:
             operation.attributes,
             tuple(named),
             constant,
+            callee,
             tuple([self._blocks(region) for region in operation.regions]),
             tuple([(label, self._all(handed)) for label, handed in operation.successors]),
             line,
@@ -383,6 +412,15 @@ class _Drafting:
             before,
             operation.location_text,
         )
+
+    def _callee(self, operation: SsaOperation) -> int | None:
+        """Return which of the names is the function that an operation calls; None of no call."""
+        if not operation.traits.call:
+            return None
+        at = next(self._callees, None)
+        if at is None or f"@{operation.attributes.get('callee')}" != self._named.names[at]:
+            raise _NoDraftError
+        return at
 
 
 class KnownFunctions:
