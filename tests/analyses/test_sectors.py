@@ -50,7 +50,7 @@ def counted(number: int, row: dict[str, Any]) -> list[Counted]:
         if kind is not None:
             assert movement.cost is not None
             numbers = (row["counters"][f"{kind}_{unit}"] for unit in ("requests", "sectors"))
-            found.append(Counted(number, kind, movement.cost.details.data(), *numbers))
+            found.append(Counted(number, kind, movement.cost.details.data(1), *numbers))
     return found
 
 

@@ -192,7 +192,7 @@ def test_several_copies_in_one() -> None:
     assert row.operation.bytes == 64 * 64 * 2 + 32 * 32 * 4
     assert row.cost is not None
     assert row.cost.text == "1 x tensor_load_to_lds of 32x64 by 2 warps, of 16x32 by 2 warps"
-    assert row.cost.details.data()["warps"] == [2, 2]
+    assert row.cost.details.data(1)["warps"] == [2, 2]
 
 
 def test_more_warps_than_copies_are_not_understood() -> None:

@@ -65,9 +65,9 @@ def advised(text: str, **values: int) -> str:
     [one] = parse_ir(text)
     given = GivenValues(values) if values else None
     limits = [
-        row.cost.details.data()["limited_by"]
+        row.cost.details.data(1)["limited_by"]
         for row in audit_module(one, given=given).movements
-        if row.cost is not None and row.cost.details.data().get("limited_by")
+        if row.cost is not None and row.cost.details.data(1).get("limited_by")
     ]
     return str(limits[-1]["advice"])
 

@@ -174,7 +174,7 @@ def audited(row: dict[str, Any], **values: int) -> Any:
         for found in audit_module(module, given=given).movements
         if "async_copy" in found.operation.name
     ]
-    return copy.cost.details.data()["wavefronts"] if copy.cost is not None else None
+    return copy.cost.details.data(1)["wavefronts"] if copy.cost is not None else None
 
 
 @pytest.mark.slow
@@ -227,7 +227,7 @@ def test_lanes_of_amd_exchange_what_they_copy_to_swizzled_memory(
         row.cost for row in audit_module(module).movements if "_to_local" in row.operation.name
     ]
     assert cost is not None
-    assert cost.details.data().get("bpermutes_per_warp") == bpermutes
+    assert cost.details.data(1).get("bpermutes_per_warp") == bpermutes
     assert ("ds_bpermute_b32" in cost.text) == (bpermutes is not None)
 
 
@@ -276,6 +276,6 @@ def test_lanes_of_a_false_mask_write_zeros(size: int, count: int, first: int, to
     audit = audit_module(module, given=GivenValues({"n": count, "p": 0}))
     [copy] = [row for row in audit.movements if "async_copy" in row.operation.name]
     assert copy.cost is not None
-    assert copy.cost.details.data()["wavefronts"] == first
+    assert copy.cost.details.data(1)["wavefronts"] == first
     launch = Launch("copy", "1", ctas=1, grid=(1, 1, 1))
     assert Programs(audit, launch, "copy").written(copy).number == total

@@ -9,6 +9,7 @@ import pytest
 
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.bounds.footprint import footprint
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.occupancy import Occupancy, occupancy
 from tt_layout.audit.values.given import GivenValues
@@ -231,9 +232,10 @@ def test_with_a_grid_unknown_addresses_are_shared_by_what_they_depend_on() -> No
     """Rows at a stride that is not known: DRAM moves those of each program all the same."""
     text = COPY.replace("%b = arith.muli %x, %c : i32", "%b = arith.muli %x, %n : i32")
     [module] = parse_ir(text.replace("READ", "%i"))
-    found = kernel_bounds(audit_module(module), "f", (1320,))
+    audit = audit_module(module)
+    found = kernel_bounds(audit, "f", (1320,))
     assert found is not None
-    assert found.memory.footprint.bytes == 0
+    assert footprint(audit, "f", (1320,)).bytes == 0
     assert found.memory.bytes == 1320 * 2 * 2048
 
 

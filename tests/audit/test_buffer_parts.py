@@ -172,8 +172,8 @@ def test_asynchronous_copies_into_a_part(whole: str) -> None:
     audit = audit_module(module, given=GivenValues({"p": 0}))
     cost = audit.movements[-1].cost
     assert cost is not None
-    assert cost.details.data()["width_bytes"] == 4
-    assert cost.details.data()["wavefronts"] == expected_wavefronts(shared, (rows, columns), first)
+    assert cost.details.data(1)["width_bytes"] == 4
+    assert cost.details.data(1)["wavefronts"] == expected_wavefronts(shared, (rows, columns), first)
 
 
 def expected_wavefronts(shared: str, whole: tuple[int, int], first: tuple[int, int]) -> int:

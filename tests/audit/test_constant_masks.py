@@ -80,7 +80,7 @@ def test_what_is_beyond_a_buffer_is_loaded_once_or_not_at_all(other: str, kept: 
     [module] = parse_ir(BUFFER.replace("OTHER", other))
     [cost] = [row.cost for row in audit_module(module).movements]
     assert cost is not None
-    assert cost.details.data()["instructions"] == kept
+    assert cost.details.data(1)["instructions"] == kept
 
 
 def test_what_is_beyond_a_buffer_is_stored_once() -> None:
@@ -90,4 +90,4 @@ def test_what_is_beyond_a_buffer_is_stored_once() -> None:
     [module] = parse_ir(text)
     [cost] = [row.cost for row in audit_module(module).movements]
     assert cost is not None
-    assert cost.details.data()["instructions"] == 1 + 1
+    assert cost.details.data(1)["instructions"] == 1 + 1

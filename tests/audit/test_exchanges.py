@@ -106,7 +106,7 @@ def test_counts(name: str) -> None:
     body, counts = EXPECTED[name]
     [row] = audited(body).movements
     assert row.cost is not None
-    details = row.cost.details.data()
+    details = row.cost.details.data(1)
     instructions = [sum(s["instructions"] for s in details[k]) for k in ("stores", "loads")]
     assert (
         details["shuffles_per_warp"],
@@ -139,7 +139,7 @@ def test_which_gpus_combine_lanes_by_instructions(
     body = re.sub(r"arith\.add\w", f"arith.{combiner}", body)
     [row] = audited(body, target=f"cuda:{chip}").movements
     assert row.cost is not None
-    assert row.cost.details.data()["lane_reductions_per_warp"] == reductions
+    assert row.cost.details.data(1)["lane_reductions_per_warp"] == reductions
 
 
 def test_a_reduction_alone_is_no_empty_audit() -> None:
@@ -155,7 +155,7 @@ def test_amd_exchanges_near_lanes_on_registers(target: str, bpermutes: int | Non
     body = combine("reduce", "tensor<64x32xf32, #rows>", COLUMN_SUMS, 0).replace("#rows", rows)
     [row] = audited(body, target=f"hip:{target}").movements
     assert row.cost is not None
-    details = row.cost.details.data()
+    details = row.cost.details.data(1)
     assert details.get("bpermutes_per_warp") == bpermutes
     assert [step["instruction"] for step in details["loads"]] == ["ds_read_b128"]
     assert details["scratch_bytes"] == 1024
@@ -183,7 +183,7 @@ def test_counts_of_amd(name: str) -> None:
     body = body.replace("#wide", wide).replace("#one", wide.replace("[4]", "[1]"))
     [row] = audited(body, target="hip:gfx942").movements
     assert row.cost is not None
-    assert row.cost.details.data().get("bpermutes_per_warp", 0) == bpermutes
+    assert row.cost.details.data(1).get("bpermutes_per_warp", 0) == bpermutes
     assert accesses in row.cost.text
 
 
@@ -196,8 +196,8 @@ def test_an_atomic_on_a_number_is_one_threads() -> None:
     audit = audited(body)
     [row] = audit.movements
     assert row.cost is not None
-    assert (row.operation.bytes, row.cost.details.data()["threads"]) == (4, 1)
-    assert row.cost.details.data()["result"]["scratch_bytes"] == 4
+    assert (row.operation.bytes, row.cost.details.data(1)["threads"]) == (4, 1)
+    assert row.cost.details.data(1)["result"]["scratch_bytes"] == 4
     [memory] = audit.shared_memory
     assert [(each.kind, each.bytes) for each in memory.allocations] == [("scratch", 4)]
 
@@ -212,7 +212,7 @@ def test_the_result_of_an_atomic_that_warps_repeat_goes_through_shared_memory() 
     )
     atomic, _ = audited(body).movements
     assert atomic.cost is not None
-    assert atomic.cost.details.data()["result"]["stores"][0]["instruction"] == "st.shared.b32"
+    assert atomic.cost.details.data(1)["result"]["stores"][0]["instruction"] == "st.shared.b32"
 
 
 def test_differences_of_dumps_have_them() -> None:

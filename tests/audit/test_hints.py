@@ -264,8 +264,9 @@ def meant(text: str, line: int, piece: str, offsets: str, mask: str | None) -> l
 def advised(text: str) -> dict[str, Any]:
     """Return what limits the access of a kernel, and what is advised against it."""
     for row in audit_module(parse_ir(text)[0]).movements:
-        if row.cost is not None and text.split("\n")[row.operation.line - 1].startswith(ACCESS):
-            found: dict[str, Any] | None = row.cost.details.data().get("limited_by")
+        line = row.operation.line
+        if row.cost is not None and text.split("\n")[line - 1].startswith(ACCESS):
+            found: dict[str, Any] | None = row.cost.details.data(line).get("limited_by")
             return found or {"advice": ""}
     raise AssertionError(text)
 

@@ -435,5 +435,5 @@ def test_an_addition_of_floats_in_shared_memory_is_a_loop(
     [read] = parse_ir(module(head, body))
     [cost] = [one.cost for one in audit_module(read).movements if "atomic" in one.operation.name]
     assert cost is not None
-    assert cost.cycles == 4 * cost.details.data()["instructions"] * cycles
+    assert cost.cycles == 4 * cost.details.data(1)["instructions"] * cycles
     assert ("a loop of 3.5 cycles" in cost.text) == (element == "f32")

@@ -42,7 +42,7 @@ def audited(target: str = "cuda:90", given: GivenValues | None = None) -> Audit:
 
 def costs(audit: Audit) -> list[dict[str, Any]]:
     assert all(row.cost is not None for row in audit.movements)
-    return [row.cost.details.data() for row in audit.movements if row.cost is not None]
+    return [row.cost.details.data(1) for row in audit.movements if row.cost is not None]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,8 @@ def test_layouts_are_those_of_the_trial() -> None:
     assert ir_type is not None
     assert str(ir_type.encoding) == BLOCKED % 4
     assert cost is not None
-    assert cost.finding == "loads 4 bytes per instruction instead of 16; why: contiguity"
+    assert cost.finding == "loads 4 bytes per instruction instead of 16"
+    assert cost.details.data(1)["limited_by"]["what"] == "contiguity"
 
 
 def test_a_function_is_looked_through_once_for_all_trials() -> None:

@@ -51,7 +51,7 @@ def lines(operation: Operation, audited: AuditedModule) -> Iterator[str]:
     if name == "tmem_copy":
         cost = copy_cost(operation, audited)
         assert cost is not None
-        details = cost.details.data()
+        details = cost.details.data(1)
         for _ in range(details["instructions"]):
             yield f'llvm.inline_asm "@$2 {details["instruction"]} [$0], $1;", "r,l,b" %0, %1'
     elif name.startswith("tmem_"):

@@ -59,7 +59,7 @@ def predicted(text: str) -> Counter[str]:
     warps = module.number("num-warps")
     assert warps is not None
     for row in audit.movements:
-        details = row.cost.details.data() if row.cost is not None else {}
+        details = row.cost.details.data(1) if row.cost is not None else {}
         if "messages" in details:  # dealt out over the warps, of which all run one code
             active = warps >> repeated(row.operation)
             found[details["instruction"]] += math.ceil(details["messages"] / active)

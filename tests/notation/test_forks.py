@@ -180,7 +180,7 @@ def test_arguments_that_are_tensors_of_pointers() -> None:
     audit = audited(POINTERS.format(size=256, operation="load %p"))
     [row] = audit.movements
     assert row.cost is not None
-    assert row.cost.details.data()["unknown"] == ["p"]
+    assert row.cost.details.data(1)["unknown"] == ["p"]
 
 
 def test_accesses_of_more_lanes_than_are_counted() -> None:
@@ -189,7 +189,7 @@ def test_accesses_of_more_lanes_than_are_counted() -> None:
         assert bytes_of(lambda text=text: audited(text)) < 50 << 20  # type: ignore[misc]
         [row] = audited(text).movements
         assert row.cost is not None
-        assert row.cost.details.data()["unknown"] == [
+        assert row.cost.details.data(1)["unknown"] == [
             f"{size} addresses, more than the 4194304 counted"
         ]
 

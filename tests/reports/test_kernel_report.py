@@ -141,6 +141,6 @@ def test_of_a_loop_of_the_first_program_alone_no_total_is_said() -> None:
         [audit] = audit_ir(CAUSAL, values).audits
         [inner] = [row for row in audit.movements if row.operation.line == 13]
         assert inner.cost is not None
-        details = inner.cost.details.data()
+        details = inner.cost.details.data(1)
         totals.append((details["total_sectors"], details["sectors"]))
     assert totals == [(None, 8), (7 * 8, 8)]

@@ -261,7 +261,7 @@ def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, 
         "cost": cost.text if cost is not None else None,
         "weight": cost.cycles if cost is not None else 0,
         "cycles": round(row.cycles or 0),
-        "facts": _facts(cost.details.data()) if cost is not None else {},
+        "facts": _facts(cost.details.data(row.operation.line)) if cost is not None else {},
         "location": location._asdict() if location is not None else None,
         "request": _request(operation, audit),
     }

@@ -13,6 +13,7 @@ from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.occupancy import Occupancy
+from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.multiplications import multiplication_data
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.shares import Shares
@@ -240,6 +241,10 @@ def assembly_data(ties: Ties) -> dict[str, Any]:
     }
 
 
+def _cost(cost: Cost, line: int) -> dict[str, Any]:
+    return {"text": cost.text, **cost.details.data(line)}
+
+
 def _movement(row: MovementRow, ties: Ties | None) -> dict[str, Any]:
     cost, executions = row.cost, row.executions
     operation = row.operation
@@ -249,7 +254,7 @@ def _movement(row: MovementRow, ties: Ties | None) -> dict[str, Any]:
         "executions": executions.number,
         "executions_text": executions.text,
         "loop": executions.loop._asdict() if executions.loop is not None else None,
-        "cost": {"text": cost.text, **cost.details.data()} if cost is not None else None,
+        "cost": _cost(cost, operation.line) if cost is not None else None,
         "cost_unknown": row.cost_unknown,
         "instructions": dict(became) if became is not None else None,
     }

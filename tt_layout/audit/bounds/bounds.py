@@ -13,7 +13,7 @@ Read next:    `tt_layout.audit.bounds.work`, `tt_layout.hardware.product`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -68,7 +68,6 @@ class Bounds:
     """Lower bounds of a kernel's launch.
 
     Attributes:
-        function: the kernel.
         rates: of the GPU: those of a product.
         programs: of the grid; None where it is not known.
         bounds: the largest first.
@@ -77,7 +76,6 @@ class Bounds:
         wave: the programs that are assumed without a grid.
     """
 
-    function: str | None
     rates: Product
     programs: int | None
     bounds: tuple[Bound, ...]
@@ -179,24 +177,45 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     if audited.target is None or audited.target.product is None:
         return None
     rates = audited.target.product
-    counts = Counts(audited, programs_of(audit, function, grid))
-    work = program_work(audit, function, rates, counts)
     if grid is not None:
-        memory = launch_memory(audit, function, work, grid)
-        programs, wave = prod(grid), None
-    else:
-        called = audited.target.backend.multiprocessor
-        held = occupancy_of(audit, function)
-        resident = max(1, held.ctas) if held is not None else 1
-        wave = Wave(rates.multiprocessors, resident, called)
-        memory = wave_memory(audit, function, work, wave)
-        programs = None
+        return _launch_bounds(audit, function, rates, grid)
+    called = audited.target.backend.multiprocessor
+    held = occupancy_of(audit, function)
+    wave = Wave(rates.multiprocessors, max(1, held.ctas) if held is not None else 1, called)
+    kernel = audited.functions_by_name.get(function)
+    if kernel is None:
+        return _wave_bounds(audit, function, rates, wave)
+    answers, question = audited.equal(kernel), ("bounds", wave)
+    if question not in answers:
+        answers[question] = _wave_bounds(audit, function, rates, wave)
+    bounds: Bounds = answers[question]
+    return bounds
+
+
+def _launch_bounds(audit: Audit, function: str | None, rates: Product, grid: Grid) -> Bounds:
+    """Return the lower bounds of a launch of a grid."""
+    counts = Counts(audit.audited, programs_of(audit, function, grid))
+    work = program_work(audit, function, rates, counts)
+    placed = footprint(audit, function, grid)
+    memory = launch_memory(audit, function, work, placed, grid)
     bounds = [
-        *_bounds(work, memory, programs, rates, wave),
-        *_contended(audit, function, counts, memory, rates),
+        *_bounds(work, memory, prod(grid), rates, None),
+        *_contended(audit, function, counts, placed, rates),
     ]
-    bounds.sort(key=lambda bound: -bound.cycles)
-    return Bounds(function, rates, programs, tuple(bounds), work, memory, wave)
+    return Bounds(rates, prod(grid), _sorted(bounds), work, memory)
+
+
+def _wave_bounds(audit: Audit, function: str | None, rates: Product, wave: Wave) -> Bounds:
+    """Return the lower bounds of a program of a wave, which name neither lines nor functions."""
+    work = program_work(audit, function, rates, Counts(audit.audited))
+    memory = wave_memory(audit, function, work, wave)
+    bounds = _sorted(_bounds(work, memory, None, rates, wave))
+    return Bounds(rates, None, bounds, work, memory, wave)
+
+
+def _sorted(bounds: Iterable[Bound]) -> tuple[Bound, ...]:
+    """Return bounds with the largest first."""
+    return tuple(sorted(bounds, key=lambda bound: -bound.cycles))
 
 
 def programs_of(audit: Audit, function: str | None, grid: Grid | None) -> Programs | None:
@@ -231,10 +250,10 @@ def _bounds(
 
 
 def _contended(
-    audit: Audit, function: str | None, counts: Counts, memory: DramTraffic, rates: Product
+    audit: Audit, function: str | None, counts: Counts, placed: Footprint, rates: Product
 ) -> Iterator[Bound]:
     """Yield the time of the atomics that add most to one address, where a grid is known."""
-    contended = contentions(audit, function, counts, memory.footprint, rates)
+    contended = contentions(audit, function, counts, placed, rates)
     worst_one = max(contended, key=lambda contention: contention.cycles, default=None)
     if worst_one is not None:
         reason = f"{worst_one.additions:.3g} additions to an address on line {worst_one.line}"
@@ -249,32 +268,31 @@ class DramTraffic(NamedTuple):
         fewest: whatever the grid is.
         unshared: where programs share nothing.
         used: that some lane asks for.
-        footprint: of the accesses whose addresses are known.
     """
 
     bytes: float
     fewest: float
     unshared: float
     used: float
-    footprint: Footprint
 
 
 def launch_memory(
-    audit: Audit, function: str | None, work: Work, grid: Sequence[int]
+    audit: Audit, function: str | None, work: Work, placed: Footprint, grid: Sequence[int]
 ) -> DramTraffic:
     """Return the bytes that DRAM moves for a launch.
 
     Args:
         audit, function: the kernel.
         work: of the mean program.
+        placed: the bytes of the accesses whose addresses are known.
         grid: programs along x, y and z.
     """
     sizes = (*grid, 1, 1, 1)[:3]
-    placed = footprint(audit, function, grid)
-    parts = [(part, part.sharing.in_grid(sizes)) for part in _unplaced(audit, work, placed)]
+    unplaced = _unplaced(audit, function, work, placed)
+    parts = [(part, part.sharing.in_grid(sizes)) for part in unplaced]
     moved = placed.bytes + sum(part.fewest * programs for part, programs in parts)
     used = placed.used + sum(part.used * programs for part, programs in parts)
-    return DramTraffic(moved, moved, moved, used, placed)
+    return DramTraffic(moved, moved, moved, used)
 
 
 def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> DramTraffic:
@@ -288,7 +306,7 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
     sharing = _program_sharing(audit, function)
     axes = sharing.axes if sharing is not None else 0
     placed = footprint(audit, function, None, sharing.of if sharing is not None else None)
-    parts = [*placed.parts, *_unplaced(audit, work, placed, sharing)]
+    parts = [*placed.parts, *_unplaced(audit, function, work, placed, sharing)]
     most = [part.sharing.most(wave.programs, axes) for part in parts]
     fewest = [part.sharing.fewest(wave.programs, axes) for part in parts]
     return DramTraffic(
@@ -296,7 +314,6 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
         sum(part.fewest * programs for part, programs in zip(parts, fewest)),
         sum(part.most for part in parts) * wave.programs,
         sum(part.used * programs for part, programs in zip(parts, most)),
-        placed,
     )
 
 
@@ -307,12 +324,16 @@ def _program_sharing(audit: Audit, function: str | None) -> ProgramSharing | Non
 
 
 def _unplaced(
-    audit: Audit, work: Work, placed: Footprint, sharing: ProgramSharing | None = None
+    audit: Audit,
+    function: str | None,
+    work: Work,
+    placed: Footprint,
+    sharing: ProgramSharing | None = None,
 ) -> Iterator[Part]:
     """Yield the bytes of one program whose addresses are not known, by pointer."""
     audited = audit.audited
     groups: dict[object, tuple[Sharing, list[float]]] = {}
-    for row, size in work.asked:
+    for row, size in zip(audit.movements_of(function), work.asked):
         full = audited.in_full(row.operation)
         if not size or row.operation.line in placed.lines:
             continue

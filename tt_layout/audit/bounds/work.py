@@ -1,12 +1,12 @@
 """Work of one program of a kernel for a multiprocessor, summed over its operations.
 
-What no analysis counts is left out and named, so that everything is a lower bound, but where it is
-not known how often operations run: `Work.assumed` says so.
+What no analysis counts is left out, so that everything is a lower bound, but where it is not known
+how often operations run: `Work.assumed` says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from math import prod
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ from tt_layout.audit.values.executions import Executions, assumed_runs, executio
 from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware.product import Product
-from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
+from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.ir.traits import Traits
 
 
@@ -29,27 +29,25 @@ class Work(NamedTuple):
 
     Attributes:
         lsu_cycles: wavefronts of shared memory, and of global memory.
-        asked: of global memory: each access with the bytes of its sectors.
+        asked: of global memory: the bytes of the sectors of each data movement.
         tensor_cycles: of matrix instructions.
         fma: additions and multiplications of 32-bit floats that may not be one instruction less.
         special: exponentials, logarithms, roots.
-        unknown: what is not counted, each with its line.
         assumed: whether something counts of which it is not known how often it runs: loops of
             unknown length as `ASSUMED_TRIPS`, branches as taken.
     """
 
     lsu_cycles: float = 0
-    asked: tuple[tuple[MovementRow, float], ...] = ()
+    asked: tuple[float, ...] = ()
     tensor_cycles: float = 0
     fma: float = 0
     special: float = 0
-    unknown: tuple[str, ...] = ()
     assumed: bool = False
 
     @property
     def l2_bytes(self) -> float:
         """Bytes of sectors of global memory, each access by itself."""
-        return sum(size for _, size in self.asked)
+        return sum(self.asked)
 
 
 class Runs(NamedTuple):
@@ -133,11 +131,10 @@ def program_work(audit: Audit, function: str | None, rates: Product, counts: Cou
     rows = audit.movements_of(function)
     return Work(
         lsu_cycles=sum(lsu_cycles(row, counts) for row in rows),
-        asked=tuple((row, l2_bytes(row, counts)) for row in rows),
+        asked=tuple([l2_bytes(row, counts) for row in rows]),
         tensor_cycles=sum(_tensor_cycles(audit, function, rates, counts)),
         fma=sum(_elements(audited, function, counts, lambda t: t.float_instruction)) / 2,
         special=sum(_elements(audited, function, counts, lambda t: t.special_function)),
-        unknown=tuple(_unknown(rows, counts)),
         assumed=any(counts.runs(row).is_assumed for row in rows if row.cost is not None),
     )
 
@@ -215,11 +212,3 @@ def _elements(
         operation = full.operation
         if is_counted(operation.traits) and operation.results:
             yield prod(operation.results[0].type.shape) * counts.runs_of(full).number
-
-
-def _unknown(rows: Iterable[MovementRow], counts: Counts) -> Iterator[str]:
-    for row in rows:
-        if row.cost is None and row.cost_unknown is not None:
-            yield f"line {row.operation.line}: {row.cost_unknown}"
-        elif counts.runs(row).is_assumed and row.operation.group is not MovementKind.ALLOCATION:
-            yield f"line {row.operation.line}: it runs {row.executions.times}"

@@ -55,6 +55,7 @@ from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
 from tt_layout.audit.values.unknown import Unknown, UnknownError, place, unknowns
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
@@ -504,7 +505,7 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         raise LayoutError(audited.no_gpu)
     evaluator = audited.evaluator(full.function)
     if full.function.plain is None or kernel.explains or not _is_of_text(kernel, evaluator):
-        return _found_cost(operation, full.operation, kernel, evaluator)
+        return _equal_cost(operation, full, kernel, audited)
     costs = full.function.once("costs of accesses", lambda _: dict[Hashable, Cost]())
     key = audited.gpu, kernel.warps, operation.group, *_determining(full)
     if key not in costs:
@@ -513,6 +514,28 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
             costs.clear()
         costs[key] = cost
     return costs[key]
+
+
+def _equal_cost(
+    operation: Operation, full: FullOperation, kernel: AccessAnalysis, audited: AuditedModule
+) -> Cost:
+    """Return the cost of an access, found once for equal functions unless it names a line."""
+    answers, question = audited.equal(full.function), ("cost", full.operation.position)
+    cost: Cost | None = answers.get(question)
+    if cost is None:
+        cost = _found_cost(operation, full.operation, kernel, audited.evaluator(full.function))
+        if names_no_line(cost, full.function):
+            answers[question] = cost
+    return cost
+
+
+def names_no_line(cost: Cost, function: SsaFunction) -> bool:
+    """Tell whether the cost of an access holds wherever its function stands."""
+    details = cost.details
+    if not isinstance(details, GlobalDetails) or details.overflows:
+        return False
+    arguments = {value.name.removeprefix("%") for value in function.arguments}
+    return arguments.union(PROGRAM_IDS, PROGRAM_COUNTS).issuperset(details.unknown)
 
 
 def _is_of_text(kernel: AccessAnalysis, evaluator: Evaluator) -> bool:
@@ -566,7 +589,8 @@ def _found_cost(
     price = _price(sectors, shape, info, all_bytes)
     finding = None
     if limit is not None:
-        finding = limit.finding(_verb(operation), width.width_bytes, operation.line)
+        moved = f"{_verb(operation)} {count(width.width_bytes, 'byte')} per instruction"
+        finding = f"{moved} instead of {limit.wanted_bytes}"
     text += sector_text(sectors, shape)
     requests = counts.requests if counts is not None else width.instructions * warps
     is_single = not shape.layout.total_out_bits

@@ -33,7 +33,6 @@ from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
-from tt_layout.wording import count
 
 MAX_CURES = 3  # one after the other, of one access
 
@@ -396,7 +395,8 @@ class Limit(NamedTuple):
 
     Attributes:
         what: ``contiguity``, ``divisibility``, ``mask``, ``layout`` or ``element count``.
-        line: of the first operation without what it takes; the access's own of a layout.
+        above: lines from the first operation without what it takes down to the access; 0 of a
+            layout.
         location: the place of that operation in the program; None where the dump has none.
         advice: what to change, perhaps behind a reason and a colon.
         wanted_bytes: that the instruction could move.
@@ -404,7 +404,7 @@ class Limit(NamedTuple):
     """
 
     what: str
-    line: int
+    above: int
     location: Location | None
     advice: str
     wanted_bytes: int = MAX_VECTOR_BYTES
@@ -421,31 +421,33 @@ class Limit(NamedTuple):
         reason, colon, change = self.advice.partition(": ")
         return (reason, change) if colon and not change.startswith("#") else ("", self.advice)
 
-    def as_data(self) -> dict[str, Any]:
-        """Return the limit as plain data."""
-        data = self._asdict()
-        del data["encoding"]
+    def as_data(self, line: int) -> dict[str, Any]:
+        """Return the limit of an access on a line as plain data."""
         place = self.location
-        return {**data, "location": place._asdict() if place is not None else None}
+        return {
+            "what": self.what,
+            "line": line - self.above,
+            "location": place._asdict() if place is not None else None,
+            "advice": self.advice,
+            "wanted_bytes": self.wanted_bytes,
+        }
 
-    def finding(self, verb: str, width_bytes: int, line: int) -> str:
-        """Describe the fault of an access on a line that moves ``width_bytes`` at once.
+    def why(self, line: int) -> str:
+        """Return why an access on a line is narrow.
 
         Example:
-            >>> limit = Limit("contiguity", 12, None, "neighbours are n apart: pass n as 1")
-            >>> limit.finding("loads", 2, 83)
-            'loads 2 bytes per instruction instead of 16; why: contiguity (line 12), neighbours \
-are n apart'
+            >>> limit = Limit("contiguity", 71, None, "neighbours are n apart: pass n as 1")
+            >>> limit.why(83)
+            'contiguity (line 12), neighbours are n apart'
         """
-        place = str(self.location) if self.location is not None else f"line {self.line}"
-        where = f" ({place})" if self.line != line else ""
-        moved = f"{verb} {count(width_bytes, 'byte')} per instruction instead of "
+        place = str(self.location) if self.location is not None else f"line {line - self.above}"
+        where = f" ({place})" if self.above else ""
         reason, change = self._parts
         why = f"{self.what}{where}{', ' * bool(reason)}{reason}"
         if change.startswith(advice.NO_FIX):
             because = change.removeprefix(advice.NO_FIX).removeprefix(", because ")
             why += f": {because}" if because else ""
-        return f"{moved}{self.wanted_bytes}; why: {why}"
+        return why
 
 
 def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> Limit | None:
@@ -480,7 +482,8 @@ def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> L
 def _limit(access: Access, what: str, text: str, operation: SsaOperation | None = None) -> Limit:
     operation = operation or access.operation
     place = access.kernel.function.location(operation)
-    return Limit(what, operation.line, place, text, access.wanted * access.width.element_bytes)
+    above = access.operation.line - operation.line
+    return Limit(what, above, place, text, access.wanted * access.width.element_bytes)
 
 
 def _of_buffer(access: Access, together: int) -> str:

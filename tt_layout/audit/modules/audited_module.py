@@ -257,6 +257,8 @@ class AuditedModule:
         self._kernels: dict[SsaFunction, AccessAnalysis] = {}
         self._executions: dict[tuple[int, int], Executions] = {}
         self._of_blocks: dict[tuple[SsaFunction, Block | None], Executions] = {}
+        self._equal: dict[Hashable, dict[Hashable, Any]] = {}
+        self._equals: dict[SsaFunction, dict[Hashable, Any]] = {}
 
     def __reduce__(self) -> tuple[type[AuditedModule], tuple[Module, SharedWork, GivenValues]]:
         """Cross processes without what was looked up: it is found again, however deep it is."""
@@ -447,6 +449,24 @@ class AuditedModule:
 
         return module_axis_info(self.functions)
 
+    def equal(self, function: SsaFunction) -> dict[Hashable, Any]:
+        """Return the conclusions about functions equal to one that name no line and no function.
+
+        They have the same text, but for its place, their names and those of what they call, and
+        the same is known of their arguments.
+        """
+        if function not in self._equals:
+            self._equals[function] = self._equal.setdefault(self.identity(function), {})
+        return self._equals[function]
+
+    def identity(self, function: SsaFunction) -> Hashable:
+        """Return a key of a function of the module that those equal to it share."""
+        if function.alike is None:
+            return function
+        infos = self._axis_info[function]
+        passed = tuple([infos.get(value) for value in function.arguments])
+        return function.alike, tuple(function.values), passed
+
     @cached_property
     def alike(self) -> Mapping[SsaOperation, int]:
         """A number for what operations are computed from, where that is all that they depend on.
@@ -488,8 +508,7 @@ class AuditedModule:
             self._of_blocks[block] = runs
         return runs if runs.loop == part else runs._replace(loop=part)
 
-    @staticmethod
-    def _found_runs(evaluator: Evaluator, full: FullOperation) -> Executions:
+    def _found_runs(self, evaluator: Evaluator, full: FullOperation) -> Executions:
         """Return how often an operation runs, found once for functions of one text."""
         from tt_layout.audit.values.executions import executions
 

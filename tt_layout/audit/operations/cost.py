@@ -16,7 +16,7 @@ class Cost(NamedTuple):
         cycles: of the load-store unit, for all warps of a CTA: wavefronts of shared memory and of
             global memory, shuffles; or 128 bytes of tensor memory.
         details: what is counted, of the family of the operation.
-        finding: what the reader should look at; None where there is nothing.
+        finding: what the reader should look at, without its reason; None where there is nothing.
         extra: of the cycles, what a better layout or better addresses could save: all of a
             conversion, the cycles of bank conflicts, the wavefronts of global memory beyond those
             that its bytes need.

@@ -30,29 +30,29 @@ _FLAT = {_IS_FLAT: True}
 class Details:
     """Detailed cost of a data movement; the base of all families."""
 
-    def data(self) -> dict[str, Any]:
-        """Return it as plain data."""
+    def data(self, line: int) -> dict[str, Any]:
+        """Return that of an operation on a line as plain data."""
         data: dict[str, Any] = {}
         for item in fields(self):
             value, is_flat = getattr(self, item.name), item.metadata.get(_IS_FLAT)
             if is_flat is not None and value is None:
                 continue
             if is_flat:
-                data |= value.data()
+                data |= value.data(line)
             else:
-                data[item.metadata.get(_NAME, item.name)] = _plain(value)
+                data[item.metadata.get(_NAME, item.name)] = _plain(value, line)
         return data
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+def _plain(value: Any, line: int) -> Any:
+    """Return a value of an operation on a line as JSON has it."""
     if isinstance(value, Details):
-        return value.data()
+        return value.data(line)
     if hasattr(value, "as_data"):
-        return value.as_data()
+        return value.as_data(line)
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    return [*map(_plain, value)] if isinstance(value, tuple) else value
+    return [_plain(item, line) for item in value] if isinstance(value, tuple) else value
 
 
 # -- between threads ----------------------------------------------------------------------------

@@ -223,8 +223,10 @@ def module_registers(
         return []
     if functions is not None:
         sizes.known_ranges = {}  # those of other types
-    chosen = audited.functions if functions is None else functions
-    return [pressure for function in chosen for pressure in _of_function(function, sizes)]
+    if functions is None:
+        own = audited.functions
+        return [pressure for function in own for pressure in _of_equal(function, sizes, audited)]
+    return [pressure for function in functions for pressure in _of_function(function, sizes)]
 
 
 def worst(pressures: Iterable[RegisterPressure]) -> RegisterPressure | None:
@@ -421,6 +423,21 @@ class _Sizes:
         registers = self._layouts.distinct_registers(ir_type)
         bits = ir_type.element_bits or WORD_BITS
         return 0 if registers is None or bits == MASK_BITS else -(-registers * bits // WORD_BITS)
+
+
+def _of_equal(
+    function: SsaFunction, sizes: _Sizes, audited: AuditedModule
+) -> Iterator[RegisterPressure]:
+    """Yield the registers of a function, found once for functions that are equal."""
+    answers, question = audited.equal(function), "registers"
+    if question not in answers:
+        answers[question] = [
+            (pressure, pressure.line - function.line if pressure.line else None)
+            for pressure in _of_function(function, sizes)
+        ]
+    for pressure, below in answers[question]:
+        line = function.line + below if below is not None else 0
+        yield replace(pressure, function=function.name, line=line)
 
 
 def _of_function(function: SsaFunction, sizes: _Sizes) -> Iterator[RegisterPressure]:

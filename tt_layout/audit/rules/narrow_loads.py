@@ -25,6 +25,7 @@ from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
+from tt_layout.audit.global_memory.limits import Limit
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.suggestions.advice import Advice
@@ -113,8 +114,9 @@ class NarrowAccess(Occurrence):
             if cost is None or cost.finding is None:
                 continue
             if isinstance(cost.details, (GlobalDetails, SharedDetails)):
-                facts = row.access, cost.details.width_bytes, cost.finding
-                yield Finding.of_movement(row, cls(*facts, *_ways_out(cost.details), cost.extra))
+                limit = _limit_of(cost.details)
+                facts = row.access, cost.details.width_bytes, _fault(row, cost.finding, limit)
+                yield Finding.of_movement(row, cls(*facts, *_ways_out(limit), cost.extra))
 
     @property
     def words(self) -> str:
@@ -148,7 +150,16 @@ class NarrowAccess(Occurrence):
         return advice.once(key, lambda: wider_registers(*module, encoding))
 
 
-def _ways_out(details: GlobalDetails | SharedDetails) -> tuple[str, Encoding | None]:
+def _limit_of(details: GlobalDetails | SharedDetails) -> Limit | None:
+    """Return the limit of the width of an access to global memory; None of any other."""
+    return details.limited_by if isinstance(details, GlobalDetails) else None
+
+
+def _fault(row: MovementRow, finding: str, limit: Limit | None) -> str:
+    """Return how wide an access is, and why."""
+    return f"{finding}; why: {limit.why(row.operation.line)}" if limit is not None else finding
+
+
+def _ways_out(limit: Limit | None) -> tuple[str, Encoding | None]:
     """Return the change of the program, and a register layout that makes the access wide."""
-    limit = details.limited_by if isinstance(details, GlobalDetails) else None
     return (limit.change, limit.encoding) if limit is not None else ("", None)

@@ -7,14 +7,13 @@ from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any
 
+from tt_layout.audit.global_memory.cost import names_no_line
 from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.costs import cost_of
-from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import Executions
-from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.slice import Slice
 from tt_layout.ir.data_movements import MovementKind
@@ -165,6 +164,10 @@ class Trial(AuditedModule):
         """Return how often an operation runs: as often, whatever the layouts."""
         return self._audited.runs(full._replace(function=self._original(full.function)))
 
+    def identity(self, function: SsaFunction) -> Hashable:
+        """Return a key that functions share which are equal but for exchanged layouts."""
+        return self._audited.identity(self._original(function))
+
     def cost(self, operation: Operation) -> Cost | None:
         """Return the cost of an operation in the trial.
 
@@ -189,7 +192,7 @@ class Trial(AuditedModule):
         if key in self._prices:
             return self._prices[key]
         cost = self.cost(operation)
-        if cost is None or _names_no_place(cost, full.function):
+        if cost is None or names_no_line(cost, full.function):
             self._prices[key] = cost
         return cost
 
@@ -207,12 +210,3 @@ class Trial(AuditedModule):
             self._functions[function] = exchanged(function, self.exchange)
             self._originals[self._functions[function]] = function
         return full._replace(function=self._functions[function])
-
-
-def _names_no_place(cost: Cost, function: SsaFunction) -> bool:
-    """Tell whether a cost, of which nothing is explained, holds wherever its operation stands."""
-    details = cost.details
-    if not isinstance(details, GlobalDetails) or details.overflows:
-        return False
-    arguments = {value.name.removeprefix("%") for value in function.arguments}
-    return arguments.union(PROGRAM_IDS, PROGRAM_COUNTS).issuperset(details.unknown)

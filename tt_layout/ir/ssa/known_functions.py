@@ -314,8 +314,8 @@ class _Drafting:
     def __init__(self, function: SsaFunction, named: NamedText) -> None:
         self._function, self._named = function, named
         self._lines = [1 - function.column, *(at.end() for at in re.finditer("\n", named.text))]
-        found = _names_in(named.text).finditer(named.text)
-        self._places = [at.start(g) for at in found for g in _written(at)]
+        matches = _names_in(named.text).finditer(named.text)
+        self._places = [at.start(g) for at in matches for g in _written(at)]
         self._constants = 0
         self._callees = iter(named.callees)
         self._of_names = {name: number for number, name in enumerate(named.distinct)}
