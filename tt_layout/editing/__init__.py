@@ -1,4 +1,4 @@
-"""Answers for an editor about a dump, as plain values of no protocol.
+"""Answers for an editor about a dump, as plain values independent of any protocol.
 
-Read next:    `tt_layout.editing.dump`, what of a dump is read again after an edit.
+Read next:    `tt_layout.editing.dump`, which reads changed pieces again after an edit.
 """

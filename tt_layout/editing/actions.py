@@ -27,10 +27,10 @@ class Action(NamedTuple):
     """A suggestion that can be applied.
 
     Attributes:
-        title: what it does and saves.
-        line: of the finding, from 1.
+        title: its effect and gain.
+        line: line of the finding, from 1.
         module: the number of the module in the piece, from 1.
-        finding: its number in the report of the module.
+        finding: number of the finding in the report of the module.
     """
 
     title: str
@@ -43,9 +43,9 @@ class LineEdit(NamedTuple):
     """Replacement of a range of lines.
 
     Attributes:
-        first: the first line that goes, from 1.
-        end: the line behind the last that goes.
-        text: what comes, whole lines.
+        first: the first line to replace, from 1.
+        end: the line after the last one to replace.
+        text: the replacement, in whole lines.
     """
 
     first: int
@@ -89,7 +89,7 @@ def carried_out(piece: Piece, action: Action) -> list[LineEdit]:
     """Return the edits of a piece that apply a suggestion.
 
     Raises:
-        LayoutError: it cannot be, or the audit of the new text is not what was promised.
+        LayoutError: it cannot be applied, or the audit of the new text does not confirm the gain.
     """
     cured = cure(Source(piece.text, "<dump>"), [action.finding], module=action.module)
     span = piece.audits[action.module - 1].module.span

@@ -1,4 +1,4 @@
-"""A dump under edit, whose unchanged pieces are not read again."""
+"""A dump under edit; only changed pieces are read again."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Dump:
     """A version of a text; `edited` makes the next one.
 
     Attributes:
-        text: of the dump.
-        knowledge: what its pieces share.
+        text: the text of the dump.
+        knowledge: the cache that its pieces share.
         placed: the pieces, in order.
     """
 
@@ -80,13 +80,13 @@ class Dump:
 
     @property
     def is_long(self) -> bool:
-        """Whether some of its diagnoses can be told long before all."""
+        """Whether some of its diagnoses are known long before all of them."""
         return len(self.placed) > 1 or any(placed.piece.is_large for placed in self.placed)
 
     def first_steps(self, first: int, last: int) -> Iterator[tuple[Diagnosis, ...]]:
-        """Yield diagnoses of a range of lines, from 1, then those of all pieces that have some.
+        """Yield the diagnoses near a range of lines, from 1, then those of all pieces known so far.
 
-        Of a large piece these are the diagnoses near the lines, else all of it.
+        For a large piece these are the diagnoses near the lines, for others all of them.
         """
         for piece, down in self.between(first, last):
             if piece.is_large and not piece.is_diagnosed:
@@ -99,7 +99,7 @@ class Dump:
                 yield piece.diagnoses(down)
 
     def ahead(self) -> Iterator[tuple[()]]:
-        """Look for what hovers will say, in steps as those of `steps`."""
+        """Prepare hover texts, in steps like those of `steps`."""
         for placed in self.placed:
             yield from placed.piece.ahead()
 
@@ -109,7 +109,7 @@ class Dump:
 
 
 def _steps(placed: Placed) -> Iterator[tuple[Diagnosis, ...]]:
-    """Yield the diagnoses of a piece at once, after a step without any for each part of it."""
+    """Yield empty steps for the parts of a piece, then its diagnoses at once."""
     yield from (() for _ in placed.piece.steps())
     yield placed.piece.diagnoses(placed.down)
 

@@ -1,4 +1,4 @@
-"""A line of a dump in words: what an agent and a terminal are told of it."""
+"""Explanation of a line of a dump, for agents and terminals."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ JSON_VERSION = 1
 
 @dataclass(frozen=True, repr=False)
 class ExplainedLine(Printed):
-    """Operations, values and layouts of a line, each as its hover text has it.
+    """Explanation of a line: the hover texts of its operations, values and layouts.
 
     Attributes:
         file: the name of the dump.
-        line: from 1.
-        text: of the line.
-        sections: of the hover texts, those of the operation first.
-        diagnoses: what is wrong with the line.
+        line: the line, from 1.
+        text: the text of the line.
+        sections: the sections of the hover texts, those of the operation first.
+        diagnoses: the faults of the line.
     """
 
     file: str
@@ -38,7 +38,7 @@ class ExplainedLine(Printed):
     diagnoses: tuple[str, ...]
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield the line, and what is known of it."""
+        """Yield the line and its explanation."""
         yield Line(safe(f"{self.file}:{self.line}"))
         yield Line(safe(f"  {self.text.strip()}"))
         for section in self.sections:
@@ -56,7 +56,7 @@ class ExplainedLine(Printed):
             yield Line("nothing is known of it")
 
     def data(self) -> dict[str, Any]:
-        """Return the same as plain data."""
+        """Return the explanation as plain data."""
         return {
             "version": JSON_VERSION,
             "file": self.file,
@@ -79,11 +79,11 @@ def explained_line(file: str, text: str, line: int) -> ExplainedLine:
 
     Args:
         file: the name of the dump.
-        text: of the dump.
-        line: from 1.
+        text: the text of the dump.
+        line: the line, from 1.
 
-    Raises:
-        LayoutError: the dump has no such line.
+        Raises:
+            LayoutError: the dump has no such line.
     """
     source = Source(text, file)
     refuse_other_mlir(source)

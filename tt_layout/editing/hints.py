@@ -12,9 +12,9 @@ class Hint(NamedTuple):
     """A short text at the end of a line.
 
     Attributes:
-        line: from 1.
-        text: what is shown.
-        facts: what is shown when it is pointed at.
+        line: the line, from 1.
+        text: the text of the hint.
+        facts: its tooltip.
     """
 
     line: int

@@ -38,10 +38,10 @@ class Section(NamedTuple):
     """Section of a hover text: heading, code, facts, picture.
 
     Attributes:
-        title: of Markdown, one line; its code is between backquotes.
-        code: of MLIR; empty for none.
-        facts: a line each.
-        placed: the layout that is drawn; None for none.
+        title: a line of Markdown, with code between backquotes.
+        code: MLIR code; empty for none.
+        facts: facts, a line each.
+        placed: the layout to draw; None for none.
     """
 
     title: str
@@ -50,7 +50,7 @@ class Section(NamedTuple):
     placed: PlacedLayout | None = None
 
     def in_file(self, down: int) -> Section:
-        """Return it with the lines of the dump, of a piece with so many lines above it."""
+        """Return it with lines of the dump in place of lines of its piece."""
         return self._replace(facts=tuple([in_file(fact, down) for fact in self.facts]))
 
 
@@ -58,15 +58,15 @@ class Hover(NamedTuple):
     """Hover text of a word.
 
     Attributes:
-        place: of the word, in its piece.
-        sections: what is said.
+        place: the place of the word in its piece.
+        sections: the sections of the text.
     """
 
     place: Place
     sections: tuple[Section, ...]
 
     def markdown(self, *, has_pictures: bool) -> str:
-        """Format it as Markdown, with pictures as data, or with a corner of the view as text."""
+        """Format it as Markdown, with pictures as data URLs or as a corner of the view in text."""
         return "\n\n".join(_markdown(section, has_pictures) for section in self.sections)
 
     @property
@@ -79,15 +79,15 @@ def hover(piece: Piece, line: int, column: int) -> Hover | None:
     """Return the hover text of the word at a position of a piece; None without any.
 
     Args:
-        piece: of the dump.
-        line: of the piece, from 1.
+        piece: a piece of the dump.
+        line: the line of the piece, from 1.
         column: an offset in the line.
     """
     return word_hover(piece, line, column) or operation_hover(piece, line, column)
 
 
 def word_hover(piece: Piece, line: int, column: int) -> Hover | None:
-    """Return the hover text of a layout, a type or a value, for which nothing is audited.
+    """Return the hover text of a layout, a type or a value, which needs no audit.
 
     Args:
         piece, line, column: as in `hover`.
@@ -112,11 +112,11 @@ def word_hover(piece: Piece, line: int, column: int) -> Hover | None:
 
 
 def operation_hover(piece: Piece, line: int, column: int, *, waits: bool = True) -> Hover | None:
-    """Return the hover text of the operation or kernel of a name, which rests on the audit.
+    """Return the hover text of an operation or kernel, which needs the audit.
 
     Args:
         piece, line, column: as in `hover`.
-        waits: whether the reader waits for all that there is to say of a large kernel.
+        waits: whether the reader waits for the full text on a large kernel.
     """
     word = word_at(piece.line(line), column)
     if word is None or word.text[0] in "#%":
@@ -143,7 +143,7 @@ def _type_at(audited: AuditedModule, line: int, column: int) -> TypeUse | None:
 
 
 def _alias(audited: AuditedModule, name: str, use: TypeUse | None) -> Iterator[Section]:
-    """Yield the layout of an alias, over the type around it if any."""
+    """Yield the section on the layout of an alias, over the type around it if any."""
     alias = audited.module.aliases.get(name[1:])
     if alias is None or alias.encoding is None:
         return
@@ -181,7 +181,7 @@ def _layout(
 
 
 def _value(piece: Piece, audited: AuditedModule, line: int, name: str) -> Iterator[Section]:
-    """Yield the type of a value, its definition, and its layout."""
+    """Yield the sections on a value: its type, definition and layout."""
     value = defined_at(piece, line, name)
     if value is None:
         return
@@ -193,14 +193,14 @@ def _value(piece: Piece, audited: AuditedModule, line: int, name: str) -> Iterat
 
 
 def _kernels(piece: Piece, line: int) -> Iterator[Section]:
-    """Yield the kernels whose function is on a line: verdict, counts, registers and occupancy."""
+    """Yield the sections on the kernels of a line: verdict, counts, registers and occupancy."""
     for kernel in piece.kernels_on(line):
         facts = (*head_texts(kernel), *bound_texts(kernel))
         yield Section(f"`{kernel.who}`", facts=facts)
 
 
 def _large_kernels(audit: Audit, line: int) -> Iterator[Section]:
-    """Yield what is known of the kernels of a line before all that they move is costed."""
+    """Yield the sections on the kernels of a line that need no costs of data movements."""
     for function in audit.audited.functions:
         if function.line != line:
             continue

@@ -21,10 +21,10 @@ class Defined(NamedTuple):
     """A value named by a word.
 
     Attributes:
-        function: that it is of.
-        name: of the value, unlike all others of the function.
+        function: its function.
+        name: its unique name in the function.
         text: its type as written.
-        by: the operation that returns it; None of an argument.
+        by: the operation that returns it; None for an argument.
     """
 
     function: SsaFunction
@@ -96,7 +96,7 @@ def _bounds(piece: Piece, audited: AuditedModule) -> tuple[int, int]:
 def defined_at(piece: Piece, line: int, name: str) -> Defined | None:
     """Return the value of a name in a line; None if it is not defined.
 
-    Regions beside each other may use one name for two values.
+    Sibling regions may use one name for two values.
     """
     audited = piece.module_at(line)
     functions = audited.functions if audited is not None else []
@@ -120,7 +120,7 @@ def defined_at(piece: Piece, line: int, name: str) -> Defined | None:
 
 
 def _operation_above(function: SsaFunction, line: int) -> SsaOperation | None:
-    """Return the operation of a line: on it, or the last that begins before."""
+    """Return the operation on a line, or the last that begins before it."""
     last = None
     for operation in function.walk():
         if operation.line > line:
@@ -194,8 +194,8 @@ def _lines_of(operation: SsaOperation, starts: Sequence[int]) -> range:
     """Return the lines of an operation up to the next one, which may be in its regions.
 
     Args:
-        operation: of a function.
-        starts: the lines where the operations of the function begin, ascending.
+        operation: an operation of a function.
+        starts: the first lines of the operations of the function, ascending.
     """
     after = bisect_right(starts, operation.line)
     end = starts[after] if after < len(starts) else operation.line + 1

@@ -27,11 +27,11 @@ class Symbol(NamedTuple):
     """A named part of a dump, and the symbols in it.
 
     Attributes:
-        name: as it is listed.
-        detail: beside the name.
-        kind: what it is.
+        name: its name in the list.
+        detail: text beside the name.
+        kind: its kind.
         line, last: the first and the last line, from 1.
-        children: what is in it.
+        children: the symbols in it.
     """
 
     name: str

@@ -1,8 +1,7 @@
 """A piece of a dump that can be read on its own: modules under one header.
 
-A header of a pass, or a split, ends whatever a text could refer to.  A piece is read and audited
-when something is asked of it, and again only when its own text changes; its lines count from the
-first of the piece.
+A header of a pass, or a split, ends the scope of all names.  A piece is read and audited on demand,
+and again only when its own text changes; its lines count from the first of the piece.
 """
 
 from __future__ import annotations
@@ -53,11 +52,11 @@ class Diagnosis(NamedTuple):
     """A message at a line of a dump.
 
     Attributes:
-        line: from 1.
-        name: what it is about, as it stands in the line.
+        line: the line, from 1.
+        name: the subject as written in the line.
         message: one sentence.
-        kind: of the finding; ``text`` of what cannot be read.
-        severity: how much it matters.
+        kind: kind of the finding; ``text`` for text that cannot be read.
+        severity: its severity.
     """
 
     line: int
@@ -71,8 +70,8 @@ class Knowledge:
     """Cache shared by the pieces of a dump.
 
     Attributes:
-        read: how many pieces were read and audited.
-        reading: held while a piece is read: lines that are known from others are shared.
+        read: number of pieces read and audited.
+        reading: lock held while a piece is read, since lines of other pieces are shared.
     """
 
     def __init__(self) -> None:
@@ -84,7 +83,7 @@ class Knowledge:
         self._work, self.interner = SharedWork(), Interner(None)
 
     def work(self) -> SharedWork:
-        """Return the shared work of the next piece: layouts, lines and prices, no conclusions."""
+        """Return the shared work of the next piece: layouts, lines and costs, no conclusions."""
         self.read += 1
         if self.read % MAX_KNOWN == 0:
             self._renew()
@@ -98,8 +97,8 @@ class Piece:
     """A piece of a dump.
 
     Args:
-        text: of the piece.
-        knowledge: what it shares with others.
+        text: the text of the piece.
+        knowledge: the cache shared with other pieces.
     """
 
     def __init__(self, text: str, knowledge: Knowledge) -> None:
@@ -112,7 +111,7 @@ class Piece:
 
     @property
     def is_large(self) -> bool:
-        """Whether all that there is to say of it takes long."""
+        """Whether its full diagnosis takes long."""
         return len(self.text) > LARGE
 
     @cached_property
@@ -149,7 +148,7 @@ class Piece:
 
     @cached_property
     def audits(self) -> tuple[Audit, ...]:
-        """The audit of each module, of which everything is found when it is asked for.
+        """The audit of each module, computed on demand.
 
         Raises:
             LayoutError: it is nested too deeply.
@@ -195,20 +194,20 @@ class Piece:
         return by_line
 
     def kernels_on(self, line: int) -> Sequence[Kernel]:
-        """Return the kernels of a line; all is audited where it has a function alone."""
+        """Return the kernels of a line; audit only if it has a function."""
         functions = (each for audited in self.modules for each in audited.functions)
         is_one = any(function.line == line for function in functions)
         return self.kernels.get(line, ()) if is_one else ()
 
     def adviser(self, audit: Audit) -> Adviser:
-        """Return the adviser of one of its modules, made once: its searches are known then."""
+        """Return the cached adviser of one of its modules, which keeps its searches."""
         line = audit.module.line
         if line not in self._advisers:
             self._advisers[line] = Adviser(audit)
         return self._advisers[line]
 
     def explainer(self, audit: Audit) -> Explainer:
-        """Return what explains the operations of one of its modules, made once."""
+        """Return the cached explainer of one of its modules."""
         line = audit.module.line
         if line not in self._explainers:
             self._explainers[line] = Explainer(self.adviser(audit))
@@ -228,9 +227,9 @@ class Piece:
     # -- what is wrong ----------------------------------------------------------------------
 
     def steps(self) -> Iterator[Sequence[Diagnosis]]:
-        """Yield its diagnoses by short steps, between which other questions may be answered.
+        """Yield its diagnoses in short steps, between which other questions may be answered.
 
-        Nothing of what is known already; lines count from the first of the piece.
+        Known diagnoses are not repeated; lines count from the first of the piece.
         """
         found = list[Diagnosis]()
         for step in self._steps() if self._diagnoses is None else ():
@@ -254,10 +253,10 @@ class Piece:
                 yield step
 
     def steps_between(self, first: int, last: int, down: int) -> Iterator[list[Diagnosis]]:
-        """Yield its diagnoses of some lines, for which nothing is judged of any other line.
+        """Yield its diagnoses of some lines, without auditing other lines.
 
-        What part of its kernel's time a finding is takes all of the kernel: each is a warning.
-        The piece begins ``down`` lines below the top of the dump.
+        The share of a finding in its kernel's time would take the whole kernel, so each is a
+        warning.  The piece begins ``down`` lines below the top of the dump.
         """
         for audit in self.audits if self.is_read else ():
             yield []  # it is read
@@ -268,9 +267,9 @@ class Piece:
                 yield _below(_of_rules(audit, audit.found_on(lines), None), down)
 
     def ahead(self) -> Iterator[tuple[()]]:
-        """Look for advice on the first findings of each kind of data movement, a step for each.
+        """Search for advice on the first findings of each kind of data movement, one per step.
 
-        The first search of a kind takes a while, also of a text that is edited since.
+        The first search of a kind takes a while, even after edits of the text.
         """
         for audit in self.audits if self.is_read else ():
             firsts: dict[object, Finding] = {}
@@ -284,11 +283,11 @@ class Piece:
 
     @property
     def is_diagnosed(self) -> bool:
-        """Whether its diagnoses are known, and only lines are to be moved."""
+        """Whether its diagnoses are known, so that only their lines may change."""
         return self._diagnoses is not None
 
     def diagnoses(self, down: int) -> tuple[Diagnosis, ...]:
-        """Return its diagnoses when it begins ``down`` lines below the top of the dump."""
+        """Return its diagnoses if it begins ``down`` lines below the top of the dump."""
         if self._placed is None or self._placed[0] != down:
             for _ in self.steps():
                 pass
@@ -297,7 +296,7 @@ class Piece:
 
 
 def _below(diagnoses: Iterable[Diagnosis], down: int) -> list[Diagnosis]:
-    """Return diagnoses of a piece where it begins ``down`` lines below the top of the dump."""
+    """Return the diagnoses of a piece that begins ``down`` lines below the top of the dump."""
     return [
         diagnosis._replace(
             line=int(diagnosis.line) + down, message=in_file(diagnosis.message, down)
@@ -333,7 +332,7 @@ def _severity(finding: Finding, shares: Shares | None) -> Severity:
 
 
 def cut(text: str) -> list[str]:
-    """Cut a dump into pieces that together cover it.
+    """Cut a dump into pieces that cover it.
 
     Example:
         >>> cut("module {\\n}\\n// -----\\nmodule {\\n}\\n")

@@ -13,7 +13,7 @@ class Place(NamedTuple):
     """A range of a line.
 
     Attributes:
-        line: from 1.
+        line: the line, from 1.
         start, end: offsets in the line, from 0.
     """
 
@@ -30,7 +30,7 @@ class Word(NamedTuple):
     """A word of a line: an alias, a value, a symbol, or an operation name.
 
     Attributes:
-        text: with its mark, such as ``#blocked``, ``%3#1``, ``@kernel``, ``tt.load``.
+        text: the word with its mark, such as ``#blocked``, ``%3#1``, ``@kernel``, ``tt.load``.
         start, end: offsets in the line.
     """
 
@@ -79,7 +79,7 @@ def occurrences(text: str, name: str) -> list[tuple[int, int]]:
 def operation_place(text: str, line: int, name: str) -> Place:
     """Return the range of an operation name, or of any equal text, in a line.
 
-    Without it that is all of the line that is written.
+    If the line does not have it, that is the range of all its text.
 
     Example:
         >>> operation_place("  %0 = ttg.local_load %x", 7, "ttg.local_load")

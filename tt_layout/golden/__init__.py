@@ -1,6 +1,6 @@
 """Golden outputs: a manifest of cases, and the files with their expected bytes.
 
-One way through, a value per stage:
+The stages, each with a value as its result:
 
     yaml_nodes manifest text -> nodes, each with its place in the text
     manifest   nodes -> cases, one per combination of a matrix

@@ -18,9 +18,9 @@ class Case:
         name: unique among the cases of its folder.
         kinds: the kinds of output to check.
         values: the other keys and their nodes.
-        place: where the case's name stands.
-        folder: the folder of its manifest, in which its golden files are.
-        scope: that folder as reports call it, with ``/``; empty for that of the first manifest.
+        place: span of the case's name.
+        folder: the folder of its manifest and golden files.
+        scope: that folder's name in reports, with ``/``; empty for that of the first manifest.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Case:
     scope: str = ""
 
     def scoped(self, name: str) -> str:
-        """Return a name of this case, or of an output of it, behind its scope."""
+        """Prefix a name of this case, or of its output, with its scope."""
         return f"{self.scope}/{name}" if self.scope else name
 
     def get(self, key: str) -> Node | None:
@@ -44,7 +44,7 @@ class Case:
         return node.text if isinstance(node, ScalarNode) else None
 
     def texts(self, *keys: str) -> dict[str, str]:
-        """Return the texts of those of these keys that the case has."""
+        """Return the texts of the given keys that the case has."""
         return {key: text for key in keys if (text := self.text(key)) is not None}
 
     def span(self, key: str) -> Span:
@@ -53,7 +53,7 @@ class Case:
         return self.place if node is None else node.span
 
     def label(self, key: str) -> str:
-        """Name a text of the case for messages that quote it."""
+        """Return a name for a text of the case in messages that quote it."""
         line, _ = self.span(key).source.line_column(self.span(key).start)
         return f"{self.place.source.name}:{line} ({key} of {self.name})"
 

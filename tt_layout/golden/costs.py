@@ -1,7 +1,7 @@
 """The kinds ``info``, ``conflicts``, ``convert``, ``audit``: the output of commands for a case.
 
-The kind ``budget`` has upper limits of their numbers, kept in the manifest itself: what becomes
-cheaper passes, where a golden file would ask to be updated.
+The kind ``budget`` has upper limits on their numbers, stored in the manifest itself: a cheaper
+output passes, where a golden file would have to be updated.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def conversion_of(case: Case) -> ConversionReport:
 
 
 def _in_registers(case: Case, key: str, layout: Encoding) -> LinearLayout:
-    """Return a layout over the case's type; raise at its key if it is not a register layout."""
+    """Place a layout over the case's type; raise an error at its key if it is not in registers."""
     with pointing_at(case, key):
         return with_inputs(place(layout, tensor_type(case)).layout)
 
@@ -233,7 +233,7 @@ def numbers_of(case: Case) -> dict[str, float | None]:
 
 
 def _of_dump(case: Case) -> dict[str, float | None]:
-    """Return the maximum over the kernels of a dump; the sum of errors and conflicts."""
+    """Return the maxima over the kernels of a dump, and the sums of errors and conflicts."""
     from tt_layout.audit.facts import SPILLS
     from tt_layout.audit.kernel import kernels_of
 

@@ -27,7 +27,7 @@ class CaseOutput(NamedTuple):
 
     Attributes:
         text: the content of its golden file.
-        facts: what explains a change; where the type is among them, they determine the text.
+        facts: facts that explain a change; if the type is among them, they determine the text.
     """
 
     text: bytes
@@ -35,7 +35,7 @@ class CaseOutput(NamedTuple):
 
 
 def differences(old: Facts, new: Facts) -> tuple[str, ...]:
-    """Describe the differences of facts whose texts differ.
+    """Describe the differences between facts whose texts differ.
 
     Example:
         >>> differences({"replication": "none", "padding": "8"}, {"replication": "warps x 2"})
@@ -67,7 +67,7 @@ def _changes(label: str, old: Facts, new: Facts) -> Iterator[str]:
 
 
 def _apart(before: str, after: str) -> tuple[str, str]:
-    """Return two texts without the clauses that are in both.
+    """Return two texts without the clauses that they share.
 
     Example:
         >>> _apart("1 fix found; 8 KiB; 40 registers", "1 fix found; 8 KiB; 50 registers")
@@ -84,7 +84,7 @@ def _apart(before: str, after: str) -> tuple[str, str]:
 
 
 def _layout(label: str, facts: Facts) -> Encoding | None:
-    """Return a layout by the release of its case; None without one."""
+    """Parse the layout of a case by the rules of its release; None without one."""
     try:
         return parse_layout(facts.get(label, ""), release=facts.get(RELEASE))
     except LayoutError:

@@ -10,10 +10,10 @@ from tt_layout.files import is_inside, mode_of, read_bytes, remove, replacing
 
 
 def exists(path: Path) -> bool:
-    """Return whether a file of any kind exists.
+    """Tell whether a file of any kind exists.
 
     Raises:
-        OSError: its name is too long, or is not one of a file.
+        OSError: its name is too long, or is not a file name.
     """
     return mode_of(path) is not None
 
@@ -31,7 +31,7 @@ def read_golden(path: Path) -> bytes | None:
 
 
 def write_golden(path: Path, content: bytes) -> None:
-    """Replace a golden file, all at once.
+    """Replace a golden file atomically.
 
     Raises:
         OSError: it is not a regular file, leads out of its folder, or cannot be written.
@@ -45,7 +45,7 @@ def write_golden(path: Path, content: bytes) -> None:
 
 
 def write_actual(path: Path, content: bytes) -> None:
-    """Write the actual output; replace whatever is in its place, be it a link."""
+    """Write the actual output, replacing anything in its place, even a link."""
     if os.path.islink(path) or (os.path.lexists(path) and not os.path.isfile(path)):
         remove(str(path))
     with replacing(str(path)) as file:

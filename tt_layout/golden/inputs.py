@@ -45,7 +45,7 @@ def layout_key(case: Case) -> str:
 
 
 def encoding(case: Case) -> Encoding:
-    """Return the layout of a case: of its attribute, or of an alias or a line of its file."""
+    """Return the layout of a case, from its attribute, or an alias or a line of its file."""
     key = layout_key(case)
     if key == "line":
         return moved_on_line(case).before
@@ -53,9 +53,9 @@ def encoding(case: Case) -> Encoding:
 
 
 def other_encoding(case: Case, key: str) -> Encoding:
-    """Return the layout of a key that holds an attribute, or an alias in the case's file.
+    """Return the layout of a key with an attribute, or an alias in the case's file.
 
-    Of a case with a line it is the layout after the data movement.
+    For a case with a line it is the layout after the data movement.
     """
     if layout_key(case) == "line":
         return moved_on_line(case).after
@@ -123,8 +123,8 @@ class Moved(NamedTuple):
     """A data movement of a dump.
 
     Attributes:
-        before, after: the layouts of what is moved.
-        tensor: the type of it.
+        before, after: the layouts of the moved tensor.
+        tensor: its type.
         target: the GPU of the dump; None where it names none.
     """
 

@@ -1,6 +1,6 @@
 """Facts of a manifest's golden files, in one file beside it, one line each.
 
-They hold for the golden file that they were written with, which a digest tells.
+They are valid only for the golden file that they were written with, identified by a digest.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Kept(NamedTuple):
     """Entry of a golden file.
 
     Attributes:
-        digest: of its content.
-        facts: what it was made from.
+        digest: digest of its content.
+        facts: the facts that it was made from.
     """
 
     digest: str
@@ -67,7 +67,7 @@ def _entries(path: Path, stamp: tuple[int, ...]) -> dict[str, object]:
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Read the entries of a facts file by name of check; empty if it is not ours."""
+    """Read the entries of a facts file by name of check; none if it is not ours."""
     try:
         content = json.loads(read_golden(path) or b"")
     except (OSError, ValueError, RecursionError):
@@ -79,8 +79,8 @@ def keep(checks: Iterable[Check], kept_by_golden: dict[Path, Kept]) -> None:
     """Rewrite the facts files of a manifest's checks that changed.
 
     Args:
-        checks: all of the manifest; what is kept of others goes.
-        kept_by_golden: golden file -> what is kept of it from now on.
+        checks: all checks of the manifest; entries of others are dropped.
+        kept_by_golden: golden file -> its new entry.
 
     Raises:
         LayoutError: a file cannot be written.

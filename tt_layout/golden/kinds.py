@@ -28,11 +28,11 @@ class CaseKey:
     """A key of a case.
 
     Attributes:
-        name: as written in the manifest.
-        accepts: the kinds of node that it takes: ``text``, ``number``, ``list``, ``mapping``.
-        summary: what it means.
-        is_default: whether ``defaults`` may hold it.
-        is_needed: of a key that belongs to kinds: whether their cases must have it.
+        name: its name in the manifest.
+        accepts: the kinds of nodes that it takes: ``text``, ``number``, ``list``, ``mapping``.
+        summary: its meaning.
+        is_default: whether ``defaults`` may have it.
+        is_needed: for a key of some kinds, whether their cases must have it.
     """
 
     name: str
@@ -70,15 +70,15 @@ class OutputKind:
     """A kind of output.
 
     Attributes:
-        name: as written in ``views`` and in the names of golden files.
-        summary: what it prints.
-        text: ``module:function``; the function takes a case and returns what it prints.
-        keys: what its cases take besides `CASE_KEYS`.
-        view: the name of the view that the function takes as well; none for other kinds.
-        is_of_layout: whether it is of a layout and a type, rather than of the case's file;
-            None where it is of either, as the case has it.
-        exceeded: ``module:function`` of a kind without golden files: the function takes a case
-            and returns what is not as the case asks.
+        name: its name in ``views`` and in the names of golden files.
+        summary: its contents.
+        text: ``module:function`` from a case to its output.
+        keys: keys of its cases in addition to `CASE_KEYS`.
+        view: the name of the view that the function also takes; none for other kinds.
+        is_of_layout: whether its input is a layout and a type, rather than the case's file;
+            None if it may be either.
+        exceeded: for a kind without golden files, ``module:function`` from a case to the
+            violations of its limits.
     """
 
     name: str
@@ -91,16 +91,16 @@ class OutputKind:
 
     @property
     def needed_keys(self) -> tuple[str, ...]:
-        """The keys that its cases need besides those of every case."""
+        """The keys that its cases need in addition to those of every case."""
         return tuple(key.name for key in self.keys if key.is_needed)
 
     def printed(self, case: Case) -> CaseOutput:
-        """Return the output of the case; raise LayoutError if it cannot be run."""
+        """Return the output of a case; raise LayoutError if it cannot be run."""
         function: Callable[..., CaseOutput] = resolve_name(self.text)
         return function(case, *self.view)
 
     def violations(self, case: Case) -> tuple[str, ...] | None:
-        """Return the violations of the case; None for a kind with golden files."""
+        """Return the violations of a case; None for a kind with golden files."""
         if self.exceeded is None:
             return None
         function: Callable[..., tuple[str, ...]] = resolve_name(self.exceeded)

@@ -83,7 +83,7 @@ class Check:
 
     @property
     def label(self) -> str:
-        """What reports call it: the stem of the golden file behind the folder of its manifest."""
+        """Its name in reports: the folder of its manifest and the stem of the golden file."""
         return self.case.scoped(self.id)
 
     @property
@@ -97,9 +97,9 @@ class Manifest:
     """The cases of manifests and of those they include.
 
     Attributes:
-        paths: of manifests, or of folders that have some, as they were given.
-        cases: in the order in which they are written.
-        files: all manifests, in the order in which they are read.
+        paths: the given paths of manifests, or of folders with manifests.
+        cases: the cases in the order of the text.
+        files: all manifests, in the order in which they were read.
     """
 
     paths: tuple[str, ...]
@@ -113,21 +113,21 @@ class Manifest:
 
 
 def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
-    """Read a manifest with everything that it includes, or those in a folder and below it.
+    """Read a manifest with its includes, or all manifests in a folder and below it.
 
     Raises:
-        LayoutError: it cannot be read, something in it is wrong, or it has more than ``max_cases``;
-            the error shows where.
+        LayoutError: it cannot be read, has an error, or has more than ``max_cases``; the message
+            points at the fault.
     """
     return read_manifests((path,), max_cases)
 
 
 def read_manifests(paths: Sequence[str], max_cases: int = USUAL_CASES) -> Manifest:
-    """Read manifests, and those of folders, with everything that they include.
+    """Read manifests, and those of folders, with their includes.
 
     Raises:
-        LayoutError: one cannot be read, something in one is wrong, or they have more than
-            ``max_cases``; the error shows where.
+        LayoutError: one cannot be read or has an error, or they have more than ``max_cases``; the
+            message points at the fault.
     """
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in paths]
     scope = Path(folders[0] if len(folders) == 1 else "")
@@ -148,7 +148,7 @@ def read_manifests(paths: Sequence[str], max_cases: int = USUAL_CASES) -> Manife
 
 
 def _manifests_below(folder: str) -> list[Path]:
-    """Return the manifests in a folder and below it, those of upper folders first.
+    """Return the manifests in a folder and below it, upper folders first.
 
     Raises:
         LayoutError: there is none, or a folder cannot be read.
@@ -166,7 +166,7 @@ def _manifests_below(folder: str) -> list[Path]:
 
 
 def is_manifest_name(name: str) -> bool:
-    """Return whether a file is named like a manifest: ``layouts.yaml``, ``*.layouts.yaml``."""
+    """Tell whether a file has the name of a manifest: ``layouts.yaml``, ``*.layouts.yaml``."""
     return name == DEFAULT_PATH or name.endswith(f".{DEFAULT_PATH}")
 
 
@@ -174,8 +174,8 @@ class _ManifestReader:
     """Reader of the cases of manifests and of those they include.
 
     Args:
-        scope: the folder from which the names of cases in other folders are told apart.
-        max_cases: of all manifests.
+        scope: the folder relative to which cases in other folders are named.
+        max_cases: maximum number of cases of all manifests.
     """
 
     def __init__(self, scope: Path, max_cases: int) -> None:
@@ -189,7 +189,7 @@ class _ManifestReader:
         self._read: dict[str, Path] = {}  # the file's true path -> the manifest that was given
 
     def read_top(self, path: Path) -> None:
-        """Add the cases of a manifest that was given, unless another has included it."""
+        """Add the cases of a given manifest, unless another has included it."""
         if os.path.realpath(path) not in self._read:
             self._top = path
             self.read(path)
@@ -223,7 +223,7 @@ class _ManifestReader:
         """Collect an error of a case, so that the others are read, too.
 
         Raises:
-            TooLargeError: there are too many cases, which would go on.
+            TooLargeError: there are too many cases to continue.
         """
         try:
             yield
@@ -264,7 +264,7 @@ class _ManifestReader:
 
     @staticmethod
     def _check_name(node: ScalarNode) -> None:
-        """Reject a name that is not that of a file in the manifest's folder."""
+        """Reject a name that is not a file name in the manifest's folder."""
         if "\0" in node.text or len(node.text) > MAX_PATH:
             message = f"a file's name has no character 0x00, and at most {MAX_PATH} characters"
             raise LayoutError(message, node.span)
@@ -386,7 +386,7 @@ class _ManifestReader:
             raise LayoutError(f"{message}; such as type: tensor<16x16xf16>", name.span)
 
     def _check_file(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:
-        """Reject a case of a dump or its line that has no file, or layouts besides."""
+        """Reject a case of a dump or its line without a file, or with other layouts."""
         case, has, refused = _OF_LINES if "line" in values else _OF_DUMPS
         for extra in refused:
             if extra in values:
@@ -398,7 +398,7 @@ class _ManifestReader:
 
 
 def is_pattern(text: str) -> bool:
-    """Return whether a file name is a pattern.
+    """Tell whether a file name is a pattern.
 
     Example:
         >>> is_pattern("dumps/*.ttgir"), is_pattern("kernel.ttgir@2")
@@ -408,7 +408,7 @@ def is_pattern(text: str) -> bool:
 
 
 def _checked(node: MappingNode, keys: dict[str, CaseKey], what: str) -> CaseValues:
-    """Return the values of a mapping whose keys are allowed and accept them."""
+    """Return the values of a mapping, after checking its keys and the kinds of its values."""
     values: CaseValues = {}
     for key, value in node.entries:
         if key.text not in keys:
@@ -431,7 +431,7 @@ def _mismatch(name: str, accepts: tuple[str, ...], value: Node) -> str:
 
 
 def _hint(value: Node) -> str:
-    """Return the hint that turns a value into text."""
+    """Return the hint on how to write a value as text."""
     if value.kind in ("number", "boolean"):
         return "; put it in quotes"
     line = value.span.source.text[value.span.end :].partition("\n")[0]
@@ -446,10 +446,10 @@ def _words(node: Node) -> str:
 
 
 def _root(path: Path) -> MappingNode:
-    """Read the mapping that a manifest is.
+    """Read the top-level mapping of a manifest.
 
     Raises:
-        LayoutError: it is none; a text in another language is named.
+        LayoutError: it is not a mapping; the message names the language of another text.
     """
     try:
         return _as_mapping("a manifest", read_nodes(str(path)))
@@ -528,10 +528,10 @@ def owned(manifest: Manifest) -> Iterator[str]:
 def expand(values: CaseValues, matrix: Node) -> Iterator[CaseValues]:
     """Yield the values of each combination, with every ``{key}`` replaced.
 
-    The name gets ``-value`` appended for each key that it does not hold itself.
+    The name gets ``-value`` appended for each key that it does not contain itself.
 
     Args:
-        values: key -> node of the case, with a name that is a scalar.
+        values: key -> node of the case, with a scalar name.
         matrix: key -> list of values.
 
     Raises:
@@ -595,7 +595,7 @@ def _uses(node: Node, key: str) -> bool:
 
 
 def _substituted(node: Node, texts: Map[str, str]) -> Node:
-    """Replace every ``{key}`` at once; other braces stay, because layouts are full of them."""
+    """Replace every ``{key}`` at once; other braces stay, because layouts have many of them."""
     if isinstance(node, ScalarNode):
         pattern = "|".join(re.escape(f"{{{key}}}") for key in texts)
         text = re.sub(pattern, lambda match: texts[match.group()[1:-1]], node.text)

@@ -1,6 +1,6 @@
 """Outcomes as a report: for people, scripts, test dashboards and pull requests.
 
-A difference is a unified diff without context, cut to few lines, and long lines to a window.
+A difference is a unified diff without context, cut to a few lines; long lines are cut to a window.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def findings(results: Results) -> Iterator[Outcome]:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """Outcomes as a report: all that the formats of ``tt-layout check`` need."""
+    """Report of outcomes, for all formats of ``tt-layout check``."""
 
     results: Results
 
     def lines(self) -> Iterator[Line]:
-        """Yield the differences, their meaning first, and the way to accept them."""
+        """Yield the differences, their meaning first, and how to accept them."""
         return map(Line, _text(self.results).split("\n"))
 
     def data(self) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class CheckReport:
 
 
 class UnreadReport(CheckReport):
-    """Report on manifests that cannot be read: each error as an outcome without a case."""
+    """Report on manifests that cannot be read: one outcome without a case for each error."""
 
     def annotations(self) -> Iterator[Annotation | Line]:
         """Yield the annotation of the error."""
@@ -109,7 +109,7 @@ def _text(results: Results) -> str:
 
 
 def by_change(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
-    """Yield outcomes in order, grouped by change of one layout."""
+    """Yield outcomes in order, grouped by change of a layout."""
     groups: dict[object, list[Outcome]] = {}
     for outcome in outcomes:
         groups.setdefault(_change(outcome), []).append(outcome)
@@ -126,7 +126,7 @@ def _change(outcome: Outcome) -> object:
 
 
 def describe(outcome: Outcome, *same: Outcome) -> str:
-    """Describe an outcome, with the names of others of the same change."""
+    """Describe an outcome, with the names of others with the same change."""
     if outcome.error is not None:
         return f"{_head(outcome)}\n{indent(str(outcome.error), '  ')}"
     lines = [_head(outcome), *(f"  {safe(word)}" for word in outcome.words)]
@@ -144,7 +144,7 @@ def _head(outcome: Outcome) -> str:
 
 
 def difference(outcome: Outcome) -> list[str]:
-    """Return the shortened diff of a changed outcome; nothing if only line ends differ."""
+    """Return the shortened diff of a changed outcome; empty if only newlines differ."""
     assert outcome.before is not None
     assert outcome.after is not None
     before = outcome.before.replace(b"\r\n", b"\n")
@@ -183,7 +183,7 @@ def _relative(path: str) -> str:
 
 
 def accept_hint(results: Results) -> str:
-    """Return the hint how to accept the differences; empty without any."""
+    """Return the hint on how to accept the differences; empty without any."""
     names = [o.id for o in results.outcomes if o.state in DIFFERENT]
     hints = []
     if names:
@@ -276,8 +276,8 @@ def error_annotation(error: LayoutError) -> Annotation:
 def cut_diff(before: str, after: str, old_name: str, new_name: str) -> list[str]:
     """Return the first differing lines, as a unified diff without context.
 
-    Lines are compared by their number: the lines of a view are rows, which do not move.  In a
-    short text that has become longer or shorter they do.
+    Lines are compared by number, since the lines of a view are rows, which do not move.  A short
+    text of another length is compared by content.
 
     Example:
         >>> print(*cut_diff("a\\nb\\n", "a\\nc\\n", "x.txt", "x.txt.new"), sep="\\n")
@@ -299,14 +299,14 @@ def cut_diff(before: str, after: str, old_name: str, new_name: str) -> list[str]
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines; a missing line end is noted."""
+    """Return the lines, with a note on a missing newline."""
     lines = text.split("\n")
     last = lines.pop()
     return [*lines, f"{last} (no line end)"] if last else lines
 
 
 def _pairs(before: list[str], after: list[str]) -> list[Pair]:
-    """Return pairs of lines in the same place, or with None.
+    """Return pairs of lines at the same place, or of a line and None.
 
     Example:
         >>> _pairs(["a", "b"], ["a", "new", "b"])

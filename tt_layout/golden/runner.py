@@ -1,4 +1,4 @@
-"""Runner of cases: outcomes of checks, updates of golden files, and what a commit would change."""
+"""Runner of cases: outcomes of checks, updates of golden files, and selection by changed files."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ class Outcome:
     """Result of a check.
 
     Attributes:
-        state: what it is.
+        state: the state.
         golden: the golden file.
-        check: what was run; None for an orphan.
-        words: what differs and why, the most telling first.
-        before: the bytes of the golden file, if it was read and is not as printed.
-        after: the bytes printed, if the golden file is not that.
-        error: why the case cannot be run.
-        kept: what is kept of the golden file if it is, or becomes, what was printed.
-        seconds: that the check took; None of what was not run.
+        check: the check; None for an orphan.
+        words: the differences and their reasons, the most important first.
+        before: the bytes of the golden file, if it was read and differs from the output.
+        after: the bytes of the output, if the golden file differs.
+        error: the reason why the case cannot be run.
+        kept: facts of the golden file if it equals, or is replaced by, the output.
+        seconds: duration of the check; None if it was not run.
     """
 
     state: State
@@ -89,7 +89,7 @@ class Outcome:
 
     @property
     def id(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
         return self.check.label if self.check else self.golden.name.removesuffix(".txt")
 
 
@@ -98,8 +98,8 @@ class Results:
     """The outcomes of manifests.
 
     Attributes:
-        paths: of the manifests, as given.
-        outcomes: in the order of the manifests, then the orphans.
+        paths: the given paths of the manifests.
+        outcomes: outcomes in the order of the manifests, then the orphans.
     """
 
     paths: tuple[str, ...]
@@ -113,7 +113,7 @@ class Results:
 
     @property
     def status(self) -> int:
-        """The exit status: 0 all as expected, 1 a difference, 2 an error or nothing compared."""
+        """The exit status: 0 if all is as expected, 1 for a difference, 2 for an error or no check."""
         counts = self.counts
         if counts[State.ERROR] or not self.outcomes:
             return 2
@@ -141,7 +141,7 @@ def select(manifest: Manifest, patterns: Sequence[str]) -> tuple[Check, ...]:
 
 
 def _names(check: Check) -> tuple[str, ...]:
-    """Return what a check can be called: its case, its golden file, each within its folder."""
+    """Return the names of a check: its case and its golden file, with and without the folder."""
     case = check.case
     return case.name, check.id, case.scoped(case.name), check.label
 
@@ -195,8 +195,8 @@ def _words(check: Check, before: bytes, printed: CaseOutput) -> tuple[str, ...]:
 def run_checks(checks: Sequence[Check], jobs: int = 1) -> Iterator[Outcome]:
     """Run checks in order, and yield their outcomes.
 
-    A check of a usual tensor takes a millisecond, processes more than a second to start.
-    So the work is shared only when much of it is left, by what it has taken so far.
+    A check of a usual tensor takes a millisecond, processes more than a second to start.  So
+    processes are started only if much work is left, judging by the time taken so far.
     """
     started = time.monotonic()
     for done, check in enumerate(checks):
@@ -209,10 +209,10 @@ def run_checks(checks: Sequence[Check], jobs: int = 1) -> Iterator[Outcome]:
 
 
 def _run_in_processes(checks: Sequence[Check], jobs: int) -> Iterator[Outcome]:
-    """Run checks in processes, which end at once if this does not come to its end.
+    """Run checks in processes, which end at once if this generator is closed early.
 
-    Each has all checks from its start and is told which are next: a pipe never fills, as it would
-    with checks, and whoever writes into a full one waits for ever once its reader has ended.
+    Each process has all checks from its start and receives only their numbers, so that a pipe never
+    fills: a writer to a full pipe waits for ever once its reader has ended.
     """
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -252,7 +252,7 @@ def _run_part(start: int, end: int) -> list[Outcome]:
 
 @contextmanager
 def held_interrupts() -> Iterator[None]:
-    """Hold interrupts back meanwhile; processes that are started here do so from the start."""
+    """Hold interrupts back inside the block; processes started in it inherit that."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -277,7 +277,7 @@ def record(outcome: Outcome) -> Outcome:
 
 
 def leave(outcome: Outcome) -> Outcome:
-    """Write nothing: in CI nobody asked for files beside the golden ones."""
+    """Write nothing: in CI no files beside the golden ones are wanted."""
     return outcome
 
 
@@ -299,7 +299,7 @@ def keep_in(folder: str, outcome: Outcome) -> Outcome:
 
 
 def accept(outcome: Outcome) -> Outcome:
-    """Replace a golden file by the actual output at once; return the new outcome.
+    """Replace a golden file by the actual output; return the new outcome.
 
     Raises:
         LayoutError: the file cannot be written.
@@ -330,10 +330,10 @@ def keep_facts(manifest: Manifest, outcomes: Sequence[Outcome]) -> None:
 
 
 def orphans(manifest: Manifest) -> tuple[Outcome, ...]:
-    """Return the golden files, beside the manifest and those it includes, that no case owns.
+    """Return the golden files beside the manifest and its includes that no case owns.
 
-    Goldens of another manifest in the same folder, named ``layouts.yaml`` or
-    ``*.layouts.yaml``, are its own.
+    Golden files of another manifest in the same folder, named ``layouts.yaml`` or
+    ``*.layouts.yaml``, belong to it.
     """
     folders = sorted({path.parent for path in manifest.files})
     unowned = {
@@ -363,14 +363,14 @@ def _owned_by_other(manifest: Path, goldens: Mapping[str, Path]) -> list[str]:
 
 
 def changed_files(manifest: Manifest, since: str = HEAD) -> frozenset[str]:
-    """Return the true paths of the files that differ from a commit, or that git does not know yet.
+    """Return the real paths of the files that differ from a commit, or are untracked.
 
     Args:
-        manifest: of the cases, whose folders are in repositories.
-        since: a commit, a branch or a tag; what changed there meanwhile does not count.
+        manifest: the manifest of the cases, whose folders are in repositories.
+        since: a commit, a branch or a tag, compared at its merge base.
 
     Raises:
-        LayoutError: a folder is in no repository, there is no such commit, or git is missing.
+        LayoutError: a folder is not in a repository, there is no such commit, or git is missing.
     """
     found: set[str] = set()
     tops = {
@@ -389,7 +389,7 @@ def changed_files(manifest: Manifest, since: str = HEAD) -> frozenset[str]:
 
 
 def checks_of(checks: Iterable[Check], changed: Collection[str]) -> tuple[Check, ...]:
-    """Return the checks that a change of some files can make fail."""
+    """Return the checks that changed files can make fail."""
     return tuple(
         check
         for check in checks
@@ -417,10 +417,10 @@ def orphans_of(
 
 
 def _git(folder: str, *arguments: str) -> str:
-    """Return what git prints.
+    """Return the output of git.
 
     Raises:
-        LayoutError: it is missing, or refuses.
+        LayoutError: it is missing, or fails.
     """
     import subprocess
 

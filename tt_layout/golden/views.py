@@ -1,4 +1,4 @@
-"""The kinds of views: the output of ``tt-layout`` for a case."""
+"""The kinds ``tensor`` and ``hardware``: the output of ``tt-layout`` for a case."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """YAML of a manifest, or of a file of values, as nodes with spans.
 
-Only what these need of YAML: mappings, sequences and scalars.  Anchors, aliases, merge
-keys and tags are refused where they stand.  So no node is ever larger than its text, and
-nothing but text is ever constructed.
+A subset of YAML: mappings, sequences and scalars.  Anchors, aliases, merge keys and tags are
+refused, with an error at their position.  So no node is larger than its text, and only text is
+ever constructed.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _KINDS = {"int": "number", "float": "number", "bool": "boolean", "null": "null"}
 
 @dataclass(frozen=True)
 class ScalarNode:
-    """A text, number, boolean or null, with the text that was written.
+    """A text, number, boolean or null, as text.
 
     Attributes:
         text: the content, without quotes.
         kind: ``text``, ``number``, ``boolean`` or ``null``.
-        span: where it stands, quotes included.
+        span: its span, quotes included.
     """
 
     text: str
@@ -65,11 +65,11 @@ def read_nodes(path: str, what: str = "manifest") -> Node:
     """Read the document of a file.
 
     Args:
-        path: of the file.
-        what: what messages call it.
+        path: the file.
+        what: its name in messages.
 
-    Raises:
-        LayoutError: the file cannot be read, is too large, or is not such YAML.
+        Raises:
+            LayoutError: the file cannot be read, is too large, or is not in this subset of YAML.
     """
     source = read_source(path, MAX_BYTES, is_dump=False)
     return parse_nodes(Source(source.text.removeprefix("\ufeff"), source.name), what)
@@ -79,7 +79,7 @@ def parse_nodes(source: Source, what: str = "manifest") -> Node:
     """Parse the only document of a source.
 
     Raises:
-        LayoutError: it is not YAML, uses what is refused, or has no or several documents.
+        LayoutError: it is not in this subset of YAML, or has no or several documents.
 
     Example:
         >>> node = parse_nodes(Source("slice: 1:16"))
@@ -90,7 +90,7 @@ def parse_nodes(source: Source, what: str = "manifest") -> Node:
 
 
 class _Builder:
-    """Builder of nodes from those of PyYAML, after its events are checked."""
+    """Builder of nodes from those of PyYAML, after a check of its events."""
 
     def __init__(self, source: Source, what: str) -> None:
         import yaml
@@ -118,7 +118,7 @@ class _Builder:
         return self._node(yaml.compose(self.source.text, self.loader))
 
     def _events(self) -> Iterator[Any]:
-        """Yield the parser's events; raise its errors as ours."""
+        """Yield the parser's events, with its errors converted to ours."""
         import yaml
 
         try:
@@ -188,7 +188,7 @@ class _Builder:
 
 
 def is_plain_text(text: str) -> bool:
-    """Return whether YAML takes a bare word for text, and not for a number or boolean.
+    """Tell whether YAML reads a bare word as text, not as a number or boolean.
 
     Example:
         >>> is_plain_text("blocked"), is_plain_text("no"), is_plain_text("12")

@@ -1,7 +1,7 @@
 """``tt-layout mcp``: the library for agents, over the Model Context Protocol.
 
-Each question is answered by a process beside the one that talks to the agent: one that is given up,
-takes too long or too much memory ends with its process, and no other waits for it.
+Each question is answered by a process of its own: a question that is cancelled, or takes too long
+or too much memory, ends with its process, and no other waits for it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MAX_PROCESSES = 4
 
 
 class AgentServer(MCPServer):
-    """The server of one agent."""
+    """The server for one agent."""
 
     async def run_stdio_async(self) -> None:
         """Serve over standard input and output, with messages that can all be answered."""
@@ -56,11 +56,11 @@ class AgentServer(MCPServer):
 
 
 class Readable:
-    """The messages of a client that can be read; what cannot is answered with an error.
+    """The readable messages of a client; others are answered with an error.
 
     Args:
-        asked: what the client sends: messages, and the reasons why others cannot be read.
-        told: where the errors go.
+        asked: the client's messages, and the reasons why others cannot be read.
+        told: the destination of the errors.
     """
 
     def __init__(self, asked: Any, told: Any) -> None:
@@ -100,7 +100,7 @@ class Readable:
 
 
 def refusal_of(error: Exception) -> JSONRPCError | None:
-    """Return the answer to a message that cannot be read; None to one that is empty."""
+    """Return the answer to an unreadable message; None for an empty one."""
     if not isinstance(error, ValidationError):  # it is nested too deeply, or too large
         told = ErrorData(code=PARSE_ERROR, message=f"it cannot be read: {type(error).__name__}")
         return JSONRPCError(jsonrpc="2.0", id=None, error=told)
@@ -130,8 +130,8 @@ def make_server(
 
     Args:
         root: the folder below which dumps, and lines of programs, may be read; None for no file.
-        source: the folder below which lines of programs are looked for; None for the root.
-        compiler: that dumps are handed to, for exact registers; None for none.
+        source: the folder below which lines of programs are found; None for the root.
+        compiler: compiles dumps, for exact registers; None for none.
     """
     server = AgentServer("tt-layout", version=__version__, instructions=INSTRUCTIONS)
     tools = AgentTools(root, source, compiler)
@@ -149,7 +149,7 @@ def make_server(
 def _in_a_process(
     tools: AgentTools, tool: Callable[..., object], room: anyio.CapacityLimiter
 ) -> Callable[..., Awaitable[Any]]:
-    """Return a tool that is answered in a process of its own; its errors are one message."""
+    """Return a tool that runs in a process of its own; its errors are one message."""
 
     @wraps(tool)
     async def answer(**arguments: Any) -> Any:

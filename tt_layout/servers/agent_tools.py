@@ -151,17 +151,17 @@ DESCRIPTIONS = {
 
 
 class Refusal(NamedTuple):
-    """The one message of a question that has no answer."""
+    """The error message for a question without an answer."""
 
     message: str
 
 
 class _OutOfTime(BaseException):
-    """The seconds of an answer are used up; no handler of errors takes it for one of its own."""
+    """The time limit of an answer; a BaseException, so that no error handler catches it."""
 
 
 def answered(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> object:
-    """Return the answer of a tool, in this process, within bounds of memory and time."""
+    """Return the answer of a tool, in this process, within limits of memory and time."""
     limit_memory()
     try:
         with _limited_time(), shown_on(AGENT):
@@ -177,7 +177,7 @@ def answered(tools: AgentTools, name: str, arguments: Mapping[str, Any]) -> obje
 
 @contextmanager
 def _limited_time() -> Iterator[None]:
-    """Interrupt what takes longer on the processor, where the system can."""
+    """Interrupt the block after the limit of processor time, where the system can."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -195,7 +195,7 @@ def _limited_time() -> Iterator[None]:
 
 @cache
 def limit_memory() -> None:
-    """Bound the memory that this process may take from now on, where the system can."""
+    """Limit the memory of this process from now on, where the system can."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -211,8 +211,8 @@ class AgentTools:
     Args:
         root: the folder below which dumps, and lines of the programs that they name, may be read;
             None for no file at all.
-        source: the folder in which these programs are looked for; None for the root.
-        compiler: that dumps are handed to, for exact registers; None for none.
+        source: the folder in which these programs are found; None for the root.
+        compiler: compiles dumps, for exact registers; None for none.
     """
 
     def __init__(
@@ -230,12 +230,12 @@ class AgentTools:
             self._program = ProgramSource(within=(self._root,))
 
     def named(self) -> Iterator[tuple[str, str, Callable[..., object]]]:
-        """Yield the name of each, its description, and what answers."""
+        """Yield the name, the description and the function of each tool."""
         for name, description in DESCRIPTIONS.items():
             yield name, description, getattr(self, name)
 
     def _dump(self, dump: str) -> tuple[Source, int | None]:
-        """Return a dump under the name by which it was asked for, and the module that is meant.
+        """Return a dump under its requested name, and the selected module.
 
         Raises:
             LayoutError: it is too large, or a file that may not be read.
@@ -273,7 +273,7 @@ class AgentTools:
         return self._root
 
     def _modules(self, dump: str, release: str | None) -> list[Module]:
-        """Return the modules of a dump that are audited.
+        """Return the modules of a dump to audit.
 
         Raises:
             LayoutError: the dump cannot be read or has none, or there is no such release.
@@ -455,7 +455,7 @@ def _size(path: str) -> str:
 
 
 def _position(first: int, shown: int, total: int) -> str:
-    """Return which part of a list is shown, and how to ask for the next."""
+    """Return a line on the part of a list that is shown, and how to request the next."""
     if not shown:
         return f"none from {first} on, of {count(total, 'dump')}" if total else "no dumps"
     last = first + shown - 1
@@ -465,12 +465,12 @@ def _position(first: int, shown: int, total: int) -> str:
 
 @dataclass(frozen=True, repr=False)
 class FindingsPage(Printed):
-    """Part of all findings of a dump, those alike together, as the whole report has them.
+    """A page of a dump's groups of findings, in the order of the report.
 
     Attributes:
-        report: of the dump.
-        first: the place of the first group of findings, from 1; modules follow one another.
-        most: how many groups are shown.
+        report: the report of the dump.
+        first: index of the first group of findings, from 1, counted over all modules.
+        most: the maximum number of groups.
     """
 
     report: AuditReport
@@ -478,7 +478,7 @@ class FindingsPage(Printed):
     most: int = 20
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield the groups below the heading of their module, and where the next begin."""
+        """Yield the groups below the heading of their module, and where the next page begins."""
         passed = found = 0
         end = self.first + self.most
         for audit in self.report.audits:
@@ -493,7 +493,7 @@ class FindingsPage(Printed):
         yield Line(self._position(passed, found))
 
     def _position(self, groups: int, findings: int) -> str:
-        """Return which part this is, and how to ask for the next."""
+        """Return a line on the position of the page, and how to request the next."""
         if not groups:
             return "no findings"
         total = count(findings, "finding")

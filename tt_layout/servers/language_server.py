@@ -1,14 +1,12 @@
 """``tt-layout lsp``: dumps in an editor, over the Language Server Protocol.
 
-Two threads work beside the one that talks to the client.  One audits, a few operations of a dump
-at a time: between two steps other questions are answered, and what an edit has outdated is
-dropped.  The other answers what needs no audit, layouts, types and values, also while a piece is
-audited.
+Two threads work beside the one that talks to the client.  One audits, a few operations of a dump at
+a time: between two steps other questions are answered, and outdated work is dropped after an edit.
+The other answers questions that need no audit (layouts, types and values), even during an audit.
 
-No request of the protocol says which part of a document is shown.  The lines that the client last
-asked about (inlay hints, which editors ask for what is visible, hover, actions) stand for it: the
-pieces there, of a large one the lines near them, are diagnosed first, and what is known then is
-published before the rest.
+No request of the protocol tells which part of a document is visible.  The lines of the client's
+last request (inlay hints, which editors request for visible lines, hover, actions) serve instead:
+the pieces there, or the lines near them in a large piece, are diagnosed and published first.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ PICTURING = ("Visual Studio Code", "VSCodium", "Cursor")
 
 
 class WordPlace(NamedTuple):
-    """A place of a document: the piece, the line of it from 1, the offset in the line."""
+    """A position in a document: the piece, its line from 1, and the offset in the line."""
 
     placed: Placed
     line: int
@@ -63,10 +61,10 @@ class WordPlace(NamedTuple):
 
 
 class AnsweringProtocol(LanguageServerProtocol):
-    """The protocol, with an answer to every request: also to one that cannot be read."""
+    """The protocol, with an answer to every request, even an unreadable one."""
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Return a message as a value; in the place of one that is refused, one of no effect."""
+        """Return a message as a value; a refused message is replaced by one without effect."""
         try:
             if "jsonrpc" in data and not _is_message(data):
                 raise JsonRpcInvalidRequest
@@ -81,9 +79,9 @@ class AnsweringProtocol(LanguageServerProtocol):
 
 
 def _is_message(data: dict[str, Any]) -> bool:
-    """Return whether the method, the numbers and the diagnostics of a message are such.
+    """Tell whether the method, the numbers and the diagnostics of a message have the right types.
 
-    A text or a number in the place of a list would be taken apart, each character an error.
+    A string in place of a list would be iterated, with an error for each character.
 
     Example:
         >>> _is_message({"id": 7, "method": "exit"}), _is_message({"id": [], "method": "exit"})
@@ -115,7 +113,7 @@ class LayoutServer(LanguageServer):
     """The server of one client.
 
     Attributes:
-        dumps: the open documents, by their address.
+        dumps: the open documents, by URI.
     """
 
     def __init__(self) -> None:
@@ -140,7 +138,7 @@ class LayoutServer(LanguageServer):
         return await loop.run_in_executor(self._looker, partial(question, *arguments))
 
     def open(self, uri: str) -> None:
-        """Take the text that a document has now, and begin to say what is wrong with it."""
+        """Take the current text of a document, and start its diagnosis."""
         text = self.workspace.get_text_document(uri).source
         before = self.dumps.get(uri)
         dump = before.edited(text) if before is not None else Dump(text)
@@ -156,7 +154,7 @@ class LayoutServer(LanguageServer):
         self._publish(uri, None, [])
 
     def _stop_diagnosing(self, uri: str) -> None:
-        """Drop what was being said of a text: it waits for each step, and then says no more."""
+        """Stop the diagnosis of a text, which waits for the current step."""
         if (old := self._diagnosing.pop(uri, None)) is not None:
             old.cancel()
 
@@ -197,45 +195,45 @@ class LayoutServer(LanguageServer):
 
     @property
     def units(self) -> values.Units:
-        """How the client counts offsets in a line."""
+        """The client's units of offsets in a line."""
         return values.Units(self.workspace.position_codec)
 
     @property
     def markup(self) -> Sequence[types.MarkupKind]:
-        """The forms in which the client shows text, the best first; nothing for old clients."""
+        """The text formats that the client shows, the best first; none for old clients."""
         document = self.client_capabilities.text_document
         asked = document.hover if document is not None else None
         return (asked.content_format if asked is not None else None) or ()
 
     @property
     def has_symbol_trees(self) -> bool:
-        """Whether the client shows symbols within others."""
+        """Whether the client shows nested symbols."""
         document = self.client_capabilities.text_document
         asked = document.document_symbol if document is not None else None
         return bool(asked is not None and asked.hierarchical_document_symbol_support)
 
     @property
     def has_versioned_edits(self) -> bool:
-        """Whether edits may be of one version of a document."""
+        """Whether edits may be for one version of a document."""
         workspace = self.client_capabilities.workspace
         asked = workspace.workspace_edit if workspace is not None else None
         return bool(asked is not None and asked.document_changes)
 
     @property
     def resolves_edits(self) -> bool:
-        """Whether the client asks for the edits of an action when it is chosen."""
+        """Whether the client requests the edits of an action when it is chosen."""
         document = self.client_capabilities.text_document
         asked = document.code_action if document is not None else None
         support = asked.resolve_support if asked is not None else None
         return support is not None and "edit" in support.properties
 
     def at(self, uri: str, line: int) -> Placed | None:
-        """Return the piece that a line of a document, from 1, is in."""
+        """Return the piece of a line of a document, from 1."""
         dump = self.dumps.get(uri)
         return dump.at(line) if dump is not None else None
 
     def word(self, uri: str, position: types.Position) -> WordPlace | None:
-        """Return the piece that a position is in, its line there from 1, and the offset."""
+        """Return the piece of a position, its line there from 1, and the offset."""
         self._shown[uri] = types.Range(position, position)
         placed = self.at(uri, position.line + 1)
         if placed is None:
@@ -245,7 +243,7 @@ class LayoutServer(LanguageServer):
         return WordPlace(placed, line, column)
 
     def between(self, uri: str, chosen: types.Range) -> list[Placed]:
-        """Return the pieces that a range of a document is in."""
+        """Return the pieces of a range of a document."""
         dump = self.dumps.get(uri)
         if dump is None:
             return []
@@ -274,7 +272,7 @@ def make_server() -> LayoutServer:
 
 
 def _documents(server: LayoutServer) -> None:
-    """Register what becomes of texts."""
+    """Register the handlers of open, changed and closed documents."""
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
@@ -297,7 +295,7 @@ def _documents(server: LayoutServer) -> None:
 
 
 def _hover(server: LayoutServer) -> None:
-    """Register what is said of the word at a place."""
+    """Register the handler of hovers."""
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hovered(params: types.HoverParams) -> types.Hover | None:
@@ -327,7 +325,7 @@ def _said(
 
 
 def _navigation(server: LayoutServer) -> None:
-    """Register where a word is defined, and where else it stands."""
+    """Register the handlers of definitions and references."""
 
     def location(uri: str, where: WordPlace, place: Place) -> types.Location:
         return types.Location(uri, server.units.range(where.placed, place))
@@ -353,7 +351,7 @@ def _navigation(server: LayoutServer) -> None:
 
 
 def _pieces(server: LayoutServer) -> None:
-    """Register what is asked of a range, or of a whole document."""
+    """Register the handlers of requests about a range or a whole document."""
 
     def whole(uri: str) -> list[Placed]:
         dump = server.dumps.get(uri)
@@ -391,7 +389,7 @@ def _pieces(server: LayoutServer) -> None:
 
 
 def _actions(server: LayoutServer) -> None:
-    """Register the commands that apply fixes."""
+    """Register the handlers of code actions."""
     kinds = [types.CodeActionKind.QuickFix]
     options = types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
 

@@ -1,4 +1,4 @@
-"""Messages of a client before they are read: numbers that Python refuses, lines without an end."""
+"""Raw messages of a client: protection against very long numbers and endless lines."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LONG = re.compile(rb"[0-9]{%d}" % MAX_DIGITS)
 
 
 def with_short_numbers(message: bytes) -> bytes:
-    r"""Return a message of JSON with a text in the place of each number of too many digits.
+    r"""Replace each number with too many digits in a JSON message by a string.
 
-    Whoever expects a number then says that this is none.  Digits within texts stay.
+    The reader then reports that it is not a number.  Digits within strings are kept.
 
     Example:
         >>> digits = b"9" * 5000
@@ -48,14 +48,14 @@ class Messages:
     """A stream of messages.
 
     Args:
-        stream: of bytes.
+        stream: a stream of bytes.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
 
     def readline(self, instead: bytes = b"\n") -> bytes:
-        """Return the next line, or something instead of one that is too long."""
+        """Return the next line, or ``instead`` for one that is too long."""
         line = self._stream.readline(MAX_MESSAGE)
         while len(line) == MAX_MESSAGE and not line.endswith(b"\n"):
             rest = self._stream.readline(MAX_MESSAGE)
@@ -64,7 +64,7 @@ class Messages:
         return with_short_numbers(line)
 
     def read(self, size: int) -> bytes:
-        """Return a message of so many bytes, perhaps in fewer; nothing of one that is too long."""
+        """Return a message of ``size`` bytes, its numbers shortened; ``null`` if it is too long."""
         if size <= MAX_MESSAGE:
             return with_short_numbers(self._stream.read(size))
         while size > 0 and (piece := self._stream.read(min(size, MAX_MESSAGE))):
@@ -73,16 +73,16 @@ class Messages:
 
 
 class Lines:
-    """Messages that are a line of text each.
+    """Messages of one line of text each.
 
     Args:
-        messages: as bytes.
+        messages: the messages as bytes.
     """
 
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
 
     def readline(self) -> str:
-        """Return the next line; one that is too long, as one that is no JSON."""
+        """Return the next line; one that is too long is replaced by one that is not JSON."""
         line = self._messages.readline(b"more than %d bytes\n" % MAX_MESSAGE)
         return line.decode("utf-8", "replace")

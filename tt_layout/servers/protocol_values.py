@@ -1,4 +1,4 @@
-"""Answers to an editor in the words of the Language Server Protocol."""
+"""Conversion of answers to values of the Language Server Protocol."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ _SYMBOLS = {
 
 
 class Units:
-    """Offsets in a line as the client counts them.
+    """The client's units of offsets in a line.
 
     Args:
-        codec: what the client and the server agreed on.
+        codec: converter for the encoding that client and server agreed on.
     """
 
     def __init__(self, codec: PositionCodec) -> None:
         self._codec = codec
 
     def column(self, line: str, character: int) -> int:
-        """Return the offset in characters of a position of the client; the end if beyond."""
+        """Return the offset in characters of a client's position, at most the end of the line."""
         if line.isascii():
             return min(character, len(line))
         place = types.Position(0, character)
         return self._codec.position_from_client_units([line], place).character
 
     def range(self, placed: Placed, place: Place) -> types.Range:
-        """Return a place of a piece as a range of the document."""
+        """Convert a place of a piece to a range of the document."""
         text, line = placed.piece.line(place.line), place.line - 1 + placed.down
         start, end = (self._codec.client_num_units(text[:at]) for at in (place.start, place.end))
         return types.Range(types.Position(line, start), types.Position(line, end))
@@ -83,7 +83,7 @@ def hover(answer: Hover, placed: Placed, units: Units, content: str | None) -> t
 
 
 def inlay_hint(hint: Hint, placed: Placed, units: Units) -> types.InlayHint:
-    """Return a hint behind what is written of an operation, in front of its location."""
+    """Convert a hint, placed after the text of an operation and before its location."""
     text = placed.piece.line(hint.line).rstrip()
     location = text.rfind(" loc(")
     end = location if location >= 0 else len(text)
@@ -96,7 +96,7 @@ def inlay_hint(hint: Hint, placed: Placed, units: Units) -> types.InlayHint:
 
 
 def document_symbol(symbol: Symbol) -> types.DocumentSymbol:
-    """Return a symbol with what is in it."""
+    """Convert a symbol with its children."""
     return types.DocumentSymbol(
         name=symbol.name,
         detail=symbol.detail or None,
@@ -108,7 +108,7 @@ def document_symbol(symbol: Symbol) -> types.DocumentSymbol:
 
 
 def flat_symbols(symbols: Iterable[Symbol], uri: str) -> Iterator[types.SymbolInformation]:
-    """Yield symbols for a client that shows no tree of them."""
+    """Yield symbols for a client that does not show trees."""
     for symbol in symbols:
         where = types.Location(uri, _lines(symbol.line, symbol.last))
         yield types.SymbolInformation(where, symbol.name, _SYMBOLS[symbol.kind])
@@ -120,14 +120,14 @@ def _lines(first: int, last: int) -> types.Range:
 
 
 def folding_range(first: int, last: int) -> types.FoldingRange:
-    """Return the fold of a region; the line that closes it stays."""
+    """Return the folding range of a region, without its closing line."""
     return types.FoldingRange(first - 1, max(first - 1, last - 2), kind="region")
 
 
 def workspace_edit(
     uri: str, version: int | None, edits: Sequence[LineEdit], down: int
 ) -> types.WorkspaceEdit:
-    """Return edits of whole lines; with a version they hold for that text only."""
+    """Return edits of whole lines; with a version they apply to that version only."""
     texts = [
         types.TextEdit(
             types.Range(

@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _why_no_program(path: str) -> str | None:
-    """Return why a path is of no program that can be run; None if it is of one.
+    """Return the reason why a path is not a program that can be run; None if it is.
 
     Example:
         >>> _why_no_program("nowhere.py")
@@ -73,9 +73,9 @@ def _why_no_program(path: str) -> str | None:
 
 
 def _why_no_module(name: str) -> str | None:
-    """Return why a name is of no module that can be run; None if it is of one.
+    """Return the reason why a name is not a module that can be run; None if it is.
 
-    The packages that a module is in are imported, and what they raise is the program's own.
+    Its parent packages are imported; their exceptions are the program's own.
 
     Example:
         >>> _why_no_module("no.module"), _why_no_module("json"), _why_no_module("json.tool")

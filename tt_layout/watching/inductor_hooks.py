@@ -23,8 +23,8 @@ class InductorHooks:
     """The hook that Inductor calls when it launches a kernel.
 
     Args:
-        record: where it is kept.
-        triton: whose guard is used.
+        record: the record of kernels and launches.
+        triton: the Triton hooks, whose guard is used.
     """
 
     def __init__(self, record: Record, triton: TritonHooks) -> None:
@@ -54,7 +54,7 @@ class InductorHooks:
 
 
 def _hash_of(tuner: Any, launcher: Any) -> str | None:
-    """Return Triton's hash of the kernel that a launcher launches."""
+    """Return Triton's hash of a launcher's kernel."""
     results = tuner.compile_results
     chosen = [result for result in results if result.config is launcher.config] or list(results)
     key = getattr(chosen[0].kernel, "hash", None) if chosen else None
@@ -75,7 +75,7 @@ def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
 def inductor_launch(
     tuner: Any, launcher: Any, positional: tuple[Any, ...], named: Mapping[str, Any]
 ) -> Launch:
-    """Return the launch of a launcher of Inductor's, whose grid is an expression."""
+    """Return the launch of an Inductor launcher, whose grid is an expression."""
     code = launcher.__code__
     names = code.co_varnames[: code.co_argcount]
     arguments = {

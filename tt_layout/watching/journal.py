@@ -1,7 +1,7 @@
-"""Journals: what each process of a watched program saw, on disk as it happens.
+"""Journals of the processes of a watched program, written to disk as events happen.
 
-A process of a program may end at any moment, so each kernel and each launch is a line of the file
-of its process, written by one system call. The process that watches reads all files at the end.
+A process may end at any moment, so each kernel and each launch is a line in the file of its
+process, written by one system call.  The watching process reads all files at the end.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ MAX_LINE = 1 << 26
 
 
 class Journal:
-    """File to which one process appends what it sees.
+    """File to which one process appends its events.
 
-    The file is made with its first line, and anew in a process that was forked, so that no two
+    The file is created with its first line, and again in a forked process, so that no two
     processes share one.
 
     Args:
-        folder: of the session.
+        folder: the folder of the session.
     """
 
     def __init__(self, folder: str) -> None:
@@ -85,8 +85,8 @@ class ProcessLog(NamedTuple):
     """Content of the journal of one process.
 
     Attributes:
-        process: its identifier.
-        kernels: that it compiled or launched, in order.
+        process: identifier of the process.
+        kernels: the kernels that it compiled or launched, in order.
         failure: the first failure of its hooks or of its journal; None without one.
     """
 
@@ -96,7 +96,7 @@ class ProcessLog(NamedTuple):
 
 
 def process_logs(folder: str) -> Iterator[ProcessLog]:
-    """Yield the journals of a session in the order of their names, until they are too long."""
+    """Yield the journals of a session in the order of their names, up to a total size."""
     left = MAX_TOTAL
 
     def counted(lines: Iterable[bytes]) -> Iterator[bytes]:
@@ -115,7 +115,7 @@ def process_logs(folder: str) -> Iterator[ProcessLog]:
 
 
 def _log(process: int, lines: Iterable[bytes]) -> ProcessLog:
-    """Read a journal; what of it cannot be read is a failure, not an error."""
+    """Read a journal; unreadable entries are recorded as a failure, not raised."""
     record, failure = Record(None), None
     try:
         for line in lines:
@@ -133,7 +133,7 @@ def _log(process: int, lines: Iterable[bytes]) -> ProcessLog:
 
 
 def _read_entry(entry: dict[str, Any], record: Record) -> str | None:
-    """Add an entry to a record; return the failure that it tells of."""
+    """Add an entry to a record; return the failure in it, if any."""
     if "kernel" in entry:
         record.compiled(kernel_from_plain(entry["kernel"]))
     elif "launch" in entry:

@@ -1,4 +1,4 @@
-"""Attributes of other packages, wrapped while a program is watched."""
+"""Patches of other packages' attributes while a program is watched."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Function = Callable[..., Any]
 
 
 class Patches:
-    """Wrapped attributes, which are put back where nobody has put another on top."""
+    """Wrapped attributes, which are restored unless someone else has wrapped them again."""
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], None]] = []
 
     def wrap(self, owner: Any, name: str, wrapper: Callable[[Any], Function]) -> None:
-        """Replace an attribute by what a function makes of it."""
+        """Replace an attribute by the result of a wrapper."""
         before = getattr(owner, name)
         after = wrapper(before)
 
@@ -32,16 +32,16 @@ class Patches:
         self._undo.append(undo)
 
     def undo(self) -> None:
-        """Put back what was before."""
+        """Restore the attributes."""
         while self._undo:
             self._undo.pop()()
 
 
 @contextmanager
 def once_imported(name: str, call: Callable[[], None]) -> Iterator[None]:
-    """Call a function when the program has imported a module; at once if it has.
+    """Call a function once the program has imported a module, or at once if it has.
 
-    Until the end of the block an import of the module is followed, and nothing is imported here.
+    The import is followed until the end of the block; nothing is imported here.
     """
     if name in sys.modules:
         call()
@@ -57,7 +57,7 @@ def once_imported(name: str, call: Callable[[], None]) -> Iterator[None]:
 
 
 class _Finder:
-    """Finds one module as Python does, and calls a function after it has run."""
+    """Meta-path finder for one module, which calls a function after the module has run."""
 
     def __init__(self, name: str, call: Callable[[], None]) -> None:
         self._name, self._call = name, call

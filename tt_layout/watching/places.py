@@ -1,4 +1,4 @@
-"""Location of a compilation: the running test, or else the line of the program."""
+"""Location of a compilation: the running test, or else a line of the program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _test: list[str] = []
 
 @contextmanager
 def in_test(name: str) -> Iterator[None]:
-    """Let what is compiled inside be that of a test."""
+    """Attribute compilations inside the block to a test."""
     _test.append(name)
     try:
         yield
@@ -28,11 +28,11 @@ def in_test(name: str) -> Iterator[None]:
 
 
 def place_of(function: Any) -> str:
-    """Return the test that runs, or the innermost line of the program that is being run; or "".
+    """Return the running test, or the innermost line of the program on the stack; or "".
 
     Args:
-        function: the kernel, whose own line is the answer where the program is not on this
-            thread's stack (compiled in the background); None where there is none.
+        function: the kernel, whose own line is the answer if the program is not on this thread's
+            stack (compiled in the background); None if there is none.
     """
     if _test:
         return _test[-1]
@@ -52,7 +52,7 @@ def _is_standard(code: CodeType) -> bool:
 
 
 def _short(path: str) -> str:
-    """Return a path as seen from the current folder, if it is inside.
+    """Return a path relative to the current folder, if it is inside.
 
     Example:
         >>> _short(os.path.join(os.getcwd(), "train.py"))

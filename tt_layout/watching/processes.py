@@ -1,7 +1,7 @@
-"""Processes of a watched program: a folder in which each says what it saw.
+"""Processes of a watched program, each with a journal in one folder.
 
-A forked process has the hooks of its parent, and begins a journal of its own. A process that is
-started anew finds, first on ``PYTHONPATH``, a ``sitecustomize`` that begins one once Triton or
+A forked process has the hooks of its parent, and begins a journal of its own.  A newly started
+process finds, first on ``PYTHONPATH``, a ``sitecustomize`` that begins a journal once Triton or
 Inductor is imported, and then runs the ``sitecustomize`` that it hides.
 """
 
@@ -74,15 +74,15 @@ _records: dict[str, Record] = {}
 
 
 def is_followed() -> bool:
-    """Tell whether another process collects what this one sees."""
+    """Tell whether another process collects the events of this one."""
     return any(map(os.path.isdir, getattr(sys.modules.get(MODULE), "folders", ())))
 
 
 @contextmanager
 def session_folder() -> Iterator[str]:
-    """Make the folder of a session, into which processes that start inside the block write.
+    """Create the folder of a session, into which processes started inside the block write.
 
-    The folder is private, and removed at the end; ``PYTHONPATH`` is as before then.
+    The folder is private; at the end it is removed, and ``PYTHONPATH`` restored.
     """
     import inspect
     import shutil
@@ -114,7 +114,7 @@ def session_folder() -> Iterator[str]:
 
 
 def _take_back(start: str) -> None:
-    """Remove a folder from ``PYTHONPATH``, on which others may have put more since."""
+    """Remove a folder from ``PYTHONPATH``, which others may have extended since."""
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     with suppress(ValueError):
         paths.remove(start)
@@ -125,13 +125,13 @@ def _take_back(start: str) -> None:
 
 
 def keep_in_forks(record: Record, journal: Journal) -> None:
-    """Let each process that is forked from here on keep what it sees in a journal."""
+    """Let each process forked from now on write its events to a journal."""
     record.journal_of_forks = journal
     _journaled.add(record)
 
 
 def follow_module(name: str, folder: str) -> None:
-    """Set the hooks in a module that was imported; what they see goes into a folder."""
+    """Set the hooks in an imported module, with a journal in a folder."""
     from tt_layout.watching.inductor_hooks import InductorHooks
     from tt_layout.watching.triton_hooks import TRITON, TritonHooks
 
@@ -154,7 +154,7 @@ def _new_record(folder: str) -> Record:
 
 
 def _begin_anew() -> None:
-    """Empty the records in a process that was just forked: its parent keeps what they had."""
+    """Empty the records in a newly forked process: their content belongs to the parent."""
     for record in tuple(_journaled):
         record.begin_anew()
 

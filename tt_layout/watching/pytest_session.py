@@ -1,4 +1,4 @@
-"""A session of pytest whose kernels are watched; with xdist those of all its processes."""
+"""A pytest session whose kernels are watched, with xdist in all its processes."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ VERSION = 1
 
 
 class WatchedTests:
-    """Watches from when pytest is configured to the end of its session.
+    """Plugin that watches from the configuration of pytest to the end of its session.
 
     Args:
-        config: of pytest.
-        kinds: of findings that the session fails on; empty for none.
-        path: of the file that the report is written to; None for none.
+        config: the configuration of pytest.
+        kinds: kinds of findings that the session fails on; empty for none.
+        path: the file that the report is written to; None for none.
         force: whether it replaces any file.
 
     Raises:
         pytest.UsageError: there is no such kind of finding, or the file cannot be written, or is
-            no earlier report.
+            not an earlier report.
     """
 
     def __init__(self, config: pytest.Config, kinds: str, path: str | None, force: bool) -> None:
@@ -66,13 +66,13 @@ class WatchedTests:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Let what is compiled be that of the test."""
+        """Attribute compilations to the test."""
         with in_test(item.nodeid):
             yield
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take what a worker of xdist has seen; one that hands over nothing is a failure."""
+        """Take the events of an xdist worker; one that sends none is a failure."""
         name = f"worker {node.gateway.id}"
         text = getattr(node, "workeroutput", {}).get(CHANNEL)
         if text is None:
@@ -88,7 +88,7 @@ class WatchedTests:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Audit the kernels, or hand them to the process that does."""
+        """Audit the kernels, or send them to the process that does."""
         self._stack.close()
         output = getattr(self._config, "workeroutput", None)
         if output is not None:
@@ -112,7 +112,7 @@ class WatchedTests:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the table, and what the session fails on."""
+        """Print the table, and the findings that the session fails on."""
         if self._report is None:
             return
         terminalreporter.section("kernels")
@@ -123,5 +123,5 @@ class WatchedTests:
             terminalreporter.write_line(f"warning: {safe(self._problem)}", yellow=True)
 
     def pytest_unconfigure(self) -> None:
-        """Take the hooks back."""
+        """Remove the hooks."""
         self._stack.close()

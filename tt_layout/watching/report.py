@@ -1,4 +1,4 @@
-"""Audits of a watched program's kernels, and their time and faults: one table, most to gain first.
+"""Report of a watched program: its kernels with their time and findings, the largest gain first.
 
 Each kernel is audited with the arguments of its launch.
 """
@@ -37,16 +37,16 @@ JSON_VERSION = 1
 
 
 class WatchedKernel(NamedTuple):
-    """A kernel that was seen, and its audit.
+    """A kernel of the program, and its audit.
 
     Attributes:
         seen: the kernel.
-        audit: what there is to say of it; None where there is none.
+        audit: its audit; None where there is none.
         reason: why there is no audit, or why the arguments were not used; None without one.
-        seconds: estimated, of all launches that were looked at; None without an estimate.
-        gain: seconds of them that not every configuration of the kernel takes.
-        cure: the first thing to do about its findings; empty where there is none.
-        assumption: the product that the time is of, where the program did not tell it, and why.
+        seconds: estimated time of all recorded launches; None without an estimate.
+        gain: seconds of that time above the minimum of any configuration of the kernel.
+        cure: the first remedy for its findings; empty where there is none.
+        assumption: the product assumed for the time, and why, if the program did not tell it.
     """
 
     seen: SeenKernel
@@ -87,7 +87,7 @@ def _audited(kernel: SeenKernel, shared: SharedWork) -> WatchedKernel:
 
 
 def _assumption(estimate: Estimate | NoEstimate, device: str | None) -> str | None:
-    """Return the product that a time is of and why, unless it is the one that runs the kernel."""
+    """Return the product assumed for a time and why, unless it is the one that runs the kernel."""
     if isinstance(estimate, NoEstimate):
         return None
     if device is None:
@@ -98,10 +98,10 @@ def _assumption(estimate: Estimate | NoEstimate, device: str | None) -> str | No
 
 
 def _seconds(kernel: Kernel, seen: SeenKernel) -> tuple[float, float] | None:
-    """Return the estimated time of all launches of a kernel, and what of it there is to gain.
+    """Return the estimated time of all launches of a kernel, and the possible gain.
 
-    All have the arguments of the one that is audited, each its own grid.  None where it is not
-    known.
+    All launches have the arguments of the audited one, each with its own grid.  None where the time
+    is not known.
     """
     estimate = kernel.estimate
     if not seen.launches or isinstance(estimate, NoEstimate) or not estimate.is_of_grid:
@@ -118,7 +118,7 @@ def _kernels(kernel: SeenKernel, shared: SharedWork) -> tuple[Sequence[Kernel], 
     """Return the kernels of a module, and why the arguments of its launch were not used.
 
     Raises:
-        LayoutError: the module is not there, or cannot be read.
+        LayoutError: the module is missing, or cannot be read.
     """
     compiled = kernel.compiled
     if compiled.text is None:
@@ -144,7 +144,7 @@ def _worst(kernels: Sequence[Kernel], seen: SeenKernel) -> Kernel:
 
 
 def passed_over(kernels: Iterable[WatchedKernel]) -> tuple[PassedOver, ...]:
-    """Return the kernels without an audit, and why."""
+    """Return the kernels without an audit, and the reasons."""
     return tuple(
         PassedOver(kernel.seen.compiled.name, kernel.reason or "")
         for kernel in kernels
@@ -154,14 +154,14 @@ def passed_over(kernels: Iterable[WatchedKernel]) -> tuple[PassedOver, ...]:
 
 @dataclass(frozen=True)
 class WatchReport(Printed):
-    """The audit of every kernel that was seen, those with most time to gain first.
+    """The audits of all kernels of a program, those with the largest gain first.
 
     Attributes:
-        seen: the kernels in the order in which they were seen.
-        kernels: with their audits.
-        processes: how many processes compiled or launched them.
+        seen: the kernels in the order in which they were compiled or launched.
+        kernels: the kernels with their audits.
+        processes: number of processes that compiled or launched them.
         failure: the first failure of the watching itself; None without one.
-        limits: from which on findings are failures in a suite of tests.
+        limits: limits above which findings are failures in a suite of tests.
     """
 
     seen: tuple[SeenKernel, ...]
@@ -176,7 +176,7 @@ class WatchReport(Printed):
         return self.seen, self.processes, self.failure
 
     def lines(self) -> Iterator[Line | Fitted]:
-        """Yield the table, the kernels without an audit, and what went wrong."""
+        """Yield the table, the kernels without an audit, and the failures."""
         if not self.kernels:
             yield Line("no kernel was compiled or launched")
         lines = [
@@ -201,7 +201,7 @@ class WatchReport(Printed):
             yield Paragraph(f"not all was seen: {self.failure}", "  ", 4, "red")
 
     def _share(self, kernel: WatchedKernel) -> float | None:
-        """Return the part of the estimated time of all kernels that one takes."""
+        """Return the share of a kernel in the estimated time of all kernels."""
         total = sum(one.seconds or 0 for one in self.kernels)
         return kernel.seconds / total if kernel.seconds is not None and total else None
 
@@ -226,11 +226,11 @@ class WatchReport(Printed):
         return "kernels"
 
     def all_kernels(self) -> Iterator[Kernel]:
-        """Yield the kernels that have an audit, each audited again when it is asked for."""
+        """Yield the kernels that have an audit, each audited again on demand."""
         yield from worst_kernels(kernel.seen for kernel in self.kernels if kernel.audit is not None)
 
     def suite(self) -> Suite:
-        """Return a test case for each kernel, which passes without a failure."""
+        """Return a test case for each kernel, which passes if it has no failure."""
         return Suite("tt-layout", (_case(kernel, self.limits) for kernel in self.kernels))
 
     def failures(self, limits: Limits) -> list[str]:
@@ -248,7 +248,7 @@ def _failure(finding: NamedFinding) -> str:
 def report_of(
     seen: tuple[SeenKernel, ...], processes: int = 1, failure: str | None = None
 ) -> WatchReport:
-    """Audit kernels and report them: those with most time to gain first, then the worst."""
+    """Audit kernels and report them: the largest gain first, then the worst."""
     kernels = sorted(audited(seen), key=_rank)
     return WatchReport(seen, tuple(kernels), processes, failure)
 
@@ -259,7 +259,7 @@ def _rank(kernel: WatchedKernel) -> tuple[object, ...]:
 
 
 def _gain_text(kernel: WatchedKernel) -> str:
-    """Return the time of its launches that a kernel could lose; empty without an estimate."""
+    """Return the time that a kernel's launches could save; empty without an estimate."""
     return durations(kernel.gain)[0] if kernel.gain is not None else ""
 
 
@@ -290,19 +290,19 @@ def _launch(launch: Launch) -> dict[str, Any]:
 
 
 class ReportFile(NamedTuple):
-    """The file that a report goes to.
+    """The file that a report is written to.
 
     Attributes:
-        path: of the file.
-        force: what replaces a file that is no report of ours, as a message names it; None where
-            that has been said.
+        path: the path of the file.
+        force: the option that replaces files other than our reports, for messages; None if it
+            was given.
     """
 
     path: str
     force: str | None
 
     def why_not(self) -> str | None:
-        """Return why no report can be written there; None if it can, and the folder is there."""
+        """Return why no report can be written there; None if it can, after making the folder."""
         try:
             files.refuse_foreign(self.path, is_own, self.force)
         except OSError as error:
@@ -310,10 +310,10 @@ class ReportFile(NamedTuple):
         return None
 
     def write(self, report: WatchReport, limits: Limits) -> str | None:
-        """Write a report as the name of the file ends, or else to a temporary one.
+        """Write a report in the format of the file's suffix, or else to a temporary file.
 
         Returns:
-            What is said of the second; None of the first.
+            A message about the temporary file; None if there is none.
         """
         text = format_of_file(self.path).marked(replace(report, limits=limits))
         content = text.encode("utf-8", "backslashreplace")
@@ -329,7 +329,7 @@ def write_table(report: WatchReport, stream: IO[str] | None) -> str | None:
     """Write the table to a stream, or else to a temporary file.
 
     Returns:
-        What is said of the second; None of the first.
+        A message about the temporary file; None if there is none.
     """
     text = plain_text(report)
     try:

@@ -1,6 +1,6 @@
 """`tt_layout.watch`: every kernel that Triton compiles or launches inside a block.
 
-SIGTERM is an exception first, so that the block ends in order, and then the signal.
+SIGTERM first raises an exception, so that the block ends in order, and then takes effect.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class _Terminated(BaseException):
 
 @contextmanager
 def raised_termination() -> Iterator[None]:
-    """Let SIGTERM raise in the block; behind it the process ends by the signal as without it.
+    """Let SIGTERM raise inside the block; after it the process ends by the signal as usual.
 
-    A handler of the program's own stays, and so does the signal outside of the main thread and in
-    processes that are forked inside the block.
+    A handler of the program is kept, as is the signal's effect outside the main thread and in
+    processes forked inside the block.
     """
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -81,7 +81,7 @@ class Seen:
 
     @property
     def kernels(self) -> tuple[SeenKernel, ...]:
-        """The kernels of all processes, with their launches; this process' first."""
+        """The kernels of all processes, with their launches; those of this process first."""
         together = Record(None)
         for kernels in self._by_process:
             together.add(kernels)
@@ -103,7 +103,7 @@ class Seen:
 
     @property
     def failure(self) -> str | None:
-        """The first failure of the hooks in any process, or what was not handed over."""
+        """The first failure of the hooks in any process, or of a process that sent nothing."""
         failures = [self.record.failure, *(log.failure for log in self._logs), *self.lost]
         return next(filter(None, failures), None)
 
@@ -114,7 +114,7 @@ class Seen:
             yield log.kernels
 
     def gather(self) -> None:
-        """Read what the other processes of the program have written so far."""
+        """Read the journals of the other processes so far."""
         if self.folder is not None and os.getpid() == self.process:
             self._logs = tuple(process_logs(self.folder))
 
@@ -133,10 +133,10 @@ class Seen:
 
 @contextmanager
 def collecting() -> Iterator[Seen]:
-    """Collect what is compiled and launched inside the block; nothing is audited yet.
+    """Collect the kernels compiled and launched inside the block, without auditing them.
 
-    Triton and Inductor are followed from when the program imports them, or at once if it has, in
-    this process and in those that it forks or starts, whose journals are read at the end.
+    Triton and Inductor are followed once the program has imported them, in this process and in
+    those that it forks or starts, whose journals are read at the end.
     """
     seen, patches = Seen(), Patches()
     triton = TritonHooks(seen.record, seen.record.failed)
@@ -161,24 +161,24 @@ def watch(
 ) -> Iterator[Seen]:
     """Audit every kernel that Triton compiles, or loads from its cache, inside the block.
 
-    Where kernels are launched, the arguments and the grid of the launch are used.  A failure of
-    the watching itself never reaches the program: it is named below the table.
+    The arguments and the grid of a launch are used where there is one.  A failure of the watching
+    itself never reaches the program: it is named below the table.
 
     Args:
         fail_on: kinds of findings, such as ``"conflicts=500,registers"``, as ``--fail-on`` of
             ``tt-layout audit`` takes them.
-        out: where the table goes at the end: a file (``.html``, ``.json``, ``.xml`` as JUnit,
-            any other as text), a stream, or None for standard error.  Folders are made.  A file
-            that is no earlier report is not replaced: then, and where the file cannot be written,
-            the report is in a temporary file, which a line on standard error names.
+        out: the destination of the table: a file (``.html``, ``.json``, ``.xml`` as JUnit, any
+            other as text), a stream, or None for standard error.  Folders are made.  A file that
+            is not an earlier report is not replaced: then, and if the file cannot be written, the
+            report goes to a temporary file, which a line on standard error names.
         force: whether the report replaces any file.
 
     Yields:
-        What is seen; ``str()`` of it is the table, ``report`` the audit as a value.
+        The kernels seen so far; ``str()`` of it is the table, ``report`` the audit as a value.
 
-    Raises:
-        LayoutError: at the end of the block, naming each finding that ``fail_on`` asks for; or at
-            its beginning, if there is no such kind.
+        Raises:
+            LayoutError: at the end of the block, naming each finding that ``fail_on`` covers; or at
+                its beginning, if there is no such kind.
 
     Example:
         >>> import io
@@ -196,14 +196,14 @@ def watch(
 def watch_program(
     out: str | os.PathLike[str] | None, *, force: bool
 ) -> AbstractContextManager[Seen]:
-    """Watch as `watch` does, for a command whose option ``--force`` replaces any file."""
+    """Watch like `watch`, for a command with the option ``--force``."""
     return _watching({}, _target(out, None if force else "--force"))
 
 
 def _target(
     out: str | os.PathLike[str] | IO[str] | None, force: str | None
 ) -> ReportFile | IO[str] | None:
-    """Return where the report goes, and say at once if it cannot."""
+    """Return the destination of the report, and warn at once if it cannot be written."""
     if not isinstance(out, (str, os.PathLike)):
         return out
     target = ReportFile(os.path.abspath(out), force)
@@ -228,7 +228,7 @@ def _watching(limits: Limits, target: ReportFile | IO[str] | None) -> Iterator[S
 def _finish(seen: Seen, out: ReportFile | IO[str] | None, limits: Limits) -> list[str]:
     """Write the report; return a line for each failure.
 
-    Nothing that goes wrong here is raised: the program has run, and how it ended counts.
+    No error is raised here: the program has run, and its own result counts.
     """
     if os.getpid() != seen.process:
         return []  # a copy of the program, whose parent reports
@@ -248,6 +248,6 @@ def _finish(seen: Seen, out: ReportFile | IO[str] | None, limits: Limits) -> lis
 
 
 def _warn(text: str) -> None:
-    """Say something on standard error, if anybody hears it."""
+    """Print a warning on standard error, if it is open."""
     with suppress(OSError, ValueError):
         put(sys.stderr, f"tt-layout: warning: {safe(text)}\n")

@@ -1,7 +1,7 @@
 """Hooks in Triton: its compilation listener, and the launches of its functions.
 
-Both are chained: what was there before is called as if nothing were added, and what others add
-later calls ours.  A failure of ours never reaches the program: it is reported once.
+Both are chained: the earlier hook is called as before, and hooks added later call ours.  A failure
+of ours never reaches the program: it is reported once.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ TRITON = "triton.runtime.jit"
 
 
 def compiled_kernel(source: Any, metadata: Any, paths: Any) -> CompiledKernel | None:
-    """Return the kernel that a compilation listener is told of; None where it has no hash.
+    """Return the kernel passed to a compilation listener; None if it has no hash.
 
     Args:
         source: Triton's ``ASTSource`` or ``IRSource``.
-        metadata: of the compiled kernel.
-        paths: file of the cache -> its path.
+        metadata: metadata of the compiled kernel.
+        paths: name of a file in the cache -> its path.
     """
     if not isinstance(metadata, Mapping) or not isinstance(metadata.get("hash"), str):
         return None
@@ -45,7 +45,7 @@ def compiled_kernel(source: Any, metadata: Any, paths: Any) -> CompiledKernel | 
 
 
 def stage_text(paths: Any) -> str | None:
-    """Return the TTGIR that the cache keeps; None where it keeps none."""
+    """Return the TTGIR in the cache; None if there is none."""
     path = stage_path(paths)
     if path is None or not is_file(path):
         return None
@@ -53,14 +53,14 @@ def stage_text(paths: Any) -> str | None:
 
 
 def stage_path(paths: Any) -> str | None:
-    """Return the path of the TTGIR in the cache; None where it keeps none."""
+    """Return the path of the TTGIR in the cache; None if there is none."""
     if not isinstance(paths, Mapping):
         return None
     return next((str(p) for name, p in paths.items() if str(name).endswith(f".{STAGE}")), None)
 
 
 def loaded_kernel(kernel: Any, key: str, function: Any) -> CompiledKernel:
-    """Return a kernel that was compiled before it was watched."""
+    """Return a kernel that was compiled before the watching began."""
     metadata, texts = getattr(kernel, "metadata", None), getattr(kernel, "asm", None)
     text = texts[STAGE] if texts is not None and STAGE in texts else None
     return CompiledKernel(
@@ -76,8 +76,8 @@ def launch_of(grid: Any, arguments: Mapping[str, Any]) -> Launch:
     """Return a launch.
 
     Args:
-        grid: as Triton takes it: one to three numbers, or a function of the arguments.
-        arguments: by name; of tensors the address is kept, of what is not an integer, nothing.
+        grid: one to three numbers, or a function of the arguments, as for Triton.
+        arguments: arguments by name; tensors become addresses, others than integers are dropped.
 
     Example:
         >>> launch_of(lambda arguments: (arguments["n"] // 64,), {"n": 128, "x": 1.5})
@@ -91,7 +91,7 @@ def launch_of(grid: Any, arguments: Mapping[str, Any]) -> Launch:
 
 
 def number_of(value: Any) -> int | None:
-    """Return an argument as an integer: of a tensor its address modulo 512; None of others."""
+    """Return an argument as an integer, a tensor as its address modulo 512; None for others."""
     if isinstance(value, int):
         return int(value)
     address = getattr(value, "data_ptr", None)
@@ -103,7 +103,7 @@ def number_of(value: Any) -> int | None:
 def bound_arguments(
     function: Any, positional: tuple[Any, ...], named: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments of a launch by name, defaults included, options of the launch not."""
+    """Return the arguments of a launch by name, with defaults but without launch options."""
     parameters = function.signature.parameters
     bound = dict(zip(parameters, positional))
     for name, parameter in parameters.items():
@@ -118,7 +118,7 @@ class TritonHooks:
     """The hooks that Triton calls when it compiles or launches a kernel.
 
     Args:
-        record: where it is kept.
+        record: the record of kernels and launches.
         report: called with a failure of ours.
     """
 
@@ -167,7 +167,7 @@ class TritonHooks:
             self._record.launched(key, launch_of(named["grid"], arguments))
 
     def guard(self, call: Callable[[], None]) -> None:
-        """Call something of ours; what it raises is reported, and the program goes on."""
+        """Call a function of ours; an exception is reported, and the program continues."""
         try:
             call()
         except Exception as error:
