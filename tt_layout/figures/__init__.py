@@ -1,6 +1,6 @@
 """Figures of layouts: holders, storage, and changes.
 
-A figure is made in three steps, each of which knows nothing of the next:
+A figure is made in three steps, each independent of the next:
 
     drawn          the cells of a layout, as whole arrays
     tensor, view, banks, swizzle, sectors, copying, mma, matrix, compare

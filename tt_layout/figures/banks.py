@@ -41,7 +41,7 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     """Return the figure of a shared layout, a row of all banks per line.
 
     Raises:
-        LayoutError: the layout is not of shared memory, or a part of it is selected.
+        LayoutError: the layout is not a shared layout, or a part of it is selected.
     """
     if not isinstance(drawn.encoding, SharedEncoding):
         message = f"#{drawn.encoding.name} lives in {drawn.placed.memory_space}"
@@ -71,7 +71,7 @@ def _padding_legend(drawn: DrawnLayout, grids: list[Grid]) -> Legend:
 
 
 def _cells(memory: Memory, buffer: int, rows: Ints, columns: int) -> Cells:
-    """Return the slots of some rows of a buffer; those beyond its end are empty."""
+    """Return the slots of some rows of a buffer; slots beyond its end are empty."""
     check_cells(len(rows) * columns)
     slots = (rows[:, np.newaxis] * columns + np.arange(columns)).ravel()
     inside = np.minimum(slots, max(0, memory.slots - 1))
@@ -100,7 +100,7 @@ def _grid(
 
 
 def _bank_names(size: int, columns: int, bank_bytes: int) -> tuple[tuple[int, int, str], ...]:
-    """Return the name of each bank over its columns; an element may cover several banks."""
+    """Return the names of the banks above their columns; an element may cover several banks."""
     if size <= bank_bytes:
         width = bank_bytes // size
         return tuple((bank * width, width, str(bank)) for bank in range(columns // width))
@@ -213,16 +213,16 @@ def _cycle_names(phases: list[list[Served]]) -> Iterator[str]:
 
 
 def _cycles_per_phase(phases: list[list[Served]]) -> int:
-    """Return the number of rows between two phases; 0 if there is one, or they differ."""
+    """Return the number of cycles of each phase; 0 if there is one phase, or they differ."""
     counts = {len(phase) for phase in phases}
     return counts.pop() if len(phases) > 1 and len(counts) == 1 else 0
 
 
 def _served(lanes: Ints, words: Ints, banks: int) -> list[Served]:
-    """Return for each cycle of a phase the lanes that each bank serves.
+    """Return the lanes that each bank serves in each cycle of a phase.
 
-    A bank serves one word in a cycle, to all lanes that ask for it; its words are taken in the
-    order of the lanes.
+    A bank serves one word per cycle, to all lanes that access it; its words are taken in the order
+    of the lanes.
     """
     asked: dict[int, dict[int, list[int]]] = {}
     for lane, words_of_lane in zip(lanes.tolist(), words.tolist()):
@@ -253,7 +253,7 @@ def _titles(drawn: DrawnLayout, registers: DrawnLayout) -> tuple[str, ...]:
 
 
 def _touched(grid: Grid, access: Access, rows: Ints, size: int) -> Grid:
-    """Colour the touched words by lane, and outline the conflicts."""
+    """Colour the accessed words by lane, and outline the conflicts."""
     lanes, words = access.worst_phase
     colours = grid.colours.ravel().copy()
     marks = np.zeros(colours.shape, bool)

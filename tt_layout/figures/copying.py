@@ -1,7 +1,7 @@
 """Copies between memory and registers, lane by lane.
 
-Shared memory's are ``ldmatrix``, ``stmatrix``, AMD's transposing reads, and plain loads and stores;
-tensor memory's are ``tcgen05.ld`` and ``tcgen05.st``.
+For shared memory: ``ldmatrix``, ``stmatrix``, AMD's transposing reads, plain loads and stores; for
+tensor memory: ``tcgen05.ld`` and ``tcgen05.st``.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Copy:
     """Rows of memory that one instruction copies, each at the address of a lane.
 
     Attributes:
-        addresses: of each row, in bytes.
-        offsets: in elements and without padding, of each element of each row.
-        lanes, registers: of the same shape: who holds it.
+        addresses: address of each row in bytes.
+        offsets: offset of each element of each row, in elements and without padding.
+        lanes, registers: its holder, in arrays of the same shape.
     """
 
     addresses: Ints
@@ -50,8 +50,8 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
     """Return the figure of the first instruction of warp 0.
 
     Args:
-        memory: a layout of shared or tensor memory.
-        registers: the layout of the registers that are stored or loaded.
+        memory: a layout in shared or tensor memory.
+        registers: the register layout that is stored or loaded.
         target: a name of `tt_layout.hardware.TARGETS`.
         is_store: whether registers go to memory.
 
@@ -80,7 +80,7 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
 
 
 def _grids(memory: DrawnLayout, copy: Copy, access: Access) -> tuple[Grid, Grid]:
-    """Return the memory by the lanes that give addresses, and by those that hold its elements."""
+    """Return grids of the memory, coloured by the lanes that give addresses and by the holders."""
     shape = copy.offsets.shape
     cells = memory_of(memory.placed).cells.cells(copy.offsets.ravel())
     lanes = np.arange(shape[0])[:, np.newaxis]
@@ -116,7 +116,7 @@ def _byte_and_banks(copy: Copy, size: int, access: Access) -> Iterator[str]:
 
 
 def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store: bool) -> Figure:
-    """Return the rows of tensor memory that warp 0 reaches, with the holder of each element."""
+    """Return the figure of the rows of tensor memory that warp 0 reaches, with the holders."""
     places = registers.layout.invert_and_compose(memory.layout)
     sizes = [places.get_in_dim_size(name) for name in ("register", "lane")]
     number, row, column = _tensor_memory_cells(places)
@@ -147,7 +147,7 @@ def _tensor_memory_cells(places: LinearLayout) -> tuple[Ints, Ints, Ints]:
     """Return the numbers of warp 0's distinct locations, and the row and column of each.
 
     Raises:
-        TooLargeError: there are more than a figure's cells.
+        TooLargeError: they exceed the limit of a figure.
     """
     bits = [vector for name in ("register", "lane") for vector in places.vectors(name)]
     moving = [(1 << k, vector) for k, vector in enumerate(bits) if any(vector)]

@@ -1,9 +1,9 @@
 """Figures of layouts by the name of the view.
 
 The hardware view, and every other view with columns, has a row for each line and a column for each
-cell; of two layouts beside each other moved elements keep their colour and others are dimmed; the
-matrix over F2 has a column for each bit of a location; a reduction has a row for each step and a
-colour for each sum; the figure of a swizzle has the chunks of rows without and with it.
+cell.  In a comparison of two layouts, moved elements keep their colour and others are dimmed.  The
+matrix over F2 has a column for each bit of a location.  A reduction has a row for each step and a
+colour for each sum.  The figure of a swizzle has the chunks of rows without and with it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None
     """Return the figure of two layouts of one tensor.
 
     Raises:
-        LayoutError: they are in different memory spaces, or of tensors of different shapes.
+        LayoutError: their memory spaces or their tensor shapes differ.
     """
     spaces = before.placed.memory_space, after.placed.memory_space
     if spaces[0] != spaces[1]:
@@ -107,7 +107,7 @@ def _location_count(drawn: DrawnLayout) -> int:
 
 
 def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
-    """Return for each drawn element whether its locations differ."""
+    """Return whether the locations of each drawn element differ."""
     was, now = before.cells, after.cells
     if not _are_replicated_alike(before, after):
         return np.ones(len(now.are_mapped), np.bool_)
@@ -119,13 +119,13 @@ def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
 
 
 def _are_replicated_alike(before: DrawnLayout, after: DrawnLayout) -> bool:
-    """Return whether the replicas of the first location, as of any other, are the same."""
+    """Tell whether both layouts replicate in the same way."""
     was, now = _kernel(before), _kernel(after)
     return F2Span(was).rank == F2Span(now).rank == F2Span(was + now).rank
 
 
 def _kernel(drawn: DrawnLayout) -> list[int]:
-    """Return the kernel with the coordinates of a location in separate bits."""
+    """Return the kernel, with the coordinates of a location in separate bits."""
     parts = coordinates(np.array(drawn.kernel, np.int64), drawn.holders.sizes)
     rows = zip(*(part.tolist() for part in parts.values()))
     return [sum(x << at * MAX_SHAPE_BITS for at, x in enumerate(row)) for row in rows]
@@ -190,10 +190,10 @@ def reduction_figure(drawn: DrawnLayout, axis: int, target: str | None) -> Figur
     Args:
         drawn: the layout, in registers.
         axis: the dimension; a negative one counts from the last.
-        target: the GPU; None for the usual one whose warps have as many lanes.
+        target: the GPU; None for the usual one with warps of that many lanes.
 
-    Raises:
-        LayoutError: the layout is not one of registers, or the order is not known.
+        Raises:
+            LayoutError: the layout is not a register layout, or the order is not known.
     """
     drawn.selection.check_options("a figure of a reduction")
     tree = placed_reduction(drawn.placed, axis, target)
@@ -219,7 +219,7 @@ def reduction_figure(drawn: DrawnLayout, axis: int, target: str | None) -> Figur
 
 
 def _sums(tree: ReductionTree) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Return for each step the first element of the sum that contains each element."""
+    """Return the first element of the sum that contains each element, at each step."""
     rows = [np.arange(tree.size, dtype=np.int64)]
     for step in tree.steps:
         rows.append(rows[-1] & ~step.bits)
@@ -227,7 +227,7 @@ def _sums(tree: ReductionTree) -> np.ndarray[tuple[int, int], np.dtype[np.int64]
 
 
 def _step_name(step: AddStep) -> str:
-    """Name a step by the offsets that it adds.
+    """Return the name of a step: the offsets that it adds.
 
     Example:
         >>> _step_name(AddStep("lanes", (0, 16))), _step_name(AddStep("registers", (0, 1, 2, 3)))
@@ -286,7 +286,7 @@ def _line_names(axes: Axes) -> tuple[str, ...]:
 
 
 def _step(axes: Axes) -> int:
-    """Return the number of lines between strong rules: of a warp, or of the rows it reaches."""
+    """Return the number of lines between strong rules: those of a warp, or the rows it reaches."""
     (row, *outer) = reversed(axes.rows)
     if row.name == "row" and not outer:
         return SLICE_ROWS if row.shown[0] % SLICE_ROWS == 0 else 0
@@ -297,7 +297,7 @@ def swizzle_figure(drawn: DrawnLayout) -> Figure:
     """Return the figure of the first lines of banks, one cell per chunk.
 
     Raises:
-        LayoutError: the layout is not of shared memory, or it has padding.
+        LayoutError: the layout is not a shared layout, or has padding.
     """
     placed = drawn.placed
     if not placed.is_shared:
@@ -344,7 +344,7 @@ def without_swizzle(drawn: DrawnLayout) -> LinearLayout:
 
 
 def _cells(drawn: DrawnLayout, chunk: int) -> Cells:
-    """Return the first element of each chunk of so many bytes of the drawn lines."""
+    """Return the first element of each chunk of ``chunk`` bytes in the drawn lines."""
     memory, size = memory_of(drawn.placed), drawn.placed.element_bytes
     step = max(1, chunk // size)
     stop = min(memory.elements, MAX_LINES * max(1, BANKED.row_bytes // size))
@@ -352,13 +352,13 @@ def _cells(drawn: DrawnLayout, chunk: int) -> Cells:
 
 
 def _shape(placed: PlacedLayout, chunks: int) -> tuple[int, int]:
-    """Return the number of lines of banks with chunks, and of chunks per line."""
+    """Return the number of lines of banks, and of chunks per line."""
     columns = min(chunks, max(1, BANKED.row_bytes // chunk_bytes(placed)))
     return chunks // columns, columns
 
 
 def _shifts(placed: PlacedLayout, plain: Cells, swizzled: Cells) -> tuple[int, ...]:
-    """Return the xor of each line's chunks; empty unless one mask moves a whole line."""
+    """Return the xor mask of each line's chunks; empty unless one mask moves a whole line."""
     lines, columns = _shape(placed, len(plain.elements))
     before, after = (cells.elements.reshape(lines, columns, -1) for cells in (plain, swizzled))
     order = np.arange(columns)
@@ -412,15 +412,15 @@ def draw(
 
     Args:
         drawn: the layout.
-        other: another one: for ``compare`` of the same tensor, for ``banks`` the registers.
+        other: another layout: for ``compare``, of the same tensor; for ``banks``, in registers.
         view: one of `VIEWS`; by default ``compare`` for two layouts in one memory space, ``banks``
-            for one of registers and one of shared memory, ``copy`` for one of registers and one
-            of tensor memory, else ``tensor``.
-        color_by: what has a colour of its own.
-        target: for the access of ``banks``, the GPU.
+            for a register layout and a shared layout, ``copy`` for a register layout and one in
+            tensor memory, otherwise ``tensor``.
+        color_by: the grouping by colour.
+        target: the GPU for the access of ``banks``.
         access: ``load`` or ``store``, for the access of ``banks``.
-        operand: for ``mma`` the element type of A and B; None for the usual one.
-        axis: for ``reduce`` the dimension that is reduced.
+        operand: the element type of A and B for ``mma``; None for the usual one.
+        axis: the reduced dimension for ``reduce``.
 
     Raises:
         LayoutError: the view does not suit the layouts.
@@ -486,7 +486,7 @@ def _access(
     target: str,
     is_store: bool,
 ) -> Figure:
-    """Return a figure of an access, or of the banks of one layout."""
+    """Return the figure of an access, or of the banks of one layout."""
     from tt_layout.figures.banks import access_figure, banks_figure, cycles_figure
     from tt_layout.figures.copying import copy_figure
 

@@ -51,7 +51,7 @@ class DrawnLayout:
 
     @cached_property
     def holders(self) -> ElementCells:
-        """The locations of each element; of shared memory the first one."""
+        """The locations of each element; for shared memory only the first."""
         if self.placed.is_shared:
             return shared.element_cells(self.placed)
         content = KINDS[TENSOR].view(self.placed).content
@@ -60,12 +60,12 @@ class DrawnLayout:
 
     @property
     def kernel(self) -> tuple[int, ...]:
-        """Masks from the first location of an element to its others, by xor."""
+        """Xor masks from the first location of an element to its others."""
         return self.holders.holders.kernel
 
     @cached_property
     def axes(self) -> Axes:
-        """The part of the tensor that is drawn.
+        """The drawn part of the tensor.
 
         Raises:
             LayoutError: it is not a part of the tensor.
@@ -106,8 +106,8 @@ class Colouring:
         """Return the group of each cell: that of its first location, or of its element.
 
         Args:
-            cells: what is drawn.
-            of_elements: whether they stand in the order of the memory.
+            cells: the drawn cells.
+            of_elements: whether they are in the order of the memory.
 
         Raises:
             LayoutError: the layout has no such groups.
@@ -115,7 +115,7 @@ class Colouring:
         return grouping(self.placed, self.name, of_elements=of_elements)(cells)[:, 0]
 
     def colours(self, groups: Ints) -> Ints:
-        """Return the palette indices of groups; negative ones stay."""
+        """Return the palette indices of groups; negative groups are unchanged."""
         count = group_count(self.placed, self.name)
         return np.where(groups < 0, groups, coloured(groups, count))
 
@@ -127,7 +127,7 @@ class Colouring:
 
 
 def lane_legend(lanes: Ints, title: str = "lane") -> Legend:
-    """Return the legend of lanes, coloured by their numbers."""
+    """Return the legend of lanes, coloured by number."""
     shown: list[int] = np.unique(lanes).tolist()
     return named_colours(title, shown, [lane % COLOURS for lane in shown])
 
@@ -157,8 +157,8 @@ def location_labels(placed: PlacedLayout, cells: Cells, number: int = 0) -> list
 
     Args:
         placed: the layout that is drawn.
-        cells: what is drawn.
-        number: which of the locations of each cell.
+        cells: the drawn cells.
+        number: index of the location of each cell.
     """
     size_of = placed.layout.get_in_dim_size
     parts = {name: part.tolist() for name, part in cells.holders(number).items()}

@@ -1,4 +1,4 @@
-"""A matrix instruction as a whole: A on the left, B above, D in the corner."""
+"""Figure of a matrix instruction: A on the left, B above, D in the corner."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class MatrixPart:
 
     Attributes:
         name: a key of `AXES`.
-        shape: the rows and columns of it that are drawn.
-        drawn: its layout; None where it lies in shared memory and no layout is known.
+        shape: the number of drawn rows and columns.
+        drawn: its layout; None if it is in shared memory and no layout is known.
     """
 
     name: str
@@ -82,7 +82,7 @@ class MatrixPart:
 
     @property
     def has_rows(self) -> bool:
-        """Whether lanes hold it, or warps reach its rows of tensor memory."""
+        """Whether lanes hold it, or warps reach its rows in tensor memory."""
         return self.drawn is not None and not self.drawn.placed.is_shared
 
     @property
@@ -94,9 +94,9 @@ class MatrixPart:
 
     @property
     def k_step(self) -> int:
-        """The contiguous elements along K in each lane of a row; 0 if that is all of K.
+        """Number of contiguous elements along K in each lane of a row; 0 if that is all of K.
 
-        Of NVIDIA's matrices neighbouring lanes lie along K, of AMD's across it.
+        In NVIDIA's matrices neighbouring lanes go along K, in AMD's across it.
         """
         if self.k_axis is None or not self.is_in_registers:
             return 0
@@ -110,14 +110,14 @@ class MatrixPart:
 
 @dataclass(frozen=True)
 class Product:
-    """A multiplication of matrices, and the drawn part of it from the first element on.
+    """A matrix multiplication, drawn from the first element on.
 
     Attributes:
-        operands: A, B and D; None for one in shared memory whose layout is not known.
-        sizes: how much of M, N and K is drawn.
-        title: what stands above.
-        packing: the elements along K in one of A as it is stored, and of B.
-        scales: of blocks along K of A, and of B; None where there are none.
+        operands: A, B and D; None for one in shared memory with an unknown layout.
+        sizes: the drawn sizes of M, N and K.
+        title: the title.
+        packing: elements along K in each stored element of A, and of B.
+        scales: the scales of blocks along K of A, and of B; None where there are none.
     """
 
     operands: tuple[Operand | None, Operand | None, Operand]
@@ -152,7 +152,7 @@ class Product:
 
     @property
     def block(self) -> int:
-        """The elements along K that share a scale; 0 without scales."""
+        """Number of elements along K that share a scale; 0 without scales."""
         if self.scales is None or self.operands[0] is None:
             return 0
         depth = self.operands[0].shape[-1] * self.packing[0]
@@ -224,10 +224,10 @@ def product_figure(product: Product, color_by: str | None) -> Figure:
 
     Args:
         product: the multiplication.
-        color_by: one of `COLOUR_BY`; by default the lane, of several warps the warp.
+        color_by: one of `COLOUR_BY`; by default the warp if there are several, else the lane.
 
-    Raises:
-        LayoutError: it cannot be coloured so.
+        Raises:
+            LayoutError: it cannot be coloured by that.
     """
     if color_by not in (None, *COLOUR_BY):
         raise LayoutError(

@@ -36,19 +36,19 @@ class Grid:
     """Cells in rows and columns.
 
     Attributes:
-        colours: for each cell the place of its colour in the palette, `NOTHING` or `PLAIN`.
-        labels: for each cell its text; None for an overview.
-        title: what stands above.
+        colours: palette index of each cell, or `NOTHING` or `PLAIN`.
+        labels: text of each cell; None for an overview.
+        title: the title above.
         rows: the names of the rows.
         columns: the names of the columns.
-        row_title: what the rows are.
-        column_title: what the columns are.
-        row_step: a stronger line stands after this many rows, again and again; 0 for none.
+        row_title: title of the rows.
+        column_title: title of the columns.
+        row_step: number of rows between stronger lines; 0 for none.
         column_step: the same for columns.
-        step_width: how wide those lines are, in pixels.
-        groups: parts of the columns with a name of their own: first column, count, name.
+        step_width: width of those lines in pixels.
+        groups: named groups of columns: first column, count, name.
         marks: the cells with an outline; None for none.
-        cell_width: the least width of a cell, in pixels.
+        cell_width: minimum width of a cell in pixels.
 
     Example:
         >>> Grid(np.array([[0, 1]]), [["a", "b"]]).shape
@@ -70,7 +70,7 @@ class Grid:
     cell_width: int = 0
 
     def __eq__(self, other: object) -> bool:
-        """Return whether another grid shows the same."""
+        """Tell whether another grid has the same content."""
         if not isinstance(other, Grid):
             return NotImplemented
         pairs = ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
@@ -92,8 +92,8 @@ class Figure:
     """Grids with titles, legend and notes.
 
     Attributes:
-        title: the lines above, each broken where the figure is narrower.
-        grids: what is shown.
+        title: the lines above, each folded to the width of the figure.
+        grids: the grids.
         legend: the meaning of the colours.
         notes: the lines below.
         places: the row and the column of each grid; none for grids below each other.
@@ -121,7 +121,7 @@ def legend_of_nothing(grids: Iterable[Grid], meaning: str) -> Legend:
 
 
 def period(colours: Ints) -> int:
-    """Return the period of the colours in rows, a power of two; all rows if they do not repeat.
+    """Return the period of the colours in rows, a power of two; the row count without repetition.
 
     Example:
         >>> period(np.array([[0], [1], [0], [1]])), period(np.array([[0], [1], [2]]))
@@ -175,7 +175,7 @@ def _tile_size(count: int, repeated: int) -> int:
 
 
 def has_labels(rows: int, columns: int) -> bool:
-    """Return whether the cells of a grid are labelled.
+    """Tell whether the cells of a grid are labelled.
 
     Example:
         >>> has_labels(16, 16), has_labels(1024, 1024)
@@ -185,10 +185,10 @@ def has_labels(rows: int, columns: int) -> bool:
 
 
 def check_cells(count: int) -> None:
-    """Raise if a figure would have too many cells.
+    """Raise an error if a figure would have too many cells.
 
     Raises:
-        TooLargeError: it has more than `MAX_CELLS`.
+        TooLargeError: there are more than `MAX_CELLS`.
     """
     if count > MAX_CELLS:
         message = f"a figure shows up to {MAX_CELLS} cells, this would have {count}"

@@ -69,7 +69,7 @@ class PlacedGrid:
 
     @property
     def lines(self) -> list[tuple[list[list[str]], float]]:
-        """The labels line by line, each with its distance below the middle of the cell."""
+        """The lines of the labels, each with its distance below the middle of the cell."""
         labels = self.grid.labels
         if labels is None:
             return []
@@ -105,9 +105,9 @@ def scale_to_fit(layout: FigureLayout, fit: str) -> float:
 
     Args:
         layout: the figure.
-        fit: ``paper``, a page of A4 within its margins; ``screen``, as wide as one; or ``none``.
+        fit: ``paper``, an A4 page within its margins; ``screen``, as wide as one; or ``none``.
 
-    Cells shrink first, by `lay_out_figure`: this is for what is too large even then.
+        `lay_out_figure` shrinks cells first: this is for figures that are still too large.
 
     Example:
         >>> scale_to_fit(FigureLayout(2720, 100, (), (), ()), "paper")
@@ -140,7 +140,7 @@ def cell_size(grid: Grid, scale: float = 1.0, is_large: bool = False) -> tuple[i
 
     Args:
         grid: the grid.
-        scale: how much smaller they are than their labels ask for.
+        scale: their size as a fraction of that needed by their labels.
         is_large: whether labels have two lines.
     """
     rows, columns = grid.shape
@@ -159,7 +159,7 @@ def cell_size(grid: Grid, scale: float = 1.0, is_large: bool = False) -> tuple[i
 
 
 def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
-    """Return the smallest power of two at which names this far apart do not overlap.
+    """Return the smallest power of two as the distance of names at which they do not overlap.
 
     Example:
         >>> step_of(("0", "1", "2", "3"), 6, 20)
@@ -174,8 +174,8 @@ def step_of(names: tuple[str, ...], room: float, needed: float) -> int:
 def lay_out_figure(figure: Figure, fit: str = "none") -> FigureLayout:
     """Lay out a figure.
 
-    Where it would be larger than it may be, its cells shrink; titles, names and legends keep their
-    size. Labels shrink with their cells, for those who enlarge the figure.
+    If it would be too large, its cells shrink; titles, names and legends keep their size.  Labels
+    shrink with their cells, for readers who enlarge the figure.
 
     Args:
         figure: the figure.
@@ -222,13 +222,13 @@ def _laid_out(figure: Figure, scale: float) -> FigureLayout:
 
 @dataclass(frozen=True)
 class GridTable:
-    """Grids in rows and columns; the cells of those in a column, or row, are aligned.
+    """Grids in rows and columns, with cells aligned within a column or a row.
 
     Attributes:
         places: the row and the column of each grid.
         cells: the width and height of its cells.
-        lefts, widths: of each column, the room of the names and of everything.
-        tops, heights: of each row.
+        lefts, widths: for each column, the width of its names and its total width.
+        tops, heights: the same for each row.
     """
 
     places: tuple[tuple[int, int], ...]
@@ -240,12 +240,12 @@ class GridTable:
 
     @property
     def width(self) -> int:
-        """The width of everything."""
+        """The total width."""
         return sum(self.widths) + 2 * GAP * (len(self.widths) - 1)
 
     @property
     def height(self) -> int:
-        """The height of everything."""
+        """The total height."""
         return sum(self.heights) + GAP * (len(self.heights) - 1)
 
     def placed(self, number: int, grid: Grid, y: int) -> PlacedGrid:
@@ -257,7 +257,7 @@ class GridTable:
 
 
 def _arranged(figure: Figure, scale: float) -> GridTable:
-    """Return the table of a figure's grids; one wide row of grids becomes a column."""
+    """Return the table of a figure's grids; a row of grids that is too wide becomes a column."""
     below = tuple((row, 0) for row in range(len(figure.grids)))
     table = _table(figure, figure.places or below, scale)
     is_row = not any(row for row, _ in figure.places)
@@ -283,7 +283,7 @@ def _table(figure: Figure, places: tuple[tuple[int, int], ...], scale: float) ->
 
 
 def _inner(grid: Grid, cell: tuple[int, int]) -> tuple[int, int]:
-    """Return the size of all cells; the title may be wider."""
+    """Return the size of all cells, or the title if it is wider."""
     rows, columns = grid.shape
     title = int(text_width(grid.title, LABEL)) - _left(grid)
     return max(columns * cell[0], title), rows * cell[1]
@@ -352,7 +352,7 @@ def _folded(line: str, inner: int, size: int) -> list[str]:
 
 
 def _legend(figure: Figure, inner: int, y: int) -> tuple[list[Swatch], list[Text], int]:
-    """Return swatches and their texts, in as many lines as needed, and the lower end."""
+    """Return the swatches with their texts, in as many lines as needed, and the lower end."""
     swatches: list[Swatch] = []
     texts: list[Text] = []
     x = MARGIN

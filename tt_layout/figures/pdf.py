@@ -1,7 +1,7 @@
-"""Figures as PDF, in the layout of the SVG: one page of vectors only.
+"""Figures as PDF, with the layout of the SVG: one page of vectors.
 
-Text is in Courier, which every reader has; its characters are as wide as those of the other files.
-Cells without labels are an image of one pixel each, which readers enlarge.
+Text is in Courier, which every reader has, with the character width of the other formats.  Cells
+without labels are an image with one pixel per cell, which readers enlarge.
 """
 
 from __future__ import annotations

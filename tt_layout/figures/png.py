@@ -1,7 +1,7 @@
 """Figures as PNG, drawn with Pillow in the layout of the SVG.
 
-The picture has at most 256 colours, one byte per pixel: its fills, and on each of them as many
-shades of ink.  Labels are stamped for all cells at once, character by character.
+The picture has at most 256 colours, one byte per pixel: its fills, each with several shades of ink.
+Labels are stamped for all cells at once, character by character.
 
 Needs the extra ``png``: ``pip install 'tt-layout[png]'``.
 """
@@ -77,7 +77,7 @@ def to_png(figure: Figure, fit: str = "none") -> bytes:
 
 
 def _software() -> Any:
-    """Return the text by which `plot` knows its own files."""
+    """Return the text by which `plot` recognizes its own files."""
     text = _pillow("PngImagePlugin").PngInfo()
     text.add_text("Software", "tt-layout")
     return text
@@ -110,8 +110,8 @@ class Canvas:
     """Fills and ink of every pixel.
 
     Attributes:
-        used: the places in the palette of the colours in the figure.
-        shades: how many there are of ink on each.
+        used: palette indices of the colours in the figure.
+        shades: number of shades of ink on each.
     """
 
     def __init__(self, page_layout: FigureLayout, scale: int) -> None:
@@ -242,7 +242,7 @@ class Canvas:
 
 
 def _font(size: int, *, is_bold: bool = False) -> Any:
-    """Return the first typeface of the SVG that is installed; else Pillow's."""
+    """Return the first installed typeface of the SVG, or else Pillow's."""
     fonts = _pillow("ImageFont")
     for name, bold, face in FONT_FILES:
         try:

@@ -1,4 +1,4 @@
-"""A warp's access to global memory: bytes, sectors and lines by lane."""
+"""Figure of a warp's access to global memory: bytes, sectors and lines by lane."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from tt_layout.wording import count
 def sectors_figure(drawn: DrawnLayout) -> Figure:
     """Return the figure of the first instruction of the first warp, a row per line.
 
-    The tensor is taken to lie in memory without gaps, its last dimension the fastest, from the
-    beginning of a line on.
+    The tensor is assumed to be contiguous in memory, its last dimension the fastest, and to start
+    at the beginning of a line.
 
     Raises:
-        LayoutError: the layout is not of registers, or a part of it is selected.
+        LayoutError: the layout is not a register layout, or a part of it is selected.
     """
     if not drawn.placed.is_distributed:
         message = f"#{drawn.encoding.name} lives in {drawn.placed.memory_space}"
@@ -68,10 +68,10 @@ def request_figure(
     """Return the figure of a warp's instruction with known addresses.
 
     Args:
-        title: of the figure.
-        starts: the byte at which each lane begins, from the beginning of a line; None of a lane
-            that takes no part.
-        width_bytes: that each lane moves.
+        title: the title of the figure.
+        starts: the first byte of each lane, from the beginning of a line; None for an inactive
+            lane.
+        width_bytes: bytes that each lane moves.
         sector_bytes, line_bytes: the units in which memory is fetched.
 
     Example:
@@ -96,7 +96,7 @@ def request_figure(
 
 
 class _Units(NamedTuple):
-    """The bytes of the drawn lines."""
+    """The units of the drawn lines in bytes."""
 
     cell: int
     sector: int
@@ -119,14 +119,14 @@ def _legend(grid: Grid, lanes: Ints) -> Legend:
 
 
 def _lanes(asked: Ints, units: _Units) -> tuple[Ints, Ints]:
-    """Return the touched lines, and the lane that asks for each of their cells.
+    """Return the accessed lines, and the lane that requests each of their cells.
 
     Args:
-        asked: the numbers of the cells that each lane asks for; negative ones are not there.
+        asked: the numbers of the cells that each lane requests; negative ones are ignored.
         units: the bytes of a cell, a sector and a line.
 
-    Of several lanes the first is named; `PLAIN` is a cell that is moved, but not asked for,
-    and `NOTHING` one in a sector that is not touched.
+    Of several lanes the first is named; `PLAIN` is a cell that is moved but not requested, and
+    `NOTHING` one in a sector that is not accessed.
     """
     per_line, per_sector = units.per_line, units.per_sector
     active = np.flatnonzero((asked >= 0).all(axis=1))
@@ -157,7 +157,7 @@ def _grid(lines: Ints, lanes: Ints, units: _Units, labels: list[str]) -> Grid:
 
 
 def _words(access: GlobalAccess) -> tuple[str, ...]:
-    """Describe the bytes that the instruction requests and those that are moved."""
+    """Describe the requested and the moved bytes of the instruction."""
     moved = access.sectors * SECTOR_BYTES
     return (
         f"first of {count(access.instructions, 'instruction')} of warp 0: "

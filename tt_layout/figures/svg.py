@@ -1,8 +1,8 @@
 """Figures as SVG: small, with text that can be selected.
 
-What repeats is written once.  The colours of layouts repeat with a period that is a power of
-two, so that a grid is one tile, drawn as a pattern.  In a tile neighbouring cells of one colour
-are one rectangle, and rows that come again are references to the first.
+Repetitions are written once.  The colours of layouts repeat with a power of two as period, so a
+grid is one tile, drawn as a pattern.  In a tile, neighbouring cells of one colour are one
+rectangle, and repeated rows are references to the first.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _grid(placed: PlacedGrid, name: str, fills: Sequence[str]) -> Iterator[str]:
 
 
 def tile_of(colours: Ints) -> Ints:
-    """Return the smallest tile, with sides of powers of two, that covers all by repetition.
+    """Return the smallest tile with sides of powers of two whose repetition gives all colours.
 
     Example:
         >>> tile_of(np.array([[0, 1, 0, 1], [0, 1, 0, 1]])).tolist()

@@ -45,7 +45,7 @@ def _replication_note(drawn: DrawnLayout) -> list[str]:
 
 
 def tensor_grid(drawn: DrawnLayout, colours: Ints, title: str = "") -> Grid:
-    """Return the grid of the holders of all elements, in these colours."""
+    """Return the grid of the holders of all elements, with given colours."""
     extents, ranges = drawn.axes.box.extents, drawn.axes.box.ranges
     shape = grid_shape(extents)
     rows, columns = axis_names(ranges, shape)

@@ -113,7 +113,7 @@ class Results:
 
     @property
     def status(self) -> int:
-        """The exit status: 0 if all is as expected, 1 for a difference, 2 for an error or no check."""
+        """The exit status: 0 if all is as expected, 1 on a difference, 2 on an error or no case."""
         counts = self.counts
         if counts[State.ERROR] or not self.outcomes:
             return 2

@@ -1,1 +1,1 @@
-"""Kernels compiled and launched by a program: seen in this process, or read from its log."""
+"""Kernels compiled and launched by a program: recorded in this process, or read from a log."""

@@ -1,8 +1,8 @@
-"""PTX and AMDGCN of a compiled kernel: which place of the program each line comes from.
+"""PTX and AMDGCN of a compiled kernel, with the source location of each line.
 
 Source:
     PTX ISA, "Debugging Directives: .loc, .file"; LLVM, AMDGPUUsage, and the comments with which its
-    assembly printer marks what registers had no room for ("Folded Spill").
+    assembly printer marks spills ("Folded Spill").
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Place(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Lines of assembly in a row that come from one place.
+    """Consecutive lines of assembly with one source location.
 
     Attributes:
-        first, last: lines, from 1.
-        place: of the program.
+        first, last: the first and the last line, from 1.
+        place: the location in the program.
     """
 
     first: int
@@ -57,10 +57,10 @@ class Assembly:
     """The assembly of a compiled kernel.
 
     Attributes:
-        name: of its file, without folders.
-        text: without what follows the code for debuggers.
-        pieces: lines of which the place is known.
-        spills: lines that spill registers, or load what was spilled.
+        name: name of its file, without folders.
+        text: the code, without debug sections.
+        pieces: the lines with a known source location.
+        spills: lines that spill or reload registers.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Assembly:
     spills: tuple[int, ...]
 
     def instructions(self, piece: Piece) -> Iterator[tuple[int, str]]:
-        """Yield line and name of the instructions of a piece."""
+        """Yield line and name of each instruction of a piece."""
         for number in range(piece.first, piece.last + 1):
             name = instruction_of(self.lines[number - 1])
             if name is not None:
@@ -82,12 +82,12 @@ class Assembly:
 
 
 class AssemblyText(NamedTuple):
-    """A text of assembly that is at hand, read when it is asked for.
+    """Available assembly, read on demand.
 
     Attributes:
-        name: of its file, without folders.
-        path: of the file; None where the text is there.
-        text: of the assembly.
+        name: name of its file, without folders.
+        path: path of the file; None if the text is given.
+        text: the assembly.
     """
 
     name: str
@@ -136,11 +136,11 @@ def assembly_in(texts: Mapping[str, Any]) -> AssemblyText | None:
 
 @lru_cache(maxsize=2)
 def read_assembly(text: str, name: str) -> Assembly:
-    r"""Read assembly: its pieces and its spills; once for all modules of a dump.
+    r"""Read the pieces and the spills of assembly, once for all modules of a dump.
 
     Args:
         text: PTX or AMDGCN.
-        name: of its file.
+        name: name of its file.
 
     Example:
         >>> text = '.file 1 "/a/k.py"\n.loc 1 7 3\nst.local.b32 [%r1], %r2;\n'
@@ -175,7 +175,7 @@ def read_assembly(text: str, name: str) -> Assembly:
 
 
 def instruction_of(line: str) -> str | None:
-    r"""Return the name of a line's instruction; None where it has none.
+    r"""Return the name of a line's instruction; None if it has none.
 
     Example:
         >>> instruction_of("\t@%p1 ld.global.v4.b32 \t{ %r1 }, [ %rd1 + 0 ];")

@@ -1,7 +1,7 @@
 """Register counts of compiled kernels: cubins, and AMD's assembly.
 
 Source:
-    The sections of cubins: what ``cuobjdump -res-usage`` prints of those of Triton 3.4 to 3.9
+    The sections of cubins: compared with ``cuobjdump -res-usage`` for Triton 3.4 to 3.9
     (``tests/compiler/test_compiled_kernels.py``).  AMD: LLVM, AMDGPUUsage, code object metadata.
 """
 
@@ -42,11 +42,11 @@ class CompiledRegisters(NamedTuple):
     """The registers of a compiled kernel.
 
     Attributes:
-        used: registers of 32 bits of a thread.
-        spilled: those that are in local memory instead; None where that is not known.
-        source: what they were read from, in a few words.
-        spilled_bytes: that a thread stores to local memory, as the assembler counts them; None
-            where it was not asked.
+        used: 32-bit registers per thread.
+        spilled: registers spilled to local memory; None where not known.
+        source: the source of the numbers, in a few words.
+        spilled_bytes: bytes that a thread stores to local memory, as the assembler counts them;
+            None if it was not run.
     """
 
     used: int
@@ -56,9 +56,9 @@ class CompiledRegisters(NamedTuple):
 
 
 def cubin_registers(data: bytes) -> CompiledRegisters | None:
-    """Return the registers of the cubin function that has most; None without any.
+    """Return the registers of the cubin function with the most; None without any.
 
-    What is spilled is on the stack, in words of 4 bytes.
+    Spilled registers are on the stack, in words of 4 bytes.
     """
     most: dict[int, int] = {}
     try:
@@ -76,7 +76,7 @@ def _records(data: bytes) -> Iterator[tuple[int, int]]:
 
     Raises:
         struct.error: a record is beyond the end.
-        ValueError: a section is, or those with records have more than `MAX_INFO` bytes.
+        ValueError: a section is beyond the end, or sections with records exceed `MAX_INFO` bytes.
     """
     (sections,) = struct.unpack_from("<Q", data, 0x28)
     size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
@@ -108,7 +108,7 @@ def _records_of(data: bytes, at: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def assembly_registers(text: str) -> CompiledRegisters | None:
-    """Return the registers of the kernel in AMD's assembly that has most.
+    """Return the registers of the kernel with the most in AMD's assembly.
 
     Example:
         >>> assembly_registers('''

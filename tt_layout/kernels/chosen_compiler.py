@@ -1,4 +1,4 @@
-"""The compiler that dumps are handed to, chosen once for all that follows in this context."""
+"""The compiler for dumps, chosen once for a context."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tt_layout.kernels.metadata import KernelMetadata
 
 
 class CompilerTarget(NamedTuple):
-    """A GPU as Triton names it.
+    """A GPU in Triton's terms.
 
     Attributes:
         kind: ``cuda`` or ``hip``.
-        chip: such as ``90`` or ``gfx942``.
-        lanes: of a warp.
-        most_registers: of a thread (``maxnreg``); 0 for no limit of its own.
+        chip: the chip, such as ``90`` or ``gfx942``.
+        lanes: lanes of a warp.
+        most_registers: maximum registers per thread (``maxnreg``); 0 for no limit.
     """
 
     kind: str
@@ -25,29 +25,29 @@ class CompilerTarget(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The target as a dump has it."""
+        """The target as written in a dump."""
         return f"{self.kind}:{self.chip}"
 
 
 class Compiler(Protocol):
-    """A compiler that dumps are handed to."""
+    """A compiler for dumps."""
 
     @property
     def release(self) -> str | None:
-        """Its release; None where there is none."""
+        """Its release; None if it is not installed."""
 
     def metadata(self, text: str, target: CompilerTarget, known: KernelMetadata) -> KernelMetadata:
-        """Return the metadata of a kernel with the registers that the compiler gives it."""
+        """Return the metadata of a kernel, with the registers that the compiler allocates."""
 
 
 CHOSEN: ContextVar[Compiler | None] = ContextVar("compiler", default=None)
 
 
 def chosen_compiler() -> Compiler | None:
-    """Return the compiler that dumps are handed to; None where they are not compiled."""
+    """Return the compiler for dumps; None if they are not compiled."""
     return CHOSEN.get()
 
 
 def choose_compiler(compiler: Compiler | None) -> None:
-    """Hand every dump that is audited from here on to a compiler; to none for None."""
+    """Compile every dump that is audited from now on with a compiler; None for no compiler."""
     CHOSEN.set(compiler)

@@ -1,8 +1,8 @@
-"""Dumps handed to an installed Triton, which compiles them without a GPU: exact registers.
+"""Compilation of dumps by an installed Triton, without a GPU, for exact registers.
 
-Each is compiled in a process of its own, with limits of time, of memory and of what it prints, so
-that a compiler that crashes, hangs or floods costs a line and nothing else.  Answers are kept in
-the user's folder of caches by text, release and target.
+Each dump is compiled in a process of its own, with limits on time, memory and output, so that a
+compiler that crashes, hangs or floods costs one line.  Results are kept in the user's cache folder
+by text, release and target.
 
 Read next:    `tt_layout.kernels.inside_triton`, `tt_layout.audit.registers.pressure`.
 """
@@ -53,19 +53,19 @@ _PASSED = ("TRITON_PTXAS", "TRITON_DEFAULT_FP_FUSION")
 
 
 def way_out() -> str:
-    """Return how a reader without Triton gets one."""
+    """Return advice on how to install Triton."""
     option = "--triton-python or " * is_command_line()
     return f"pip install triton, or name a Python that has it: {option}{VARIABLE}"
 
 
 @dataclass(frozen=True)
 class TritonCompiler:
-    """A Triton that dumps are handed to.
+    """An installed Triton that compiles dumps.
 
     Attributes:
         python: the interpreter that has it; this one by default.
-        folder: in which answers are kept; None to keep none.
-        seconds: that a compilation may take.
+        folder: the cache folder; None for no cache.
+        seconds: time limit of a compilation.
     """
 
     python: str = sys.executable
@@ -86,12 +86,13 @@ class TritonCompiler:
     def metadata(self, text: str, target: CompilerTarget, known: KernelMetadata) -> KernelMetadata:
         """Add the numbers of Triton's compiler to the metadata of a kernel.
 
-        Whatever goes wrong is in `KernelMetadata.compile_note`, one line, and the rest is as known.
+        A failure becomes one line in `KernelMetadata.compile_note`, and the rest is unchanged.
 
         Args:
-            text: of the module.
+            text: the text of the module.
             target: its GPU.
-            known: of the kernel besides; numbers of a compiled file beside the dump are compared.
+            known: other metadata of the kernel; numbers of a compiled file beside the dump are
+                compared.
         """
         if self.release is None:
             return known._replace(compile_note=f"no Triton in {self.python}: {way_out()}")
@@ -114,11 +115,11 @@ class TritonCompiler:
 
     @property
     def source(self) -> str:
-        """The compiler, as reports name it."""
+        """The name of the compiler in reports."""
         return f"Triton {self.release}"
 
     def _answer(self, text: str, target: CompilerTarget) -> dict[str, Any]:
-        """Return the answer that is kept, or that of the compiler."""
+        """Return the cached answer, or that of the compiler."""
         content = text.encode("utf-8", "surrogatepass")
         way = repr((FORMAT, self.release, tuple(target))).encode()
         key = hashlib.sha256(way + b"\0" + content).hexdigest()
@@ -142,7 +143,7 @@ class TritonCompiler:
             return None
 
     def _compiled(self, content: bytes, target: CompilerTarget) -> dict[str, Any]:
-        """Compile a text; return its registers and metadata, or a note why there are none."""
+        """Compile a text; return its registers and metadata, or a note on why there are none."""
         from tempfile import TemporaryDirectory
 
         arguments = (target.kind, target.chip, str(target.lanes), str(target.most_registers))
@@ -175,7 +176,7 @@ class TritonCompiler:
     def _failure(
         self, answer: Mapping[str, Any], target: CompilerTarget, folder: str
     ) -> dict[str, Any]:
-        """Return a note for the reason why a text was not compiled."""
+        """Return a note on the reason why a text was not compiled."""
         error = str(answer["error"])
         if answer.get("stage") != "compile":
             return _trouble(f"{self.source} cannot be used: {_one_line(error)}")
@@ -190,9 +191,9 @@ class TritonCompiler:
         return {"note": f"{self.source} {verb}: {_one_line(reasons[0] if reasons else error)}"}
 
     def _run(self, arguments: tuple[str, ...], folder: str, seconds: float) -> int | None:
-        """Run the program in that Python; return how it ended, None if it had to be ended.
+        """Run the program in that Python; return its status, None if it was killed.
 
-        What it prints goes into files, which the limits bound.
+        Its output goes to files, whose size is limited.
         """
         import subprocess
 
@@ -223,7 +224,7 @@ class TritonCompiler:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return the variables of that Python: none that makes Triton do anything else."""
+    """Return the environment of that Python, without variables that change what Triton does."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -235,7 +236,7 @@ def _environment(folder: str) -> dict[str, str]:
 
 
 def _end_group(process: int) -> None:
-    """End a process and those that it started."""
+    """Kill a process and those that it started."""
     import signal
 
     with suppress(AttributeError, OSError):  # it has ended, or this is Windows
@@ -243,7 +244,7 @@ def _end_group(process: int) -> None:
 
 
 def _answer_in(folder: str) -> dict[str, Any] | None:
-    """Return the answer that a compilation left; None without one."""
+    """Return the answer that a compilation wrote; None without one."""
     try:
         answer = json.loads(read_bytes(os.path.join(folder, "answer.json"), MAX_ANSWER))
     except (LayoutError, ValueError, RecursionError):
@@ -252,7 +253,7 @@ def _answer_in(folder: str) -> dict[str, Any] | None:
 
 
 def _registers_in(folder: str, name: object) -> CompiledRegisters | None:
-    """Return the registers of the code that a compilation left."""
+    """Return the registers of the code that a compilation wrote."""
     if name not in {f"code{ending}" for ending in CODE}:
         return None
     try:
@@ -263,7 +264,7 @@ def _registers_in(folder: str, name: object) -> CompiledRegisters | None:
 
 
 def _packed(folder: str) -> list[str] | None:
-    """Return the name and, in few bytes, the text of the assembly that a compilation left."""
+    """Return the name and the compressed text of the assembly that a compilation wrote."""
     for ending in ENDINGS:
         path = os.path.join(folder, f"assembly{ending}")
         if os.path.isfile(path):
@@ -274,7 +275,7 @@ def _packed(folder: str) -> list[str] | None:
 
 
 def _unpacked(kept: object) -> AssemblyText | None:
-    """Return assembly that was kept; None where it is none, or more than is read of a file."""
+    """Return cached assembly; None if there is none, or it exceeds the limit of a file."""
     try:
         name, content = map(str, kept if isinstance(kept, list) else ())
         unpacking = zlib.decompressobj()
@@ -286,7 +287,7 @@ def _unpacked(kept: object) -> AssemblyText | None:
 
 
 def _spilled_bytes(printed: str) -> int | None:
-    """Return the bytes that are spilled as ptxas has them in its log; None without it.
+    """Return the spilled bytes in the log of ptxas; None without it.
 
     Example:
         >>> _spilled_bytes("584 bytes stack frame, 644 bytes spill stores, 640 bytes spill loads")
@@ -297,7 +298,7 @@ def _spilled_bytes(printed: str) -> int | None:
 
 
 def _checked(kept: bytes) -> dict[str, Any] | None:
-    """Return an answer as it was kept; None if it is none."""
+    """Check a cached answer; return None if it is not one."""
     try:
         answer = json.loads(kept)
         if isinstance(answer.get("note"), str):
@@ -310,12 +311,12 @@ def _checked(kept: bytes) -> dict[str, Any] | None:
 
 
 def _trouble(note: str) -> dict[str, Any]:
-    """Return a note that says nothing of the text, and is not kept."""
+    """Return a note that does not depend on the text, and is not cached."""
     return {"note": note, "is_kept": False}
 
 
 def _end(status: int) -> str:
-    """Return how a process ended, in words."""
+    """Describe the exit status of a process."""
     import signal
 
     if status >= 0:
@@ -327,13 +328,13 @@ def _end(status: int) -> str:
 
 
 def _start_of(folder: str, name: str) -> str:
-    """Return the beginning of what was printed."""
+    """Return the beginning of the output."""
     with open(os.path.join(folder, name), "rb") as file:
         return file.read(MAX_ANSWER).decode("utf-8", "replace")
 
 
 def _last_words(folder: str) -> str:
-    """Return the compiler's last words before a crash, behind a colon; nothing if it was silent."""
+    """Return the last line of the compiler before a crash, after a colon; empty without any."""
     lines = [line for line in _start_of(folder, "stderr").splitlines() if line.strip()]
     said = [line for line in lines if re.search(r"error|fatal|LLVM ERROR|Assertion", line)]
     return f": {_one_line((said or lines)[0])}" if lines else ""
@@ -347,12 +348,12 @@ def _one_line(text: str) -> str:
 
 @contextmanager
 def compiling(python: str | os.PathLike[str] | None = None) -> Iterator[TritonCompiler]:
-    """Hand every dump that is audited inside the block to an installed Triton, without a GPU.
+    """Compile every dump that is audited inside the block with an installed Triton, without a GPU.
 
-    Its registers, spills and shared memory are then those of every report, marked as compiled.
+    Reports then have its registers, spills and shared memory, marked as compiled.
 
     Args:
-        python: of the environment that has Triton; by default that of the variable
+        python: the interpreter that has Triton; by default that of the variable
             ``TT_LAYOUT_TRITON``, or this one.
 
     Example:
@@ -371,6 +372,6 @@ def compiling(python: str | os.PathLike[str] | None = None) -> Iterator[TritonCo
 
 
 def compiler_of(python: str | None = None) -> TritonCompiler:
-    """Return the Triton of a Python, of the one that the variable names, or of this one."""
+    """Return the Triton of a Python, by default of the one in the variable, or of this one."""
     named = python or os.environ.get(VARIABLE) or sys.executable
     return TritonCompiler(named, os.path.join(user_cache(), "compiled"))

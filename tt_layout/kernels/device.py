@@ -12,9 +12,9 @@ _OTHER_BOARDS = frozenset({"PCIE", "NVL"})
 
 
 def device_name() -> str | None:
-    """Return the name of the GPU as PyTorch tells it; None where it has not asked for one.
+    """Return the name of the GPU in PyTorch; None if the program has not initialized one.
 
-    Nothing is imported, and no GPU is initialized: a program that has done neither tells nothing.
+    Nothing is imported and no GPU is initialized here.
 
     Example:
         >>> device_name() is None
@@ -28,7 +28,7 @@ def device_name() -> str | None:
 
 
 def device_product(name: str | None) -> Target | None:
-    """Return the row of the product that a driver calls so; None where there is none.
+    """Return the row of the product with a driver's name; None if there is none.
 
     Example:
         >>> [found.product.name if (found := device_product(name)) else None for name in (

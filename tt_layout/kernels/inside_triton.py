@@ -1,11 +1,11 @@
-"""A dump compiled by Triton: a program that another Python runs, which has Triton.
+"""Compilation of a dump: a program that is run by another Python, which has Triton.
 
     PYTHON inside_triton.py release
     PYTHON inside_triton.py compile FOLDER KIND CHIP LANES MAXNREG
 
-The first prints Triton's release.  The second compiles ``FOLDER/kernel.ttgir``, which takes no GPU,
-and leaves ``answer.json`` in the folder: the release, the hash of the text that was read, the
-compiler's metadata and the name of the compiled file; or the stage and the reason of a failure.
+The first prints Triton's release.  The second compiles ``FOLDER/kernel.ttgir``, without a GPU, and
+writes ``answer.json`` to the folder: the release, the hash of the text, the compiler's metadata and
+the name of the compiled file; or the stage and the reason of a failure.
 Nothing of this package is imported here: that Python need not have it, and may be older.
 """
 
@@ -30,7 +30,7 @@ ASSEMBLY = ("ptx", "amdgcn")
 
 
 def limit() -> None:
-    """Bound what this process and those that it starts may take, where the system can."""
+    """Limit the resources of this process and those that it starts, where the system can."""
     try:
         import resource
     except ImportError:  # Windows: the process that waits ends this one after a while
@@ -47,9 +47,9 @@ def limit() -> None:
 
 
 def end_with_parent() -> None:
-    """End with whoever waits for this process, and let those that it starts end with it.
+    """End together with the parent, and end child processes with this one.
 
-    Standard input is a pipe that nobody writes to: it ends with the process that has the other end.
+    Standard input is a pipe that nobody writes to: it is closed when the parent ends.
     """
     import os
     import signal
@@ -65,7 +65,7 @@ def end_with_parent() -> None:
 
 
 def release() -> str:
-    """Return Triton's release, from its metadata where it has any: that takes no import."""
+    """Return Triton's release, from its package metadata if possible, which needs no import."""
     from importlib import metadata
 
     try:
@@ -77,7 +77,7 @@ def release() -> str:
 
 
 def compiled(folder: str, kind: str, chip: str, lanes: int, most: int) -> dict[str, Any]:
-    """Compile the dump in a folder; return what is known of it."""
+    """Compile the dump in a folder; return its metadata."""
     import hashlib
     import os
 
@@ -115,13 +115,13 @@ def compiled(folder: str, kind: str, chip: str, lanes: int, most: int) -> dict[s
 
 
 def _skip_the_key(triton: Any) -> None:
-    """Spare Triton to hash its own files: the cache that they name is new, and thrown away."""
+    """Skip the hash of Triton's own files: the cache that it is for is new, and thrown away."""
     with contextlib.suppress(AttributeError):  # a release that has it elsewhere hashes them
         triton.runtime.cache.triton_key = lambda: ""
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the command of the arguments."""
     sys.path.pop(0)  # this folder, whose files are none of the standard library
     limit()
     end_with_parent()

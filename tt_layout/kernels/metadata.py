@@ -1,8 +1,8 @@
 """Metadata of a compiled kernel beside its dump.
 
-Triton's cache, and the folder that ``TRITON_KERNEL_DUMP`` fills, have it beside the dump:
-``NAME.json``, ``NAME.cubin`` and ``NAME.amdgcn``.  A kernel that was loaded has it in ``metadata``,
-``n_regs`` and ``n_spills``.
+Triton's cache, and the folder of ``TRITON_KERNEL_DUMP``, have it beside the dump: ``NAME.json``,
+``NAME.cubin`` and ``NAME.amdgcn``.  A loaded kernel has it in ``metadata``, ``n_regs`` and
+``n_spills``.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class KernelMetadata(NamedTuple):
     """Metadata of a compiled kernel; a field is None if it is not known.
 
     Attributes:
-        name: of the kernel, as it is launched.
-        warps: of a CTA, those of specialised partitions included.
-        shared_bytes: of shared memory that a CTA is given.
-        most_registers: that a thread was allowed (``maxnreg``).
-        tensor_columns: of tensor memory that a CTA allocates.
-        stages: that its loops were pipelined with (``num_stages``).
-        registers: of a thread.
-        compile_note: why a compiler that was asked has no numbers of it, or what they contradict.
-        options: what Triton was told, and other single values of its metadata, by name.
-        device: the GPU of the program that compiled it, as its driver calls it.
-        assembly: its PTX or AMDGCN, where that is at hand.
+        name: name of the kernel at launch.
+        warps: warps of a CTA, including those of warp-specialized partitions.
+        shared_bytes: shared memory of a CTA.
+        most_registers: maximum registers per thread (``maxnreg``).
+        tensor_columns: columns of tensor memory that a CTA allocates.
+        stages: stages of its pipelined loops (``num_stages``).
+        registers: registers per thread.
+        compile_note: why the chosen compiler has no numbers for it, or what they contradict.
+        options: Triton's options, and other scalar values of its metadata, by name.
+        device: the GPU of the program that compiled it, in its driver's terms.
+        assembly: its PTX or AMDGCN, if available.
     """
 
     name: str | None = None
@@ -105,7 +105,7 @@ def metadata_beside(path: str) -> KernelMetadata:
 
 
 def files_beside(path: str) -> tuple[str, ...]:
-    """Return the paths beside a dump that may hold metadata.
+    """Return the paths beside a dump that may have metadata.
 
     Example:
         >>> files_beside("cache/kernel.ttgir")
@@ -119,7 +119,7 @@ def given_metadata(path: str) -> KernelMetadata:
     """Read the metadata of a file named by the user.
 
     Raises:
-        LayoutError: it cannot be read, or says nothing of a kernel.
+        LayoutError: it cannot be read, or has no metadata of a kernel.
     """
     if not path.endswith((METADATA, *CODE)):
         expected = f"expected the {', '.join(CODE)} or {METADATA} of a compiled kernel"
@@ -148,7 +148,7 @@ def metadata_of(values: Mapping[str, Any]) -> KernelMetadata:
 
 
 def _is_option(key: object, value: object) -> bool:
-    """Tell whether metadata is a single value that may tell kernels of one name apart."""
+    """Tell whether metadata is a scalar value that may distinguish kernels of one name."""
     is_single = isinstance(value, (bool, int, float, str)) and len(str(value)) <= MAX_OPTION
     return isinstance(key, str) and key.isidentifier() and is_single and key not in NO_OPTIONS
 
@@ -157,8 +157,8 @@ def metadata_of_kernel(kernel: Any) -> KernelMetadata:
     """Return the metadata of a compiled Triton kernel.
 
     Args:
-        kernel: anything with ``metadata`` and ``asm``; once it is loaded with ``n_regs`` and
-            ``n_spills``, too.
+        kernel: anything with ``metadata`` and ``asm``; a loaded kernel also has ``n_regs`` and
+            ``n_spills``.
     """
     metadata, code = getattr(kernel, "metadata", None), getattr(kernel, "asm", None)
     texts = code if isinstance(code, Mapping) else {}
@@ -188,7 +188,7 @@ def _registers(code: Any) -> CompiledRegisters | None:
 
 
 def registers_of(data: bytes, *, is_text: bool) -> CompiledRegisters | None:
-    """Return the registers that compiled code states; None where it states none.
+    """Return the registers stated in compiled code; None if there are none.
 
     Args:
         data: a cubin, or AMD's assembly.

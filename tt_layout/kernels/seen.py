@@ -24,7 +24,7 @@ class Launch(NamedTuple):
 
     Attributes:
         grid: programs along x, y and z.
-        values: argument -> integer; of a pointer its address modulo 512.
+        values: argument -> integer; for a pointer, its address modulo 512.
     """
 
     grid: tuple[int, int, int]
@@ -46,11 +46,11 @@ class CompiledKernel(NamedTuple):
     """A kernel as Triton compiled it.
 
     Attributes:
-        key: Triton's hash of it.
-        name: of the kernel.
-        text: its TTGIR; None where the cache keeps only the binary.
-        place: the test, or the line of the program, that compiled it; empty where unknown.
-        known: what Triton says of it besides.
+        key: Triton's hash of the kernel.
+        name: name of the kernel.
+        text: its TTGIR; None if the cache has only the binary.
+        place: the test, or the line of the program, that compiled it; empty if unknown.
+        known: Triton's metadata.
     """
 
     key: str
@@ -66,7 +66,7 @@ class SeenKernel:
 
     Attributes:
         compiled: the kernel.
-        launches: each different one of the first launches -> how often it occurred.
+        launches: each distinct launch among the first -> number of its occurrences.
     """
 
     compiled: CompiledKernel
@@ -74,12 +74,12 @@ class SeenKernel:
 
     @property
     def launch(self) -> Launch | None:
-        """The launch to audit: the one with most programs in all."""
+        """The launch to audit: the one with the most programs in total."""
         return max(self.launches, key=lambda run: run.programs * self.launches[run], default=None)
 
 
 class Keeper(Protocol):
-    """Store of kernels and launches, written as soon as they are seen."""
+    """Store of kernels and launches, written as they occur."""
 
     def compiled(self, kernel: CompiledKernel) -> None:
         """Store a kernel."""
@@ -92,11 +92,11 @@ class Keeper(Protocol):
 
 
 class Record:
-    """Record of kernels and launches; safe to fill from several threads.
+    """Thread-safe record of kernels and launches.
 
     Args:
-        max_launches: how many launches of a kernel are kept; None for all.
-        journal: told of everything at once; None for none.
+        max_launches: maximum number of launches of a kernel to keep; None for all.
+        journal: receives everything at once; None for none.
 
     Attributes:
         journal_of_forks: the journal of processes that are forked from this one; None for none.
@@ -119,28 +119,28 @@ class Record:
         self.failure: str | None = None
 
     def begin_anew(self) -> None:
-        """Clear the record in a forked process, and store what follows in its journal.
+        """Clear the record in a forked process, and store later events in its journal.
 
-        The lock is a new one: another thread of the parent may have held it.
+        The lock is replaced, since another thread of the parent may have held it.
         """
         self._journal = self.journal_of_forks
         self._empty()
 
     def knows(self, key: str) -> bool:
-        """Return whether a kernel was seen."""
+        """Tell whether a kernel is in the record."""
         return key in self._kernels
 
     def compiled(self, kernel: CompiledKernel) -> None:
-        """Add a kernel, unless it was seen before."""
+        """Add a kernel, unless it is in the record."""
         with self._lock:
             is_new = self._kernels.setdefault(kernel.key, kernel) is kernel
         if is_new and self._journal is not None:
             self._journal.compiled(kernel)
 
     def has_room(self, key: object) -> bool:
-        """Return whether further launches of a kernel are kept; none without its hash.
+        """Tell whether further launches of a kernel are kept; False without its hash.
 
-        A kernel has no hash while it is still being compiled: the listener will be called for it.
+        A kernel has no hash while it is being compiled: the listener will be called for it.
         """
         limit = self._max_launches
         return isinstance(key, str) and (limit is None or self._counts.get(key, 0) < limit)
@@ -164,7 +164,7 @@ class Record:
                     self._journal.failed(failure)
 
     def add(self, kernels: Iterable[SeenKernel]) -> None:
-        """Add a kernel that another process saw."""
+        """Add the kernels of another process."""
         for kernel in kernels:
             self.compiled(kernel.compiled)
             with self._lock:
@@ -174,7 +174,7 @@ class Record:
 
     @property
     def kernels(self) -> tuple[SeenKernel, ...]:
-        """The kernels in the order in which they were seen."""
+        """The kernels in order of occurrence."""
         with self._lock:
             return tuple(
                 SeenKernel(kernel, dict(self._launches.get(key, {})))
@@ -183,7 +183,7 @@ class Record:
 
 
 def to_plain(kernel: SeenKernel) -> list[Any]:
-    """Convert a kernel and its launches to lists, numbers and texts, which any channel carries.
+    """Convert a kernel and its launches to lists, numbers and strings for any channel.
 
     Example:
         >>> known = KernelMetadata("copy", 4, registers=CompiledRegisters(32, 0))
@@ -204,7 +204,7 @@ def from_plain(plain: list[Any]) -> SeenKernel:
 
 
 def kernel_to_plain(kernel: CompiledKernel) -> list[Any]:
-    """Convert a compiled kernel to lists, texts and dictionaries by name."""
+    """Convert a compiled kernel to lists, strings and dictionaries."""
     *texts, metadata = kernel
     registers = None if metadata.registers is None else metadata.registers._asdict()
     return [*texts, {**metadata._asdict(), "registers": registers, "assembly": None}]

@@ -1,7 +1,7 @@
 """Logs of tritonparse: compiled kernels and their launches.
 
-A log is one JSON object a line, perhaps compressed by gzip or zstd.  What is not such an object is
-left out and counted: a program that was killed leaves half a line.
+A log has one JSON object per line, possibly compressed by gzip or zstd.  Other lines are left out
+and counted: a program that was killed leaves half a line.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class ProgramText(NamedTuple):
 
     Attributes:
         file: its path on the machine that wrote the log.
-        start: the line of the file that the text begins at.
-        text: of the function, or of the whole file.
+        start: the first line of the text in the file.
+        text: the text of the function, or of the whole file.
     """
 
     file: str
@@ -109,9 +109,9 @@ class KernelLog(NamedTuple):
     """Content of a log.
 
     Attributes:
-        kernels: in the order in which they were compiled.
-        programs: hash of a kernel -> its source, where the log has it.
-        unread: the lines that are no events.
+        kernels: kernels in the order of compilation.
+        programs: hash of a kernel -> its source, if the log has it.
+        unread: the lines that are not events.
     """
 
     kernels: tuple[SeenKernel, ...]
@@ -120,7 +120,7 @@ class KernelLog(NamedTuple):
 
 
 def is_trace_name(path: str) -> bool:
-    """Return whether a file is named like a log of tritonparse.
+    """Tell whether a file has the name of a tritonparse log.
 
     Example:
         >>> is_trace_name("dedicated_log_7.bin.ndjson"), is_trace_name("kernel.ttgir")
@@ -160,10 +160,10 @@ def read_trace(path: str) -> KernelLog:
 
 
 class _TraceReader:
-    """Reader of the events of a log, which keeps no more of them than it has room for.
+    """Reader of the events of a log, with a limit on what it keeps.
 
     Attributes:
-        number: of the line that was read last.
+        number: number of the last line read.
     """
 
     def __init__(self) -> None:
@@ -176,7 +176,7 @@ class _TraceReader:
         self._is_inside = False
 
     def reason_to_stop(self) -> str | None:
-        """Return why nothing more is read; None if it is."""
+        """Return the reason to stop reading; None to continue."""
         if self._bytes > MAX_BYTES:
             return f"{MAX_BYTES >> 30} GiB are read"
         if self.number >= MAX_LINES:
@@ -190,7 +190,7 @@ class _TraceReader:
         return None
 
     def leave_out(self, reason: str, *, is_last: bool = False) -> None:
-        """Keep why the line is left out: of the first few, and of the last."""
+        """Record why the line is left out, for the first few lines and the last."""
         self._others += 1
         if is_last:
             del self.unread[MAX_UNREAD - 1 :]
@@ -198,10 +198,10 @@ class _TraceReader:
             self.unread.append(Unread(self.number, reason))
 
     def read(self, line: bytes) -> None:
-        """Keep what an event says; note what is not an event.
+        """Keep the content of an event, or record that the line is not one.
 
         Args:
-            line: the next one, or a piece of it if it is too long.
+            line: the next line, or a piece of it if it is too long.
         """
         self._bytes += len(line)
         is_inside, self._is_inside = self._is_inside, not line.endswith(b"\n")
@@ -271,7 +271,7 @@ class _TraceReader:
         self._keep(key, Launch((across, down, deep), values))
 
     def _keep(self, key: str, launch: Launch) -> None:
-        """Keep a launch, if it is as one before or there is room for another."""
+        """Keep a launch, if it equals an earlier one or there is room for another."""
         if (key, launch) not in self._launches:
             if self._arguments > MAX_ARGUMENTS:
                 return
@@ -281,7 +281,7 @@ class _TraceReader:
 
 
 def _object(value: object) -> Mapping[str, Any]:
-    """Return a JSON object, which may be encoded as a text; an empty one for anything else."""
+    """Return a JSON object, which may be encoded as a string; an empty one for anything else."""
     if isinstance(value, str):
         try:
             value = json.loads(value)

@@ -1,13 +1,12 @@
-"""Pruning of autotuner configurations: those that cannot be launched, those that take longer.
+"""Pruning of autotuner configurations that cannot be launched, or are slower.
 
-A configuration is compiled up to TTGIR alone where Triton can stop there.  Several are compiled
-beside each other, each in a process that is a copy of this one: it has everything that this one has
-at hand, Triton and its caches among them, and needs no argument to be sent to it.  It must not use
-the GPU: CUDA does not outlive a fork.
+A configuration is compiled only to TTGIR if Triton can stop there.  Several are compiled in
+parallel, each in a fork of this process, which has all its state, including Triton and its caches,
+and needs no arguments.  A fork must not use the GPU: CUDA does not survive a fork.
 
 Source:
     Triton, ``knobs.runtime.add_stages_inspection_hook`` (3.5 and later): a hook is called without
-    arguments for what it adds to the key of the cache, and with the stages of each compilation.
+    arguments for its part of the cache key, and with the stages of each compilation.
 """
 
 from __future__ import annotations
@@ -63,9 +62,9 @@ _STOPPING = RLock()
 
 
 def can_fork() -> bool:
-    """Tell whether this process may be copied, and more than one processor would be busy.
+    """Tell whether this process may be forked, and more than one processor would be busy.
 
-    Python refuses copies of a process that is a daemon's.
+    Python refuses forks of daemonic processes.
     """
     from multiprocessing import current_process
 
@@ -79,16 +78,16 @@ def answers_of(
     workers: int | None = None,
     seconds: float = SECONDS,
 ) -> dict[int, Answer]:
-    """Return what a function says of 0 .. number - 1, asked in copies of this process.
+    """Return the results of a function for 0 .. number - 1, computed in forks of this process.
 
-    What is None there, raises, ends its process or takes too long is missing: the caller asks
-    again, in this process, and sees why.
+    A call that returns None, raises, ends its process or takes too long is missing: the caller
+    repeats it in this process, and sees why.
 
     Args:
         call: the function.
-        number: of calls.
-        workers: processes at most; by default one for each processor.
-        seconds: without any answer, after which the copies are ended.
+        number: the number of calls.
+        workers: maximum number of processes; by default one for each processor.
+        seconds: time without any result after which the forks are killed.
 
     Example:
         >>> sorted(answers_of(lambda n: n / (n - 2), 4, workers=2).items())
@@ -135,7 +134,7 @@ def answers_of(
 def _answer(
     call: Callable[[int], Answer | None], numbers: Sequence[int], there: Connection[Any, Any]
 ) -> None:
-    """Answer some calls in a copy, which says nothing else."""
+    """Compute some calls in a fork, without other output."""
     import os
 
     gc.freeze()
@@ -154,10 +153,10 @@ def _answer(
 
 @contextmanager
 def _no_warning_of_threads() -> Iterator[None]:
-    """Let a process with threads be copied without Python's warning of it.
+    """Suppress Python's warning about forking a process with threads.
 
-    The copy has one thread; a lock that another holds stays held there, for which `answers_of` does
-    not wait for ever.
+    The fork has one thread, and locks of other threads stay held there; `answers_of` does not wait
+    for it for ever.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -174,17 +173,17 @@ def autotune_prune(
 ) -> list[Config]:
     """Return the configurations whose kernels fit the shared memory of their GPU.
 
-    One configuration of those that differ in ``num_stages`` alone is compiled; what the others
-    take follows from its rings, but for loops whose stages depend on more, where each is compiled.
-    Where none fits, all are kept, so that the launch says why.
+    Of configurations that differ only in ``num_stages`` one is compiled; the shared memory of the
+    others follows from its buffer rings.  If the stages of a loop depend on more, each is compiled.
+    If none fits, all are kept, so that the launch reports why.
 
     Args:
-        configs: of ``triton.autotune``: ``kwargs``, ``num_warps`` and ``num_stages``.
-        named_args: the arguments of the kernel by name, as the autotuner hands them over.
-        compile: the function of ``triton.jit``, which is compiled without a launch; or what returns
-            the kernel of a configuration, compiled or as the text of its dump, called with the
-            configuration, ``named_args`` and ``constants``.
-        spills: whether those that spill registers, or are likely to, are left out, too.
+        configs: configurations of ``triton.autotune``: ``kwargs``, ``num_warps``, ``num_stages``.
+        named_args: the arguments of the kernel by name, as the autotuner passes them.
+        compile: the function of ``triton.jit``, which is compiled without a launch; or a function
+            of the configuration, ``named_args`` and ``constants`` that returns its kernel, compiled
+            or as the text of its dump.
+        spills: whether configurations that spill registers, or are likely to, are left out, too.
         constants: other arguments of the autotuner.
 
     Raises:
@@ -234,20 +233,20 @@ def perf_model(
         fastest = tt_layout.perf_model(matmul_kernel, grid).pruning(top_k=5)
         matmul = triton.autotune(configs, ["M", "N", "K"], prune_configs_by=fastest)(matmul_kernel)
 
-    Each configuration is compiled to TTGIR alone, where Triton can stop there (3.5 and later), and
-    once for the same arguments; by `PerfModel.pruning` those of a list beside each other.
+    Each configuration is compiled only to TTGIR if Triton can stop there (3.5 and later), and once
+    for equal arguments; `PerfModel.pruning` compiles those of a list in parallel.
 
     Args:
-        kernel: the function of ``triton.jit``; or what returns the kernel of a configuration,
-            compiled or as the text of its dump, called with the arguments by name.
-        grid: programs along x, y and z, or what returns them from the arguments, as at a launch.
+        kernel: the function of ``triton.jit``; or a function from the arguments by name to the
+            kernel of a configuration, compiled or as the text of its dump.
+        grid: programs along x, y and z, or a function of the arguments, as at a launch.
         gpu: the product, such as ``h100``; by default the one that PyTorch runs on, or else the
             first of the chip.
 
     Returns:
-        A function of the arguments by name, a configuration's among them: microseconds; infinity
-        where it does not compile, or where there is no estimate.  Other errors are raised.  It is
-        ``perf_model`` of ``prune_configs_by``, too, where Triton asks for one after the other.
+        A function from the arguments by name, including those of a configuration, to microseconds;
+        infinity if it does not compile, or there is no estimate.  Other errors are raised.  It also
+        serves as ``perf_model`` of ``prune_configs_by``, which Triton calls one by one.
 
     Raises:
         LayoutError: there is no such product.
@@ -274,7 +273,7 @@ def perf_model(
 
 
 def _described(value: Any) -> object:
-    """Return the part of an argument that decides how a kernel is compiled, and its time."""
+    """Return the part of an argument that determines the compiled kernel, and its time."""
     return value if isinstance(value, (int, float, str)) else (type(value), str(_dtype(value)))
 
 
@@ -283,7 +282,7 @@ def _dtype(value: Any) -> object:
 
 
 class PerfModel:
-    """Estimates the configurations of one kernel, which share most of what is read of them.
+    """Model of the time of a kernel's configurations, with work shared between them.
 
     Args:
         kernel, grid, gpu: as for `perf_model`.
@@ -323,14 +322,14 @@ class PerfModel:
         return self._estimates[launch.key]
 
     def pruning(self, top_k: int = 5) -> dict[str, Any]:
-        """Return ``prune_configs_by`` of ``triton.autotune``, which runs a few of a list.
+        """Return ``prune_configs_by`` for ``triton.autotune``, which keeps a few configurations.
 
-        Estimates of configurations that are alike err alike.  So the one that is estimated to be
-        fastest is run, and beside it those that are most likely to be faster: as ``tt-layout rank
-        --top`` lists them.
+        Estimates of similar configurations have similar errors.  So the one with the least estimate
+        is kept, and with it those that are most likely to be faster, as ``tt-layout rank --top``
+        lists them.
 
         Args:
-            top_k: configurations that are run.
+            top_k: the number of configurations to keep.
 
         Example:
             >>> sorted(perf_model(lambda **arguments: "", (1,)).pruning(3))
@@ -348,9 +347,9 @@ class PerfModel:
     def _selected(
         self, configs: Sequence[Config], number: int, arguments: Mapping[str, Any]
     ) -> list[Config]:
-        """Return the configurations that are worth running, at most so many.
+        """Return the configurations that are worth running, up to a number.
 
-        Those without an estimate fill the places that are left.
+        Those without an estimate fill the remaining places.
         """
         known: list[tuple[Config, Candidate]] = []
         others: list[Config] = []
@@ -367,19 +366,18 @@ class PerfModel:
     def estimate_all(
         self, configs: Sequence[Config], named_args: Mapping[str, Any], **others: Any
     ) -> list[Config]:
-        """Estimate a list of configurations beside each other, and return those that differ.
+        """Estimate a list of configurations in parallel, and return those that differ.
 
-        Of configurations whose dumps are the same, as those with more or fewer stages are where no
-        loop is pipelined, the first is left: they take the same time, and fill the places of others
-        among those that are run.
+        Of configurations with equal dumps (such as other numbers of stages without a pipelined
+        loop) only the first is kept: they take the same time, and would displace others.
 
-        A kernel of ``triton.jit`` is compiled by copies of this process, one for each processor,
-        which do not use the GPU; the first configuration is compiled here, for what all share, and
-        what a copy cannot say, too.
+        A kernel of ``triton.jit`` is compiled by forks of this process, one for each processor,
+        which do not use the GPU.  The first configuration is compiled in this process, for the
+        shared work, as are those for which a fork fails.
 
         Args:
-            configs: of ``triton.autotune``.
-            named_args, others: arguments of the kernel, as the autotuner hands them over.
+            configs: configurations of ``triton.autotune``.
+            named_args, others: arguments of the kernel, as the autotuner passes them.
         """
         launches = [
             self._launch({**named_args, **others, **config.all_kwargs()})  # type: ignore[attr-defined]
@@ -396,7 +394,7 @@ class PerfModel:
         return list(different.values())
 
     def _estimate_beside(self, launches: Sequence[_Asked]) -> None:
-        """Estimate launches in copies of this process."""
+        """Estimate launches in forks of this process."""
         product = self._product
         driver = _ToldDriver.of_triton()
 
@@ -421,7 +419,7 @@ class PerfModel:
         return _Asked(arguments, tuple(grid), repr((tuple(grid), described)))
 
     def _estimate(self, launch: _Asked, product: Target | None) -> _Estimated:
-        """Return the time of a launch; infinity where there is no estimate of it."""
+        """Return the estimate of a launch; without a candidate if there is none."""
         arguments, grid = launch.arguments, launch.grid
         built = _built(self._kernel, arguments, grid)
         text = built if isinstance(built, str) else built.asm[STAGE]
@@ -447,8 +445,8 @@ class _Estimated(NamedTuple):
     """An estimate of a launch.
 
     Attributes:
-        candidate: the launch among others; None where there is no estimate.
-        same: that is equal for launches of the same code.
+        candidate: the launch as a candidate for selection; None without an estimate.
+        same: key that is equal for launches of equal code.
     """
 
     candidate: Candidate | None
@@ -456,17 +454,17 @@ class _Estimated(NamedTuple):
 
     @property
     def microseconds(self) -> float:
-        """The time that it takes; infinity where there is no estimate."""
+        """The estimated time; infinity without an estimate."""
         return 1e6 * self.candidate.seconds if self.candidate is not None else inf
 
 
 class _Asked(NamedTuple):
-    """A launch whose time is asked for.
+    """A launch to be estimated.
 
     Attributes:
-        arguments: of the kernel and options of the launch, by name.
+        arguments: arguments of the kernel and options of the launch, by name.
         grid: programs along each axis.
-        key: that is equal for launches that take the same time.
+        key: key that is equal for launches that take equal time.
     """
 
     arguments: dict[str, Any]
@@ -475,9 +473,9 @@ class _Asked(NamedTuple):
 
 
 def _digest(launch: _Asked, text: str) -> str:
-    """Return a digest that is equal for launches of the same dump in the same way.
+    """Return a digest that is equal for launches of equal dumps with equal options.
 
-    What the number of stages changes is in the dump; other options may change what is made of it.
+    The number of stages only changes the dump; other options may change the code made from it.
     """
     options = {name: value for name, value in launch.arguments.items() if name != "num_stages"}
     described = sorted((name, _described(value)) for name, value in options.items())
@@ -485,10 +483,10 @@ def _digest(launch: _Asked, text: str) -> str:
 
 
 class _ToldDriver:
-    """A driver of Triton in a copy of a process, which tells what the GPU was before the copy.
+    """A Triton driver for a fork, which answers as the GPU did before the fork.
 
     Args:
-        driver: Triton's.
+        driver: Triton's driver.
     """
 
     def __init__(self, driver: Any) -> None:
@@ -499,12 +497,12 @@ class _ToldDriver:
 
     @classmethod
     def of_triton(cls) -> _ToldDriver | None:
-        """Return one of the driver in use; None without Triton."""
+        """Return one for the active driver; None without Triton."""
         chosen = getattr(sys.modules.get("triton.runtime"), "driver", None)
         return cls(chosen.active) if chosen is not None else None
 
     def use(self) -> None:
-        """Let Triton use it; only in a copy of the process."""
+        """Make it Triton's active driver; only in a fork."""
         sys.modules["triton.runtime"].driver.set_active(self)
 
     def get_current_device(self) -> Any:
@@ -524,10 +522,10 @@ class _ToldDriver:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Tell whether an error says that a configuration does not compile, or has no estimate.
+    """Tell whether an error means that a configuration does not compile, or has no estimate.
 
-    Triton's own are `TritonError`; its passes raise `RuntimeError`, and its options assert what a
-    configuration may be.  Others are mistakes of a program, which no order of configurations hides.
+    Triton raises `TritonError`, its passes `RuntimeError`, and its options check configurations by
+    assertions.  Other errors are mistakes of the program, and are not hidden.
 
     Example:
         >>> is_refusal(RuntimeError("PassManager::run failed")), is_refusal(NameError("block"))
@@ -553,7 +551,7 @@ def _built(kernel: Any, arguments: Mapping[str, Any], grid: tuple[int, ...]) -> 
 
 
 def _compiler(compile: Any) -> Callable[..., Any]:
-    """Return a function that compiles a configuration, also for a kernel that Triton launches."""
+    """Return a function that compiles a configuration, from a function or a kernel of Triton."""
     if not hasattr(compile, "run"):
         function: Callable[..., Any] = compile
         return function
@@ -569,7 +567,7 @@ def _compiler(compile: Any) -> Callable[..., Any]:
 
 
 def _without_stages(config: object) -> object:
-    """Return a key that is equal for configurations that differ in the number of stages alone."""
+    """Return a key that is equal for configurations that differ only in the number of stages."""
     values = dict(vars(config)) if hasattr(config, "__dict__") else {"config": config}
     values.pop("num_stages", None)
     return repr(sorted(values.items(), key=lambda item: item[0]))
@@ -579,8 +577,8 @@ class _Examined(NamedTuple):
     """A compiled configuration.
 
     Attributes:
-        stages: that it was compiled with.
-        fits: the shared memory of its kernels.
+        stages: the number of stages that it was compiled with.
+        fits: the fit of its kernels' shared memory.
         is_spilling: whether one of them spills, or is likely to.
     """
 
@@ -589,7 +587,7 @@ class _Examined(NamedTuple):
     is_spilling: bool
 
     def fits_with(self, stages: int) -> bool | None:
-        """Return whether it fits with other stages; None if that is not known."""
+        """Tell whether it fits with another number of stages; None if that is not known."""
         if not self.fits:  # no shared memory, so no rings either
             return True if stages == self.stages or min(stages, self.stages) >= PIPELINED else None
         answers = [fit.fits_with(stages, self.stages) for fit in self.fits]
@@ -611,10 +609,10 @@ def _examined(kernel: Any, stages: int) -> _Examined:
 
 
 class ReachedError(Exception):
-    """The end of a compilation that was to end at TTGIR.
+    """The intended end of a compilation at TTGIR.
 
     Attributes:
-        text: the dump.
+        text: the text of the dump.
     """
 
     def __init__(self, text: str) -> None:
@@ -624,9 +622,9 @@ class ReachedError(Exception):
 
 @contextmanager
 def stopping_at_ttgir() -> Iterator[None]:
-    """Let compilations of this thread end at TTGIR, by a `ReachedError`.
+    """Let compilations in this thread end at TTGIR, by raising `ReachedError`.
 
-    Those of other threads go on, by the hook that was there before; with Triton before 3.5 all do.
+    Those of other threads continue with the earlier hook; with Triton before 3.5 all do.
     """
     runtime = getattr(getattr(sys.modules.get("triton"), "knobs", None), "runtime", None)
     if not hasattr(runtime, "add_stages_inspection_hook"):
@@ -643,7 +641,7 @@ def stopping_at_ttgir() -> Iterator[None]:
 
 
 def _hook(thread: int, before: Callable[..., Any] | None) -> Callable[..., Any]:
-    """Return Triton's hook for a thread; compilations of others have the one before."""
+    """Return Triton's hook for a thread; compilations of other threads use the earlier one."""
 
     def hook(*positional: Any) -> tuple[str, str] | None:
         if get_ident() != thread:

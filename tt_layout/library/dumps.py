@@ -29,14 +29,14 @@ def explore_ir(
 ) -> Page:
     """Return the page of every layout of a dump over each type that uses it.
 
-    The page has lines of the program that data movements come from, as far as its files are below
-    the working directory or the folder of the dump.
+    The page has the program's lines of data movements, if its files are below the working directory
+    or the folder of the dump.
 
     Args:
         source: MLIR text, the path of a dump (``FILE@3`` means one of its modules), or a
             compiled kernel: anything with ``asm["ttgir"]``.
-        values: what arguments of the kernels are, by name; ``num_programs_x`` is part of the grid.
-        release: of Triton, whose rules hold.
+        values: kernel arguments by name; ``num_programs_x`` is part of the grid.
+        release: the Triton release whose rules hold.
 
     Raises:
         LayoutError: the dump cannot be read, or no layout of it is used with a type that it fits.
@@ -75,17 +75,17 @@ def apply(
     Args:
         source: MLIR text, the path of a dump (``FILE@3`` means one of its modules), or a
             compiled kernel: anything with ``asm["ttgir"]``.
-        finding: its number, as `audit_ir` prints it; by default the first with a suggestion.
-        values: what arguments of the kernels are, by name.
-        release: of Triton, whose rules hold.
-        gpu: the product that shares are of, such as ``h100``; by default the first of the chip.
+        finding: its number in the report of `audit_ir`; by default the first with a suggestion.
+        values: kernel arguments by name.
+        release: the Triton release whose rules hold.
+        gpu: the product for shares, such as ``h100``; by default the first with the chip.
 
     Returns:
         The report: ``text`` is the new dump, ``saved`` the cycles that it saves in one program,
         ``str()`` of it what ``tt-layout apply`` prints.
 
     Raises:
-        LayoutError: nothing is suggested for it, or that cannot be applied.
+        LayoutError: it has no suggestion, or the suggestion cannot be applied.
         TypeError: the source is none of these.
 
     Example:
@@ -124,13 +124,13 @@ def axis_info(
     """Return the compiler's AxisInfo of every value of a function, by name.
 
     Args:
-        source: a function as `read_functions` returns it, or a module, or what `parse_ir` returns.
-        functions: all functions of the module, where some of them call the function: what they
-            know of what they pass is known of the arguments.  Of a module they are known.
-        function: the name of the one that is meant, where a module has several.
+        source: a function from `read_functions`, a module, or the result of `parse_ir`.
+        functions: all functions of the module if some of them call the function, so that its
+            arguments inherit their knowledge.  Not needed with a module.
+        function: the name of the function, if a module has several.
 
-    Raises:
-        LayoutError: it is not clear which function is meant.
+        Raises:
+            LayoutError: the function is ambiguous.
 
     Example:
         >>> from tt_layout import parse_ir

@@ -24,25 +24,25 @@ def features(
     function: str | None = None,
     gpu: str | None = None,
 ) -> Features:
-    """Return the counts of a kernel as one flat object.
+    """Return the features of a kernel as one flat object.
 
     Args:
         kernel: MLIR text, the path of a dump, modules, or a compiled kernel, as for `audit_ir`.
-        values: what arguments of the kernel are, by name; of a pointer its address modulo 512.
-        grid: programs along x, y and z, for the bounds of a launch; without it they are those of
+        values: kernel arguments by name; for a pointer, its address modulo 512.
+        grid: programs along x, y and z, for the bounds of a launch; without it the bounds are for
             one program on each multiprocessor.
-        function: the kernel, where the dump has several.
-        gpu: the product that bounds are of, such as ``h100``; by default the first of the chip.
+        function: the kernel, if the dump has several.
+        gpu: the product for the bounds, such as ``h100``; by default the first with the chip.
 
-    Returns:
-        Numbers, texts, truth values and None by name; ``docs/features.md`` has each of them.
+        Returns:
+            Numbers, strings, truth values and None by name, documented in ``docs/features.md``.
         ``version`` changes when a name changes its meaning.
 
     Raises:
-        LayoutError: the dump cannot be read, or does not have that one kernel.
+        LayoutError: the dump cannot be read, or does not have exactly that kernel.
         TypeError: the kernel is not something that can be audited.
 
-    Example:
+        Example:
         >>> found = features('''
         ... #a = #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4],
         ...                    order = [0]}>
@@ -63,19 +63,19 @@ def estimate(
     function: str | None = None,
     gpu: str | None = None,
 ) -> Estimate:
-    """Return how long a launch of a kernel takes, estimated from its dump: no GPU is needed.
+    """Estimate the time of a kernel's launch from its dump, without a GPU.
 
     Args:
         kernel: MLIR text, the path of a dump, modules, or a compiled kernel, as for `audit_ir`;
-            beside a compiled kernel its registers and spills are used.
-        values: what arguments of the kernel are, by name.
-        grid: programs along x, y and z; without it the estimate is of one full wave.
-        function: the kernel, where the dump has several.
-        gpu: the product, such as ``h100``; by default the first of the chip.
+            the registers and spills of a compiled kernel are used.
+        values: kernel arguments by name.
+        grid: programs along x, y and z; without it the estimate is for one full wave.
+        function: the kernel, if the dump has several.
+        gpu: the product, such as ``h100``; by default the first with the chip.
 
     Returns:
         The estimate: ``seconds``, its ``range``, within which about four of five kernels lie, and
-        the ``terms`` that it is made of.  It is no bound: about half of all launches take longer.
+        its ``terms``.  It is not a bound: about half of all launches take longer.
 
     Raises:
         LayoutError: the dump cannot be read, or does not have that one kernel; or there is no
@@ -119,11 +119,11 @@ def one_kernel(
     gpu: str | None = None,
     is_judged: bool = True,
 ) -> Kernel:
-    """Return the one kernel that is meant.
+    """Return the only kernel, or the one of a name.
 
     Args:
         kernel, values, grid, function, gpu: as for `features`.
-        is_judged: whether findings are looked for.
+        is_judged: whether to look for findings.
 
     Raises:
         LayoutError: the dump cannot be read, or does not have that one kernel.
@@ -145,7 +145,7 @@ def one_kernel(
 def _of_launch(
     values: Mapping[str, int] | None, grid: Sequence[int] | None
 ) -> Mapping[str, int] | None:
-    """Return values with the numbers of programs of a grid; without them of none that can be."""
+    """Return values with the numbers of programs of a grid."""
     if grid is None or not all(isinstance(size, int) and size > 0 for size in grid):
         return values
     expect("values", values, Mapping, type(None))

@@ -1,8 +1,8 @@
-"""Inputs of the library's functions: layouts and types in every form, objects among them.
+"""Inputs of the library's functions: layouts and types as text or objects.
 
-Objects are of this package, Gluon, Triton's tools and CuTe.  One is known by the name of its class
-and by its fields; nothing of Triton or CUTLASS is imported.  What a Gluon object means, the release
-says that it comes from, if that is loaded.
+Objects may be of this package, Gluon, Triton's tools or CuTe.  They are recognized by class name
+and fields; nothing of Triton or CUTLASS is imported.  A Gluon object is read by the rules of the
+loaded Triton release.
 """
 
 from __future__ import annotations
@@ -93,13 +93,13 @@ def _of_object(layout: Any, context: Context) -> Encoding:
 
 
 def _class_name(layout: object) -> str:
-    """Return the name of an object's first class that is known; else of its own."""
+    """Return the name of an object's first known class, or else of its own."""
     names = [cls.__name__ for cls in type(layout).__mro__]
     return next((name for name in names if name in GLUON | CUTE), names[0])
 
 
 def _unwrapped(value: Any) -> Any:
-    """Return the value of a ``constexpr``; any other value as it is."""
+    """Return the value of a ``constexpr``; any other value unchanged."""
     return value.value if type(value).__name__ == "constexpr" else value
 
 
@@ -107,7 +107,7 @@ def call_of(layout: Any) -> GluonCall:
     """Return the call that makes a Gluon object.
 
     Raises:
-        LayoutError: a field is neither a number nor a list nor a layout.
+        LayoutError: a field is not a number, a list or a layout.
     """
     names = [f.name for f in fields(layout)] if is_dataclass(layout) else list(vars(layout))
     name = type(layout).__name__
@@ -152,10 +152,10 @@ def _linear(layout: Any) -> LinearLayout:
 
 
 def type_of(over: ShapeOrType, *, is_memory: bool = False) -> TensorType:
-    """Return the type of a shape, or a type as it is.
+    """Convert a shape to a type; return a type unchanged.
 
     Args:
-        over: what was given.
+        over: a shape or a type.
         is_memory: whether a shape is that of a buffer in memory.
 
     Raises:
@@ -192,15 +192,15 @@ def read(
     """Return the encoding of a layout.
 
     Args:
-        layout: in any form.
+        layout: the layout in any form.
         over: the shape or type of the tensor, which some notations need.
-        name: of the argument, for messages.
-        memory_space: in which the layout must live.
-        release: whose rules hold, for a text.
+        name: name of the argument in messages.
+        memory_space: the memory space in which the layout must live.
+        release: the release whose rules hold for text.
         threads_per_warp: lanes of a warp, for notations that only count threads.
 
-    Raises:
-        LayoutError: it is not a layout, or not one of this tensor.
+        Raises:
+            LayoutError: it is not a layout, or does not fit the tensor.
     """
     expect("name", name, str)
     context = Context(name=name, memory_space=memory_space)
@@ -217,7 +217,7 @@ def read(
 
 
 def several(layouts: Layout | Sequence[Layout]) -> Sequence[Layout]:
-    """Return one layout or several as several; bases in pairs are one layout.
+    """Return one layout or several as a sequence; bases in pairs are one layout.
 
     Example:
         >>> several("(2,2):(1,2)"), several(["(2,2):(1,2)"]), several([("lane", [[1]])])
@@ -240,12 +240,12 @@ def place(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> PlacedLayout:
-    """Return a layout over a tensor: ``.layout`` has its bases, and a notebook draws it.
+    """Place a layout over a tensor: ``.layout`` has its bases, and a notebook draws it.
 
     Args:
         layout: text in any notation, or an object.
         shape_or_type: the tensor.
-        name: of the argument, for messages.
+        name: name of the argument in messages.
         release, threads_per_warp: as for `parse_layout`.
 
     Raises:
@@ -274,14 +274,14 @@ def with_width(over: ShapeOrType) -> TensorType:
 
 
 def lanes_of(target: Target | str | None, threads_per_warp: int | None) -> int | None:
-    """Return the lanes of a warp: as passed, or of the GPU."""
+    """Return the lanes of a warp: the given number, or that of the GPU."""
     if threads_per_warp is not None or target is None:
         return threads_per_warp
     return gpu(target).lanes
 
 
 def gpu(target: Target | str) -> Target:
-    """Return a GPU by its name; a GPU as it is."""
+    """Return the GPU of a name; return a GPU unchanged."""
     expect("target", target, str, Target)
     return find_target(target)
 
@@ -301,14 +301,14 @@ def parse_layout(
             2022, or any other notation of ``docs/notations.md``; an object of Gluon, of
             ``triton.tools.LinearLayout``, or of CuTe.
         shape_or_type: the tensor, which CuTe notation and some others need.
-        release: whose rules hold, such as ``"3.5"``.  By default the newest release that
-            knows every key of the text; and then a missing key is an error even where
-            that release would read its absence as 0.
-        name: what messages call the text.
+        release: the release whose rules hold, such as ``"3.5"``.  By default the newest release
+            that knows every key of the text; then a missing key is an error even if that
+            release would read its absence as 0.
+        name: name of the text in messages.
         threads_per_warp: lanes of a warp, for notations that only count threads; 32 by default.
 
-    Raises:
-        LayoutError: it is not a layout, or breaks a rule; ``str`` of the error shows where.
+        Raises:
+            LayoutError: it is not a layout, or breaks a rule; ``str`` of the error points at it.
 
     Example:
         >>> print(parse_layout("#ttg.swizzled_shared<{order=[0], vec=8, perPhase=1, maxPhase=8}>"))
@@ -332,7 +332,7 @@ def to_linear_layout(
 
     Args:
         layout: text in any notation, or an object.
-        shape_or_type: the tensor; of a multi-buffered memdesc, one buffer is meant.
+        shape_or_type: the tensor; for a multi-buffered memdesc, one buffer.
         release, threads_per_warp: as for `parse_layout`.
 
     Returns:

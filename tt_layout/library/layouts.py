@@ -1,7 +1,4 @@
-"""Queries of one or two layouts over a tensor.
-
-Properties, locations, differences, conversions.
-"""
+"""Queries of layouts over a tensor: properties, locations, differences, conversions."""
 
 from __future__ import annotations
 
@@ -70,8 +67,8 @@ def info(
     """Return the properties of a layout, as ``tt-layout info`` prints them.
 
     Args:
-        layout: text in any notation, or an object; a checker of types knows what ``.info`` of a
-            class of encodings is.
+        layout: text in any notation, or an object; type checkers infer ``.info`` from the class
+            of an encoding.
         shape_or_type: the tensor.
         memory_order: dimensions in global memory, the fastest first; by default the last first.
         release, threads_per_warp: as for `parse_layout`.
@@ -100,13 +97,13 @@ def locations_of(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> WhereReport:
-    """Return the locations of an element, and the bits that lead there.
+    """Return the locations of an element, and the bits of the element that determine them.
 
     Args:
         layout: text in any notation, or an object.
         shape_or_type: the tensor.
         element: its coordinates.
-        limit: how many locations are listed at most.
+        limit: maximum number of locations to list.
         release, threads_per_warp: as for `parse_layout`.
 
     Raises:
@@ -131,13 +128,13 @@ def elements_at(
     threads_per_warp: int | None = None,
     **location: int,
 ) -> WhereReport:
-    """Return the element of a location, and the bits that lead there.
+    """Return the element of a location, and the bits of the location that determine it.
 
     Args:
         layout: text in any notation, or an object.
         shape_or_type: the tensor.
         location: ``thread`` (or ``lane`` and ``warp``) and ``register``, ``block``; ``offset``,
-            ``partition``; ``row`` and ``column``.  Without a register, all of the thread.
+            ``partition``; ``row`` and ``column``.  Without a register, all registers of the thread.
         release, threads_per_warp: as for `parse_layout`.
 
     Raises:
@@ -166,8 +163,8 @@ def diff(
     """Compare two layouts of one tensor, as ``tt-layout diff`` does.
 
     Args:
-        before: the layout that was.
-        after: the one that is.
+        before: the old layout.
+        after: the new layout.
         shape_or_type: the tensor.
         release, threads_per_warp: as for `parse_layout`.
 
@@ -222,14 +219,14 @@ def convert(
     """Return the cost of a layout conversion, as ``tt-layout convert`` prints it.
 
     Args:
-        src: the layout before.
-        dst: the layout afterwards.
+        src: the source layout.
+        dst: the destination layout.
         shape_or_type: the tensor.
-        target: the GPU, such as ``sm90``; by default one whose warps have as many lanes.
+        target: the GPU, such as ``sm90``; by default the usual one for the layout's warp size.
         release, threads_per_warp: as for `parse_layout`.
 
     Raises:
-        LayoutError: a layout does not fit the tensor, or the two are not of one kernel.
+        LayoutError: a layout does not fit the tensor, or they cannot be in one kernel.
 
     Example:
         >>> report = convert("(2,2):(1,2)", "(2,2):(2,1)", "4xf32")
@@ -265,20 +262,20 @@ def reduce(
 
     Args:
         layout: text in any notation, or an object.
-        shape_or_type: the tensor; f32 where only a shape is given.
-        axis: the dimension that is reduced; a negative one counts from the last.
-        target: the GPU, such as ``sm90``; by default one whose warps have as many lanes.
-        ordering: ``inner_tree`` for that of Meta's Triton.
-        release: the release whose rules hold, and that compiles the reduction.
+        shape_or_type: the tensor; its element type is f32 if only a shape is given.
+        axis: the reduced dimension; a negative one counts from the last.
+        target: the GPU, such as ``sm90``; by default the usual one for the layout's warp size.
+        ordering: ``inner_tree`` for the ordering of Meta's Triton.
+        release: the release whose rules hold, and which compiles the reduction.
         threads_per_warp: as for `parse_layout`.
 
     Returns:
-        A report: ``.tree.sum(values)`` adds an array of NumPy, bit for bit as the kernel does,
-        ``.tree.difference(other)`` is the first addition in which another tree differs.
+        A report: ``.tree.sum(values)`` adds a NumPy array, bit for bit as the kernel does;
+        ``.tree.difference(other)`` is the first addition that differs in another tree.
 
     Raises:
-        LayoutError: the layout does not fit the tensor, there is no such axis, or the release does
-            not reduce such a layout.
+        LayoutError: the layout does not fit the tensor, there is no such axis, or the release
+            cannot reduce such a layout.
 
     Example:
         >>> rows = "gl.BlockedLayout([1, 2], [1, 32], [1, 4], [1, 0])"

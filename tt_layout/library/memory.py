@@ -42,9 +42,9 @@ def conflicts(
     Args:
         register: the register layout, as text in any notation or as an object.
         shared: the shared layout; the two may be given in either order.
-        shape_or_type: the tensor; a type, since the width of an element counts.
-        target: the GPU, such as ``sm90`` or ``gfx942``; by default one whose warps have as
-            many lanes.
+        shape_or_type: the type of the tensor, since the element width matters.
+        target: the GPU, such as ``sm90`` or ``gfx942``; by default the usual one for the layout's
+            warp size.
         access: ``store``, ``load`` or ``both``.
         release, threads_per_warp: as for `parse_layout`.
 
@@ -52,8 +52,8 @@ def conflicts(
         A report: ``.conflicts.store`` and ``.conflicts.load`` have the numbers.
 
     Raises:
-        LayoutError: a layout does not fit the type, they are not one of registers and one of
-            shared memory, or the target's warp has another number of lanes.
+        LayoutError: a layout does not fit the type, they are not a register layout and a shared
+            layout, or the target has another warp size.
 
     Example:
         >>> report = conflicts("gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])",
@@ -92,24 +92,24 @@ def swizzle(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> SwizzleReport:
-    """Return the shared layout with the fewest cycles, of a family and of all linear layouts.
+    """Find the shared layouts with the fewest cycles, in a family and among all linear layouts.
 
     Args:
         writers: the register layout from which the tensor is stored, or several.
-        readers: the register layout into which it is loaded, or several; none for the writers
-            again.
-        shape_or_type: the tensor; a type, since the width of an element counts.
+        readers: the register layout into which it is loaded, or several; by default the
+            writers.
+        shape_or_type: the type of the tensor, since the element width matters.
         target: the GPU.
         family: the attribute whose parameters are searched, or ``all``.
-        max_candidates: how many layouts are tried at most.
-        has_ranking: whether the whole ranking is shown.
+        max_candidates: maximum number of layouts to try.
+        has_ranking: whether the report lists the whole ranking.
         release, threads_per_warp: as for `parse_layout`.
 
     Returns:
         A report: ``.search.best.encoding`` is the layout.
 
     Raises:
-        LayoutError: a layout is not one of registers or does not fit the type or the target.
+        LayoutError: a layout is not a register layout, or does not fit the type or the target.
 
     Example:
         >>> rows, columns = "(128,32):(1,128)", "(128,32):(32,1)"
@@ -149,8 +149,8 @@ def operand_shared(
     """Return the compiler's shared layout of a dot operand.
 
     Args:
-        operand: its layout in registers, a ``#ttg.dot_op``.
-        shape_or_type: the tensor; a type, since the width of an element counts.
+        operand: its register layout, a ``#ttg.dot_op``.
+        shape_or_type: the type of the tensor, since the element width matters.
         order: dimensions in shared memory, the fastest first; by default the last first.
         is_transposed: whether the operand is read against its order.
         release, threads_per_warp: as for `parse_layout`.

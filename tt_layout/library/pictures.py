@@ -35,8 +35,8 @@ class Drawing:
     """A figure of layouts; a notebook shows it.
 
     Attributes:
-        figure: what is drawn.
-        title: what ``repr`` calls it.
+        figure: the figure.
+        title: its name in ``repr``.
     """
 
     figure: Figure
@@ -57,10 +57,10 @@ class Drawing:
         return to_png(self.figure)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the figure to a file that ends in ``.svg`` or ``.png``, whole or not at all.
+        """Write the figure to an ``.svg`` or ``.png`` file, whole or not at all.
 
         Raises:
-            LayoutError: the file ends otherwise, or cannot be written.
+            LayoutError: the file has another suffix, or cannot be written.
         """
         made: dict[str, Callable[[], bytes]] = {
             ".svg": self.svg.encode,
@@ -81,17 +81,17 @@ class Page:
 
     Attributes:
         html: the page, which needs no network.
-        title: what ``repr`` calls it.
+        title: its name in ``repr``.
     """
 
     html: str
     title: str
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file that ends in ``.html``, whole or not at all.
+        """Write the page to an ``.html`` file, whole or not at all.
 
         Raises:
-            LayoutError: the file ends otherwise, or cannot be written.
+            LayoutError: the file has another suffix, or cannot be written.
         """
         _save(os.fspath(path), {".html": self.html.encode})
 
@@ -128,16 +128,15 @@ def plot(
 
     Args:
         layout: text in any notation, or an object.
-        other: another layout, or the tensor where there is none.  Two layouts of one memory space
-            are compared, and of one of registers and one of shared memory the banks of an access
-            are drawn.
+        other: another layout, or the tensor if there is none.  Two layouts in one memory space are
+            compared; for a register layout and a shared layout the banks of an access are drawn.
         shape_or_type: the tensor.
-        view: as ``tt-layout plot --view``.
-        color_by: what has a colour of its own.
+        view: a view of ``tt-layout plot --view``.
+        color_by: the grouping by colour.
         target: the GPU whose banks are drawn.
         access: ``load`` or ``store``, whose banks are drawn.
         axis: the dimension that the view ``reduce`` adds along.
-        selection: the part that is drawn; all by default.
+        selection: the part to draw; all by default.
         release, threads_per_warp: as for `parse_layout`.
 
     Returns:
@@ -178,7 +177,7 @@ def explore(
     release: Release | str | None = None,
     threads_per_warp: int | None = None,
 ) -> Page:
-    """Return the page of a layout, or of two, in which both can be explored and edited.
+    """Return the page of one or two layouts, in which they can be explored and edited.
 
     Args:
         layout: text in any notation, or an object.
@@ -235,7 +234,7 @@ def _placed(
 
 
 def _titled(placed: PlacedLayout) -> PlacedLayout:
-    """Return a layout whose figure is titled with its shape, if no type was passed."""
+    """Return a placed layout whose figure has its shape as title if no type was passed."""
     if placed.tensor.element_type != UNKNOWN_ELEMENT:
         return placed
     sizes = "x".join(map(str, placed.tensor.shape))

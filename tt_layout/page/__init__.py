@@ -1,10 +1,10 @@
-"""A page to play with: layouts in one HTML file that needs no network.
+"""Interactive pages: layouts in one HTML file that needs no network.
 
-The templates beside this module do the work in the browser; here they are only filled in.  What
-is embedded of a layout are its basis vectors: the page evaluates and inverts them itself.
+The templates beside this module do the work in the browser; here they are only filled in.  A layout
+is embedded as its basis vectors, which the page evaluates and inverts itself.
 
-    types.js         the types of what scripts hand each other, for the compiler that checks them
-    state.js         the file's data, what the address keeps, and what follows from both
+    types.js         the types of values passed between scripts, for the type checker
+    state.js         the file's data, the state in the address, and values derived from both
     algebra.js       linear layouts over F2
     syntax.js        attributes and types as MLIR writes them
     spellings.js     attributes in the spelling of a release
@@ -17,28 +17,28 @@ is embedded of a layout are its basis vectors: the page evaluates and inverts th
     calls.js         calls as Python writes them
     gluon.js         constructors of Gluon and TLX
     cute.js          CuTe layouts
-    notations.js     which notation a text is in, and the layout that it means
-    shortest.js      the attribute with parameters that is a layout of bases
-    compare.js       what moves between two layouts, in words
-    targets.js       the GPUs that the page knows
-    access.js        what moving a tensor to and from shared memory costs
+    notations.js     the notation of a text, and its layout
+    shortest.js      the attribute with parameters that equals a layout of bases
+    compare.js       the data movement between two layouts, in words
+    targets.js       the GPUs of the page
+    access.js        the cost of loads and stores of shared memory
     layout.js        the locations of a layout, and groups of them: warps, banks, ...
     colour.js        the palette
     grid.js          a grid of cells on a canvas
-    arrangement.js   how the grids share the room that the window leaves
-    sources.js       what the grids show
+    arrangement.js   the arrangement of grids in the window
+    sources.js       the contents of the grids
     matrix.js        the matrix with labelled bits
     conflicts.js     the section about an access
     reduction.js     the section about the order of additions
     sectors.js       the chart of an access to global memory
     suggestion.js    the layout to use instead of one with bank conflicts
-    cycles.js        the chart of an access: which lane each bank serves in each cycle
+    cycles.js        the chart of an access: the lane that each bank serves in each cycle
     tile.js          the tile of one instruction
     multiplication.js  a multiplication: A on the left, B above, D in the corner
-    text.js          a text of many lines, of which those in sight are in the document
+    text.js          a long text, of which only the visible lines are in the document
     layouts.js       the box in which a layout is chosen
     report.js        the findings and data movements of a dump
-    dump.js          the dump's text, and what its lines lead to
+    dump.js          the dump's text, with links from its lines
     reading.js       a dump that is pasted or dropped
     playground.js    the texts of a page without a layout of its own
     page.js          controls, address
@@ -143,12 +143,12 @@ _STYLE_SPACES = re.compile(r"\s*([{};,])\s*|(?<=:) ")
 
 @dataclass(frozen=True)
 class PageLayout:
-    """A layout as the page shows it.
+    """A layout on a page.
 
     Attributes:
         placed: the layout over its type; the rules of its release hold when it is edited.
-        name: what the page calls it, such as the alias in a dump.
-        line: where a dump defines it, counted from 1.
+        name: its name on the page, such as the alias in a dump.
+        line: the line of a dump that defines it, from 1.
         uses: the lines of the dump that use it.
 
     Raises:
@@ -178,13 +178,13 @@ class EmbeddedDump:
     """The dump that the layouts of a page come from.
 
     Attributes:
-        name: of its file.
-        text: all of it.
-        modules: of each what `tt_layout.page.dump.module_data` returns.
+        name: name of its file.
+        text: the whole text.
+        modules: the data of each module from `tt_layout.page.dump.module_data`.
         programs: file of the program -> pieces of its text, each with the number of its first line.
-        line: that which the page opens on; None for that of the first finding.
-        passes: of a dump of passes, those that changed the cost.
-        assembly: of its kernel, where that is at hand: name, text, spills, places of the program,
+        line: the line that the page opens on; None for that of the first finding.
+        passes: for a dump of passes, those that changed the cost.
+        assembly: assembly of its kernel, if available: name, text, spills, places of the program,
             and first line, last line and place of each piece.
     """
 
@@ -211,9 +211,9 @@ def build(
 
     Args:
         layouts: at least one; the first is shown first.
-        title: what the browser calls the page until a layout is shown.
+        title: title of the page until a layout is shown.
         dump: the dump that the layouts come from.
-        target: the GPU whose shared memory is meant, a name of `tt_layout.hardware.TARGETS`.
+        target: the GPU of shared memory, a name of `tt_layout.hardware.TARGETS`.
         is_pair: whether the two layouts are compared from the start.
         is_multiplied: whether multiplications are shown from the start.
         operand: the element type of their A and B; None for the usual one.
@@ -239,7 +239,7 @@ def known_data(target: str | None) -> dict[str, Any]:
     """Return the data of every page: GPUs, colours, releases, encodings, needs of notations.
 
     Args:
-        target: the GPU whose shared memory is meant; None for the usual one.
+        target: the GPU of shared memory; None for the usual one.
 
     Raises:
         LayoutError: there is no such target.
@@ -262,7 +262,7 @@ def known_data(target: str | None) -> dict[str, Any]:
 
 
 def filled(data: dict[str, Any], title: str) -> str:
-    """Return the text of the page that has this data."""
+    """Fill the template of the page with data."""
     script = page_script(has_dump=data["dump"] is not None)
     parts = {
         "title": html.escape(safe(title)),
@@ -278,7 +278,7 @@ def filled(data: dict[str, Any], title: str) -> str:
 
 
 def _embedded_targets(rows: Iterable[Target]) -> Iterator[dict[str, Any]]:
-    """Yield GPUs as the page gets them; of one like another only what they are called."""
+    """Yield the data of GPUs; for one that equals another only its names."""
     first: dict[str, str] = {}
     for row in {row.name: row for row in rows}.values():
         names = {"name": row.name, "title": row.title, "chips": row.chips}
@@ -288,7 +288,7 @@ def _embedded_targets(rows: Iterable[Target]) -> Iterator[dict[str, Any]]:
 
 
 def _embedded_target(target: Target) -> dict[str, Any]:
-    """Return a GPU as the page gets it as data: phases of stores where loads have others."""
+    """Return the data of a GPU, with phases of stores if they differ from those of loads."""
     stores = {"storePhases": _embedded_phases(target.store_phases)}
     return {
         "lanes": target.lanes,
@@ -320,9 +320,9 @@ def _embedded_target(target: Target) -> dict[str, Any]:
 
 
 def _embedded_sums(target: Target) -> list[int | str] | None:
-    """Return how a reduction adds: bits of what is added in pairs, and what lanes are added by.
+    """Return how a reduction adds: element widths added in pairs, and instructions between lanes.
 
-    None where no document says.
+    None where it is not documented.
     """
     if target.is_intel:
         return None
@@ -339,7 +339,7 @@ def _embedded_phases(table: PhaseTable) -> dict[int, dict[str, Any]]:
 
 
 def _embeddable(data: Any) -> str:
-    """Return JSON that cannot end the element it stands in.
+    """Return JSON that cannot end the element around it.
 
     Example:
         >>> _embeddable("</script>")
@@ -357,7 +357,7 @@ def template_text(name: str) -> str:
 
 @cache
 def page_script(*, has_dump: bool) -> str:
-    """Return the scripts in one function, so that they leave no global names."""
+    """Return the scripts in one function, so that they define no global names."""
     names = [name for name in SCRIPTS if has_dump or name not in OF_DUMPS]
     body = re.sub(_CONTINUED, "", _compact("\n".join(map(template_text, names))))
     body = re.sub(_SPACED, lambda match: match[1] or "", body)
@@ -368,18 +368,18 @@ def page_script(*, has_dump: bool) -> str:
 
 @cache
 def _style() -> str:
-    """Return the style sheet without spaces that mean nothing, which strings in it keep."""
+    """Return the style sheet without insignificant spaces, outside strings."""
     strings = re.split(r'("[^"]*")', _compact(template_text("page.css")))
     strings[::2] = [_STYLE_SPACES.sub(r"\1", part) for part in strings[::2]]
     return "".join(strings).replace(";}", "}")
 
 
 def _compact(text: str) -> str:
-    """Return a script, style or page without what only its reader needs: that stays in the file."""
+    """Return a script, style or page without comments and indentation."""
     return re.sub(_WHITE_SPACE, "", re.sub(_COMMENTS, "", text))
 
 
 def _hash(script: str) -> str:
-    """Return the hash by which the browser lets this script run, and no other."""
+    """Return the hash for the content security policy, which allows only this script."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,4 +1,4 @@
-"""The page of one layout, of two, or of every layout of a dump with the report of its kernels.
+"""The page of one or two layouts, or of a dump: its layouts, and the report of its kernels.
 
 The report has the findings, data movements and assembly of each module.
 """
@@ -76,12 +76,12 @@ _Key = tuple["str | None", "Encoding | LayoutError | None", str]
 
 
 def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any]:
-    """Return the page's data of a module.
+    """Return the data of a module.
 
     Args:
-        audit: what there is to say about it.
+        audit: its audit.
         number: its number in the dump, from 1.
-        number_of: the number of the layout of a type on the page.
+        number_of: maps a type to the number of its layout on the page.
     """
     module, adviser = audit.module, Adviser(audit)
     explainer = Explainer(adviser)
@@ -121,7 +121,7 @@ def kernel_texts(audit: Audit) -> list[str]:
 
 
 def _rank(audit: Audit) -> list[float]:
-    """Return a module's rank, the worst highest: by errors, then by wasted cycles."""
+    """Return a module's rank, by errors, then by wasted cycles; the worst is highest."""
     ranks = [(entry.errors, entry.weight * (entry.programs or 1)) for entry in kernels_of(audit)]
     errors, weight = max(ranks, default=(0, 0.0))
     return [int(errors > 0), round(weight)]
@@ -134,12 +134,12 @@ def _head(summary: Kernel) -> tuple[str, str]:
 
 
 def _fits(audit: Audit) -> Iterator[str]:
-    """Yield on which GPUs the shared memory of each kernel is available."""
+    """Yield the GPUs that the shared memory of each kernel fits."""
     yield from map(fit_text, kernel_fits(audit.audited, audit.known))
 
 
 def _registers(audit: Audit) -> list[tuple[int, int]]:
-    """Return the live registers of a thread from each line on where their number changes."""
+    """Return the live registers per thread from each line at which their number changes."""
     movement: list[tuple[int, int]] = []
     for line, live in sorted(live_by_line(audit.audited).items()):
         if not movement or movement[-1][1] != live:
@@ -162,14 +162,14 @@ def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
 
 
 def _lines_of_aliases(module: Module) -> Iterator[int]:
-    """Yield the definitions of a module's layouts that stand before it."""
+    """Yield the definitions of a module's layouts that are before it."""
     aliases = (module.aliases[name] for name in module.aliases.attributes())
     lines = (module.line_in_source(alias.line) for alias in aliases)
     return (line for line in lines if line < module.line)
 
 
 def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
-    """Yield findings alike together, the most expensive with what to do about them."""
+    """Yield groups of findings, the most expensive with their remedies."""
     for number, group in enumerate(grouped(adviser.audit.findings)):
         first = group[0]
         advice = advice_lines(adviser, first, is_whole=False) if number < MAX_SHOWN else ()
@@ -184,7 +184,7 @@ def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
 
 
 def _notes(adviser: Adviser) -> Iterator[dict[str, Any]]:
-    """Yield the places that stay because every alternative is more expensive."""
+    """Yield the operations that are worth keeping, since every alternative is more expensive."""
     for note in adviser.audit.notes:
         yield {"lines": [note.finding.line], "message": note_message(adviser, note)}
 
@@ -200,15 +200,15 @@ def _suggested(adviser: Adviser, finding: Finding) -> str | None:
 def programs(
     audits: Iterable[Audit], source: ProgramSource, waited: Iterable[tuple[str, int]] = ()
 ) -> dict[str, list[tuple[int, str]]]:
-    """Return the text of the program around the lines that data movements come from.
+    """Return the text of the program around the source lines of data movements.
 
-    Only these lines are embedded, so that a dump that names a file does not take all of it into
-    a page that goes to others.
+    Only these lines are embedded, so that a file named in a dump does not end up as a whole in a
+    page that is passed on.
 
     Args:
-        audits: of the modules.
+        audits: audits of the modules.
         source: where the files of the program are.
-        waited: files and lines of the steps on critical paths, which are shown as well.
+        waited: files and lines of the steps on critical paths, which are also shown.
 
     Returns:
         File -> its pieces, each as the number of its first line and its text.
@@ -224,7 +224,7 @@ def programs(
 
 
 def _pieces(first: int, lines: Sequence[str], numbers: Iterable[int]) -> list[tuple[int, str]]:
-    """Return the lines of these numbers with those around them, as far as they are there."""
+    """Return lines by number with the lines around them, as far as they exist."""
     movement: list[tuple[int, str]] = []
     end = 0
     for number in sorted(numbers):
@@ -268,13 +268,13 @@ def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, 
 
 
 def _explained(row: MovementRow, explainer: Explainer, audited: AuditedModule) -> Sequence[str]:
-    """Return an operation in words, as its hover text has them; nothing of one in no function."""
+    """Return the lines that explain an operation; none for one outside functions."""
     full = audited.in_full(row.operation)
     return explainer.explanation(full) if full is not None else ()
 
 
 def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:
-    """Return the first request of an access to global memory, if it depends on arguments alone."""
+    """Return the first request of a global access, if it depends only on arguments."""
     if operation.group not in GLOBAL_KINDS:
         return None
     request = first_request(operation, audit.audited, supposes=True)
@@ -282,7 +282,7 @@ def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:
 
 
 def _facts(details: dict[str, Any]) -> dict[str, int | str]:
-    """Return the numbers and words among the details of a cost."""
+    """Return the numbers and strings among the details of a cost."""
     return {
         name: value
         for name, value in details.items()
@@ -299,9 +299,9 @@ def embedded_assembly(
     """Return the assembly of a dump, and tie each of its modules to it.
 
     Args:
-        audits: of the modules.
-        modules: the page's data of them, in the same order; those that are tied get ``tied``, and
-            their data movements ``became``.
+        audits: audits of the modules.
+        modules: their data, in the same order; tied modules get ``tied``, and their data
+            movements ``became``.
     """
     numbers: dict[Place, int] = {}
     embedded = None
@@ -337,7 +337,7 @@ def embedded_assembly(
 
 
 def _spills_text(lines: int, spilled: int | None, name: str) -> str:
-    """Return what is known of spilled registers, and of where they are."""
+    """Return a text on the spilled registers, and their lines."""
     if lines:
         return f"{count(lines, 'line')} spill registers or load what was spilled"
     if not spilled:
@@ -357,9 +357,9 @@ def page_of(
     """Return the page of named layouts; two of them are compared.
 
     Args:
-        named: one layout or two.
-        target: the GPU whose shared memory is meant.
-        is_multiplied: whether the multiplication that the first is the result of is shown first.
+        named: one layout or two, by name.
+        target: the GPU of shared memory.
+        is_multiplied: whether the multiplication whose result has the first layout is shown first.
         operand: the element type of its A and B; None for the usual one.
 
     Raises:
@@ -382,10 +382,10 @@ class DumpPage(NamedTuple):
     """The page of a dump, before it is built.
 
     Attributes:
-        layouts: of the dump, each over the types that it is used with.
-        dump: what the page shows besides.
-        target: its GPU; None where it names none.
-        audits: of its modules.
+        layouts: layouts of the dump, each over the types that it is used with.
+        dump: the other data of the dump.
+        target: its GPU; None if it names none.
+        audits: audits of its modules.
     """
 
     layouts: Sequence[PageLayout]
@@ -396,7 +396,7 @@ class DumpPage(NamedTuple):
     @property
     @shown_on(PAGE)
     def html(self) -> str:
-        """The page, read beside a shell; of a dump without any layout the report of its audit."""
+        """The page; for a dump without any layout, the report of its audit."""
         if not self.layouts:
             return to_page(self.dump.name, AuditReport(self.dump.name, self.audits))
         return build(self.layouts, title=self.dump.name, dump=self.dump, target=self.target)
@@ -420,18 +420,18 @@ def page_of_dump(
     Args:
         source: the dump.
         names: only these aliases; all by default.
-        release: whose rules hold.
-        number: only this module, counted from 1; all by default.
-        program: where the lines of the user's program are found; those that data movements come
-            from are embedded, with some around them.
+        release: the release whose rules hold.
+        number: only this module, from 1; all by default.
+        program: where the lines of the user's program are found; the source lines of data
+            movements are embedded, with lines around them.
         line: the line that the page opens on; None for that of the first finding.
-        known: what is known of the compiled kernel.
-        given: what the arguments of its kernels are.
-        watch: what passes the modules on, and may show how many are done.
+        known: metadata of the compiled kernel.
+        given: values of kernel arguments.
+        watch: passes the modules through, and may show the progress.
 
-    Raises:
-        LayoutError: an alias is wrong or not used, there is no such module, line or argument, or
-            the dump is cut off.
+        Raises:
+            LayoutError: an alias is wrong or not used, there is no such module, line or argument, or
+                the dump is truncated.
     """
     _check_line(source, line)
     refuse_other_mlir(source)
@@ -477,7 +477,7 @@ def page_of_dump(
 
 
 def _check_line(source: Source, line: int | None) -> None:
-    """Check that a dump is not cut off, and has a line."""
+    """Check that a dump is not truncated, and has a line."""
     check_lines(source)
     if line is not None and line > (most := source.text.count("\n") + 1):
         message = f"the file has {count(most, 'line')}, got line {line}"
@@ -485,7 +485,7 @@ def _check_line(source: Source, line: int | None) -> None:
 
 
 def _runs(source: Source, release: Release | None, number: int | None) -> list[PassRun]:
-    """Return the modules that a page shows, each with those of the same compilation."""
+    """Return the compilations of the modules that a page shows."""
     if number not in (None, LAST):
         modules = whole_modules(source, release, number)
         return [PassRun(number or 1, (module,), 0) for module in modules]
@@ -494,7 +494,7 @@ def _runs(source: Source, release: Release | None, number: int | None) -> list[P
 
 
 def _passes(run: PassRun, shared: SharedWork) -> Iterator[dict[str, Any]]:
-    """Yield the passes that changed the cost: the module each made, the cycles before and after."""
+    """Yield the passes that changed the cost: the resulting module, the cycles before and after."""
     for change in pass_history(run, shared).of_cost:
         made = change.after
         cycles = [layout and round(layout) for layout in (change.before.cycles, made.cycles)]
@@ -518,7 +518,7 @@ def _placed(found: dict[_Key, _Used]) -> tuple[list[PageLayout], dict[_Key, int]
 
 
 class _Used(NamedTuple):
-    """A layout of a dump on a type, the line that defines it if any, and those that use it."""
+    """A layout of a dump over a type, the line that defines it if any, and its uses."""
 
     name: str
     line: int | None
@@ -528,7 +528,7 @@ class _Used(NamedTuple):
 
 
 def used_layouts(module: Module, names: list[str]) -> Iterator[_Used]:
-    """Yield the aliases over each type, then the layouts that are written in the types."""
+    """Yield the aliases over each type, then the layouts written in types."""
     lines: dict[int, set[int]] = {}
     for use in module.types:
         lines.setdefault(id(use.type), set()).add(module.line_in_source(use.line))

@@ -1,4 +1,4 @@
-"""A layout as the page gets it: its basis vectors, and what they are called."""
+"""Data of a layout for the page: its basis vectors and their names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ MAX_SIZE = 1 << 53
 
 
 def check_sizes(placed: PlacedLayout) -> None:
-    """Raise where a layout is too large for a browser.
+    """Raise an error if a layout is too large for a browser.
 
     Raises:
-        LayoutError: with the sizes that are.
+        LayoutError: it is too large; the message has the limits.
     """
     layout = placed.layout
     sizes = [*layout.out_sizes, *((n, layout.get_in_dim_size(n)) for n, _ in layout.in_bases)]

@@ -1,4 +1,4 @@
-"""The time of each kernel as the page draws it: what takes it, and an iteration of its loops."""
+"""The estimated time of each kernel for the page: its terms, and an iteration of its loops."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ TAIL = "tail of the last wave"
 
 
 def times_data(kernels: Iterable[Kernel]) -> Iterator[dict[str, Any]]:
-    """Yield the estimate of each kernel, or why there is none.
+    """Yield the estimate of each kernel, or the reason why there is none.
 
     Args:
-        kernels: of a module.
+        kernels: the kernels of a module.
     """
     for kernel in kernels:
         found = kernel.estimate
@@ -40,7 +40,7 @@ def times_data(kernels: Iterable[Kernel]) -> Iterator[dict[str, Any]]:
 
 
 def waited_lines(times: Iterable[dict[str, Any]]) -> Iterator[tuple[str, int]]:
-    """Yield the file and line of the program of each step on a critical path."""
+    """Yield the source file and line of each step on a critical path."""
     for time in times:
         for path in time.get("paths", ()):
             for *_, file, line in path["critical"]:
@@ -49,7 +49,7 @@ def waited_lines(times: Iterable[dict[str, Any]]) -> Iterator[tuple[str, int]]:
 
 
 def _drawn(found: Estimate) -> dict[str, Any]:
-    """Return the bars of an estimate, and its loops; without any loop the whole program as one."""
+    """Return the bars of an estimate, and its loops; without loops the whole program as one."""
     walked = found.launch.walked
     bars = [*shown_terms(found), *([(TAIL, found.launch.tail)] if found.launch.tail else [])]
     loops = {iteration.loop: iteration for iteration in walked.iterations}
@@ -76,7 +76,7 @@ def _path(
     iteration: Iteration | None,
     spans: Sequence[Stretch] = (),
 ) -> dict[str, Any]:
-    """Return the critical path of an iteration or a program, and the picture of it."""
+    """Return the critical path of an iteration or a program, and its picture."""
     waits = [wait for wait in critical if wait.cycles >= SHOWN_PART * cycles][:SHOWN_WAITS]
     if iteration is not None:
         spans = iteration.spans
@@ -97,7 +97,7 @@ def _path(
 
 
 def _lanes(spans: Sequence[Stretch]) -> Iterator[tuple[str, str, list[tuple[int, int, int]]]]:
-    """Yield the lanes that something is in: name, meaning, and begin, end and line of each."""
+    """Yield the used lanes of the picture: name, meaning, and start, end and line of each span."""
     for lane, (name, meaning) in LANES.items():
         own = [span for span in spans if span.lane == lane and span.end - span.begin >= 0.5]
         longest = sorted(own, key=lambda span: span.begin - span.end)[:MAX_SPANS]

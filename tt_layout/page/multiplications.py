@@ -1,4 +1,4 @@
-"""A multiplication of matrices as the page gets it: each matrix with its basis vectors."""
+"""Data of a matrix multiplication for the page: each matrix with its basis vectors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tt_layout.placement import PlacedLayout
 
 
 def check_multiplication(placed: PlacedLayout, element: str | None = None) -> None:
-    """Raise where a layout is the result of no multiplication that a page shows.
+    """Raise an error for a layout that is not the result of a multiplication that a page shows.
 
     Args:
         placed: the layout of D, or a dot_op, over the shape of D.
         element: the element type of A and B; None for the usual one.
 
     Raises:
-        LayoutError: it is the result of none, or of one with too many elements.
+        LayoutError: it is not the result of a multiplication, or of one with too many elements.
     """
     if (count := prod(placed.shape)) > MAX_CELLS:
         raise LayoutError(f"a page shows multiplications of {MAX_CELLS} elements, got {count}")
@@ -43,7 +43,7 @@ def multiplication_data(product: Product) -> dict[str, Any]:
 
 
 def _part(part: MatrixPart, place: Place) -> dict[str, Any]:
-    """Return a matrix as data; its size, axes and place are those across before those down."""
+    """Return a matrix as data; size, axes and place are in the order across, down."""
     return {
         "name": part.name,
         "title": part.title,

@@ -1,4 +1,4 @@
-"""A page without a layout of its own: layouts are typed there, in any notation."""
+"""The playground: a page in which layouts are typed in any notation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class Example(NamedTuple):
     """Texts for the boxes of the playground.
 
     Attributes:
-        group: under which it is listed.
-        name: of its button.
-        layout: in any notation.
-        type: of the tensor, such as ``16x16xf16``.
+        group: heading under which it is listed.
+        name: name of its button.
+        layout: the layout in any notation.
+        type: the type of the tensor, such as ``16x16xf16``.
         other: the layout that it is compared with; empty for none.
-        view: ``mma`` for the multiplication that it is the result of, ``tile`` for one
-            instruction; empty for the layout.
+        view: ``mma`` for the multiplication whose result it is, ``tile`` for one instruction;
+            empty for the layout.
     """
 
     group: str

@@ -1,6 +1,6 @@
 """Encodings as data for the page's scripts: spellings, rules, and instructions.
 
-Both are read from where the encodings read them, so that nothing of it is written twice.
+They come from the tables of the encodings, so that nothing is written twice.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def encoding_rules() -> dict[str, Any]:
 
 
 def _shortest() -> dict[str, Any]:
-    """Return the candidates for an attribute with parameters that is the same as bases."""
+    """Return the candidates for an attribute with parameters that equals a layout of bases."""
     return {
         "maxRank": shortest.MAX_RANK,
         "alignment": DEFAULT_ALIGNMENT,
@@ -93,9 +93,9 @@ def spellings(keys: list[Any]) -> list[dict[str, Any]]:
     """Return every encoding with its rules of refusal and its forms, oldest first.
 
     Args:
-        keys: where the keys of forms are put, each once; forms have their places in it.  A key is
-            its name, its kind, the name that the scripts have for it, and what its absence means;
-            the last is left out where the key may not be absent.
+        keys: filled with the distinct keys of forms, which refer to them by index.  A key is its
+            name, its kind, its name in the scripts, and the meaning of its absence; the last is
+            left out if the key is required.
     """
     classes = dict.fromkeys(cls for forms in FORMS.values() for _, cls in forms)
     return [
@@ -110,13 +110,13 @@ def spellings(keys: list[Any]) -> list[dict[str, Any]]:
 
 
 def _names(cls: type[Encoding]) -> dict[str, str]:
-    """Return the names that the scripts have for fields."""
+    """Return the names of fields in the scripts."""
     form = cls.form_in(SCRIPTS_RELEASE) or cls.forms[-1]
     return {key.field: key.name for key in form.keys if key.field is not None}
 
 
 def _rule(rule: Rule, names: Mapping[str, str]) -> list[Any]:
-    """Return a rule of refusal, its fields called as the scripts call them."""
+    """Return a rule of refusal, with the names of fields in the scripts."""
     when = [names[rule.when[0]], rule.when[1]] if rule.when is not None else None
     releases = [str(rule.first), str(rule.last)]
     return [names[rule.field], rule.must, rule.allowed, releases, when]
@@ -148,7 +148,7 @@ def _kind(kind: Kind) -> Any:
 
 
 def _with_releases(instructions: Mapping[Any, Release]) -> list[Any]:
-    """Return pairs of an instruction and the first release that takes it."""
+    """Return pairs of an instruction and the first release that has it."""
     return [[shape, str(since)] for shape, since in instructions.items()]
 
 
@@ -173,7 +173,7 @@ def _multiplying() -> dict[str, Any]:
 
 
 def _tiles() -> dict[str, Any]:
-    """Return the tiles of instructions, and which instructions the releases have."""
+    """Return the tiles of instructions, and the instructions of the releases."""
     return {
         "mma": {
             "result": tiles.MMA_RESULT,
