@@ -1,7 +1,7 @@
 """Analyses of layouts: costs, properties, and better choices.
 
 ==================  ==========================================================================
-`layouts`           a layout in numbers, its points, its differences, the compiler's defaults
+`layouts`           properties, point queries, differences, the compiler's defaults
 `shared_memory`     accesses and bank conflicts, swizzles, where buffers are placed
 `global_memory`     requests and sectors, messages of the copy engines
 `tensor_memory`     its messages, its copies, the register layouts that fit them

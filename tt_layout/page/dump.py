@@ -430,7 +430,7 @@ def page_of_dump(
         watch: passes the modules through, and may show the progress.
 
         Raises:
-            LayoutError: an alias is wrong or not used, there is no such module, line or argument, or
+            LayoutError: an alias is wrong or not used, the module, line or argument is missing, or
                 the dump is truncated.
     """
     _check_line(source, line)

@@ -48,10 +48,10 @@ class Transfer:
     Attributes:
         instruction: its name in assembly.
         instructions: how many each warp executes.
-        wavefronts: of all warps of a CTA; None where the loads reach into other CTAs, whose
-            wavefronts were not measured, and of Intel's block stores and vectors, of which no
-            document says how many lanes they serve at once.
-        extra_wavefronts: those of them that are due to bank conflicts.
+        wavefronts: wavefronts of all warps of a CTA; None if the loads reach into other CTAs,
+            whose wavefronts were not measured, and for Intel's block stores and vectors, for
+            which no document says how many lanes are served at once.
+        extra_wavefronts: those that are due to bank conflicts.
     """
 
     instruction: str
@@ -65,7 +65,7 @@ class CompiledConversion:
     """The shared-memory accesses, or the shuffles, that a conversion compiles to.
 
     Attributes:
-        store, load: both steps; None where the conversion takes none.
+        store, load: both steps; None if the conversion has none.
         shuffles, bpermutes: per warp; see `Shuffles`.
     """
 
@@ -93,8 +93,8 @@ def compiled_conversion(
         target: the GPU, or its name such as ``sm90``.
 
     Raises:
-        LayoutError: such elements do not go through shared memory, or the GPU's warps have
-            another number of lanes, or there is no such target.
+        LayoutError: such elements do not go through shared memory, the GPU has another warp
+            size, or there is no such target.
 
     Example:
         >>> lanes = [[1], [2], [4], [8], [16]]

@@ -81,7 +81,7 @@ class Conversion:
     Attributes:
         kind: its class.
         moves: the bits that are read from elsewhere.
-        exchanges: how many bits change between register and lane.
+        exchanges: number of bits that change between register and lane.
         composed: new location -> old location, without registers that repeat elements.
 
     Example:
@@ -110,7 +110,7 @@ class Conversion:
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionCost:
-    """Lower bound of the cost of a conversion, whatever the instructions.
+    """Lower bound of the cost of a conversion by any instructions.
 
     Attributes:
         moved_bytes: bytes that threads need and do not hold, over all threads.
@@ -131,7 +131,7 @@ def with_inputs(layout: LinearLayout) -> LinearLayout:
     """Return the layout with the four inputs of register layouts, in their usual order.
 
     Raises:
-        LayoutError: the layout has others.
+        LayoutError: the layout has other inputs.
     """
     expect("the layout", layout, LinearLayout)
     unknown = [name for name in layout.get_in_dim_names() if name not in INPUTS]
@@ -152,7 +152,7 @@ def classify(src: LinearLayout, dst: LinearLayout) -> Conversion:
     """Classify the conversion between two layouts of one tensor; cached.
 
     Raises:
-        LayoutError: the layouts are of different tensors or kernels, or not of registers.
+        LayoutError: the layouts are of different tensors or kernels, or not register layouts.
     """
     return _classified(src, dst)
 
@@ -264,7 +264,7 @@ def count_exchanges(old: LinearLayout, new: LinearLayout) -> int:
 def bit_moves(old: LinearLayout, new: LinearLayout) -> list[tuple[Position, Position]]:
     """Return the moves of the bits of register and lane, if both layouts are permutations.
 
-    Bits that repeat elements on both sides stay; those of one side go to those of the other.
+    Bits that repeat elements on both sides stay; those of one side are matched with the other's.
 
     Example:
         >>> old = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2], [0]])], ["dim0"])
@@ -326,7 +326,7 @@ def conversion_cost(
 
     Args:
         src, dst: the layouts.
-        element_bits: width of an element; what is less than a byte travels as one.
+        element_bits: width of an element; less than a byte counts as one.
         target: the GPU, or its name.
 
     Example:

@@ -47,10 +47,10 @@ class Exchange:
 
     Attributes:
         shuffles: instructions per warp that move 32 bits between lanes.
-        bpermutes: how many of them are AMD's ``ds_bpermute_b32``.
+        bpermutes: the number of them that are AMD's ``ds_bpermute_b32``.
         reductions: instructions per warp that combine a value of every lane.
         stores, loads: accesses to shared memory.
-        scratch_bytes: shared memory that the compiler sets aside for it, per CTA.
+        scratch_bytes: its scratch buffer in shared memory, per CTA.
     """
 
     shuffles: int = 0
@@ -115,7 +115,7 @@ def paired_steps(
 ) -> Iterator[Transfer]:
     """Yield the accesses of a lane at several distances from its base, as AMD joins them.
 
-    Those of three words are taken to be as long as those of four.
+    Accesses of three words are assumed to take as long as those of four.
 
     Args:
         lanes: offsets of single bits of the lane, in elements.
@@ -153,10 +153,10 @@ def dense_step(
     """Return an access to a tensor stored in shared memory without swizzle or padding.
 
     Args:
-        layout: of the tensor in registers.
+        layout: register layout of the tensor.
         element_bytes: bytes of an element.
         target: the GPU.
-        order: the dimensions, the one that is contiguous in memory first; by default the first.
+        order: the dimensions, the contiguous one first; by default the first.
         is_store: whether it is a store.
 
     Example:
@@ -190,8 +190,8 @@ def through_memory(
 ) -> Exchange:
     """Broadcast values through shared memory to all threads that hold the same elements.
 
-    One of them stores each element, and all load theirs.  What only some threads store, the
-    assembler of AMD does not pair.
+    One of them stores each element, and all load theirs.  AMD's assembler does not pair stores of
+    only some threads.
 
     Example:
         >>> from tt_layout.hardware import find_target
@@ -237,11 +237,11 @@ def scan(
         target: the GPU.
         order: the order of the blocked layout.
         is_reversed: whether it begins at the last element.
-        turns_by_bits: whether a shuffle for each bit of the lane turns a warp's elements round, as
-            until Triton 3.8, not one for all.
+        turns_by_bits: whether a warp's elements are reversed by a shuffle for each bit of the lane,
+            as until Triton 3.8, not by one for all.
 
-    Returns:
-        None where a basis of the layout moves along several dimensions.
+        Returns:
+            The traffic; None where a basis of the layout moves along several dimensions.
 
     Example:
         >>> from tt_layout.hardware import find_target
@@ -290,7 +290,7 @@ class _Scanned:
 
     @property
     def storing_warps(self) -> int:
-        """Number of warps that store: one of those that hold the same elements."""
+        """Number of warps that store: one of each group that holds the same elements."""
         return 1 << sum(1 for vector in self.layout.vectors("warp") if any(vector))
 
     @property
@@ -339,10 +339,9 @@ class _Scanned:
     def shuffles(self, words: int, target: Target, turns: Sequence[int]) -> Shuffles:
         """Return the shuffles of a warp, without those that AMD's assembler eliminates.
 
-        A chunk of one element, and a single lane, passes nothing on; the last block of chunks
-        carries nothing.  Where the scan begins at the last element, all are exchanged over each of
-        the distances in ``turns`` before and after it.  What is carried from the last lane of a
-        warp to all others is read from there.
+        A chunk of one element needs none within it, a single lane none between lanes, and the last
+        block of chunks no carry.  A scan that begins at the last element exchanges all elements
+        over each distance in ``turns`` before and after it.  The carry is read from the last lane.
         """
         is_amd = target.is_amd
         moves, carried = self.chunks * log2(self.lanes), 0
@@ -385,8 +384,8 @@ class _Scanned:
     def loads(self, places: tuple[int, ...], size: int, target: Target) -> Iterator[Transfer]:
         """Yield the loads of the values that the warps stored of one tensor.
 
-        What the last warp has stored of the last chunk, nobody needs.  Where all threads read the
-        same, NVIDIA's assembler joins the loads of a chunk.
+        The last warp's value of the last chunk is not needed.  Where all threads read the same,
+        NVIDIA's assembler joins the loads of a chunk.
         """
         last = self.chunks // self.blocks
         needed = self.chunks * self.warps - last
@@ -443,7 +442,7 @@ def gather(
 
     Args:
         src, indices: the layouts of the tensor and of the indices, which is the result's.
-        axis: the dimension that the indices are along.
+        axis: the dimension of the indices.
         element_bits: width of an element of the tensor.
         target: the GPU.
 
@@ -498,7 +497,7 @@ def histogram(src: LinearLayout, result: LinearLayout, bins: int, target: Target
 
     Args:
         src, result: the layouts of the tensor and of the counts.
-        bins: how many counts there are, of 32 bits each.
+        bins: number of counts, of 32 bits each.
         target: the GPU.
 
     Example:

@@ -1,8 +1,9 @@
-"""Conversions between layouts over sizes that are no powers of two.
+"""Conversions between layouts over sizes that are not all powers of two.
 
-Nothing of F2 decides what moves, but the elements that each thread has and needs.  Where a thread
-lacks one, the fork goes through shared memory, never by shuffles: its decomposition into them is
-for powers of two.  A dimension of size N takes as much of the buffer as the power of two above N.
+The elements that each thread has and needs decide what moves, not algebra over F2.  If a thread
+lacks one, the fork goes through shared memory, never by shuffles, since its decomposition into them
+is for powers of two.  A dimension of size N takes as much of the buffer as the power of two above
+N.
 
 Source:
     facebookexperimental/triton, lib/Analysis/Utility.cpp: ``cvtNeedsWarpShuffle``,
@@ -30,7 +31,7 @@ THREADS = ("lane", "warp", "block")
 
 
 def held_elements(layout: ModularLayout) -> Ints:
-    """Return the elements of each thread: a row each, registers along it.
+    """Return the elements of each thread: a row per thread, with a column per register.
 
     Example:
         >>> layout = ModularLayout(
@@ -44,7 +45,7 @@ def held_elements(layout: ModularLayout) -> Ints:
 
 
 def classify_modular(before: LinearLayout, after: LinearLayout) -> ConversionKind:
-    """Return what a conversion takes at least.
+    """Return the least kind of conversion that suffices.
 
     Raises:
         LayoutError: the layouts are not over the same tensor by the same threads.
@@ -77,7 +78,7 @@ def classify_modular(before: LinearLayout, after: LinearLayout) -> ConversionKin
 
 
 def cover_elements(layout: LinearLayout) -> int:
-    """Return the elements of a buffer that every dimension fills up to a power of two.
+    """Return the number of elements of a buffer with every dimension rounded up to a power of two.
 
     Example:
         >>> cover_elements(ModularLayout((("register", ()),), (("dim0", 48), ("dim1", 4))))

@@ -3,12 +3,12 @@
 The buffer of a conversion is a linear layout made for the pair of layouts.  Its offset bits
 are, from the lowest:
 
-    vector     what one address covers: 16 bytes for the widest and for matrix instructions
-    bank       what one wavefront serves beside that
-    segment    where two elements of one bank lie
+    vector     the bytes at one address: 16 for the widest and for matrix instructions
+    bank       the rest of one wavefront
+    segment    the row within a bank
 
 Segment bits that are registers on both sides need no memory: the conversion is done in *rounds*
-through one buffer, one for each value of those registers.  An access is free of conflicts when
+through one buffer, one for each value of those registers.  An access is conflict-free when
 no lane of a wavefront moves within the segment; the compiler looks for such segment bits for
 both sides among single tensor bits, then among xors of two.  With 4 banks, rows stored, columns
 loaded, and the element of row r and column c written rc:
@@ -201,8 +201,8 @@ class Swizzler:
     def plain(self) -> ConversionBuffer:
         """Return the buffer of ordinary stores and loads.
 
-        Of the lanes that may make up one wavefront of the widest load, the compiler takes
-        the choice of most rounds.
+        Among the lanes that may make up one wavefront of the widest load, the compiler chooses
+        those with the most rounds.
         """
         vector, filling = self._vector()
         words = log2(max(1, (self.element_bits << len(vector)) // self._bank_bits))
@@ -221,9 +221,9 @@ class Swizzler:
         return best if is_in_order else self._with_vector_first(best, filling)
 
     def _vector(self) -> tuple[Columns, bool | None]:
-        """Return the vector: bits in the registers of both sides, filled up to a whole bank.
+        """Return the vector (bits in the registers of both sides, filled up to a whole bank).
 
-        With them, whether registers of the source fill it up; None where it is whole before.
+        It is returned with whether registers of the source fill it up; None if nothing is filled.
         """
         registers = self.src.registers, self.dst.registers
         vector = intersection(*registers, self.size_bits)
@@ -272,8 +272,7 @@ class Swizzler:
     ) -> ConversionBuffer | None:
         """Return the buffer of the pair of instructions with the fewest conflicts.
 
-        Of those with equally many it is the one with the most rounds, of those the first.
-        None where no pair moves vectors of 16 bytes.
+        Ties go to the most rounds, then to the first.  None if no pair moves vectors of 16 bytes.
         """
         buffers = [self._of_pair(*pair) for pair in product(stores, loads)]
         return min(
@@ -297,7 +296,7 @@ class Swizzler:
         return replace(buffer, conflicts=sum((1 << len(bits)) - 1 for bits in clashes))
 
     def _common_vector(self, store: LaneSplit, load: LaneSplit) -> Columns | None:
-        """Return the 16 bytes that both instructions move at once; None without such.
+        """Return the 16 bytes that both instructions move at once; None without any.
 
         The narrow instruction is the one with more lanes in a vector: it has fewer registers.
         """
@@ -329,9 +328,9 @@ class Swizzler:
         Args:
             instructions: the store and the load.
             vector: the vector bits.
-            tiles: what moves in one wavefront beside the vector, on either side.
-            leave: how many bits that could be rounds stay in the segment, for instructions
-                that move more than 16 bytes of each address.
+            tiles: the other bits that move in one wavefront, on either side.
+            leave: number of bits that could be rounds but stay in the segment, for instructions
+                that move more than 16 bytes at each address.
         """
         free = self.size_bits - len(vector) - len(self.blocks)
         bank_bits = log2(self._banks * self._bank_bits // (self.element_bits << len(vector)))
@@ -362,7 +361,7 @@ def _segment(busy: Sequence[set[int]], size_bits: int, wanted: int) -> Columns:
 
 
 def _tile(instruction: LaneSplit, side: _Side, vector: Columns) -> Columns | None:
-    """Return the bits that move in a wavefront besides the vector; None if there are too few."""
+    """Return the bits other than the vector that move in a wavefront; None if there are too few."""
     missing = 3 - len(instruction.wavefront_lanes)
     spare = [c for c in side.registers if c not in vector][:missing]
     if len(spare) < missing:
@@ -371,7 +370,7 @@ def _tile(instruction: LaneSplit, side: _Side, vector: Columns) -> Columns | Non
 
 
 def _lanes_match(wide: tuple[LaneSplit, _Side], narrow: tuple[LaneSplit, _Side]) -> bool:
-    """Return whether the lanes of the narrow vector are registers and lanes of the wide one."""
+    """Tell whether the lanes of the narrow vector are registers and lanes of the wide one."""
     composed = _composed(narrow[1].layout, wide[1].layout)
     names = composed.get_out_dim_names()
     register, lane = names.index("register"), names.index("lane")
@@ -394,7 +393,7 @@ def _composed(inner: LinearLayout, outer: LinearLayout) -> LinearLayout:
 def intersection(first: Sequence[int], second: Sequence[int], size_bits: int) -> Columns:
     """Return a basis of the intersection of two spans.
 
-    Where all are single bits, it is those in both, in the order of the first.
+    If all are single bits, it is those in both, in the order of the first.
 
     Example:
         >>> intersection([4, 1, 2], [1, 4], 3), intersection([3, 4], [1, 2], 3)

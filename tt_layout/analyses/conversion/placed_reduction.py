@@ -23,12 +23,12 @@ def placed_reduction(
     Args:
         placed: the layout over its type; its release is the one that compiles the reduction.
         axis: the dimension; a negative one counts from the last.
-        target: the GPU; by default the usual one whose warps have as many lanes.
-        ordering: ``inner_tree`` for that of Meta's Triton.
+        target: the GPU; by default the usual one with warps of that many lanes.
+        ordering: ``inner_tree`` for the ordering of Meta's Triton.
 
-    Raises:
-        LayoutError: the layout is not one of registers, there is no such axis, the GPU has other
-            warps, or the order is not known.
+        Raises:
+            LayoutError: the layout is not a register layout, there is no such axis, the GPU has
+                another warp size, or the order is not known.
     """
     if not isinstance(placed.encoding, DistributedEncoding):
         raise LayoutError(f"a reduction takes a register layout, got #{placed.encoding.name}")
@@ -41,7 +41,7 @@ def placed_reduction(
 
 
 def _gpu(target: Target | str | None, lanes: int) -> Target:
-    """Return the GPU; raise unless its warps have as many lanes as the layout."""
+    """Return the GPU; raise an error if its warp size is not that of the layout."""
     named = find_target(target) if target is not None else None
     if named.is_intel if named is not None else lanes in OWN_SUB_GROUPS:
         whose = f"{named.name} is" if named is not None else f"warps of {lanes} lanes are"

@@ -60,10 +60,10 @@ def reduction(
 
     Args:
         src: the layout of the tensors.
-        axis: the dimension that is reduced.
+        axis: the reduced dimension.
         element_bits: width of an element of each tensor.
         target: the GPU.
-        result: the layout of the results; None where they are scalars.
+        result: the layout of the results; None if they are scalars.
         combining: how lanes combine their values.
         by_threads: whether partial results are stored for one thread each, as until Triton 3.7.
 
@@ -131,9 +131,9 @@ def _by_threads(
 ) -> Exchange:
     """Return the traffic of a reduction until Triton 3.7.
 
-    Each warp stores its partial results, the axis first.  Each thread then takes one of them, the
-    lanes beside each other exchange theirs, and the first of them stores what they come to, which
-    all threads load.
+    Each warp stores its partial results, the axis first.  Each thread then takes one of them,
+    neighbouring lanes exchange theirs, and the first of them stores the total, which all threads
+    load.
 
     Source:
         Triton 3.6, lib/Conversion/TritonGPUToLLVM/ReduceOpToLLVM.cpp; the assembly of the wheels
@@ -196,7 +196,7 @@ def _stored(
 ) -> Transfer:
     """Return the accesses to partial results by the threads that hold, or need, them.
 
-    The axis, of which ``parts`` are left, is contiguous, then the dimensions in their order.
+    The axis, with ``parts`` left, is contiguous, followed by the dimensions in order.
     """
     sizes = [extent for _, extent in layout.out_sizes]
     strides = [0] * len(sizes)
@@ -268,7 +268,7 @@ def _scratch_bytes(
 def _without(layout: LinearLayout, axis: int, dim: str) -> LinearLayout:
     """Return a layout after one input is reduced along the axis.
 
-    What still moves along it does so in the order of the inputs.
+    Other bits along it are in the order of the inputs.
     """
     vectors = {name: list(columns) for name, columns in layout.in_bases}
     vectors[dim] = [_with(vector, axis, 0) for vector in vectors[dim]]
@@ -291,7 +291,7 @@ def _with(vector: Basis, axis: int, value: int) -> Basis:
 def gathered(layout: LinearLayout, axis: int) -> LinearLayout:
     """Return the layout whose lanes hold the parts of the axis that warps and CTAs held.
 
-    Lanes that repeat elements are taken for it, if there are enough of them, else the first.
+    Lanes that repeat elements are used for it if there are enough, otherwise the first lanes.
     """
     vectors = {name: list(vs) for name, vs in layout.in_bases}
     moving = [

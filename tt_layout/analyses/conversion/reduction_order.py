@@ -1,13 +1,13 @@
 """Order in which a reduction adds along its axis, which determines the bits of a float sum.
 
-Floats do not add up to the same in every order, so two layouts of one tensor may give sums of
-different bits.  Since Triton 3.8 each step of a reduction halves what is left: it adds what the two
-values of a bit of the axis tell apart, first the bits that registers hold, then those of lanes,
-then those of warps, which lanes gather through shared memory.  Until 3.7 a thread adds its
-registers one after the other, and lanes and warps do the same as later.
+A float sum depends on the order of additions, so two layouts of one tensor may give sums with
+different bits.  Since Triton 3.8 each step of a reduction halves the number of terms: it adds the
+pairs that differ in one bit of the axis, first the bits in registers, then those in lanes, then
+those in warps, which lanes gather through shared memory.  Until 3.7 a thread adds its registers one
+after the other, and lanes and warps go as later.
 
-A step is therefore the distances along the axis of what it adds to every sum that is left, and the
-steps are the whole tree:
+A step is therefore described by the distances along the axis of the terms that it adds to every
+remaining sum, and the steps are the whole tree:
 
     step 1, offsets (0, 1)    s1(i) = x(i) + x(i+1)         registers
     step 2, offsets (0, 8)    s2(i) = s1(i) + s1(i+8)       lanes
@@ -15,8 +15,8 @@ steps are the whole tree:
 Addition of two floats is commutative, so trees are equal if their steps are.
 
 Source:
-    Triton 3.9, lib/Conversion/TritonGPUToLLVM/ReduceOpToLLVM.cpp, and 3.6 of it;
-    third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp, warpReduce; of ``inner_tree``
+    Triton 3.9 and 3.6, lib/Conversion/TritonGPUToLLVM/ReduceOpToLLVM.cpp;
+    third_party/amd/lib/TritonAMDGPUToLLVM/TargetInfo.cpp, warpReduce; for ``inner_tree``
     facebookexperimental/triton.  The trees of compiled kernels: tests/compiler.
 """
 
@@ -56,10 +56,10 @@ class AddStep(NamedTuple):
     """Additions in which every remaining sum takes part.
 
     Attributes:
-        place: where: ``registers``, ``lanes`` or ``warps``.
-        offsets: distances along the axis of what is added, one after the other; the first is 0.
-        instruction: what brings the other terms to a lane; empty within a thread.
-        is_packed: whether one instruction makes the additions of two sums.
+        place: ``registers``, ``lanes`` or ``warps``.
+        offsets: distances along the axis of the added terms, in order; the first is 0.
+        instruction: the instruction that brings the other terms to a lane; empty within a thread.
+        is_packed: whether one instruction performs the additions of two sums.
     """
 
     place: str
@@ -77,9 +77,9 @@ class OrderDifference(NamedTuple):
     """The first additions in which two trees differ.
 
     Attributes:
-        step: in which step of the first tree, from 1.
-        terms: elements that both have added up before.
-        first, second: the elements that each tree adds to them then; none where it is done.
+        step: the step of the first tree, from 1.
+        terms: the elements that both have added up before.
+        first, second: the elements that each tree adds to them next; none if it is finished.
     """
 
     step: int
@@ -94,7 +94,7 @@ class ReductionTree:
 
     Attributes:
         axis: the dimension.
-        size: elements along it.
+        size: number of elements along it.
         element: their type, such as ``f32``.
         target: the GPU.
         release: the release that compiles the reduction.
@@ -128,7 +128,7 @@ class ReductionTree:
         """Add numbers along the axis in the order of the tree, in their own type.
 
         Args:
-            values: an array that has the axis, with ``size`` elements along it.
+            values: an array with ``size`` elements along the axis.
 
         Raises:
             LayoutError: the array has another size along the axis.
@@ -165,7 +165,7 @@ class ReductionTree:
         """Return the first additions in which another tree differs; None if none do.
 
         Raises:
-            LayoutError: the trees are of different numbers of elements.
+            LayoutError: the trees have different numbers of elements.
 
         Example:
             >>> from tt_layout.hardware import find_target
@@ -226,17 +226,17 @@ def reduction_tree(
     """Return the order in which a reduction adds the elements along an axis.
 
     Args:
-        layout: where the tensor is in registers.
-        axis: the dimension that is reduced.
+        layout: the register layout of the tensor.
+        axis: the reduced dimension.
         element: the type of an element, such as ``f32``.
         target: the GPU.
         release: the release of Triton.
-        ordering: ``inner_tree`` for that of Meta's Triton, which adds neighbours first.
+        ordering: ``inner_tree`` for the ordering of Meta's Triton, which adds neighbours first.
         is_plain: whether one operation combines elements of one tensor, for which GPUs may have
             instructions of their own.
 
-    Raises:
-        LayoutError: the layout is not one whose reduction the release lowers.
+        Raises:
+            LayoutError: the release cannot lower a reduction of the layout.
     """
     held = with_inputs(layout).remove_zero_bases("register")
     _check(held, axis)
@@ -312,8 +312,8 @@ def _inner_tree(layout: LinearLayout, axis: int, target: Target) -> Iterator[Add
 def _check_together(layout: LinearLayout, axis: int) -> None:
     """Reject bits of a dimension that are not consecutive, which these reductions mix up.
 
-    Lanes exchange by halves.  Where warps hold parts of the axis, the numbers of lane and warp say
-    which of them stores a sum, and where, as if the bits of a dimension followed those of another.
+    Lanes exchange by halves.  Where warps hold parts of the axis, the numbers of lane and warp
+    determine which of them stores a sum, and where, as if the bits of a dimension were consecutive.
     """
     crosses_warps = bool(_moving(layout, axis, "warp"))
     for name in ("lane", "warp"):
@@ -373,7 +373,7 @@ def _row_step(bit: int, target: Target) -> str:
 
 
 def _moving(layout: LinearLayout, axis: int, name: str) -> list[tuple[int, int]]:
-    """Return the bits of an input that move along an axis, and their steps."""
+    """Return the bits of an input that move along an axis, and their distances."""
     return [(bit, vector[axis]) for bit, vector in enumerate(layout.vectors(name)) if vector[axis]]
 
 

@@ -5,7 +5,7 @@ both sides keep.  So, with one CTA's part of the tensor of 2^n elements:
 
     bytes = 2^n * bytes of an element / rounds
 
-How many rounds there are depends on how the compiler lays out the buffer.
+The number of rounds depends on the compiler's layout of the buffer.
 
 Read next:    `tt_layout.analyses.conversion.optimal_swizzling`.
 
@@ -44,7 +44,7 @@ class Scratch:
 
     Attributes:
         bytes: its size, per CTA.
-        rounds: how many times it is filled and read.
+        rounds: number of times that it is filled and read.
         store, load: the instructions: ``st.shared`` and the like, or matrix ones.
     """
 
@@ -92,7 +92,7 @@ def scratch(
 
 
 def _of_sub_groups(src: LinearLayout, step: SubGroupStep, element_bits: int) -> Scratch | None:
-    """Return the scratch buffer of a step within sub-groups; None of one without memory."""
+    """Return the scratch buffer of a step within sub-groups; None if it needs no memory."""
     if not step.takes_memory:
         return None
     elements, lanes = 1 << src.total_out_bits, src.get_in_dim_size("lane")
@@ -115,8 +115,8 @@ def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Conv
         gpu: the GPU.
 
     Raises:
-        LayoutError: such elements do not go through shared memory, or the GPU's warps have
-            another number of lanes.
+        LayoutError: such elements do not go through shared memory, or the GPU has another
+            warp size.
     """
     _check(src, bits, gpu)
     old, new = without_replication(src), without_replication(dst)

@@ -29,8 +29,8 @@ class Shuffles(NamedTuple):
     """Instructions per warp that move 32 bits between lanes.
 
     Attributes:
-        shuffles: how many there are.
-        bpermutes: how many of them are AMD's ``ds_bpermute_b32``, which goes by way of shared
+        shuffles: number of instructions.
+        bpermutes: number of AMD's ``ds_bpermute_b32`` among them, which use the hardware of shared
             memory; the others are instructions on registers.
     """
 
@@ -45,7 +45,7 @@ def conversion_shuffles(
 
     Args:
         src, dst: the layouts, permutations of bits.
-        element_bits: width of an element, 8 at least.
+        element_bits: width of an element, at least 8.
         target: the GPU.
 
     Example:

@@ -1,22 +1,22 @@
-"""Conversions within a sub-group, Intel's word for a warp, as Intel's compiler emits them.
+"""Conversions within a sub-group, Intel's term for a warp, as Intel's compiler emits them.
 
 A conversion that keeps every element in its warp is a map from the new registers and lanes to the
-old ones.  Two shapes of that map have instructions of their own, and the first of these four that
-fits is taken:
+old ones.  Two forms of that map have instructions of their own; the first of these four classes
+that fits is taken:
 
     ==========  ================================================================================
-    class       what the map does
+    class       map
     ==========  ================================================================================
     registers   elements stay in their lane
-    shuffle     a lane's registers come from all lanes in turn; which lane asks does not matter
-    transpose   registers and lanes change places, through shared memory, a row for each register
+    shuffle     a lane's registers come from all lanes in turn, the same for every lane
+    transpose   registers and lanes are exchanged, through shared memory, a row for each register
     otherwise   upstream's shuffles, or shared memory
     ==========  ================================================================================
 
 A shuffle brings a register of one lane to all of them, one for each new register.  A transpose
-stores each old register as a row, by a block store, and loads the rows as vectors.  What one of
-these instructions takes is in no document; the rows fill at least as many cycles as they have times
-the bytes that all banks serve.
+stores each old register as a row, by a block store, and loads the rows as vectors.  The cost of
+these instructions is not documented; the lower bound is the bytes of the rows divided by the bytes
+that all banks serve in a cycle.
 
 Source:
     intel-xpu-backend-for-triton, third_party/intel/lib/Analysis/Utility.cpp: cvtIsSubGroupShuffle,
@@ -64,7 +64,7 @@ def sub_group_step(before: LinearLayout, after: LinearLayout, bits: int) -> SubG
 
     Args:
         before, after: the layouts.
-        bits: of an element.
+        bits: width of an element.
 
     Example:
         >>> column = LinearLayout.from_bases(
@@ -93,7 +93,7 @@ def sub_group_step(before: LinearLayout, after: LinearLayout, bits: int) -> SubG
 
 
 def shuffle_count(before: LinearLayout) -> int:
-    """Return the shuffles of a warp: each of its old registers comes from each lane.
+    """Return the number of shuffles of a warp: each old register comes from each lane.
 
     Example:
         >>> lanes = [[1], [2], [4], [8]]
@@ -129,7 +129,7 @@ def transpose_scratch_bytes(elements: int, lanes: int, bits: int) -> int:
 
 
 def _keeps_warps(composed: LinearLayout) -> bool:
-    """Return whether every warp and CTA reads its own elements only."""
+    """Tell whether every warp and CTA reads only its own elements."""
     names = composed.get_out_dim_names()
     for dim in ("warp", "block"):
         at = names.index(dim)
