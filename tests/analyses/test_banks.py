@@ -572,6 +572,18 @@ def test_two_addresses_take_the_cycles_of_both() -> None:
     assert load.ideal_wavefronts_per_instruction == 8
 
 
+@pytest.mark.parametrize(("target", "store"), [("sm80", "st.shared.b16"), ("sm90", "stmatrix")])
+def test_one_matrix_is_transposed(target: str, store: str) -> None:
+    """As the compiler takes it where a thread has a single register of two elements."""
+    register = (
+        "#ttg.linear<{register = [[0, 1]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], "
+        "warp = [], block = []}>"
+    )
+    pair = bank_conflicts(register, COLUMNS, [8, 8], elem_bytes=2, target=target)
+    assert pair.load.name == "ldmatrix.x1.trans"
+    assert pair.store.name.startswith(store)
+
+
 @pytest.mark.parametrize("is_store", [True, False])
 def test_blackwell_transposes_bytes(is_store: bool) -> None:
     shared = "#ttg.nvmma_shared<{swizzlingByteWidth = 64, transposed = true, elementBitWidth = 8}>"

@@ -163,10 +163,12 @@ def test_loads_of_what_went_through_memory_are_loads() -> None:
         (64, 1, 1, 16, ([], [])),  # one column: a register holds the element alone
         (128, 2, 2, 16, ([(0, 1)], [])),  # columns that nothing is between
         (128, 4, 4, 8, ([], [(0, 1), (0, 2)])),
+        (64, 4, 1, 8, None),  # a column of 32 bits has elements that are no neighbours
+        (256, 1, 1, 16, None),  # or of other rows
     ],
 )
 def test_elements_that_share_a_register(
-    rows: int, columns: int, stride: int, bits: int, found: tuple[list[Basis], list[Basis]]
+    rows: int, columns: int, stride: int, bits: int, found: tuple[list[Basis], list[Basis]] | None
 ) -> None:
     text = f"blockM = 64, blockN = 1, colStride = {stride}"
     memory = parse_layout(f"#ttng.tensor_memory_encoding<{text}>").to_linear_layout([rows, columns])

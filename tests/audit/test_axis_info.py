@@ -12,6 +12,7 @@ from work import calls_of
 
 from tt_layout import parse_ir
 from tt_layout.audit.axis import AxisInfo, SupposedInfo, axis_info
+from tt_layout.audit.axis.info import join
 from tt_layout.audit.axis.visitor import Visitor
 from tt_layout.ir.ssa import SsaReader
 from tt_layout.ir.ssa.control_flow import ControlFlow
@@ -167,6 +168,14 @@ def test_pointers_and_loads() -> None:
             "%m: tensor<64xi1> {tt.constancy = 8 : i32}",
         )
     )
+
+
+@pytest.mark.parametrize(("other", "constant"), [(8, 8), (16, None)])
+def test_a_constant_of_both_is_one_of_either(other: int, constant: int | None) -> None:
+    """Also where the values differ in what else is known of them."""
+    joined = join(AxisInfo((1,), (8,), (4,), 8), AxisInfo((1,), (8,), (2,), other))
+    assert joined is not None
+    assert joined.constant == constant
 
 
 def test_loops_are_joined_until_nothing_changes() -> None:

@@ -27,12 +27,14 @@ LINE = "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = 
 COLUMN = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [1, 32], warpsPerCTA = [8, 1], "
 COLUMN += "order = [1, 0]}>"
 PAIRS = "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [16, 2], warpsPerCTA = [1, 8], "
+TURNED = PAIRS + "order = [1, 0]}>"
 PAIRS += "order = [0, 1]}>"
 
 
 def audited(body: str, *, target: str = "cuda:90", attributes: str = "") -> Audit:
     head = f'"ttg.num-warps" = 8 : i32, ttg.target = "{target}"{attributes}'
-    aliases = f"#rows = {ROWS}\n#line = {LINE}\n#column = {COLUMN}\n#pairs = {PAIRS}"
+    aliases = f"#rows = {ROWS}\n#line = {LINE}\n#column = {COLUMN}\n#pairs = {PAIRS}\n"
+    aliases += f"#turned = {TURNED}"
     function = f"  tt.func @f(%x: i32, %q: !tt.ptr<f32>) {{\n{body}\n    tt.return\n  }}"
     [module] = parse_ir(f"{aliases}\nmodule attributes {{{head}}} {{\n{function}\n}}")
     return audit_module(module)
@@ -84,6 +86,13 @@ EXPECTED = {
         "    %g = tt.gather %a[%i] {axis = 0 : i32} : (tensor<1x128xf32, #column>, "
         "tensor<1x128xi32, #column>) -> tensor<1x128xf32, #column>",
         (0, 0, 0, 0, 0),
+    ),
+    "gather over lanes of other columns": (
+        "    %a = arith.constant dense<1.0> : tensor<16x16xf32, #pairs>\n"
+        "    %i = arith.constant dense<1> : tensor<16x16xi32, #turned>\n"
+        "    %g = tt.gather %a[%i] {axis = 0 : i32} : (tensor<16x16xf32, #pairs>, "
+        "tensor<16x16xi32, #turned>) -> tensor<16x16xf32, #turned>",
+        (0, 0, 1, 1, 1024),
     ),
     "gather over warps": (
         "    %a = arith.constant dense<1.0> : tensor<512xf32, #line>\n"

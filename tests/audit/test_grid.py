@@ -43,6 +43,13 @@ STORE = """
   "test.store"(%q, %m) : (tensor<64x!tt.ptr<f16>>, tensor<64xi1>) -> ()
 """
 BODIES = {
+    "in a region that runs once": f"""
+  %o = arith.muli %x, %c64 : i32
+  scf.execute_region {{
+    {STORE}
+    scf.yield
+  }}
+""",
     "a block of a row each, the last one cut": f"""
   %o = arith.muli %x, %c64 : i32
   {STORE}

@@ -110,7 +110,22 @@ def test_more_accesses_may_take_longer_where_multiprocessors_have_one_program(
     found = adviser.suggestions(finding)
     assert [one.asked_more for one in found] == [0, 8], "the side that asks for no more first"
     assert found[0].saved == found[1].saved
+    assert not any(one.worse for one in found), "as many cycles are no more"
     assert [adviser.share_of_cycles(finding, one).verdict for one in found] == verdicts
+
+
+def test_what_dram_bounds_is_doubtful_without_a_grid() -> None:
+    """What programs share of DRAM nothing tells."""
+    [module] = parse_ir((KERNELS / "softmax-sm90.ttgir").read_text(encoding="utf-8"))
+    sizes = {"stride": 4096, "width": 4096}
+    alone, of_a_grid = (
+        Shares(audit_module(module, given=GivenValues(given))) for given in (sizes, sizes | GRID)
+    )
+    bounds = alone.bounds("softmax")
+    assert bounds is not None
+    assert bounds.largest is not None
+    assert bounds.largest.resource == "DRAM"
+    assert [shares.of("softmax", 10).is_doubtful for shares in (alone, of_a_grid)] == [True, False]
 
 
 TRIPS = """#a = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4],

@@ -213,3 +213,11 @@ def test_offsets_of_buffers_are_divisible_in_bytes_as_their_base_is(
     width: Any = SimpleNamespace(element_bytes=2)
     found = address_info(kernel, {"pointer": pointer, "offsets": offsets}, width)
     assert (found.divisibility, found.contiguity) == (expected, (1, 8))
+
+
+def test_pointers_are_divisible_in_bytes_as_they_are() -> None:
+    pointer = Value("%p")
+    known = AxisInfo((1, 8), (4, 16), (1, 1))
+    kernel: Any = SimpleNamespace(known={pointer: known})
+    width: Any = SimpleNamespace(element_bytes=2)
+    assert address_info(kernel, {"pointer": pointer}, width) == known

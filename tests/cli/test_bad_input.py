@@ -149,6 +149,14 @@ ATTRIBUTES: dict[str, tuple[str, int, str, str]] = {
         "CTAsPerCGA",
         "no release knows all keys of this #ttg.nvidia_mma: 'CTAsPerCGA' belongs to ",
     ),
+    "keys that releases know singly": (
+        "#ttg.partitioned_shared<{partitionDim = 1, numPartitions = 4, numGroups = 1, "
+        "partitionLayout = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, "
+        "order = [1, 0], CTAsPerCGA = [1, 1], CTASplitNum = [1, 1], CTAOrder = [1, 0]}>}>",
+        96,
+        "#ttg.swizzled_shared",
+        "no release reads both #ttg.partitioned_shared and #ttg.swizzled_shared as they are",
+    ),
     "missing key": (
         blocked(order=None),
         1,

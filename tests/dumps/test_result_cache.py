@@ -14,6 +14,7 @@ from test_baseline import dump, write
 from tt_layout.dumps import cache as result_cache
 from tt_layout.dumps.audits import FileKernels, KernelReader, PassedOver
 from tt_layout.dumps.cache import from_plain, to_plain
+from tt_layout.files import CacheFolder
 
 
 @pytest.fixture
@@ -60,6 +61,21 @@ def test_a_second_audit_reads_what_is_new(run: Run, folder: Path, read: list[str
     path.with_suffix(".json").write_text('{"name": "renamed"}')
     assert "@renamed" in run(*arguments).out
     assert len(read) == 2
+
+
+def test_a_cache_that_is_there_is_not_written_to_before_something_is_kept(tmp_path: Path) -> None:
+    """It may be one that others made, and that may only be read."""
+    CacheFolder(str(tmp_path / "kept")).write("0" * 64, b"{}")
+
+    def files() -> list[tuple[str, int, int]]:
+        return [
+            (entry.name, entry.stat().st_ino, entry.stat().st_mtime_ns)
+            for entry in sorted((tmp_path / "kept").iterdir())
+        ]
+
+    before = files()
+    CacheFolder(str(tmp_path / "kept"))
+    assert files() == before
 
 
 def test_results_move_with_their_dumps(run: Run, folder: Path, read: list[str]) -> None:

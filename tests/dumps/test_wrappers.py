@@ -225,6 +225,16 @@ def test_a_file_that_is_no_text_is_named(run: Run, tmp_path: Path, name: str) ->
     assert BINARY[name][1] in outcome.err
 
 
+def test_of_a_file_that_is_no_text_nothing_is_said_that_is_not_known(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "k.log"
+    path.write_bytes(b"\x8a\xff\xf1")
+    outcome = run("audit", str(path))
+    assert outcome.status == 2
+    assert "it is" not in outcome.err
+
+
 @pytest.mark.parametrize("path", DUMPS, ids=lambda path: path.stem)
 def test_a_dump_without_a_wrapper_stays_as_it_is(path: Path) -> None:
     text = path.read_text()

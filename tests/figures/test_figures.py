@@ -169,6 +169,21 @@ def test_banks_hold_what_the_view_says() -> None:
     assert [f"({t})" for row in drawn for t in row if t] == re.findall(r"\(\d+,\d+\)", text)
 
 
+@pytest.mark.parametrize(
+    ("element", "names"),
+    [
+        ("f16", [(0, 2, "0"), (2, 2, "1"), (4, 2, "2")]),
+        ("f32", [(0, 1, "0"), (1, 1, "1"), (2, 1, "2")]),
+        ("f64", [(0, 1, "0-1"), (1, 1, "2-3"), (2, 1, "4-5")]),
+    ],
+)
+def test_banks_are_named_over_their_columns(
+    element: str, names: list[tuple[int, int, str]]
+) -> None:
+    grid = draw(held(SWIZZLED, f"!ttg.memdesc<64x64x{element}>"), view="banks").grids[0]
+    assert list(grid.groups[:3]) == names
+
+
 def test_conflicts_are_outlined() -> None:
     shared = held(SWIZZLED.replace("maxPhase = 4", "maxPhase = 1"), "!ttg.memdesc<32x32xf32>")
     figure = draw(shared, held(COLUMNS, "tensor<32x32xf32>"))

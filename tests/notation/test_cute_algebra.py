@@ -533,6 +533,10 @@ def test_the_command_prints_the_value_the_table_and_the_attribute(run: Run) -> N
         ("select<2>((4,8):(1,4))", "there is no mode 2 of 2", 1),
         ("a, b = 4:1", "is not 2 values", None),
         ("Swizzle<3,3,1> o 8:1", "needs a shift of at least 3", 1),
+        ("Swizzle<33,3,3> o 8:1", "a base of 0 to 32, and a shift of -32 to 32", 1),
+        ("Swizzle<3,33,3> o 8:1", "a base of 0 to 32, and a shift of -32 to 32", 1),
+        ("Swizzle<3,3,33> o 8:1", "a base of 0 to 32, and a shift of -32 to 32", 1),
+        ("Swizzle<3,3,-33> o 8:1", "a base of 0 to 32, and a shift of -32 to 32", 1),
     ],
 )
 def test_what_is_wrong_is_said_where_it_is(
@@ -546,6 +550,14 @@ def test_what_is_wrong_is_said_where_it_is(
         assert outcome.status == 2
         assert message in outcome.err
         assert column is None or f":1:{column}: " in outcome.err
+
+
+def test_brackets_are_counted_that_stand_in_each_other() -> None:
+    size = "(" * 62 + "8" + ")" * 62
+    assert str(evaluate(f"({size}, {size}):(1, 8)")) == "(8,8):(1,8)"
+    assert str(evaluate(f"coalesce({'(' * 63}8:1{')' * 63})")) == "8:1"
+    with pytest.raises(LayoutError, match="at most 64 brackets in brackets"):
+        evaluate(f"coalesce((({size})):1)")
 
 
 @pytest.mark.slow

@@ -11,7 +11,9 @@ from command import Run, runner
 
 from tt_layout.errors import LayoutError
 from tt_layout.notation.cute import mma
+from tt_layout.notation.cute.algebra import Layout
 from tt_layout.notation.cute.expression import evaluate
+from tt_layout.notation.cute.values import AtomTraits
 
 JUDGED = Path(__file__).parents[1] / "data" / "cute-mma.jsonl"
 
@@ -133,6 +135,16 @@ def test_traits_in_bits_are_shown_in_elements(run: Run) -> None:
         "RefLayout ((16,4),(2,2)):((32,2048),(512,1024)) in bits, "
         "((16,4),(2,2)):((1,64),(16,32)) in elements of 32 bits",
     ]
+
+
+@pytest.mark.parametrize(
+    ("stride", "words"), [(1, ""), (2, ", 8:1 in elements of 2 bits"), (6, "")]
+)
+def test_bits_are_elements_where_a_power_of_two_divides_all_strides(
+    stride: int, words: str
+) -> None:
+    traits = AtomTraits("Copy_Traits", {"SrcLayout": Layout(8, stride)})
+    assert str(traits).splitlines()[1] == f"SrcLayout 8:{stride} in bits{words}"
 
 
 @pytest.mark.parametrize(

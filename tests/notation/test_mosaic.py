@@ -138,6 +138,7 @@ def test_attributes_of_mosaic_replicate_and_stride() -> None:
         ("TiledLayout(Tiling(((64, 8),)), (-1,), (-2,), -3)", "warp_dims have 8 warps"),
         ("TiledLayout(Tiling(((64, 8),)), (1,), (-2,), -3)", "axes count from the end"),
         ("TiledLayout(Tiling(((64, 8),)))", "takes tiling, warp_dims, lane_dims, vector_dim"),
+        ("TiledLayout(Tiling(((64, 8),)), (-1,), (-2,), Replicated(4))", "vector_dim is an axis"),
         ("TiledLayout(Tiling(()), (-1,), (-2,), -3)", "a tiling has 1 to 16 tiles"),
         ("[TilingTransform((8, 64)), SwizzleTransform(48)]", "a swizzle is of 16, 32, 64, 128"),
         ("[SwizzleTransform(128), SwizzleTransform(128)]", "one SwizzleTransform"),

@@ -48,6 +48,10 @@ def test_the_answers_are_those_of_the_protocol() -> None:
         [hint] = [one for one in hints or () if one.position.line == CONVERSION]
         assert str(hint.label).startswith("shared memory, 256 wavefronts")
         assert LINES[CONVERSION][hint.position.character :].startswith(" loc(")
+        for first, last in ((CONVERSION - 2, CONVERSION - 1), (CONVERSION + 1, CONVERSION + 2)):
+            beside = types.InlayHintParams(DOCUMENT, range_of(first, 0, last, 0))
+            hints = await client.text_document_inlay_hint_async(beside) or ()
+            assert all(first <= one.position.line <= last for one in hints)
         position = types.Position(CONVERSION, LINES[CONVERSION].index("%7") + 1)
         found = await client.text_document_definition_async(
             types.DefinitionParams(DOCUMENT, position)

@@ -563,8 +563,8 @@ def kernels_of(
         ...   }
         ... }''')
         >>> [kernel] = kernels_of(audit_module(module), grid=(64, 2))
-        >>> kernel.name, kernel.programs
-        ('@f', 128)
+        >>> kernel.name, kernel.programs, kernel.config
+        ('@f', 128, {'argument_0': 'ptr<f32>'})
     """
     adviser = audit if isinstance(audit, Adviser) else Adviser(audit, Shares(audit, grid=grid))
     names = kernel_names(adviser.audit)

@@ -128,10 +128,11 @@ class GridLimits(NamedTuple):
 
         Example:
             >>> from tt_layout.hardware import find_target
-            >>> [find_target(chip).grid.most(1, 128) for chip in ("sm90", "gfx942")]
-            [65535, 4294967295]
-            >>> find_target("gfx942").grid.most(0, 256)
-            16777215
+            >>> cuda, hip = (find_target(chip).grid for chip in ("sm90", "gfx942"))
+            >>> [cuda.most(axis, 128) for axis in (0, 1, 2)]
+            [2147483647, 65535, 65535]
+            >>> [hip.most(axis, 256) for axis in (0, 1, 2)]
+            [16777215, 4294967295, 4294967295]
         """
         if self.programs is not None:
             return self.programs[axis]

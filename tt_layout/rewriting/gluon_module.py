@@ -16,7 +16,6 @@ from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation,
 from tt_layout.encodings import Encoding, TensorMemoryBase
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.module import Module
-from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.notation.gluon.text import to_gluon
 from tt_layout.notation.result import TensorSpec
@@ -30,7 +29,7 @@ from tt_layout.safe_text import safe
 JSON_VERSION = 1
 
 _DOTS = ("dot", "warp_group_dot", "tc_gen5_mma", "dot_scaled", "tc_gen5_mma_scaled")
-"""Operations, without dialect, whose first operands are A, B and perhaps D."""
+"""Operations, without dialect, whose first operands are A, B and what is added to."""
 
 _WMMA = "gl.amd.AMDWMMALayout"
 """A class whose parameters changed so that no call of it is of both forms."""
@@ -202,7 +201,7 @@ def _names(
     wanted: dict[Encoding, str] = {}
     for full in operations:
         if _bare(full.operation.name) in _DOTS:
-            for role, value in zip(("a", "b", "acc"), _parts(full.operation)):
+            for role, value in zip(("a", "b", "acc"), full.operation.operands):
                 ir_type = full.function.type_of(value)
                 if ir_type is not None and isinstance(ir_type.encoding, Encoding):
                     place = "_smem" if ir_type.is_memory else ""
@@ -218,13 +217,6 @@ def _names(
         count = taken[name] = taken.get(name, 0) + 1
         names[encoding] = name if count == 1 else f"{name}_{count}"
     return names
-
-
-def _parts(operation: SsaOperation) -> tuple[Value, ...]:
-    """Return A, B and D of a multiplication."""
-    result = operation.results[:1]
-    is_stored = _bare(operation.name).startswith("tc_gen5")
-    return operation.operands[:2] + (operation.operands[2:3] if is_stored else result)
 
 
 def _plain_name(layout: str) -> str:

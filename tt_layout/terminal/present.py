@@ -94,7 +94,7 @@ class Margins:
 
     request: ViewRequest
     render: Render
-    is_left_aligned: bool = False
+    is_left_aligned: bool
 
     def pieces(self) -> Iterator[TextPiece]:
         """Yield the text with coordinates; only the number of the line is kept."""

@@ -60,7 +60,7 @@ class Runs(NamedTuple):
     """
 
     number: float
-    is_assumed: bool = False
+    is_assumed: bool
     is_mean: bool = False
 
 

@@ -672,18 +672,6 @@ def _what_is_missing(kernel: AccessAnalysis, operation: SsaOperation) -> str:
     return f"{ir_type.text} has no addresses whose elements are known"
 
 
-def width_bytes(operation: Operation, audited: AuditedModule) -> int | None:
-    """Return the bytes that an access to global memory moves at once; None for other operations."""
-    if operation.name not in FORMS:
-        return None
-    full = audited.in_full(operation)
-    kernel = audited.kernel(full.function) if full is not None else None
-    if full is None or kernel is None:
-        return None
-    width = access_width(kernel, in_todays_form(full.operation))
-    return width.width_bytes if width is not None else None
-
-
 def _shape(
     kernel: AccessAnalysis,
     operation: SsaOperation,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -238,7 +239,7 @@ def _accesses(
     concluded: Conclusions, audited: AuditedModule, encoding: Encoding, shape: tuple[int, ...]
 ) -> tuple[_Access, ...]:
     """Return the accesses to buffers of a layout, of one shape, each kind once."""
-    accesses: dict[tuple[LinearLayout, bool], int] = {}
+    accesses = Counter[tuple[LinearLayout, bool]]()
     for row in concluded.priced:
         operation = row.operation
         if operation.group not in LOCAL_ACCESSES:
@@ -255,7 +256,7 @@ def _accesses(
                 continue
             registers = LinearLayout(registers.in_bases, buffer_layout.out_sizes)
         key = registers, operation.group is MovementKind.LOCAL_STORE
-        accesses[key] = accesses.get(key, 0) + assumed_runs(row.executions)
+        accesses[key] += assumed_runs(row.executions)
     return tuple(_Access(*key, runs) for key, runs in accesses.items())
 
 
