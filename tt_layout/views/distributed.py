@@ -1,4 +1,7 @@
-"""Views of layouts over registers, lanes, warps and blocks."""
+"""Views of layouts over registers, lanes, warps and blocks; a missing input counts as of size 1.
+
+Arguments and errors are those of `tt_layout.views.kinds.ViewKind.view`.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from tt_layout.algebra.arrays import F2Map, Preimages, count_zeros
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.errors import LayoutError
 from tt_layout.views.axes import Axes, location_axes, tensor_axes
-from tt_layout.views.cell_text import Gap, Label, LabelText, TupleText
-from tt_layout.views.cells import ElementCells, LocationCells, Sizes
+from tt_layout.views.cell_text import CellText, Gap, Label, LabelText, TupleText
+from tt_layout.views.cells import Content, ElementCells, LocationCells, Sizes
 from tt_layout.views.frames import Brackets, Sections, framed_view, header_size
 from tt_layout.views.selection import EVERYTHING, Selection
 from tt_layout.views.text import FILLER
@@ -18,17 +21,12 @@ from tt_layout.views.view import View, Viewable
 DIMENSIONS = ("register", "lane", "warp", "block")
 """The input dimensions, the fastest first."""
 
+LOCATIONS = ("block", "warp", "register", "lane")
+"""The same in the order of the hardware view, the slowest first."""
+
 
 def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the registers that hold each element of a tensor.
-
-    Args:
-        placed: its layout is from ``register``, ``lane``, ``warp`` and ``block``; a missing
-            one counts as of size 1.
-        selection: the part to show.
-
-    Raises:
-        LayoutError: the layout has other input dimensions, or lacks what is selected.
 
     Example:
         >>> from tt_layout.views.view import BareLayout
@@ -51,13 +49,6 @@ def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
 def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the element in each register.
 
-    Args:
-        placed: as for `tensor_view`.
-        selection: the part to show.
-
-    Raises:
-        LayoutError: the layout has other input dimensions, or lacks what is selected.
-
     Example:
         >>> from tt_layout.views.view import BareLayout
         >>> layout = LinearLayout.from_bases([("register", [[1]]), ("lane", [[2]])], ["dim0"])
@@ -68,19 +59,20 @@ def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """
     layout = placed.layout
     check_inputs(layout, *DIMENSIONS)
+    content = location_cells(layout, LOCATIONS)
+    return registers_view(layout, content, tuple_text(layout, content, b", "), selection)
+
+
+def registers_view(
+    layout: LinearLayout, content: Content, text: CellText, selection: Selection
+) -> View:
+    """Return the hardware view: a line per register of a warp, a column per lane."""
     options = ("blocks", "warps", "registers", "lanes")
     selection.check_options("a hardware view of a distributed layout", *options)
-    names = ("block", "warp", "register", "lane")
-    block, warp, register, lane = location_axes(layout, selection, names)
+    block, warp, register, lane = location_axes(layout, selection, LOCATIONS)
     axes = Axes((block, warp), (register,), lane)
-    content = location_cells(layout, names)
-    return framed_view(
-        axes,
-        content,
-        tuple_text(layout, content, b", "),
-        warp_sections(axes),
-        notation="one line per register, one column per lane",
-    )
+    notation = "one line per register, one column per lane"
+    return framed_view(axes, content, text, warp_sections(axes), notation=notation)
 
 
 def check_inputs(layout: LinearLayout, *allowed: str) -> None:

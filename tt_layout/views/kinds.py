@@ -64,9 +64,13 @@ class ViewKind:
     def view(self, placed: Viewable, selection: Selection = EVERYTHING) -> View:
         """Return the view of a placed layout.
 
+        Args:
+            placed: the layout over a tensor.
+            selection: the part to show.
+
         Raises:
-            LayoutError: the kind is not for the layout's memory space, or the layout lacks
-                what is selected.
+            LayoutError: the kind is not for the layout's memory space, the layout has other
+                input dimensions, or the selected part does not exist.
 
         Example:
             >>> from tt_layout.algebra.linear_layout import LinearLayout

@@ -1,8 +1,8 @@
-"""Views of layouts over sizes that are no powers of two.
+"""Views of layouts over sizes that are not all powers of two.
 
-Nothing in them is linear over F2, so that the texts of cells are made one by one, as arrays; the
-frames around them are those of other views.  An element may be in more locations than its
-neighbour: its cell is shorter.
+They are not linear over F2, so the texts of cells are made one by one, as arrays; the frames around
+them are those of other views.  Elements may have different numbers of locations, and cells
+different lengths.  Arguments and errors are those of `tt_layout.views.kinds.ViewKind.view`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.modular_layout import ModularLayout
 from tt_layout.errors import LayoutError
 from tt_layout.records import dataclass
-from tt_layout.views.axes import Axes, location_axes, tensor_axes
+from tt_layout.views.axes import tensor_axes
 from tt_layout.views.cell_text import Fields, Gap, Label, Layer
 from tt_layout.views.cells import Cells, Sizes, coordinates
 from tt_layout.views.distributed import (
     DIMENSIONS,
+    LOCATIONS,
     check_inputs,
     input_sizes,
-    warp_sections,
+    registers_view,
 )
 from tt_layout.views.frames import Brackets, framed_view
 from tt_layout.views.selection import EVERYTHING, Selection
@@ -34,13 +35,6 @@ _NO_HOLDER = -1
 
 def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the registers that hold each element of a tensor, in ascending order.
-
-    Args:
-        placed: its layout is a modular one from ``register``, ``lane``, ``warp`` and ``block``.
-        selection: the part to show.
-
-    Raises:
-        LayoutError: the layout is no such one, or lacks what is selected.
 
     Example:
         >>> from tt_layout.views.view import BareLayout
@@ -65,13 +59,6 @@ def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
 def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the element in each register.
 
-    Args:
-        placed: as for `tensor_view`.
-        selection: the part to show.
-
-    Raises:
-        LayoutError: the layout is no such one, or lacks what is selected.
-
     Example:
         >>> from tt_layout.views.view import BareLayout
         >>> layout = ModularLayout((("lane", ((1,), (2,))),), (("dim0", 3),))
@@ -80,19 +67,8 @@ def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
         (0), (1), (2), (0)
     """
     layout = _modular(placed)
-    options = ("blocks", "warps", "registers", "lanes")
-    selection.check_options("a hardware view of a distributed layout", *options)
-    names = ("block", "warp", "register", "lane")
-    block, warp, register, lane = location_axes(layout, selection, names)
-    axes = Axes((block, warp), (register,), lane)
-    content = ModularLocations(_all_inputs(layout), input_sizes(layout, names[::-1]))
-    return framed_view(
-        axes,
-        content,
-        CoordinatesText(content),
-        warp_sections(axes),
-        notation="one line per register, one column per lane",
-    )
+    content = ModularLocations(_all_inputs(layout), input_sizes(layout, LOCATIONS[::-1]))
+    return registers_view(layout, content, CoordinatesText(content), selection)
 
 
 def _modular(placed: Viewable) -> ModularLayout:

@@ -1,8 +1,10 @@
-"""Views of shared layouts over their offsets: a line for each cell.
+"""Views of shared layouts over offsets, blocks and partitions; a missing input counts as of size 1.
 
-The lines differ only in their columns of numbers.  A block of them is made once; the numbers of the
-next lines are written over it, a column at a time, and it is copied as a whole: that moves fewer
-bytes than an or of texts as long as the lines.
+The lines of the hardware view, one for each cell, differ only in their columns of numbers.  A block
+of them is made once; the numbers of the next lines are written over it, a column at a time, and it
+is copied as a whole: that moves fewer bytes than an or of texts as long as the lines.
+
+Arguments and errors are those of `tt_layout.views.kinds.ViewKind.view`.
 """
 
 from __future__ import annotations
@@ -178,13 +180,7 @@ def in_words(texts: Bytes) -> list[Words]:
 def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the elements in memory order, in the tensor's shape.
 
-    Args:
-        placed: its layout is from ``offset``, ``block`` and perhaps ``partition``; a missing
-            one counts as of size 1.  Padding is not shown.
-        selection: the part to show.
-
-    Raises:
-        LayoutError: the layout has other input dimensions, or lacks what is selected.
+    Padding is not shown.
 
     Example:
         >>> from tt_layout.views.view import BareLayout
@@ -203,13 +199,6 @@ def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
 
 def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the element at each offset, one per line, and the unused slots of padding.
-
-    Args:
-        placed: as for `tensor_view`.
-        selection: the part to show.
-
-    Raises:
-        LayoutError: the layout has other input dimensions, or lacks what is selected.
 
     Example:
         >>> from tt_layout.views.view import BareLayout

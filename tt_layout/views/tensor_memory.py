@@ -1,4 +1,7 @@
-"""Views of tensor memory over its rows and columns."""
+"""Views of tensor memory over rows, columns and blocks; a missing input counts as of size 1.
+
+Arguments and errors are those of `tt_layout.views.kinds.ViewKind.view`.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +35,6 @@ def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     A zero basis means that a cell holds nothing; only that of a bit which chooses a 32-row
     slice means that the slices hold the same.
 
-    Args:
-        placed: its layout is from ``row``, ``col`` and ``block``; a missing one counts as of
-            size 1.
-        selection: the part to show.
-
-    Raises:
-        LayoutError: the layout has other input dimensions, or lacks what is selected.
-
     Example:
         >>> from tt_layout.views.view import BareLayout
         >>> layout = LinearLayout.from_bases([("row", [[2]]), ("col", [[0], [1]])], ["dim0"])
@@ -63,13 +58,6 @@ def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
 
 def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the element in each cell of tensor memory.
-
-    Args:
-        placed: as for `tensor_view`.
-        selection: the part to show.
-
-    Raises:
-        LayoutError: the layout has other input dimensions, or lacks what is selected.
 
     Example:
         >>> from tt_layout.views.view import BareLayout

@@ -1,10 +1,10 @@
 """Shared-memory wavefronts of asynchronous copies: ``cp.async`` on NVIDIA.
 
-A plain store writes what the lanes hold.  An asynchronous copy writes what comes back from
-global memory, in the order that it has there: a word at byte ``g`` of that leaves
-the cache at position ``g mod 128`` and enters shared memory in the bank of its address, so that
-two lanes get in each other's way on either side.  The rule that fits every access measured on
-an H100 but the few that ``docs/bank-conflicts.md`` names:
+A plain store writes the data of the lanes.  An asynchronous copy writes the data that comes back
+from global memory, in its order there: a word at byte ``g`` leaves the cache at position ``g mod
+128`` and enters shared memory in the bank of its address, so two lanes may conflict on either
+side.  This rule fits every access measured on an H100 except the few in
+``docs/bank-conflicts.md``:
 
 1.  Copies of 4 and 8 bytes go in phases, as stores do: all 32 lanes at once for 4 bytes, 16 at
     a time for 8.
@@ -20,8 +20,8 @@ an H100 but the few that ``docs/bank-conflicts.md`` names:
     modulo 128.
 
 Source: designed accesses counted with Nsight Compute on one NVIDIA H100 (sm90),
-``tests/data/h100-async-patterns.txt``; of zeros the counters of nine kernels on one NVIDIA
-H200, those of 4 bytes of one kernel on an H100.
+``tests/data/h100-async-patterns.txt``; for zeros, the counters of nine kernels on one NVIDIA
+H200, and for those of 4 bytes of one kernel on an H100.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def async_copy_wavefronts(
         global_addresses: byte addresses, shape (instructions, lanes).
         shared_addresses: byte addresses in shared memory, the same shape.
         active: which lanes copy, booleans of the same shape.
-        width_bytes: what each lane copies: 4, 8 or 16.
+        width_bytes: bytes that each lane copies: 4, 8 or 16.
 
     Raises:
         LayoutError: no asynchronous copy is that wide.
@@ -88,7 +88,7 @@ def zero_fill_wavefronts(
         shared_addresses: byte addresses in shared memory, shape (instructions, lanes).
         active: which lanes copy, or write zeros; booleans of the same shape.
         filled: which of them write zeros.
-        width_bytes: what each lane writes: 4, 8 or 16.
+        width_bytes: bytes that each lane writes: 4, 8 or 16.
 
     Example:
         32 lanes write 16 bytes each, in a row: four lines of banks, if any of them writes zeros:
@@ -125,7 +125,7 @@ def _wavefronts(source: Ints, target: Ints, active: Booleans, width: int) -> Int
 
 
 def _most_conflicts(source: Ints, target: Ints, active: Booleans) -> Ints:
-    """Return for each phase one more than the most conflicts of one lane."""
+    """Return one more than the most conflicts of one lane, for each phase."""
     at_source, at_target = source % LINE_BYTES, target % LINE_BYTES
     meet = at_source[:, :, None] == at_source[:, None, :]
     meet |= at_target[:, :, None] == at_target[:, None, :]
@@ -135,7 +135,7 @@ def _most_conflicts(source: Ints, target: Ints, active: Booleans) -> Ints:
 
 
 def _ways(source: Ints, target: Ints, active: Booleans) -> Ints:
-    """Count for each instruction the distinct paths from a line to a row."""
+    """Count the distinct paths from a line to a row, for each instruction."""
     places = (source ^ target) % LINE_BYTES // BYPASS_BYTES
     lines, rows = source // LINE_BYTES, target // LINE_BYTES
     order = np.lexsort((places, rows, lines, ~active), axis=1)

@@ -1,15 +1,15 @@
-"""Messages of copies by descriptors, as the compiler cuts a tensor into them.
+"""Messages of copies by descriptors, into which the compiler divides a tensor.
 
-NVIDIA's tensor memory accelerator moves one box with a message, between global and shared memory;
-the CTA's part of the tensor takes as many as fit into it, and the warps issue them in turn.  A
-gather or scatter names four rows in each message, and moves the columns of a box.
+NVIDIA's tensor memory accelerator moves one box per message between global and shared memory.  The
+CTA's part of the tensor is divided into boxes, whose messages the warps issue in turn.  A gather or
+scatter names four rows in each message, and moves the columns of a box.
 
 For gfx1250's tensor data mover a block is cut over the warps along its dimensions, the first as far
 as it goes; each warp issues ``tensor_load_to_lds`` or ``tensor_store_from_lds`` for its box.  Over
 a partitioned buffer no box reaches from one piece into the next, which may take several
 instructions.  Gathers and scatters name up to 8 rows by 32-bit numbers in an instruction, or 16 by
-16-bit numbers.  The mover writes a box as one stream of elements; of the layouts of shared memory
-it knows rows without swizzle, and one interval of padding.
+16-bit numbers.  The mover writes a box as one stream of elements; it supports shared layouts with
+rows without swizzle, and one interval of padding.
 
 Source:
     PTX ISA, "cp.async.bulk.tensor"; Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp,
@@ -61,7 +61,7 @@ class TmaMessages:
 
     Attributes:
         box: the elements that one of them moves, along each dimension.
-        messages: how many one CTA issues.
+        messages: number of messages per CTA.
     """
 
     box: tuple[int, ...]
@@ -75,8 +75,8 @@ def tma_messages(
 
     Args:
         shared: the layout in shared memory.
-        shape: the sizes of the tensor; of one buffer of several.
-        is_im2col: whether rows are pixels of a convolution, which go in one message.
+        shape: the sizes of the tensor, or of one of several buffers.
+        is_im2col: whether rows are pixels of a convolution, which one message moves.
 
     Raises:
         LayoutError: the swizzle does not fit into the shape, or there are too many pixels.
@@ -109,8 +109,8 @@ def gather_messages(
 
     Args:
         shared: the layout in shared memory.
-        shape: rows and columns there.
-        indices: which register of which warp has the index of a row.
+        shape: rows and columns in shared memory.
+        indices: layout of the row indices over registers and warps.
 
     Raises:
         LayoutError: the swizzle does not fit, or no thread holds the indices of four rows.
@@ -149,10 +149,10 @@ class TdmMessages(NamedTuple):
     """The instructions of a copy, a gather or a scatter.
 
     Attributes:
-        name: as the assembler spells it.
-        instructions: that each warp issues.
-        box: what one of them moves; of a gather or scatter rows and columns.
-        warps: that issue them; the others are switched off.
+        name: their name in assembly.
+        instructions: number of instructions per warp.
+        box: elements that one of them moves; rows and columns for a gather or scatter.
+        warps: number of warps that issue them; the others are inactive.
     """
 
     name: str
@@ -162,14 +162,14 @@ class TdmMessages(NamedTuple):
 
 
 def hinted_warps(hint: int, num_warps: int) -> int:
-    """Return the number of warps that a hint lets issue a copy.
+    """Return the number of warps that issue a copy with a hint.
 
     Args:
-        hint: bit n for warp n.
-        num_warps: that there are, a power of two.
+        hint: mask with bit n for warp n.
+        num_warps: number of all warps, a power of two.
 
     Raises:
-        LayoutError: these warps do not differ in some bits of their numbers, in every way.
+        LayoutError: the numbers of these warps are not all combinations of some bits.
 
     Example:
         >>> hinted_warps(0b1010, 4)
@@ -192,7 +192,7 @@ def tdm_copy(
         shared: the layout of the buffer.
         shape: the sizes of the block of each CTA.
         element_bits: width of an element.
-        num_warps: that take part, a power of two.
+        num_warps: number of participating warps, a power of two.
         is_store: whether the copy goes to global memory.
 
     Raises:
@@ -334,7 +334,7 @@ def _check_block(shared: Encoding, shape: Sequence[int]) -> None:
 
 
 def _check_layout(shared: Encoding, *, may_be_partitioned: bool) -> None:
-    """Raise unless a buffer has rows without swizzle, padded or not."""
+    """Raise an error unless a buffer has rows without swizzle, padded or not."""
     if isinstance(shared, PartitionedShared) and may_be_partitioned:
         shared = shared.partition_layout
     if isinstance(shared, SwizzledShared):
@@ -362,14 +362,14 @@ def _check_load_padding(padding: Sequence[tuple[int, int]], element_bits: int) -
 
 
 def _only(padding: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the one interval of padding that the mover takes."""
+    """Return the only interval of padding, as the mover requires."""
     if len(padding) != 1:
         raise LayoutError(f"the tensor data mover pads at one interval, got {len(padding)}")
     return padding[0]
 
 
 def _check_whole_rows(padding: Sequence[tuple[int, int]], columns: int) -> None:
-    """Raise unless padding, which a store skips, follows every row."""
+    """Raise an error unless padding, which a store skips, follows every row."""
     if padding and _only(padding)[0] != columns:
         message = f"to global memory the padding must follow every row of {columns} elements"
         raise LayoutError(f"{message}, got one every {padding[0][0]}")

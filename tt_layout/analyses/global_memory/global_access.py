@@ -1,9 +1,9 @@
 """Loads and stores of a tensor in registers from and to global memory.
 
-The tensor is taken to lie in global memory without gaps, in a given order of dimensions, from
-an address that is a multiple of 128 bytes.  Then the address of an element is linear in its
-coordinates, too, and so in register and lane: a warp's instruction touches 2^rank sectors,
-with the rank of the lane bits above those within a sector.
+The tensor is assumed to be contiguous in global memory, in a given order of dimensions, at an
+address that is a multiple of 128 bytes.  Then the address of an element is linear in its
+coordinates, and so in register and lane: a warp's instruction touches 2^rank sectors, with the rank
+of the lane bits above those within a sector.
 
 A thread moves as many adjacent elements at once as it holds, up to 16 bytes, provided that
 its fastest dimension is that of memory.
@@ -28,17 +28,17 @@ MAX_VECTOR_BYTES = 16
 
 @dataclass(frozen=True, kw_only=True)
 class GlobalAccess:
-    """A global load or store of a whole tensor, per instruction of one warp.
+    """A global load or store of a whole tensor, with counts per instruction of a warp.
 
     Attributes:
         memory_order: dimensions of the tensor in memory, the fastest first.
         vector: elements that a thread moves at once.
         vector_bytes: the same in bytes.
-        instructions: how many each warp executes.
-        sectors: of 32 bytes, touched by one of them.
-        lines: of 128 bytes, touched by one of them.
-        ideal_sectors: the fewest that hold what one of them moves.
-        useful_bytes: bytes of different elements that one of them moves.
+        instructions: number of instructions per warp.
+        sectors: sectors of 32 bytes that one of them touches.
+        lines: lines of 128 bytes that one of them touches.
+        ideal_sectors: the minimum of sectors for the data of one of them.
+        useful_bytes: bytes of distinct elements that one of them moves.
     """
 
     memory_order: tuple[int, ...]
@@ -63,7 +63,7 @@ def global_access(
     """Return the global-memory access of a tensor in registers.
 
     Args:
-        layout: from ``register``, ``lane``, ``warp`` and ``block``.
+        layout: a layout from ``register``, ``lane``, ``warp`` and ``block``.
         element_bits: width of an element, a power of two.
         memory_order: dimensions in memory, the fastest first; by default the last first.
 

@@ -3,13 +3,13 @@
 The rule, which every measured load and store obeys (``docs/global-memory.md``):
 
 1.  A *request* is one instruction of one warp in which some lane is active.
-2.  It moves the different *sectors* of 32 bytes that its active lanes touch, however often.
-3.  Loads are made by every lane and warp.  A store, and an asynchronous copy, is made by one
-    holder of each element: lanes, warps and CTAs that only repeat an element are switched off.
+2.  It moves the distinct *sectors* of 32 bytes that its active lanes touch.
+3.  Every lane and warp loads.  Only one holder of each element stores, or copies asynchronously:
+    lanes, warps and CTAs that only repeat an element are inactive.
 4.  A thread moves ``vector`` neighbouring registers at once, at the address of the first.
 
-The load-store unit passes a request in *wavefronts*, as it does with shared memory: each of the 32
-banks hands over one word of 4 bytes of one line, and at most four lines are looked up in a cycle.
+The load-store unit serves a request in *wavefronts*, as for shared memory: each of the 32 banks
+delivers one word of 4 bytes of one line, and at most four lines are looked up in a cycle.
 
 Read next:    `tt_layout.audit.values.evaluator`, which finds the addresses in a dump.
 """
@@ -44,8 +44,8 @@ class Lanes:
     """First elements of the lanes of a warp-wide access.
 
     Attributes:
-        elements: row-major number of the element at which each lane begins, of shape
-            ``[instructions, warps, lanes]``; the warps are those of all CTAs.
+        elements: row-major number of each lane's first element, of shape ``[instructions, warps,
+            lanes]``; the warps are those of all CTAs.
         active: lanes that take part, of the same shape.
     """
 
@@ -58,14 +58,14 @@ class SectorCounts:
     """Requests, sectors and bytes of an access to global memory, over all warps of a program.
 
     Attributes:
-        instructions: of a warp, whether or not a lane is active in them.
+        instructions: instructions per warp, with or without active lanes.
         requests: instructions in which some lane is active.
-        sectors: of ``sector_bytes`` that the requests touch, summed over the requests.
-        lines: of ``line_bytes``, summed in the same way.
-        wavefronts: in which the requests pass: for each the larger of the different words that a
-            bank has to hand over and a quarter of the lines; without banks the lines.
-        asked_bytes: different bytes that each request asks for, summed over the requests.
-        ideal_sectors: the fewest that could hold what each request asks for.
+        sectors: touched sectors of ``sector_bytes``, summed over the requests.
+        lines: touched lines of ``line_bytes``, summed over the requests.
+        wavefronts: wavefronts of the requests: for each, the maximum of the distinct words that a
+            bank delivers and a quarter of the lines; without banks, the lines.
+        asked_bytes: distinct bytes that each request needs, summed over the requests.
+        ideal_sectors: the minimum of sectors for these bytes, summed over the requests.
         sector_bytes, line_bytes: the units.
     """
 
@@ -91,11 +91,11 @@ def lanes_of(
     """Return the first elements of the lanes of an access, per instruction.
 
     Args:
-        layout: of the tensor of pointers, from ``register``, ``lane``, ``warp``, ``block``.
+        layout: layout of the tensor of pointers, from ``register``, ``lane``, ``warp``, ``block``.
         vector: elements that a thread moves at once, a power of two.
-        one_holder: whether one holder of each element alone takes part, as in a store.
-        repeats: whether registers that repeat an element are moved again, as Triton did in
-            masked loads and in stores until 3.8.
+        one_holder: whether only one holder of each element takes part, as in a store.
+        repeats: whether registers that repeat an element are moved again, as in masked loads and
+            in stores of Triton until 3.8.
 
     Raises:
         LayoutError: the thread does not hold that many elements, or ``vector`` is not a power of
@@ -130,7 +130,7 @@ def lanes_of(
 
 
 def flat_bases(layout: LinearLayout, dim: str) -> list[int]:
-    """Return the row-major indices of the elements that the bits of an input lead to.
+    """Return the row-major indices of the elements at the bits of an input.
 
     Example:
         >>> lanes = [("lane", [[0, 1], [2, 0], [1, 0]])]
@@ -154,12 +154,12 @@ def count_sectors(
     """Count the requests and sectors of warp-wide accesses.
 
     Args:
-        addresses: in bytes, of each lane, of shape ``[..., lanes]``; multiples of the width
-            wherever the lane is active.
+        addresses: byte address of each lane, of shape ``[..., lanes]``; multiples of the width
+            where the lane is active.
         active: which lanes take part, of the same shape.
-        width_bytes: that each lane moves, a power of two up to ``sector_bytes``.
+        width_bytes: bytes that each lane moves, a power of two up to ``sector_bytes``.
         sector_bytes, line_bytes: the units, powers of two.
-        has_banks: whether `BANKS` words of a line are handed over at once.
+        has_banks: whether `BANKS` words of a line are delivered at once.
 
     Raises:
         LayoutError: an active lane's address is not a multiple of the width.
@@ -206,9 +206,9 @@ def count_sectors(
 
 
 def _most_of_a_bank(ordered: Ints, is_on: Bools, width_bytes: int) -> Ints:
-    """Return for each ascending row the most distinct words that one bank delivers.
+    """Return the maximum of distinct words that one bank delivers, for each ascending row.
 
-    What is wider than a word takes neighbouring banks, all of them as often.
+    Accesses wider than a word use neighbouring banks, all of them equally often.
     """
     unit = max(width_bytes, WORD_BYTES)
     groups = BANKS * WORD_BYTES // unit

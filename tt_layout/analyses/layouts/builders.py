@@ -156,15 +156,16 @@ def coalesced_blocked(
 
     Args:
         shape_or_type: the tensor of the values.
-        contiguity: adjacent and aligned elements known to lie along the fastest dimension.
-        element_bits: width of an element, where that is not in a type.
+        contiguity: number of elements known to be contiguous and aligned along the fastest
+            dimension.
+        element_bits: width of an element, if it is not in a type.
         num_warps: warps per CTA.
         threads_per_warp: 32, or 64 on AMD's CDNA.
         order: dimensions from the fastest to the slowest in memory; by default the last first.
 
     Raises:
         LayoutError: a number is not a power of two, the order does not suit the shape, or the
-            width of an element is not known.
+            element width is not known.
 
     Example:
         >>> coalesced_blocked("64x64xf16", 64).size_per_thread
@@ -276,14 +277,14 @@ def default_nvmma(
 
     Args:
         shape_or_type: the tensor.
-        element_bits: width of an element, where that is not in a type.
+        element_bits: width of an element, if it is not in a type.
         order: dimensions, the fastest first: the last first, or 0 first for transposed.
         cga: bases of the CTAs.
-        fp4_padded: whether packed fp4 is spread out.
+        fp4_padded: whether packed fp4 is padded.
 
-    Raises:
-        LayoutError: the order does not suit the shape, fp4 does not, or the width of an element
-            is not known.
+        Raises:
+            LayoutError: the order or fp4 does not suit the shape, or the element width is not
+                known.
 
     Example:
         >>> print(default_nvmma("64x32xf16"))

@@ -19,7 +19,7 @@ class EncodingDifference:
 
     Attributes:
         before, after: the encodings.
-        comparison: of their linear layouts.
+        comparison: comparison of their linear layouts.
     """
 
     before: Encoding
@@ -51,7 +51,7 @@ class EncodingDifference:
         return "different"
 
     def is_equal(self, level: str) -> bool:
-        """Return whether both are equal at a level or a stronger one."""
+        """Tell whether both are equal at a level or a stronger one."""
         if self.verdict in ("text", level):
             return True
         if level == "text":

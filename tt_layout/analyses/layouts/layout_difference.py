@@ -1,8 +1,8 @@
 """Comparison of two layouts of one tensor as functions: moved elements and changed bits.
 
 Everything is computed from the basis vectors, so the cost does not grow with the tensor.
-An element *moves* when the set of locations that hold it is another one.  Which elements stay
-is a subspace, because the layouts are linear: its size is counted, never enumerated.
+An element *moves* when the set of its locations changes.  The elements that stay are a subspace,
+because the layouts are linear: its size is computed, never enumerated.
 
     basis of          before   after    xor
     register bit 0    (0, 1)   (0, 2)   (0, 3)       before   T0:0  T0:1  T1:0  T1:1
@@ -49,8 +49,8 @@ class BitChange:
     Attributes:
         kind: ``swapped`` (two bits of one dimension), ``exchanged`` (two bits of different
             dimensions), ``permuted`` (a longer cycle), ``changed``, ``added``, ``removed``.
-        positions: the input bits; of a cycle, each basis goes where the next one was.
-        before, after: the basis vectors of the first position; None where there was none.
+        positions: the input bits; in a cycle, each basis moves to the position of the next.
+        before, after: the basis vectors of the first position; None if there was none.
     """
 
     kind: str
@@ -99,14 +99,14 @@ class LayoutDifference:
 
     Attributes:
         changes: the basis bits that differ.
-        moved: how many elements are at other locations.
-        elements: how many elements the tensor has.
-        first_moves: the first few of them, in row-major order.
-        permuted_inputs: the inputs (``register``, ``lane``, ``warp``) of which each single one
-            explains the whole difference as another order within it.
+        moved: number of elements that move.
+        elements: number of elements of the tensor.
+        first_moves: the first few moves, in row-major order.
+        permuted_inputs: the inputs (``register``, ``lane``, ``warp``) each of which alone explains
+            the whole difference as another order within it.
         sizes: input dimension -> its size before and after.
-        replication: input dimension -> on how many of its locations an element is repeated,
-            before and after.
+        replication: input dimension -> number of its locations that repeat an element, before and
+            after.
 
     Example:
         >>> before = LinearLayout.from_bases([("lane", [[1], [2]])], ["dim0"])
@@ -173,7 +173,7 @@ def compare(before: LinearLayout, after: LinearLayout, *, first: int = 3) -> Lay
 
     Args:
         before, after: layouts with the same output dimensions and kinds of input.
-        first: how many elements that move are looked up.
+        first: number of moves to list.
 
     Raises:
         LayoutError: the layouts are of different tensors, or in different memory spaces.
@@ -263,7 +263,7 @@ def _changes(before: dict[Position, Basis], after: dict[Position, Basis]) -> lis
 def _cycles(
     before: dict[Position, Basis], after: dict[Position, Basis], candidates: list[Position]
 ) -> list[tuple[Position, ...]]:
-    """Return the cycles p, q, .. in which the basis of p is found at q afterwards, and so on."""
+    """Return the cycles p, q, .. in which the basis of p moves to q, and so on."""
     #                 before    after
     #     register 0  (0, 1)    (1, 0)    (0, 1) is at register 1 afterwards, and that of
     #     register 1  (1, 0)    (0, 1)    register 1 at register 0: a cycle of two
@@ -299,7 +299,7 @@ def _cycle_change(
 
 
 def _differs_only_in_order(before: LinearLayout, after: LinearLayout, dim: str) -> bool:
-    """Return whether the layouts differ only in the order of elements along ``dim``."""
+    """Tell whether the layouts differ only in the order of elements along ``dim``."""
     if before.get_in_dim_size(dim) != after.get_in_dim_size(dim):
         return False
     spans = [F2Span([x.flatten(v) for v in x.vectors(dim)]) for x in (before, after)]

@@ -1,8 +1,8 @@
 """Point queries: the element of a location, and the locations of an element.
 
-An element is the xor of the bases of the bits set in its location, so the answer can be shown
-as a sum.  The locations that hold an element are a coset of the layout's kernel: finding one
-takes a few xors, and the others follow, whatever the tensor's size.
+An element is the xor of the bases of the bits set in its location, so the answer can be shown as
+a sum.  The locations of an element are a coset of the layout's kernel: finding one takes a few
+xors, and the others follow, for any size of the tensor.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Term:
 
     Attributes:
         dim, bit: the bit of the input.
-        vector: what it moves by, in the tensor.
+        vector: its basis vector in the tensor.
     """
 
     dim: str
@@ -43,7 +43,7 @@ class HardwareLocation:
     """A location in the hardware and its element.
 
     Attributes:
-        label: as the views write it, such as ``T5:2``.
+        label: the location in the notation of views, such as ``T5:2``.
         location: input and coordinate, in the order of the layout.
         element: its coordinates.
         terms: the bits set in the location; their bases xor to the element.
@@ -68,7 +68,7 @@ class ElementLocations:
 
     Attributes:
         element: its coordinates.
-        count: how many locations there are.
+        count: number of all locations.
         locations: the first of them, in hardware order.
     """
 
@@ -81,7 +81,7 @@ class ElementLocations:
 def locate(
     layout: LinearLayout, location: Mapping[str, int], *, padding: Padding = ()
 ) -> HardwareLocation:
-    """Return the element of a location, and the bases that lead there.
+    """Return the element of a location, and the bases that add up to it.
 
     Args:
         layout: any layout.
@@ -125,8 +125,8 @@ def offset_of_slot(slot: int, size: int, padding: Padding) -> int | None:
     """Return the offset of a slot of padded memory; None for padding.
 
     Args:
-        slot: counted in elements.
-        size: how many offsets there are.
+        slot: the slot, in elements.
+        size: number of offsets.
         padding: pairs of an interval and the padding after it.
 
     Raises:
@@ -159,7 +159,7 @@ def holders(
     Args:
         layout: any layout.
         element: its coordinates.
-        limit: how many locations are listed at most.
+        limit: maximum number of locations to list.
         padding: for the labels of offsets in padded shared memory.
 
     Raises:
@@ -204,7 +204,7 @@ def _coordinates(layout: LinearLayout, mask: int) -> dict[str, int]:
 
 
 def _smallest(value: int, vectors: Sequence[int], count: int) -> list[int]:
-    """Return the smallest members of a coset, in order; each vector's top bit is its own."""
+    """Return the smallest members of a coset, in order; no two vectors share their top bit."""
     members = [value]
     for vector in sorted(vectors):
         if len(members) >= count:

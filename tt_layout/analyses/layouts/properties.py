@@ -1,9 +1,10 @@
 """Properties of a layout: per thread, per warp, in memory.
 
-The words of ``blocked`` (size per thread, threads per warp, order, ..) are generalised to all
-linear layouts, as the compiler does it.  Everything is read off the basis vectors.  Sizes that an
-attribute states are held against what is distinct of them: ``threadsPerWarp = [4, 8]`` over 16
-columns leaves lanes that only repeat elements; the layout over larger tensors tells what it needs.
+The terms of ``blocked`` (size per thread, threads per warp, order, ..) are generalised to all
+linear layouts, as in the compiler.  Everything is read off the basis vectors.  Sizes in an
+attribute are compared with the distinct part of them: with ``threadsPerWarp = [4, 8]`` over 16
+columns some lanes only repeat elements; the layout over larger tensors shows the size that it
+needs.
 
 Source:
     Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp, LinearEncodingAttr.
@@ -41,10 +42,10 @@ class LayoutInfo:
     """Properties of a layout of a tensor in registers.
 
     Attributes:
-        shape: of the tensor.
-        registers: elements that one thread holds, replication included.
-        unique_registers: without registers that only repeat an element.
-        bytes_per_thread: of the unique ones; None where the element's width is not known.
+        shape: shape of the tensor.
+        registers: elements per thread, replication included.
+        unique_registers: elements per thread without registers that only repeat an element.
+        bytes_per_thread: size of the unique ones; None where the element width is not known.
         order: dimensions from the fastest varying to the slowest, by registers.
         thread_order, warp_order: the same by lanes and by warps.
         size_per_thread: elements of a thread along each dimension in one tile, before the
@@ -52,10 +53,10 @@ class LayoutInfo:
         elements_per_thread: the same over the whole tensor, replication included.
         threads_per_warp, warps_per_cta, ctas, cta_split: lanes, warps, CTAs, and CTAs
             without replication, along each dimension; None as above.
-        contiguity_per_thread: adjacent elements that one thread holds along each dimension.
-        contiguity_per_warp: adjacent elements that one warp holds along each dimension.
-        replication: input -> on how many of its locations an element is repeated.
-        locations_per_element: how many hardware locations hold each element.
+        contiguity_per_thread: adjacent elements of one thread along each dimension.
+        contiguity_per_warp: adjacent elements of one warp along each dimension.
+        replication: input -> number of its locations that repeat an element.
+        locations_per_element: number of hardware locations of each element.
 
     Source:
         Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp, LinearEncodingAttr.
@@ -85,10 +86,10 @@ def layout_info(layout: LinearLayout, element_bits: int | None = None) -> Layout
     """Return the properties of a register layout.
 
     Args:
-        layout: from ``register``, ``lane``, ``warp`` and ``block``.
+        layout: a layout from ``register``, ``lane``, ``warp`` and ``block``.
         element_bits: width of an element, if it is known.
 
-    Raises:
+        Raises:
         LayoutError: the layout has other inputs.
 
     Example:
@@ -164,8 +165,8 @@ def per_dimension(
 
     Args:
         vectors: the input's bases.
-        layout: the layout that they are of.
-        copies: whether a basis that repeats elements counts, for the dimension of the one
+        layout: the layout of these bases.
+        copies: whether a basis that repeats elements counts, along the dimension of the basis
             before it.
 
     Returns:
@@ -187,7 +188,7 @@ def per_dimension(
 def size_per_thread(layout: LinearLayout) -> Shape | None:
     """Return the elements of a thread along each dimension, before the tile repeats.
 
-    Repeats are recognised by their place: the last registers, reaching the highest bits.
+    Repeats are recognised by position: the last registers, with the highest bits.
     """
     split = per_dimension(layout.vectors("block"), layout)
     registers = list(layout.vectors("register"))
@@ -230,7 +231,7 @@ def contiguity(layout: LinearLayout, dim: str, start: Shape) -> Shape:
     Args:
         layout: any layout.
         dim: the input.
-        start: what is adjacent already, along each dimension.
+        start: number of adjacent elements so far, along each dimension.
     """
     vectors = layout.vectors(dim)
     reached, cursor = list(start), 0
@@ -249,8 +250,8 @@ class SwizzlePhase:
     """Rows of shared memory whose columns are xored with one number.
 
     Attributes:
-        rows: the first and the last of them, within one period.
-        xor: in elements.
+        rows: the first and the last row, within one period.
+        xor: the mask, in elements.
     """
 
     rows: tuple[int, int]
@@ -267,17 +268,17 @@ class SharedInfo:
     """Properties of a layout of a tensor in shared memory.
 
     Attributes:
-        shape: of one buffer.
-        buffers: how many buffers a multi-buffered memdesc has.
+        shape: shape of one buffer.
+        buffers: number of buffers of a multi-buffered memdesc.
         elements: slots of one buffer in a CTA's memory (and partition), without padding.
-        partitions: separate memories over which a buffer is dealt out.
+        partitions: number of memories over which a buffer is distributed.
         padding: pairs of an interval and the padding after it, in elements.
         padded_elements: slots of all buffers in a CTA's memory (and partition), with padding.
-        bytes: the same in bytes; None where the element's width is not known.
-        alignment: in bytes; None where no release defines one.
+        bytes: the same in bytes; None where the element width is not known.
+        alignment: alignment in bytes; None where no release defines one.
         order: dimensions from the fastest varying to the slowest.
-        row_dim, column_dim: the dimensions that `phases` speak of; None without any.
-        phases: how the columns of the first rows are xored; after the last row it repeats.
+        row_dim, column_dim: the dimensions of `phases`; None without any.
+        phases: the xors of the columns of the first rows; they repeat after the last row.
         unused: factor by which the memory is larger than the tensor in it.
     """
 
@@ -308,11 +309,11 @@ def shared_info(
     """Return the properties of a shared layout.
 
     Args:
-        layout: from ``offset``, ``block`` and perhaps ``partition``.
+        layout: a layout from ``offset``, ``block`` and possibly ``partition``.
         element_bits: width of an element, if it is known.
         padding: pairs of an interval and the padding after it, in elements.
-        alignment: in bytes, if it is known.
-        buffers: how many such buffers follow each other.
+        alignment: alignment in bytes, if it is known.
+        buffers: number of consecutive buffers.
 
     Example:
         >>> import tt_layout
@@ -376,14 +377,14 @@ class TensorMemoryInfo:
     """Properties of a layout of a tensor in tensor memory.
 
     Attributes:
-        shape: of one buffer.
-        buffers: how many buffers a multi-buffered memdesc has.
-        rows: rows of tensor memory, 128 where all lanes of it are used.
-        used_rows: those that hold different elements.
+        shape: shape of one buffer.
+        buffers: number of buffers of a multi-buffered memdesc.
+        rows: rows of tensor memory, 128 if all of its lanes are used.
+        used_rows: rows that hold distinct elements.
         columns: columns of all buffers, one element each.
-        words: columns of 32 bits that these are; None where the width is not known.
-        bytes: what is reserved in all; None as for ``words``.
-        locations_per_element: how many cells hold each element.
+        words: the same as columns of 32 bits; None where the width is not known.
+        bytes: total reserved size in bytes; None as for ``words``.
+        locations_per_element: number of cells of each element.
     """
 
     shape: Shape
@@ -403,9 +404,9 @@ def tensor_memory_info(
     """Return the properties of a tensor-memory layout.
 
     Args:
-        layout: from ``row``, ``col`` and ``block``.
+        layout: a layout from ``row``, ``col`` and ``block``.
         element_bits: width of an element, if it is known.
-        buffers: how many such buffers follow each other, along the columns.
+        buffers: number of consecutive buffers along the columns.
     """
     if "row" not in layout.get_in_dim_names():
         raise LayoutError("this is not a tensor-memory layout: it has no input row")
@@ -441,12 +442,12 @@ def matrix_labels(layout: LinearLayout) -> tuple[list[str], list[str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class TypedSize:
-    """A size that an attribute states along each dimension, and what holds over one tensor.
+    """A size in an attribute along each dimension, and its effective value over one tensor.
 
     Attributes:
         name: ``size_per_thread``, ``threads_per_warp`` or ``warps_per_cta``.
-        typed: registers of a tile, lanes or warps along each dimension, as the text has them.
-        distinct: those of them that hold elements of their own.
+        typed: registers of a tile, lanes or warps along each dimension, as written.
+        distinct: the number of them that hold distinct elements.
         needed: the sizes of the smallest tensor in which all of them are distinct.
     """
 
@@ -457,7 +458,7 @@ class TypedSize:
 
 
 def typed_sizes(placed: PlacedLayout) -> tuple[TypedSize, ...]:
-    """Return the sizes that a layout of registers states, and what is distinct of them.
+    """Return the sizes in the attribute of a register layout, and how much of them is distinct.
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout
@@ -485,7 +486,7 @@ def typed_sizes(placed: PlacedLayout) -> tuple[TypedSize, ...]:
 
 
 def _size_per_thread(encoding: Blocked, layout: LinearLayout) -> TypedSize:
-    """Return the tile of one thread; a CTA's part of the tensor cuts it along each dimension."""
+    """Return the tile of one thread, at most a CTA's part of the tensor along each dimension."""
     split = per_dimension(layout.vectors("block"), layout) or (1,) * layout.num_out_dims
     parts = [size // share for (_, size), share in zip(layout.out_sizes, split)]
     typed = encoding.size_per_thread
@@ -507,10 +508,10 @@ def _needed(
     distinct: Shape,
     measure: Callable[[LinearLayout], Shape | None],
 ) -> Shape | None:
-    """Double the tensor along the dimensions where something repeats until nothing does.
+    """Double the tensor along dimensions with repetition until nothing repeats.
 
     Returns:
-        The shape; None where no tensor does, as for an attribute that broadcasts itself.
+        The shape; None if there is none, as for an attribute that itself broadcasts.
     """
     shape, count_found = placed.shape, distinct
     for _ in range(MOST_DOUBLINGS):

@@ -1,6 +1,6 @@
-"""Attributes with parameters that are the same layout as one of bases, over one shape.
+"""Attributes with parameters that equal a layout of bases over one shape.
 
-Each family proposes candidates, with what the bases determine filled in; the first whose bases
+Each family proposes candidates, with the parameters that the bases determine; the first whose bases
 over the shape are equal is taken.
 """
 
@@ -51,14 +51,14 @@ K_WIDTHS: dict[type[Encoding], tuple[int, ...]] = {
 
 
 def shortest(encoding: Encoding, shape: Shape, element_bits: int | None = None) -> Encoding:
-    """Return the attribute with parameters that is a layout of bases over a shape.
+    """Return the attribute with parameters that equals a layout of bases over a shape.
 
-    A layout without such an attribute, and any other than one of bases, is returned itself; so is
-    one of shared memory whose alignment the attribute would not keep.
+    A layout without such an attribute, or not given by bases, is returned unchanged; so is a shared
+    layout whose alignment the attribute would not keep.
 
     Args:
         encoding: the layout.
-        shape: of the tensor, in elements.
+        shape: shape of the tensor, in elements.
         element_bits: width of an element.
 
     Example:
@@ -92,7 +92,7 @@ def shortest(encoding: Encoding, shape: Shape, element_bits: int | None = None) 
 
 
 def _cga(wanted: LinearLayout, shape: Shape) -> Bases | None:
-    """Return the bases of CTAs in units of a CTA's part; None where those are no such multiples."""
+    """Return the bases of CTAs in units of a CTA's part; None if they are not multiples of it."""
     vectors = wanted.vectors("block")
     if any(sum(map(bool, vector)) > 1 for vector in vectors):
         return None
@@ -104,7 +104,7 @@ def _cga(wanted: LinearLayout, shape: Shape) -> Bases | None:
 
 
 def _over_ctas(candidate: Encoding, cga: Bases) -> Encoding:
-    """Return a candidate whose parts are arranged over the CTAs of a cluster."""
+    """Return a candidate distributed over the CTAs of a cluster."""
     if not cga:
         return candidate
     if isinstance(candidate, DotOperand):
@@ -176,7 +176,7 @@ def _with_operands(accumulators: Iterator[Any], widths: tuple[int, ...]) -> Iter
 def _slices(
     wanted: LinearLayout, sizes: list[int], threads: list[int], ctas: list[int]
 ) -> Iterator[Encoding]:
-    """Yield slices of blocked layouts, along whose lost dimension lanes and warps repeat."""
+    """Yield slices of blocked layouts, with lanes and warps repeated along the sliced dimension."""
     rank = wanted.num_out_dims + 1
     lanes, warps = (
         1 << sum(not any(vector) for vector in wanted.vectors(name)) for name in ("lane", "warp")
@@ -196,7 +196,7 @@ def _slices(
 
 
 def _wave_accumulators(warps: int) -> Iterator[AmdMfma]:
-    """Yield the layouts of the accumulators of ``mfma``, those of one tile a warp first."""
+    """Yield the accumulator layouts of ``mfma``, those with one tile per warp first."""
     for tiles, bits in product(MFMA_TILES, MFMA_RUNS):
         for rows in reversed(_powers(warps)):
             for shape, is_transposed in product(MFMA_SHAPES, (False, True)):
@@ -211,10 +211,10 @@ def _wave_accumulators(warps: int) -> Iterator[AmdMfma]:
 
 
 def _wmma_accumulators(wanted: LinearLayout) -> Iterator[AmdWmma]:
-    """Yield the layouts of the accumulators of ``wmma``, with as few bases as possible first.
+    """Yield the accumulator layouts of ``wmma``, those with the fewest bases first.
 
-    The warps, and the registers that walk through tiles before the rest repeats, are those of
-    the layout, in tiles.
+    The warps, and the registers that go through tiles before the rest repeats, are taken from the
+    layout, in units of tiles.
     """
     for version, is_transpose in product(WMMA_INSTRUCTIONS, (False, True)):
         instructions = {shape[:2]: shape for shape in reversed(WMMA_INSTRUCTIONS[version])}
@@ -235,7 +235,7 @@ def _wmma_accumulators(wanted: LinearLayout) -> Iterator[AmdWmma]:
 
 
 def _filled(warps: Bases) -> Bases:
-    """Return bases of warps where those that repeat an operand walk along its other dimension."""
+    """Return bases of warps, those that repeat an operand placed along its other dimension."""
     across = 1 if any(row for row, _ in warps) or not any(map(any, warps)) else 0
     step = 1 << max(vector[across].bit_length() for vector in (*warps, (0, 0)))
     filled = []
@@ -248,14 +248,14 @@ def _filled(warps: Bases) -> Bases:
 
 
 def _tiles(vectors: Any, rows: int, columns: int) -> Bases | None:
-    """Return vectors in tiles; None where one ends inside a tile."""
+    """Return vectors in units of tiles; None if one ends inside a tile."""
     if any(row % rows or column % columns for row, column in vectors):
         return None
     return tuple((row // rows, column // columns) for row, column in vectors)
 
 
 def _accumulators(warps: int) -> Iterator[NvidiaMma]:
-    """Yield the layouts of the accumulators of ``mma.sync`` and ``wgmma``."""
+    """Yield the accumulator layouts of ``mma.sync`` and ``wgmma``."""
     for rows in reversed(_powers(warps)):
         per_cta = (rows, warps // rows)
         yield NvidiaMma(
@@ -272,7 +272,7 @@ def _accumulators(warps: int) -> Iterator[NvidiaMma]:
 
 
 def _neighbours(layout: LinearLayout, dim: int) -> int:
-    """Return how many elements along a dimension follow each other in the registers."""
+    """Return the number of elements along a dimension that are consecutive in registers."""
     size = 1
     for vector in sorted(layout.vectors("register"), key=lambda vector: vector[dim]):
         if vector[dim] == size and not any(v for d, v in enumerate(vector) if d != dim):

@@ -28,13 +28,14 @@ def operands_of(
     """Return A, B and D of a multiplication over one instruction's K, and that K.
 
     Args:
-        result: the layout of D, or of an operand that says how wide lanes read along K.
+        result: the layout of D, or of an operand, which gives the width of reads along K.
         shape: M and N.
         element: the element type of D.
-        of: that of A and B; None for the usual one.
+        of: the element type of A and B; None for the usual one.
 
-    Returns:
-        None for an operand that is read from shared memory, whose layout D does not determine.
+        Returns:
+            A, B, D and K; None for an operand read from shared memory, whose layout D does not
+            determine.
 
     Raises:
         LayoutError: there is no such instruction, or the layout does not determine its K.

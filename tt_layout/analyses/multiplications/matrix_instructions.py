@@ -1,15 +1,14 @@
 """Instructions of a matrix multiplication, their number, and the descriptors of their operands.
 
-Each kind of result layout has its own: ``mma.sync`` of a warp (nvidia_mma of version 2),
-``wgmma`` of four warps together (version 3), ``tcgen05.mma`` that one thread issues for its CTA
-(tensor memory), ``v_mfma`` and ``v_wmma`` of AMD's, ``dpas`` of Intel's.  The result is dealt out
-over warps in tiles of the instruction; each warp, or group of warps, repeats it over the tiles that
-it holds and along K.  Those of ``tt.dot_scaled`` have one scale per block of K of A and B, in
-registers.
+Each kind of result layout has its own instruction: ``mma.sync`` of a warp (nvidia_mma of version
+2), ``wgmma`` of four warps together (version 3), ``tcgen05.mma`` that one thread issues for its CTA
+(tensor memory), ``v_mfma`` and ``v_wmma`` of AMD, ``dpas`` of Intel.  The result is distributed
+over warps in tiles of the instruction; each warp, or group of warps, repeats it over its tiles and
+along K.  Those of ``tt.dot_scaled`` have one scale per block of K of A and B, in registers.
 
 ``wgmma`` and ``tcgen05.mma`` take a matrix as tiles of 8 rows of 16 bytes times the swizzle, the
-*core matrices*.  A descriptor contains how wide they are swizzled, and how many bytes are between
-neighbours: the *leading* offset along the rows of a core matrix, the *stride* offset across them.
+*core matrices*.  A descriptor contains their swizzle, and the distances between neighbours: the
+*leading* offset along the rows of a core matrix, the *stride* offset across them.
 A layout of shared memory can be read when it begins with a core matrix, in one of two directions,
 and repeats it evenly over what one instruction takes.
 
@@ -91,7 +90,7 @@ class Operand(NamedTuple):
 
     Attributes:
         encoding: its layout.
-        shape: its sizes; of a part of a buffer those of the part.
+        shape: its sizes; for a part of a buffer, those of the part.
         element: its element type, such as ``f16``.
     """
 
@@ -113,7 +112,7 @@ class Operand(NamedTuple):
 
     @property
     def where(self) -> MemorySpace:
-        """Memory space that the instructions read it from."""
+        """The memory space that the instructions read it from."""
         return self.encoding.memory_space
 
 
@@ -122,9 +121,9 @@ class MatrixInstruction:
     """The instructions of a multiplication of matrices.
 
     Attributes:
-        name: as the assembler spells it.
+        name: its name in assembly.
         shape: M, N and K of one instruction.
-        instructions: how many its issuer issues.
+        instructions: number of instructions per issuer.
         issuer: ``warp``, ``warp group`` or ``CTA``.
     """
 
@@ -139,9 +138,9 @@ def matrix_instruction(a: Operand, b: Operand, d: Operand, *, ctas: int = 1) -> 
     """Return the instructions of a multiplication.
 
     Args:
-        a, b: what is multiplied.
+        a, b: the operands.
         d: the result.
-        ctas: how many CTAs work on one tile of tensor memory, 1 or 2.
+        ctas: number of CTAs that work on one tile of tensor memory, 1 or 2.
 
     Raises:
         LayoutError: there is no instruction for such types, or none is known.
@@ -249,10 +248,10 @@ def tensor_core_5(
     Args:
         d: the result.
         memory: its layout.
-        kind: as the assembler spells it.
-        k: elements along K that one instruction takes.
-        depth: elements along K in all.
-        ctas: how many CTAs work on one tile, 1 or 2.
+        kind: its kind in assembly.
+        k: elements along K per instruction.
+        depth: total elements along K.
+        ctas: number of CTAs that work on one tile, 1 or 2.
     """
     rows, columns = shape_per_cta(memory.cga, d.shape)
     m, n = memory.block_m, min(memory.block_n, columns)
@@ -281,11 +280,11 @@ def scaled_matrix_instruction(
     Args:
         d: the result.
         memory: its layout.
-        formats: of the elements of A and B, such as ``e4m3`` and ``e2m1``.
+        formats: formats of the elements of A and B, such as ``e4m3`` and ``e2m1``.
         scale: the element type of the scales.
-        scales_along_k: how many scales there are along K.
+        scales_along_k: number of scales along K.
         depth: elements along K.
-        ctas: how many CTAs work on one tile, 1 or 2.
+        ctas: number of CTAs that work on one tile, 1 or 2.
         is_transposed: whether A or B has M or N along the rows of its core matrices.
 
     Example:
@@ -374,7 +373,7 @@ def _dpas(a: Operand, b: Operand, d: Operand, dpas: Dpas) -> MatrixInstruction:
     """Return ``dpas``, named by its systolic depth and repeat count.
 
     Raises:
-        LayoutError: the elements of A and B are of another width than the layout packs.
+        LayoutError: the elements of A and B have another width than the layout packs.
     """
     if a.bits * dpas.ops_per_channel != CHANNEL_BITS:
         packs = f"{dpas.ops_per_channel} elements into {CHANNEL_BITS} bits"
@@ -396,8 +395,8 @@ class Scaling(NamedTuple):
     """Formats of a block-scaled multiplication.
 
     Attributes:
-        formats: of the elements of A and B, such as ``e4m3`` and ``e2m1``.
-        scale: the element type of the scales; None where there are none.
+        formats: formats of the elements of A and B, such as ``e4m3`` and ``e2m1``.
+        scale: the element type of the scales; None if there are none.
         block: elements along K that share a scale.
     """
 
@@ -411,7 +410,7 @@ def scaled_dot(d: Operand, scaling: Scaling, depth: int) -> MatrixInstruction:
 
     Args:
         d: the result.
-        scaling: what is multiplied.
+        scaling: the formats.
         depth: elements along K.
 
     Raises:
@@ -476,9 +475,9 @@ class Descriptor:
 
     Attributes:
         swizzle_bytes: 0, 32, 64 or 128.
-        leading_bytes: from one core matrix to the next along its rows; 0 where there is no next.
-        stride_bytes: and across its rows.
-        transposed: whether dimension 0 is the one along the rows of a core matrix.
+        leading_bytes: distance from one core matrix to the next along its rows; 0 if there is one.
+        stride_bytes: the same across its rows.
+        transposed: whether dimension 0 is along the rows of a core matrix.
     """
 
     swizzle_bytes: int
@@ -494,10 +493,10 @@ def matrix_descriptor(
     """Return the descriptor of a matrix in shared memory.
 
     Args:
-        shared: where the matrix is; of a part of a buffer the whole buffer.
+        shared: the layout of the matrix; for a part of a buffer, of the whole buffer.
         element_bits: width of an element.
-        tile: rows and columns that one instruction takes.
-        outer_dim: the dimension along M or N: 0 of A, 1 of B.
+        tile: rows and columns per instruction.
+        outer_dim: the dimension along M or N: 0 for A, 1 for B.
 
     Raises:
         LayoutError: no descriptor expresses the layout, or the tile does not fit it.
@@ -530,7 +529,7 @@ def _strides(shared: LinearLayout) -> Strides:
     """Return the offsets of single bits of both coordinates.
 
     Raises:
-        LayoutError: the layout is not of a matrix in the memory of one CTA.
+        LayoutError: the layout is not that of a matrix in the memory of one CTA.
     """
     if "offset" not in shared.get_in_dim_names() or shared.num_out_dims != 2:
         raise LayoutError("a descriptor is for a matrix in shared memory")
@@ -553,9 +552,9 @@ def _core(swizzle: int, bits: int, padded: bool) -> tuple[tuple[int, ...], tuple
     """Return the offsets of single bits of row and column of a core matrix.
 
     Args:
-        swizzle: bytes of a row; 0 for 16 that are not swizzled.
+        swizzle: bytes of a row; 0 for 16 bytes without swizzle.
         bits: width of an element.
-        padded: whether each 8 of 16 columns stay empty, for packed fp4; tried for all widths.
+        padded: whether 8 of every 16 columns are empty, for packed fp4; tried for all widths.
     """
     width = 8 * max(CORE_BYTES, swizzle) // bits
     vector, phase_rows = 128 // bits, 128 // max(CORE_BYTES, swizzle)
@@ -571,7 +570,7 @@ def _core(swizzle: int, bits: int, padded: bool) -> tuple[tuple[int, ...], tuple
 
 
 def _begins_with(strides: Strides, core: Strides) -> bool:
-    """Return whether the first bits of both coordinates match a tile that no other bit enters."""
+    """Tell whether the first bits of both coordinates match a tile that no other bit enters."""
     mask = 0
     for offset in (*core[0], *core[1]):
         mask |= offset
