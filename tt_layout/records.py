@@ -115,7 +115,13 @@ class _Record:
         options: dict[str, Any] = {"init": False, "eq": False, "repr": False}
         if name == PARAMETERS:
             options = {"frozen": True, **self._options}
-        return vars(dataclasses.make_dataclass(self.cls.__name__, fields, **options))[name]
+        twin = dataclasses.make_dataclass(
+            self.cls.__name__,
+            fields,
+            namespace={"__doc__": self._standard.__doc__},  # or a signature is written for it
+            **options,
+        )
+        return vars(twin)[name]
 
     def _init(self, name: str) -> object:
         values = dict(_NAMES)
