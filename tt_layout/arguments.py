@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import signature
 from itertools import islice
-from typing import Any, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from tt_layout.errors import LayoutError, shown
+from tt_layout.tuples import NamedTuple
 
 P = ParamSpec("P")
 R = TypeVar("R")

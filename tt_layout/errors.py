@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from tt_layout.safe_text import safe, shortened
+from tt_layout.tuples import NamedTuple
 
 MAX_MESSAGE = 4000  # characters; it may repeat a name of any length
 MAX_SHOWN = 100  # characters of a wrong argument

@@ -44,11 +44,11 @@ class _Later:
     def __init__(self, record: _Record, name: str, make: Callable[[_Record, str], object]) -> None:
         self.record = record
         self._name = name
-        self._make = make
+        self._maker = make
 
     def __get__(self, instance: object | None, owner: type | None = None) -> Any:
         """Return the member, which takes this place from then on."""
-        member = self._make(self.record, self._name)
+        member = self._maker(self.record, self._name)
         setattr(self.record.cls, self._name, member)
         return member.__get__(instance, owner) if inspect.isfunction(member) else member
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+
+from tt_layout.tuples import NamedTuple
 
 _OPTIONS = {
     "shape_or_type": "-t",

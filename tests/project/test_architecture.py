@@ -26,8 +26,9 @@ RANKS = {
     "safe_text": -1,
     "wording": -1,
     "folding": -1,
-    "lazy": -1,
-    "records": -1,
+    "lazy": -2,
+    "records": -2,
+    "tuples": -2,
     "surface": -1,
     "errors": 0,
     "version": 0,
@@ -321,11 +322,12 @@ def test_importing_is_cheap(name: str) -> None:
     assert modules_loaded(f"import sys, {name}") & unneeded == set()
 
 
-MOST_AT_START = 55
+MOST_AT_START = 56
 """Modules of the package that print a small view, of which each costs about half a millisecond.
 
-With these the process takes 1.13 times as long as ``import numpy, click`` (`benchmarks/run.py`); it
-shall stay below 1.2.  Import what few runs need where they need it.
+With these the process takes 1.0 to 1.1 times as long as ``import numpy, click``; it shall stay
+below 1.2.  Two of them, `records` and `tuples`, make the classes of the others cheaper.  Import
+what few runs need where they need it.
 """
 
 

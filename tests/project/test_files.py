@@ -260,6 +260,7 @@ EXCEPTIONS = {
     ("__main__.py", "putenv"): "how many threads numpy starts",
     ("records.py", "exec"): "methods of the package's own classes",
     ("records.py", "reprlib"): "methods of the package's own classes",
+    ("tuples.py", "eval"): "methods of the package's own classes",
     ("page/__init__.py", "read_text"): "the package's own scripts and styles",
     ("encodings/registry.py", "listdir"): "the package's own modules",
     ("cli/output.py", "which"): "the pager that PAGER names",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import copy
 import dataclasses
+import inspect
 import pickle
 import subprocess
 import sys
@@ -180,6 +181,14 @@ def test_copies_need_no_first_object() -> None:
     vars(sent)["first"] = 1  # as pickle and copy make it
     assert (sent, hash(sent), repr(sent)) == (Sent(1), hash((1,)), "Sent(first=1)")
     assert pickle.loads(pickle.dumps(sent)) == copy.copy(sent) == sent
+
+
+def test_no_signature_is_written_for_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes longer than all else, for what nobody sees."""
+    base, _ = small_classes(records.dataclass)
+    monkeypatch.delattr(inspect, "signature")
+    assert len(dataclasses.fields(base)) == 4
+    assert base.__match_args__ == ("first", "second", "third")
 
 
 def test_methods_are_compiled_when_they_are_first_called(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.conclusions import Conclusions, MovementRow, by_function, cycles_by_kernel
@@ -34,6 +34,7 @@ from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.lazy import lazy
 from tt_layout.safe_text import shortened
 from tt_layout.surface import argument
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.audit.suggestions.advice import Advice

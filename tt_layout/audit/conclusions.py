@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from tt_layout.audit.allocation import SharedMemory
 from tt_layout.audit.modules.layouts import LayoutRow
@@ -16,6 +16,7 @@ from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 T = TypeVar("T")
 F = TypeVar("F", bound="str | None")

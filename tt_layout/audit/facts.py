@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import shown
 
 SPILLS = {"no": 0, "unlikely": 0, "may": 1, "likely": 2, "yes": 2}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.suggestions.adviser import Adviser, cure_of
 from tt_layout.ir.operations import attribute_of
+from tt_layout.tuples import NamedTuple
 
 
 class Group(NamedTuple):

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.ir.operations import Location
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 if TYPE_CHECKING:

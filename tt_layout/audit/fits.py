@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.allocation.shared_memory import Allocation
@@ -23,6 +22,7 @@ from tt_layout.ir.ssa import SsaFunction
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 MOST_DEPTH = 64
 """Buffers of a ring that are tried."""

@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 from tt_layout.audit.allocation.shared_memory import WARP_GROUP
 from tt_layout.audit.conclusions import Conclusions
@@ -22,6 +21,7 @@ from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.ssa import integers
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, listed
 
 REGISTERS, SHARED, WARPS, CTAS = "registers", "shared memory", "warps", "CTAs"

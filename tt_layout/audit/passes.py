@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import inf
-from typing import NamedTuple
 
 from tt_layout.audit.audit import movement_total
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.module import Module
 from tt_layout.ir.passes import PassRun, Stage, has_lost_loops, pass_runs, stage_of
+from tt_layout.tuples import NamedTuple
 
 
 class PassCost(NamedTuple):

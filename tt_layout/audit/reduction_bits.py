@@ -7,7 +7,6 @@ atomic addition have orders of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from tt_layout.analyses.conversion.reduction_order import (
     OrderDifference,
@@ -24,6 +23,7 @@ from tt_layout.ir import data_movements
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 ANY_ORDER = frozenset({"max", "min", "and", "or", "xor", "cmp"})
 """How operations of ``arith`` begin that give the same bits in every order; and all of integers."""

@@ -19,7 +19,6 @@ Read next:    `tt_layout.audit.bounds`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bounds, kernel_bounds
@@ -28,6 +27,7 @@ from tt_layout.audit.findings import MAY_PAY
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.values.given import PROGRAM_COUNTS
 from tt_layout.enums import TextEnum
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import durations
 
 PAYS = 0.10

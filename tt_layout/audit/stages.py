@@ -11,12 +11,12 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from tt_layout.ir.data_movements import OPERATIONS, Family, MovementKind
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.dataflow import backward_slice
+from tt_layout.tuples import NamedTuple
 
 PIPELINED = 2
 """Stages from which on loops are pipelined."""

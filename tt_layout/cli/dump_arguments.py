@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
@@ -23,6 +23,7 @@ from tt_layout.ir.file_aliases import FileAliases, split_module, whole_modules
 from tt_layout.ir.movement_lines import movement_on_line
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.safe_text import safe, shortened
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import plural
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ import os
 import re
 import sys
 from functools import partial
-from typing import NamedTuple
 
 import click
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
 from tt_layout.files import is_foreign
+from tt_layout.tuples import NamedTuple
 
 STDOUT = "-"
 _OURS = {

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
 from tt_layout.audit.kernel import Kernel, kernels_of
@@ -22,6 +22,7 @@ from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.kernels.seen import Launch
 from tt_layout.mlir.source import UNPLACED, data_in_file
+from tt_layout.tuples import NamedTuple
 
 MAX_KNOWN = 1 << 24
 """Characters of dumps after which what is known of them is forgotten, to bound the memory."""

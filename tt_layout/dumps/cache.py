@@ -11,7 +11,7 @@ import json
 import math
 from functools import cache
 from types import UnionType
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from tt_layout.audit.kernel import SETTLED, Kernel
 from tt_layout.dumps.audits import FileKernels
@@ -22,6 +22,7 @@ from tt_layout.files import CacheFolder, chunks_of, is_file, open_file, read_byt
 from tt_layout.ir.file_aliases import split_module
 from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.kernels.metadata import files_beside
+from tt_layout.tuples import NamedTuple
 from tt_layout.version import __version__
 
 FORMAT = 4

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.dumps.pieces import Piece, pieces_of
@@ -29,6 +29,7 @@ from tt_layout.mlir.languages import no_mlir, refuse_other_mlir
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.wrappers import unwrapped
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
 NO_TEXT = "the log has no TTGIR of the kernel"
 

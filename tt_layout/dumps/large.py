@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import accumulate, count
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import FindingLine
@@ -24,6 +24,7 @@ from tt_layout.dumps.processes import results_of
 from tt_layout.ir.module import Module
 from tt_layout.ir.passes import chosen_modules
 from tt_layout.kernels.metadata import KernelMetadata
+from tt_layout.tuples import NamedTuple
 from tt_layout.worker import processors
 
 MOST_PROCESSES = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.values.given import check_names
@@ -14,6 +14,7 @@ from tt_layout.dumps.dump import Progress, Reading, silent
 from tt_layout.dumps.processes import results_of
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import WHAT_DUMPS_ARE, dumps_below
+from tt_layout.tuples import NamedTuple
 from tt_layout.worker import processors
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 from zlib import crc32
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
 from tt_layout.files import open_file
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.wrappers import has_bare_line, has_wrapped_part
+from tt_layout.tuples import NamedTuple
 
 PIECE = 1 << 22
 """Bytes of a piece, if it can be cut there."""

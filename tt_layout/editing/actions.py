@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.finding_groups import grouped
@@ -18,6 +17,7 @@ from tt_layout.mlir.source import Source
 from tt_layout.reports.advice_text import drawback_texts
 from tt_layout.rewriting.apply import cure
 from tt_layout.safe_text import shortened
+from tt_layout.tuples import NamedTuple
 
 MAX_TITLE = 160
 """Characters of a layout in the title of an action."""

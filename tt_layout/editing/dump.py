@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tt_layout.editing.piece import Diagnosis, Knowledge, Piece, Severity, cut
+from tt_layout.tuples import NamedTuple
 
 MAX_TEXT = 32 << 20
 """Characters of a dump that an editor is answered about."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tt_layout.editing.piece import Piece
+from tt_layout.tuples import NamedTuple
 
 
 class Hint(NamedTuple):

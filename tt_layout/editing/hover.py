@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.kernel import Kernel
@@ -22,6 +21,7 @@ from tt_layout.placement import PlacedLayout
 from tt_layout.reports.explanation import layout_facts
 from tt_layout.reports.first_screen import bound_texts, head_texts, registers_text
 from tt_layout.safe_text import shortened
+from tt_layout.tuples import NamedTuple
 from tt_layout.views.kinds import KINDS, TENSOR
 from tt_layout.views.selection import Selection
 

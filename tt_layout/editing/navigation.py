@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.editing.piece import Piece
 from tt_layout.editing.place import Place, Word, occurrences, whole, word_at
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.mlir.source import UNPLACED
+from tt_layout.tuples import NamedTuple
 
 _AGAIN = re.compile(rf"@{UNPLACED}?\d+$")
 """What the reader adds to the name of a second value that is so called."""

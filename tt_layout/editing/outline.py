@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.editing.piece import Piece
 from tt_layout.enums import TextEnum
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.tuples import NamedTuple
 
 _BRACES = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[{}]|\n')
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from threading import Lock
-from typing import NamedTuple
 
 from tt_layout.audit.audit import STEP, Audit, audit_of
 from tt_layout.audit.findings import Finding, Found, Urgency
@@ -26,6 +25,7 @@ from tt_layout.ir.tokens import ENDS
 from tt_layout.mlir.source import Source, UnplacedLine, in_file, unmarked
 from tt_layout.reports.advice_text import note_message
 from tt_layout.reports.explanation import Explainer
+from tt_layout.tuples import NamedTuple
 
 LARGE = 100_000
 """Characters of a piece from which on it is not answered about as a whole at once."""

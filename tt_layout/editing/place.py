@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from tt_layout.tuples import NamedTuple
 
 _WORD = re.compile(r"[#%!@^][\w$.-]*(?:#\d+)?|[\w$.]+", re.ASCII)
 _SECOND = re.compile(r"#\d+$")

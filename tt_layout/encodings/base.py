@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two
 from tt_layout.algebra.rendering import Renderers
@@ -19,6 +19,7 @@ from tt_layout.mlir.types import sizes_of
 from tt_layout.records import dataclass
 from tt_layout.releases import LATEST, Release
 from tt_layout.safe_text import as_html
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.mlir.types import ShapeOrType

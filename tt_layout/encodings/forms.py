@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from tt_layout.algebra.padding import format_padding
 from tt_layout.errors import LayoutError
@@ -30,6 +30,7 @@ from tt_layout.mlir.syntax import (
 )
 from tt_layout.records import dataclass
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
 MAX_ENTRIES = 64
 """Entries of a list: dimensions, or bases of one input; an index has no more bits."""

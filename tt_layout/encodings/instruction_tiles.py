@@ -13,10 +13,10 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
 FILL = "fill"
 """As many as are left up to the size of the axis."""

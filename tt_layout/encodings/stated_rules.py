@@ -7,11 +7,12 @@ a class, and in the scripts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.enums import TextEnum
 from tt_layout.releases import LATEST, Release
+from tt_layout.tuples import NamedTuple
 
 
 class Must(TextEnum):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from tt_layout.figures.model import (
 )
 from tt_layout.placement import ASSUMED_BITS
 from tt_layout.surface import argument
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 

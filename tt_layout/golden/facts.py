@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType, parse_type
+from tt_layout.tuples import NamedTuple
 
 Facts = dict[str, str]
 """Label of a fact -> its value, the most telling first."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import AliasTable
@@ -23,6 +22,7 @@ from tt_layout.mlir.types import TensorType, parse_type
 from tt_layout.notation.context import Context
 from tt_layout.notation.registry import read_layout
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
 MAX_DIGITS = 9  # of the number of a line
 

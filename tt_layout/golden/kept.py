@@ -10,12 +10,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tt_layout.errors import file_error
 from tt_layout.files import stamp_of
 from tt_layout.golden.facts import CaseOutput, Facts
 from tt_layout.golden.files import read_golden, write_golden
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.golden.manifest import Check

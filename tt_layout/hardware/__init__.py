@@ -19,7 +19,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
 
 from tt_layout.errors import LayoutError, quoted
 from tt_layout.hardware import amd, intel, nvidia
@@ -33,6 +32,7 @@ from tt_layout.hardware.target import (
     Target,
     TransposingRead,
 )
+from tt_layout.tuples import NamedTuple
 
 __all__ = [
     "BACKENDS",

@@ -9,7 +9,8 @@ a time.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from tt_layout.tuples import NamedTuple
 
 TRANSPOSED = "a transposed operand"
 WARPS = "num_warps"

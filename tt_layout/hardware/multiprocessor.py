@@ -13,9 +13,8 @@ Read next:    `tt_layout.audit.registers`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 NVIDIA_REGISTERS = 65536
 

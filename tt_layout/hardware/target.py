@@ -20,13 +20,14 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.hardware.backend import Backend
 from tt_layout.hardware.compiler import CompilerModel, Knobs
 from tt_layout.hardware.multiprocessor import GridLimits, RegisterFile, Residence, Variant
 from tt_layout.hardware.product import Product
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 BANK_BYTES = 4
 KIB = 1024

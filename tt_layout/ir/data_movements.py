@@ -9,10 +9,10 @@ Read next:    `tt_layout.audit.operations.costs`, what costs a family.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from tt_layout.enums import MemorySpace, TextEnum
 from tt_layout.ir.names import spellings
+from tt_layout.tuples import NamedTuple
 
 
 class MovementKind(TextEnum):

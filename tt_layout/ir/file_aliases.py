@@ -12,7 +12,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.errors import FileLocation, LayoutError
@@ -26,6 +25,7 @@ from tt_layout.mlir.languages import refuse_file, refuse_other_mlir
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.records import dataclass
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count as counted
 
 _NUMBERED = re.compile(r"(.+)@(\d{1,9}|last)", re.DOTALL)

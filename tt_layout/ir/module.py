@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
+from typing import TYPE_CHECKING, Protocol, overload
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
@@ -16,6 +16,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source, Span, UnplacedLine
 from tt_layout.records import dataclass
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.ir.operations import Location, Operation

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
 Value = TypeVar("Value")
 

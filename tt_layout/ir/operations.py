@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.enums import MemorySpace
@@ -21,6 +20,7 @@ from tt_layout.ir.data_movements import (
 )
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import POINTER_BITS, element_bits
+from tt_layout.tuples import NamedTuple
 
 
 class Location(NamedTuple):

@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import IntEnum
-from typing import NamedTuple
 
 from tt_layout.ir.module import Module, PassChoice
+from tt_layout.tuples import NamedTuple
 
 _BLOCKS = re.compile(
     r"^[ \t]*(?P<label>\^[\w$.-]+)|\bcf\.(?:cond_)?br\b(?P<targets>[^\n]*)"

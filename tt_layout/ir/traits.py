@@ -12,9 +12,9 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from tt_layout.ir.names import MAX_REMEMBERED, name_today
+from tt_layout.tuples import NamedTuple
 
 
 class Traits(NamedTuple):

@@ -17,7 +17,6 @@ Source:
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.enums import TypeKind
@@ -25,6 +24,7 @@ from tt_layout.errors import LayoutError, PlaceholderError, UnmappedError
 from tt_layout.mlir.source import STRING, Source
 from tt_layout.mlir.syntax import AliasNode, Node, Parser, WordNode
 from tt_layout.mlir.types import TensorType, closing, element_bits, parse_shape
+from tt_layout.tuples import NamedTuple
 
 KINDS = {
     "tensor": TypeKind.TENSOR,

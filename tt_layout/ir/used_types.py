@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import named_modules
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import TensorType
+from tt_layout.tuples import NamedTuple
 
 
 class UsedTypes(NamedTuple):

@@ -11,11 +11,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.errors import LayoutError
 from tt_layout.files import read_bytes
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 ENDINGS = (".ptx", ".amdgcn")
 """How the files of assembly end that ties are read from."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from tt_layout.tuples import NamedTuple
 
 WORD_BYTES = 4
 

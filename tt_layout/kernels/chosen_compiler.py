@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from tt_layout.kernels.metadata import KernelMetadata
+from tt_layout.tuples import NamedTuple
 
 
 class CompilerTarget(NamedTuple):

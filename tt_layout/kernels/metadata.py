@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.files import read_bytes
 from tt_layout.kernels.assembly import AssemblyText, assembly_beside, assembly_in
 from tt_layout.kernels.binaries import CompiledRegisters, assembly_registers, cubin_registers
+from tt_layout.tuples import NamedTuple
 
 MAX_BYTES = 1 << 20
 """Of a file of metadata that is read."""

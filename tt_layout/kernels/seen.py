@@ -6,11 +6,12 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 MAX_LAUNCHES = 256
 """Launches of a kernel that are looked at: what comes later costs the program nothing."""

@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.errors import FileLocation, LayoutError, file_error
 from tt_layout.files import lines_of
@@ -25,6 +25,7 @@ from tt_layout.kernels.seen import (
     SeenKernel,
     integer,
 )
+from tt_layout.tuples import NamedTuple
 
 ENDINGS = (".ndjson", ".ndjson.gz", ".ndjson.zst")
 

@@ -20,7 +20,7 @@ from hashlib import sha256
 from math import inf
 from threading import RLock, get_ident
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tt_layout.audit.audit import audit_module, check_product
 from tt_layout.audit.fits import KernelFit, kernel_fits
@@ -38,6 +38,7 @@ from tt_layout.ir import parse_ir
 from tt_layout.kernels.device import device_name, device_product
 from tt_layout.kernels.metadata import NO_METADATA, metadata_of_kernel
 from tt_layout.kernels.seen import Launch
+from tt_layout.tuples import NamedTuple
 from tt_layout.worker import processors, renew_locks, start_method
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import Node, Parser
+from tt_layout.tuples import NamedTuple
 
 _NAME = r"[A-Za-z_$][\w$-]*"
 _DEFINITION = re.compile(rf"^[ \t]*#({_NAME})[ \t]*=", re.MULTILINE)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError, NothingFoundError
 from tt_layout.mlir.source import Source, read_source
+from tt_layout.tuples import NamedTuple
 
 MAX_BEGINNING = 1 << 16
 """Characters of a text in which the signs of a language are looked for."""

@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import STRING, Source, Span
 from tt_layout.surface import is_command_line
+from tt_layout.tuples import NamedTuple
 
 T = TypeVar("T")
 

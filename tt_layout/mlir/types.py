@@ -14,13 +14,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tt_layout.arguments import integers
 from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source, Span
 from tt_layout.mlir.syntax import AliasNode, AttributeNode, Parser, WordNode
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

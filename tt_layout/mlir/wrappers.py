@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+
+from tt_layout.tuples import NamedTuple
 
 MAX_LAYERS = 3
 """Wrappers that are taken off one after the other."""

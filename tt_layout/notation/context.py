@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.encodings.base import Shape
 from tt_layout.enums import MemorySpace
@@ -11,6 +9,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import TensorType
 from tt_layout.releases import Release
 from tt_layout.surface import argument
+from tt_layout.tuples import NamedTuple
 
 WARP_LANES = 32
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tt_layout.encodings.base import Encoding, Shape
 from tt_layout.safe_text import as_html
+from tt_layout.tuples import NamedTuple
 
 
 class TensorSpec(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.conclusions import MovementRow
@@ -57,6 +57,7 @@ from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
 from tt_layout.safe_text import safe
 from tt_layout.surface import PAGE, shown_on
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 NumberOf = Callable[[IRType | None], "int | None"]

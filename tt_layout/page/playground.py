@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.page import filled, known_data
+from tt_layout.tuples import NamedTuple
 
 TITLE = "tt-layout playground"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import IN_PROGRAM, Finding, Note, Urgency
@@ -20,6 +20,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.short_names import short_layout, short_operation
 from tt_layout.safe_text import safe
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, lines, listed
 
 MAX_SUGGESTIONS = 2  # that are shown of one finding, unless all are asked for

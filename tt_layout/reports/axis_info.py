@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.axis import AxisInfo, axis_info
 from tt_layout.ir.module import Module
@@ -14,6 +14,7 @@ from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
+from tt_layout.tuples import NamedTuple
 
 
 class KnownValue(NamedTuple):

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.facts import Difference, differences, in_words, is_worse
@@ -45,6 +45,7 @@ from tt_layout.reports.report import Line, Summary
 from tt_layout.reports.watched_findings import Watcher, fresh
 from tt_layout.safe_text import safe
 from tt_layout.surface import is_command_line
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 ALL = "*"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow, cycles_by_kernel
@@ -23,6 +23,7 @@ from tt_layout.reports.fitted import Fitted, Table
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
+from tt_layout.tuples import NamedTuple
 
 _ACCESSES = (GlobalDetails, SingleAtomicDetails)
 

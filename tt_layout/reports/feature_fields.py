@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.kernel import Kernel
@@ -23,6 +23,7 @@ from tt_layout.audit.rules import kinds
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.time.launch import TERMS
 from tt_layout.ir.data_movements import MovementKind
+from tt_layout.tuples import NamedTuple
 
 FEATURES_VERSION = 2
 """Changes when a name changes its meaning or goes."""

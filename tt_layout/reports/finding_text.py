@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from tt_layout.audit.finding_groups import Group, grouped
 from tt_layout.audit.findings import Finding
@@ -24,6 +23,7 @@ from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import GAP
 from tt_layout.safe_text import safe, shortened
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, lines
 
 MAX_SHOWN = 12  # groups of findings with advice, unless all are asked for

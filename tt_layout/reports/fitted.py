@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 from textwrap import wrap
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from tt_layout.safe_text import safe
+from tt_layout.tuples import NamedTuple
 
 PLAIN_WIDTH = 120
 """Characters in a line that goes to no terminal."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.rules import kinds, rules
@@ -21,6 +21,7 @@ from tt_layout.reports.report import Line
 from tt_layout.reports.watched_findings import Watcher
 from tt_layout.safe_text import safe
 from tt_layout.surface import is_command_line
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, size
 
 PROMPT = 2

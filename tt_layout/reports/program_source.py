@@ -6,13 +6,13 @@ import os
 from functools import lru_cache
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
 
 from tt_layout.errors import LayoutError
 from tt_layout.files import is_inside, read_bytes
 from tt_layout.ir.operations import Location
 from tt_layout.kernels.trace import ProgramText
 from tt_layout.safe_text import safe, shortened
+from tt_layout.tuples import NamedTuple
 
 MAX_BYTES = 4 << 20  # of a program's file that is read
 MAX_LINE = 160  # characters of a line that are shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.time.estimate import Estimate, NoEstimate
@@ -15,6 +15,7 @@ from tt_layout.reports.report import GAP, Line
 from tt_layout.reports.time_data import estimate_data
 from tt_layout.safe_text import safe
 from tt_layout.surface import argument
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, duration, size
 
 WAVES = 4

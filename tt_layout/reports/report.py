@@ -8,10 +8,11 @@ for the reports that follow it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from tt_layout.reports.fitted import PLAIN_WIDTH, Fitted
 from tt_layout.safe_text import safe_lines
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.audit.kernel import Kernel

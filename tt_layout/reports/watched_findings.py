@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding, FindingLine
@@ -14,6 +13,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.reports.program_source import ANYWHERE, ProgramSource
 from tt_layout.reports.report import Annotation, Line
 from tt_layout.surface import argument
+from tt_layout.tuples import NamedTuple
 
 ALL = "all"
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
 from tt_layout.audit.finding_groups import grouped
@@ -29,6 +28,7 @@ from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 from tt_layout.reports.advice_text import no_way_out, way_out
 from tt_layout.reports.progress import Watch, unwatched
+from tt_layout.tuples import NamedTuple
 
 TOLERANCE = 1e-6
 """Part of the promised cycles by which those of the new text may differ."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation, SharedWork
 from tt_layout.encodings import Encoding, TensorMemoryBase
@@ -25,6 +25,7 @@ from tt_layout.reports.fitted import Fitted
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
 from tt_layout.safe_text import safe
+from tt_layout.tuples import NamedTuple
 
 JSON_VERSION = 1
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -46,6 +46,7 @@ from tt_layout.reports.report import Line
 from tt_layout.rewriting.apply import cure
 from tt_layout.rewriting.report import AppliedReport
 from tt_layout.surface import AGENT, argument, shown_on
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 from tt_layout.wording import size as size_text
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
@@ -35,6 +35,7 @@ from tt_layout.editing.place import Place
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import in_file
 from tt_layout.servers import protocol_values as values
+from tt_layout.tuples import NamedTuple
 from tt_layout.version import __version__
 
 T = TypeVar("T")

@@ -17,7 +17,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise, product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from tt_layout.folding import fold
 from tt_layout.placement import PlacedLayout
 from tt_layout.records import dataclass
 from tt_layout.terminal.options import DisplayOptions
+from tt_layout.tuples import NamedTuple
 from tt_layout.views.axes import Axes, Axis
 from tt_layout.views.cell_text import Fields
 from tt_layout.views.cells import Cells, ElementCells, LocationCells, Mask

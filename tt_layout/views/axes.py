@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 from tt_layout.views.box import Box
 from tt_layout.views.selection import LOCATION_FIELDS, Range, Selection, checked_range
 

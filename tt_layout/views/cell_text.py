@@ -12,7 +12,7 @@ ready texts, one per number, because each has fillers where the others write.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from tt_layout.algebra.arrays import (
     distinct_rows,
 )
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 from tt_layout.views.text import (
     FILLER,
     Bytes,

@@ -11,13 +11,14 @@ element, so that a part of a huge view is computed alone:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from tt_layout.algebra.arrays import F2Map, Ints, Preimages, all_values
 from tt_layout.algebra.padding import Padding, padded, unpadded
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from tt_layout.placement import PlacedLayout
+from tt_layout.tuples import NamedTuple
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.view import View
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tt_layout.placement import PlacedLayout
+from tt_layout.tuples import NamedTuple
 from tt_layout.views.kinds import KINDS, TENSOR, ViewKind
 from tt_layout.views.selection import Range, Selection
 from tt_layout.views.view import View

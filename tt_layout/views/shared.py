@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
 from tt_layout.algebra.padding import Padding, padded, padded_size
 from tt_layout.errors import LayoutError
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 from tt_layout.views import distributed
 from tt_layout.views.axes import Axes, Axis, location_axis, tensor_axes
 from tt_layout.views.cell_text import CellText, EmptyText, TupleText

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import field
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import Padding
 from tt_layout.enums import MemorySpace
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 from tt_layout.views.axes import Axes
 from tt_layout.views.cell_text import Fields
 from tt_layout.views.cells import Cells, Content

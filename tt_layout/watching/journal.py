@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 from tt_layout.errors import LayoutError
@@ -24,6 +24,7 @@ from tt_layout.kernels.seen import (
     launch_from_plain,
     launch_to_plain,
 )
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import size
 
 VERSION = 1

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from tt_layout import files
 from tt_layout.audit.kernel import Kernel, kernels_of
@@ -31,6 +31,7 @@ from tt_layout.reports.kernel_overview import KernelOverview, kernel_data
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Case, Line, Problem, Suite, plain_text
 from tt_layout.reports.watched_findings import Limits, NamedFinding, Watcher
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import durations
 
 JSON_VERSION = 1

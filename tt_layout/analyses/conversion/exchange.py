@@ -23,7 +23,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2, next_power_of_two
 from tt_layout.analyses.conversion.compiled_conversion import Transfer
@@ -35,6 +34,7 @@ from tt_layout.analyses.shared_memory.banks import cost
 from tt_layout.analyses.shared_memory.joined_accesses import join_neighbours, pair_up
 from tt_layout.hardware import Target
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 COUNT_BYTES = 4  # of a number in a histogram
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tt_layout.algebra.arrays import all_values
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -38,6 +38,7 @@ from tt_layout.hardware import Target
 from tt_layout.mlir.types import element_bits
 from tt_layout.records import dataclass
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,11 +13,11 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.analyses.conversion.conversion import Position, bit_moves, without_replication
 from tt_layout.hardware import Target
+from tt_layout.tuples import NamedTuple
 
 BACK = ("lane", "register")
 

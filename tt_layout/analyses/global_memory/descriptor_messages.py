@@ -26,7 +26,6 @@ from collections.abc import Sequence
 from functools import reduce
 from math import gcd, prod
 from operator import or_
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.encodings import Encoding
@@ -37,6 +36,7 @@ from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 MAX_PIXELS = 1024  # of a box in im2col mode

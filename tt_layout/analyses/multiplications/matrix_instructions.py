@@ -26,7 +26,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.encodings import Encoding
@@ -41,6 +40,7 @@ from tt_layout.enums import MemorySpace
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.types import element_bits
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 PTX_TYPES = {
     "f16": "f16",

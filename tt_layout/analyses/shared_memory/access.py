@@ -28,7 +28,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial, reduce
 from operator import or_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
 from tt_layout.algebra.span import F2Span
@@ -36,6 +36,7 @@ from tt_layout.enums import TextEnum
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints

@@ -14,7 +14,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

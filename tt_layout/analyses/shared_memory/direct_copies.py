@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, permutations
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.encodings.padded_shared import PaddedShared
+from tt_layout.tuples import NamedTuple
 
 MAX_ORDERS = 24
 """Orders of the rows that are tried."""

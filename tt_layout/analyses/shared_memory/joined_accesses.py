@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+
+from tt_layout.tuples import NamedTuple
 
 MAX_WIDTH = 16
 PAIRED_WIDTHS = (4, 8)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, is_power_of_two, log2
 from tt_layout.algebra.span import F2Span
@@ -32,6 +31,7 @@ from tt_layout.analyses.tensor_memory.access import (
     tensor_memory_access,
 )
 from tt_layout.errors import LayoutError
+from tt_layout.tuples import NamedTuple
 
 WARPS_OF_GROUP = 1 << len(GROUP)
 UPPER_ROWS: Cell = (16, 0)

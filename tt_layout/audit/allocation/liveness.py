@@ -7,12 +7,12 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from tt_layout.analyses.shared_memory.buffer_placement import Interval
 from tt_layout.audit.allocation.numbering import Numbering, ancestor, successors
 from tt_layout.ir.ssa import Block, Region, SsaOperation, Value
 from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.tuples import NamedTuple
 
 
 class Rules(NamedTuple):

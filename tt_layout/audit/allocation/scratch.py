@@ -8,7 +8,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.conversion import memory_bytes
@@ -20,6 +19,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.mlir.types import element_bits
+from tt_layout.tuples import NamedTuple
 
 SCRATCH_ALIGNMENT = 128
 DESCRIPTOR_BYTES = 128  # of a tensor map that a kernel makes

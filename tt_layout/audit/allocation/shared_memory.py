@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import prod
-from typing import NamedTuple
 
 from tt_layout.algebra.padding import padded_size
 from tt_layout.analyses.shared_memory.buffer_placement import (
@@ -33,6 +32,7 @@ from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout, alignment_of
+from tt_layout.tuples import NamedTuple
 
 CAPTURE_ALIGNMENT = 8
 INDEX_ALIGNMENT = 4

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import gcd
-from typing import NamedTuple
+
+from tt_layout.tuples import NamedTuple
 
 MAX_DIVISOR = 1 << 62
 """The greatest power of two that a divisibility can be; that of zero."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from tt_layout.audit.axis.info import AxisInfo
 from tt_layout.ir.ssa import SsaOperation, ValueType
+from tt_layout.tuples import NamedTuple
 
 
 class Step(NamedTuple):

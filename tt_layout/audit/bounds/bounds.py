@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +33,7 @@ from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.ssa import SsaOperation, Value, ValueType
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 Grid = tuple[int, ...]
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.tuples import NamedTuple
 
 Program = tuple[int, ...]
 ROW = 128

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
-from typing import NamedTuple
 
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.values.evaluator import Evaluator
@@ -19,6 +18,7 @@ from tt_layout.audit.values.unknown import Unknown
 from tt_layout.ir.ssa import Block, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 

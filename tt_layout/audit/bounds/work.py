@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from math import prod
-from typing import NamedTuple
 
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import Audit
@@ -22,6 +21,7 @@ from tt_layout.enums import MemorySpace
 from tt_layout.hardware.product import Product
 from tt_layout.ir.data_movements import GLOBAL_KINDS
 from tt_layout.ir.traits import Traits
+from tt_layout.tuples import NamedTuple
 
 
 class Work(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from tt_layout.analyses.global_memory.global_access import LINE_BYTES, SECTOR_BY
 from tt_layout.analyses.global_memory.sectors import Lanes, lanes_of
 from tt_layout.audit.values.unknown import Known, Unknown
 from tt_layout.ir.ssa import Value
+from tt_layout.tuples import NamedTuple
 
 MAX_AT_ONCE = 1 << 22
 """Addresses of an execution that are looked at: several arrays of so many are made."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.mlir.types import POINTER_BITS
 from tt_layout.placement import PlacedLayout
+from tt_layout.tuples import NamedTuple
 
 MAX_ELEMENTS = 1 << 20
 """Elements of a buffer whose offsets are looked up; shared memory holds fewer."""

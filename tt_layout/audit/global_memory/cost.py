@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from math import log, prod, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
@@ -64,6 +63,7 @@ from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.releases import Release
 from tt_layout.surface import values_of
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 MAX_COSTS = 1 << 10

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.unknown import unknowns
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
+from tt_layout.tuples import NamedTuple
 
 SUPPOSED = 4096
 """What an argument is taken to be: rows are longer than a block, and all is in bounds."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from tt_layout.hardware import Target
+from tt_layout.tuples import NamedTuple
 
 
 class Access(NamedTuple):

@@ -10,10 +10,10 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from tt_layout.analyses.global_memory.global_access import MAX_VECTOR_BYTES
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
+from tt_layout.tuples import NamedTuple
 
 NAMES = frozenset({"tt.load", "tt.store"})
 """Operations that may be on one number, besides atomics."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import MAX_VECTOR_BYTES, fastest_dimension
@@ -33,6 +33,7 @@ from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 MAX_CURES = 3  # one after the other, of one access
 

@@ -11,12 +11,12 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from tt_layout.audit.values.ranges import integer_range
 from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa import Attribute, SsaOperation, Value, integers
 from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.tuples import NamedTuple
 
 
 class AccessForm(NamedTuple):

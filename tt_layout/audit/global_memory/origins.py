@@ -12,7 +12,6 @@ stores each where that sum says, one further than the element before it, or at t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.operands import address_of
@@ -20,6 +19,7 @@ from tt_layout.audit.global_memory.sources import Sources
 from tt_layout.ir.ssa import SsaOperation, Value, ValueType, integers, value_type
 from tt_layout.ir.ssa.attributes import constant_value
 from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.tuples import NamedTuple
 
 CONTIGUITY, DIVISIBILITY, CONSTANCY = range(3)
 """The properties, as they stand in `AxisInfo.vectors`."""

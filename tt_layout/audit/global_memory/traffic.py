@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import reduce
-from typing import NamedTuple
 
 from tt_layout.analyses.global_memory.sectors import SectorCounts, count_sectors
 from tt_layout.audit.global_memory.access_shape import (
@@ -21,6 +20,7 @@ from tt_layout.audit.values.spread import agreed, agreed_modulo
 from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
 from tt_layout.errors import LayoutError
 from tt_layout.ir.ssa import SsaOperation
+from tt_layout.tuples import NamedTuple
 
 MAX_ADDRESSES = 1 << 24
 """Addresses of an access that are counted, of all its executions."""

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import (
@@ -48,6 +47,7 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
 _PACKED = ("f16", "bf16")
 

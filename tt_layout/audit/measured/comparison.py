@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from tt_layout.analyses.conversion.compiled_conversion import Transfer
 from tt_layout.audit.audit import Audit
@@ -41,6 +40,7 @@ from tt_layout.audit.operations.details import (
 )
 from tt_layout.audit.operations.exchanges import is_by_threads
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
+from tt_layout.tuples import NamedTuple
 
 EXCHANGES = (
     MovementKind.CONVERSION,

@@ -21,10 +21,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import NamedTuple
 
 from tt_layout.errors import FileLocation, LayoutError, quoted
 from tt_layout.mlir.source import Source
+from tt_layout.tuples import NamedTuple
 
 MISSING = ("", "-", "n/a", "no data", "nan")
 """What stands where nothing was counted."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -49,6 +49,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation, Value
 from tt_layout.mlir.types import element_bits
+from tt_layout.tuples import NamedTuple
 
 _ATOMICS = ("atomic_rmw", "atomic_cas")
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
@@ -23,6 +23,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.safe_text import shortened
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.audit.axis import AxisInfo

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.layouts.properties import contiguity_per_thread
@@ -14,6 +13,7 @@ from tt_layout.errors import LayoutError, PlaceholderError, UnmappedError
 from tt_layout.ir.module import Module
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout, place
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 UNITS = (("lane", "threads-per-warp", "lane"), ("warp", "num-warps", "warp"))

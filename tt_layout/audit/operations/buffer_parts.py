@@ -10,7 +10,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from tt_layout.algebra.padding import padded
 from tt_layout.audit.modules.layouts import PlacedLayouts
@@ -18,6 +17,7 @@ from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
 from tt_layout.placement import PlacedLayout
+from tt_layout.tuples import NamedTuple
 
 _ALLOCATIONS = ("local_alloc", "alloc_tensor")
 

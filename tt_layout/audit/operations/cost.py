@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tt_layout.audit.operations.details import Details
 from tt_layout.errors import LayoutError
+from tt_layout.tuples import NamedTuple
 
 
 class Cost(NamedTuple):

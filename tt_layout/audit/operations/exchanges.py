@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from math import prod
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.exchange import Exchange, gather, histogram, scan
@@ -25,6 +24,7 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 REDUCED_BITS = 32

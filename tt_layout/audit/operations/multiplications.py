@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import chain
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tt_layout.algebra.arrays import all_values
 from tt_layout.analyses.multiplications.matrix_instructions import Operand
@@ -41,6 +41,7 @@ from tt_layout.ir.names import stated
 from tt_layout.ir.operations import Location
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.algebra.arrays import Ints

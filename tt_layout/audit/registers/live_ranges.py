@@ -35,7 +35,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from functools import cached_property
 from itertools import accumulate
 from math import prod
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from tt_layout.hardware.compiler import (
     MOST_COMPARED,
@@ -46,6 +46,7 @@ from tt_layout.hardware.compiler import (
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import last_operations, ways
 from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.tuples import NamedTuple
 
 SCAN = "tt.scan"
 DOT = "tt.dot"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
 
 from tt_layout.audit.global_memory.operands import FORMS, operands
 from tt_layout.audit.global_memory.width import access_width
@@ -28,6 +27,7 @@ from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CompilerTarget
 from tt_layout.kernels.metadata import CODE, KernelMetadata
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 WORD_BITS = 32

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.modules.audited_module import AuditedModule
@@ -15,6 +14,7 @@ from tt_layout.audit.suggestions.trial import Exchange
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Location, Operation
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.tuples import NamedTuple
 
 
 class Anchor(NamedTuple):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from math import inf, prod
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.shared_memory.candidates import SwizzleProblem
@@ -28,6 +27,7 @@ from tt_layout.hardware import Target, find_target
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 from tt_layout.ir.operations import Operation, type_bytes
 from tt_layout.ir.types import IRType
+from tt_layout.tuples import NamedTuple
 
 FOLLOWED = frozenset(
     {

@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.audited_module import FullOperation
@@ -26,6 +25,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import last_operations
 from tt_layout.ir.types import IRType, parse_syntax
+from tt_layout.tuples import NamedTuple
 
 _NAME = re.compile(r"%[\w$.-]*[\w$](?:#\d+)?", re.ASCII)
 

@@ -9,7 +9,6 @@ multiplied by how often it is assumed to run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from tt_layout.analyses.conversion.conversion import ConversionKind
 from tt_layout.audit.conclusions import Conclusions
@@ -24,6 +23,7 @@ from tt_layout.audit.operations.details import (
 from tt_layout.audit.suggestions.suggestion import Recost
 from tt_layout.audit.values.executions import Executions, assumed_runs, is_in_loop
 from tt_layout.enums import TextEnum
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import shown
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.conclusions import Conclusions
@@ -20,6 +19,7 @@ from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.suggestions.trial import exchanged
 from tt_layout.encodings import SharedEncoding
 from tt_layout.ir.ssa import SsaFunction, Value
+from tt_layout.tuples import NamedTuple
 
 
 class Needs(NamedTuple):

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator
 from math import inf
-from typing import NamedTuple
 
 from tt_layout.audit.suggestions.flow import MAX_REGION, Flow
 from tt_layout.audit.suggestions.prices import Prices
 from tt_layout.audit.suggestions.suggestion import FORWARD, Recost
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.ir.ssa import SsaOperation, Use, Value
+from tt_layout.tuples import NamedTuple
 
 Node = Hashable
 

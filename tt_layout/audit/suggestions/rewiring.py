@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum, auto
-from typing import NamedTuple
 
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.regions import Region as ChangedRegion
 from tt_layout.audit.suggestions.trial import Exchange
 from tt_layout.ir.ssa import Block, Region, SsaOperation, Successor, Value
 from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.tuples import NamedTuple
 
 
 class Version(Enum):

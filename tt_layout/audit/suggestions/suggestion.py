@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
@@ -13,6 +12,7 @@ from tt_layout.audit.values.expressions import PRODUCT, Expression
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 EVERYWHERE = "everywhere"
 FORWARD = "after the conversion"

@@ -6,7 +6,7 @@ model leaves out; ``benchmarks/hardware/fit.py`` judges each kernel by those of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from tt_layout.tuples import NamedTuple
 
 
 class Constants(NamedTuple):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from tt_layout.audit.operations.details import (
     ConversionDetails,
@@ -26,6 +25,7 @@ from tt_layout.audit.time.constants import Constants
 from tt_layout.audit.time.steps import Access, Step
 from tt_layout.hardware.product import Product as Rates
 from tt_layout.hardware.timing import Timing
+from tt_layout.tuples import NamedTuple
 
 SECTOR = 32
 LINE = 128

@@ -14,7 +14,6 @@ from dataclasses import field, replace
 from functools import cached_property
 from itertools import chain
 from math import prod
-from typing import NamedTuple
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.axis import AxisInfo
@@ -55,6 +54,7 @@ from tt_layout.ir.ssa.control_flow import ways
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, durations
 
 ERROR = 1.4

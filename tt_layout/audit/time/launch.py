@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from tt_layout.audit.occupancy import occupancy
 from tt_layout.audit.operations.details import SingleAtomicDetails
@@ -27,6 +26,7 @@ from tt_layout.hardware import Target
 from tt_layout.hardware.product import Product as Rates
 from tt_layout.hardware.timing import Timing
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 SMALL_BYTES = 65536
 """What all programs touch at most of what the first-level cache keeps."""

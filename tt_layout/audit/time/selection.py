@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from math import erf, exp, log, pi, sqrt
-from typing import NamedTuple
 
 from tt_layout.audit.time.launch import LaunchTime
 from tt_layout.audit.time.steps import Program
+from tt_layout.tuples import NamedTuple
 
 SPREAD = 0.2
 """Standard deviation of the logarithm of an estimate's error: half of 1,022 are within 14 %."""

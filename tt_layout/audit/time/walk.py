@@ -18,13 +18,13 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from tt_layout.audit.time.constants import Constants
 from tt_layout.audit.time.demands import NOTHING, SECTOR, Demand, Pricing, cached_cycles
 from tt_layout.audit.time.steps import Access, Passage, Program, Step
 from tt_layout.hardware.timing import Timing
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 MOST_UNROLLED = 4
 """Iterations that the assembler makes one at most."""

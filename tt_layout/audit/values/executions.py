@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
 
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.expressions import ATOM, PRODUCT, Expression, trip_count_text
@@ -15,6 +14,7 @@ from tt_layout.audit.values.structure import LoopPart
 from tt_layout.audit.values.unknown import Unknown, UnknownError, place
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Region, SsaOperation, Value
+from tt_layout.tuples import NamedTuple
 from tt_layout.wording import plural
 
 UNKNOWN = "unknown"

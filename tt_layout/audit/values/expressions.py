@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tt_layout.audit.values.given import PROGRAM_AXES
 from tt_layout.ir.ssa.model import SsaOperation, Value
+from tt_layout.tuples import NamedTuple
 
 MAX_TEXT = 80
 MAX_DEPTH = 24

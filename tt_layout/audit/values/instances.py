@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.tuples import NamedTuple
 
 
 class Iterations(NamedTuple):

@@ -10,7 +10,7 @@ Where a loop hands on more than sums, its runs are followed one after the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from tt_layout.audit.values.spread import SplitError, is_true, numbers, partitio
 from tt_layout.audit.values.unknown import Found, Unknown, UnknownError, place
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Region, SsaOperation, Value
+from tt_layout.tuples import NamedTuple
 
 MAX_PARTS = 1 << 10
 """Kinds of programs that are evaluated for one question."""

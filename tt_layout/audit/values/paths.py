@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from tt_layout.audit.values.spread import is_true
 from tt_layout.audit.values.unknown import Found, Unknown, place
 from tt_layout.ir.ssa.control_flow import branches, by_label
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.ir.ssa.model import Region, Value
+from tt_layout.tuples import NamedTuple
 
 
 class Path(NamedTuple):

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import ceil, floor, inf
-from typing import NamedTuple
 
 from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa.attributes import constant_value, floats_as_written
 from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow
 from tt_layout.ir.ssa.dataflow import backward_slice
 from tt_layout.ir.ssa.model import Block, SsaOperation, Value
+from tt_layout.tuples import NamedTuple
 
 ROUNDS = 16
 """Passes over what a value is made of, until what loops carry has to be settled."""

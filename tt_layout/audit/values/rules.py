@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa.attributes import floats_as_written, integers
 from tt_layout.ir.ssa.model import SsaOperation
 from tt_layout.ir.ssa.types import ValueType
+from tt_layout.tuples import NamedTuple
 
 MAX_ELEMENTS = 1 << 24
 """Elements of a tensor that is evaluated."""

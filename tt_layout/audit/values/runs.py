@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from tt_layout.audit.values.evaluator import (
     MAX_ITERATIONS,
@@ -16,6 +15,7 @@ from tt_layout.audit.values.spread import is_true
 from tt_layout.audit.values.unknown import Found, Unknown, UnknownError, place
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Region, SsaOperation, Value
+from tt_layout.tuples import NamedTuple
 
 
 def each_run(

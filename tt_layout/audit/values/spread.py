@@ -13,7 +13,6 @@ by itself.  So as few programs are looked at as differ from each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ import numpy.typing as npt
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.values.arithmetic import compare
 from tt_layout.audit.values.rules import Application, apply, moves_elements
+from tt_layout.tuples import NamedTuple
 
 
 class Spread(NamedTuple):

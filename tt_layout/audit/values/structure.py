@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from tt_layout.enums import TextEnum
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
+from tt_layout.tuples import NamedTuple
 
 
 class Part(TextEnum):

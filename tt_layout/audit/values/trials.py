@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from math import prod
-from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -32,6 +31,7 @@ from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, 
 from tt_layout.ir.ssa import Attribute, Block, SsaFunction, SsaOperation, Value, ValueType, integers
 from tt_layout.ir.ssa.attributes import DIVISIBILITY, constant_value
 from tt_layout.ir.ssa.control_flow import BOUNDS
+from tt_layout.tuples import NamedTuple
 
 MAX_DEPTH = 100
 """Operations from a value back to where it begins."""

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -45,6 +45,7 @@ from tt_layout.reports.progress import characters_shown, dumps_shown
 from tt_layout.reports.report import Report
 from tt_layout.reports.watched_findings import ALL, Watcher, read_limits
 from tt_layout.reports.writing import terminal_size
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.reports.measured import Measurements

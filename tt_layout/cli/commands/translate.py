@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +30,7 @@ from tt_layout.notation.translation import translate
 from tt_layout.placement import place
 from tt_layout.releases import release_names
 from tt_layout.reports.written_layouts import TranslationReport
+from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.rewriting.gluon_module import GluonModule

@@ -32,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from tt_layout.ir.ssa.model import NO_BLOCKS, Block, Region, SsaFunction, SsaOperation, Value
+from tt_layout.tuples import NamedTuple
 
 BOUNDS = 3
 """Operands of ``scf.for`` before those that it iterates: lower bound, upper bound, step."""

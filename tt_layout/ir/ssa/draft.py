@@ -7,11 +7,11 @@ type for both operands and results.  Those that do something else are in a table
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from tt_layout.ir.names import in_every_spelling, spellings
 from tt_layout.ir.ssa.attributes import Attribute, attribute_value, integers
 from tt_layout.ir.ssa.types import pointed_at, value_type, with_element
+from tt_layout.tuples import NamedTuple
 
 TOKEN_TYPE = "!ttg.async.token"
 

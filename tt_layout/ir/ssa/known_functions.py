@@ -31,7 +31,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import count
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute
@@ -46,6 +46,7 @@ from tt_layout.ir.ssa.model import (
     connect,
 )
 from tt_layout.mlir.source import UNPLACED
+from tt_layout.tuples import NamedTuple
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import field
 from functools import cached_property
 from itertools import count
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from tt_layout.ir.data_movements import OPERATIONS, DataMovement
 from tt_layout.ir.operations import Location
@@ -23,6 +23,7 @@ from tt_layout.ir.ssa.types import ValueType, value_type
 from tt_layout.ir.traits import traits_of
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 MAX_BONES = 1 << 14
 """Operations that are remembered, without names, layouts and places."""

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
@@ -40,6 +39,7 @@ from tt_layout.ir.ssa.model import (
 from tt_layout.ir.ssa.operation import Arguments, OperationReader
 from tt_layout.ir.ssa.tokens import Cursor, closing
 from tt_layout.mlir.source import BLOCK
+from tt_layout.tuples import NamedTuple
 
 MAX_LENGTH = 1 << 12
 """Characters of a line that is kept; longer ones are seldom alike."""

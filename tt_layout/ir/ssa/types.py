@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from tt_layout.enums import TypeKind
 from tt_layout.mlir.types import element_bits
+from tt_layout.tuples import NamedTuple
 
 _TENSOR = re.compile(
     r"(tensor|!tt?g?\.memdesc|!triton_gpu\.memdesc|)<\s*((?:\d{1,19}x)*)", re.ASCII

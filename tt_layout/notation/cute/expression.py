@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from tt_layout.errors import LayoutError, nearest, quoted
 from tt_layout.mlir.source import Source
@@ -61,6 +61,7 @@ from tt_layout.notation.cute.values import (
     shared_atom,
     shown,
 )
+from tt_layout.tuples import NamedTuple
 
 _SPECIFIERS = frozenset({"using", "auto", "const", "constexpr", "static", "typename", "int"})
 """Words that stand before what is defined, and change nothing."""

@@ -7,13 +7,14 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.errors import LayoutError
 from tt_layout.notation.cute import algebra
 from tt_layout.notation.cute.algebra import Layout
 from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
 from tt_layout.notation.cute.values import Composed, Name, Part, ThreadValue, shown
+from tt_layout.tuples import NamedTuple
 
 Value = Any
 """A layout, `Composed`, `Part`, `ThreadValue`, an instruction or a product of several,

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from tt_layout.tuples import NamedTuple
 
 _TABLE = re.compile(r"^[ \t]*(?:\+[-+]*|\d+[ \t]*\|[^\n]*|\d+(?:[ \t]+\d+)*)[ \t]*$", re.MULTILINE)
 _NUMBERS = re.compile(r"(?<=\)):[ \t]*\n(?:[ \t]*-?[\d.][^\n(]*\n?)*")

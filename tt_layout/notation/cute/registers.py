@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
@@ -25,6 +24,7 @@ from tt_layout.encodings.base import Bases, Shape
 from tt_layout.errors import LayoutError
 from tt_layout.notation.cute.text import Cute, Mode, check_linear, plain, read_cute
 from tt_layout.notation.functions import encoding_of_layout
+from tt_layout.tuples import NamedTuple
 
 _TILED = re.compile(r"Tiler_MN:\s*(\S+?)(?=Tiled)TiledLayout_TV:(.*?)(?:Copy_Atom.*)?", re.DOTALL)
 _TILED_HEAD = re.compile(r"(?:TiledCopy|TiledMMA)?(?=Tiler_MN:)")

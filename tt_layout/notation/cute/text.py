@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 from tt_layout.algebra.linear_layout import is_power_of_two, log2
 from tt_layout.errors import LayoutError, quoted
+from tt_layout.tuples import NamedTuple
 
 Nested = Sequence["Nested | int"]
 

@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from math import gcd
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.errors import LayoutError, quoted
 from tt_layout.notation.cute import algebra
 from tt_layout.notation.cute.algebra import Layout
 from tt_layout.notation.cute.text import Swizzle
 from tt_layout.records import dataclass
+from tt_layout.tuples import NamedTuple
 
 _WIDTHS = {
     "half_t": 16, "half": 16, "bfloat16_t": 16, "float": 32, "tfloat32_t": 32, "double": 64,

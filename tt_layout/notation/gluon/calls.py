@@ -6,7 +6,7 @@ Text and objects both come here as a `GluonCall`; nothing of Triton is imported 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.linear import GenericLinear, Linear
@@ -22,6 +22,7 @@ from tt_layout.notation.gluon.signatures import (
 )
 from tt_layout.notation.releases.eras import lost_between, respelled
 from tt_layout.releases import LATEST, Release
+from tt_layout.tuples import NamedTuple
 
 BARRIER = "MBarrierLayout"
 """A swizzled shared layout of one element."""

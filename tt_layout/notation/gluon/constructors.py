@@ -8,7 +8,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.amd_mfma import AmdMfma
@@ -26,6 +26,7 @@ from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.encodings.tensor_memory import TensorMemory, TensorMemoryScales
 from tt_layout.notation.checking import spanned
 from tt_layout.notation.refusal import Reason, refused
+from tt_layout.tuples import NamedTuple
 
 Arguments = dict[str, Any]
 _CGA = {"cga_layout": "cga"}

@@ -11,7 +11,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.amd_wmma import cta_layout_of
@@ -20,6 +20,7 @@ from tt_layout.encodings.padded_shared import PaddedShared
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.notation.gluon.constructors import CONSTRUCTORS, Arguments, Constructor
 from tt_layout.releases import LATEST, Release
+from tt_layout.tuples import NamedTuple
 
 SPLIT = ("ctas_per_cga", "cta_split_num", "cta_order")
 CGA = "cga_layout"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
 from tt_layout.arguments import integer, integers
 from tt_layout.encodings import Encoding
@@ -15,6 +15,7 @@ from tt_layout.notation.context import Context
 from tt_layout.notation.notation import Notation
 from tt_layout.notation.result import TensorSpec, Translation
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
 VERSION = 1
 _ATTRIBUTE = re.compile(r'"attribute"\s*:')
