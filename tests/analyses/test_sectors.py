@@ -163,6 +163,22 @@ def random_layout(r: Random) -> LinearLayout:
     return LinearLayout.from_bases(bases, ["dim0"], [64])
 
 
+def test_elements_of_lanes_are_those_of_the_layout_where_its_vectors_share_bits() -> None:
+    bases = [("register", [[1], [6]]), ("lane", [[2], [5]]), ("warp", [[7]])]
+    layout = LinearLayout.from_bases(bases, ["dim0"], [8])
+    expected = [
+        [
+            [
+                layout.apply({"register": register, "lane": lane, "warp": warp})["dim0"]
+                for lane in range(4)
+            ]
+            for warp in range(2)
+        ]
+        for register in range(4)
+    ]
+    assert lanes_of(layout).elements.tolist() == expected
+
+
 def test_a_store_has_one_holder_of_each_element() -> None:
     r = Random(2)
     for _ in range(50):

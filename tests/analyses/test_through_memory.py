@@ -194,6 +194,12 @@ def test_two_addresses_are_at_most_255_strides_apart(strides: int, form: str) ->
     assert list(pair_up(pieces, pairs=True)) == [(4, form)]
 
 
+def test_what_shares_columns_with_no_neighbour_has_no_register_layout() -> None:
+    attr = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 1, colStride = 1>"
+    memory = parse_layout(attr).to_linear_layout([64, 4])
+    assert register_layouts(memory, 8, 4) == []
+
+
 def test_one_register_is_split_from_the_last_lane() -> None:
     attr = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 2, colStride = 1>"
     memory = parse_layout(attr).to_linear_layout([64, 2])

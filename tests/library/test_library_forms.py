@@ -143,6 +143,13 @@ class BlockedLayout:
     order: list[int]
 
 
+def test_what_an_object_keeps_besides_its_fields_is_no_parameter() -> None:
+    layout = BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
+    plain = str(tt_layout.info(layout, [64, 64]))
+    layout.__dict__["_made"] = object()
+    assert str(tt_layout.info(layout, [64, 64])) == plain
+
+
 class Red:
     def __repr__(self) -> str:
         return "\x1b[31mred\n"

@@ -94,6 +94,18 @@ def test_every_tool_answers_as_the_library_does() -> None:
     with_agent(scene, ROOT / "examples")
 
 
+def test_files_that_are_no_dumps_are_not_listed(tmp_path: Path) -> None:
+    (tmp_path / "k.ttgir").write_text("module {\n}\n")
+    (tmp_path / "notes.md").write_text("module {\n}\n")
+
+    async def scene(client: Client) -> None:
+        told = await answer(client, "dumps")
+        assert "k.ttgir" in told
+        assert "notes.md" not in told
+
+    with_agent(scene, tmp_path)
+
+
 WRONG = [
     "", "nonsense", "#foo", "#ttg.blocked<{", "(3,5):(1,3)", ".version 8.4", "{}", "$a",
     "k.ttgir:a", "tensor<64x64xf16>", "#ttg.auto<>", "#ttg.slice<{dim = 5, parent = #a}>",

@@ -61,6 +61,15 @@ def has_lost_loops(module: Module) -> bool:
         ... }}'''
         >>> [has_lost_loops(one) for one in parse_ir(text)]
         [True]
+        >>> text = '''module { tt.func @f() {
+        ... ^bb1:
+        ... }
+        ... tt.func @g() {
+        ...   cf.br ^bb1
+        ... ^bb1:
+        ... }}'''
+        >>> [has_lost_loops(one) for one in parse_ir(text)]
+        [False]
     """
     text = module.span.text
     if "cf." not in text:

@@ -35,7 +35,7 @@ class Json(Format):
     @classmethod
     def is_marked(cls, start: bytes, end: bytes) -> bool:
         """Tell whether the generator is a field at the beginning of an object."""
-        return start.startswith(b"{") and json.dumps(GENERATOR)[1:-1].encode() in start
+        return start.startswith(b"{") and json.dumps(GENERATOR).strip("{}").encode() in start
 
 
 def _object(data: dict[str, Any]) -> Iterator[str]:
