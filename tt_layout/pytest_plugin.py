@@ -55,7 +55,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         f"{AUDIT}-force",
         action="store_true",
-        help="Let the report replace a file that is no report of tt-layout.",
+        help="Let the report replace a file that tt-layout did not write.",
     )
 
 

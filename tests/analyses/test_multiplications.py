@@ -221,7 +221,7 @@ def test_types_that_no_instruction_multiplies() -> None:
         product(AMPERE, 2, ("i64", "i64", "i64"))
     blocked = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = \
 [4, 1], order = [1, 0]}>"
-    with pytest.raises(LayoutError, match="the result of no matrix instruction"):
+    with pytest.raises(LayoutError, match="not the result of a matrix instruction"):
         product(blocked, 0, ("f16", "f16", "f32"))
 
 

@@ -67,8 +67,8 @@ def one_line(start: bytes, part: bytes, megabytes: int, end: bytes) -> Iterator[
 
 EVENT, LAUNCH = b'{"event_type": "other"}\n', json.dumps(launch()).encode() + b"\n"
 GROWING: dict[str, tuple[str, Callable[[], Iterator[bytes]], str]] = {
-    "no JSON": ("a.ndjson.gz", lambda: lines(b"x\n", 1200), "1000 lines are no events"),
-    "no events": ("a.ndjson.gz", lambda: lines(b"[]\n", 1200), "1000 lines are no events"),
+    "no JSON": ("a.ndjson.gz", lambda: lines(b"x\n", 1200), "1000 lines are not events"),
+    "no events": ("a.ndjson.gz", lambda: lines(b"[]\n", 1200), "1000 lines are not events"),
     "empty": ("a.ndjson.gz", lambda: lines(b"\n", 1200), "524288 lines are read"),
     "spaces": ("a.ndjson.gz", lambda: lines(b" " * 3999 + b"\n", 1200), "1 GiB are read"),
     "other events": ("a.ndjson.gz", lambda: lines(EVENT, 20), "524288 lines are read"),

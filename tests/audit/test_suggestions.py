@@ -407,7 +407,7 @@ def test_what_moves_a_layout_in_triton_is_said(run: Run) -> None:
 def test_no_word_of_knobs_where_no_trial_was_made() -> None:
     """A GPU without trials once had the word of those on which nothing moves the layout."""
     [suggestion, *_] = (one for _, one in suggestions(audit_of(kernel("through-memory"))))
-    assert in_triton(suggestion, None).endswith("on what it depends is not known")
+    assert in_triton(suggestion, None).endswith("it is not known what it depends on")
 
 
 def test_a_register_layout_for_a_narrow_access_is_a_fix() -> None:

@@ -73,7 +73,7 @@ def test_a_page_opens_on_the_line_that_was_named(run: Run) -> None:
 
 
 def test_a_page_is_of_one_thing(run: Run) -> None:
-    assert "not of both" in run("page", ROWS, "-i", DUMP, "-t", "16x64xf16").err
+    assert "not both" in run("page", ROWS, "-i", DUMP, "-t", "16x64xf16").err
     assert "for the page of a dump" in run("page", "--line", "3").err
     assert "give -t" in run("page", ROWS).err
 

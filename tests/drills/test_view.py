@@ -110,7 +110,7 @@ def test_every_option_works_or_is_refused(lanes: Clone) -> None:
 
 def test_a_layout_of_another_memory_space_is_refused(lanes: Clone) -> None:
     told = lanes.refuses("-l", SWIZZLED, "-t", "!ttg.memdesc<4x4xf16>", "--view", "lanes")
-    assert "the lanes view is of layouts in registers" in told
+    assert "the lanes view shows layouts in registers" in told
 
 
 def test_a_dump_shows_it_where_it_can(lanes: Clone) -> None:
@@ -118,7 +118,7 @@ def test_a_dump_shows_it_where_it_can(lanes: Clone) -> None:
     shown = lanes.prints("-i", "dump.mlir", "--view", "lanes", "--header", "--color", "always")
     assert "\x1b[38;5;16;48;5;069m(0,0) (0,1)" in shown
     assert "lane     0     1\n" in shown
-    assert "the lanes view is of layouts in registers" in shown.splitlines()[-1]
+    assert "the lanes view shows layouts in registers" in shown.splitlines()[-1]
 
 
 def test_it_is_drawn_and_checked(lanes: Clone) -> None:

@@ -596,7 +596,7 @@ def test_of_a_large_kernel_is_told_what_needs_no_cost(monkeypatch: pytest.Monkey
     assert arguments.startswith("takes !tt.ptr<f16>, ")
     assert any(registers in fact for fact in whole.sections[0].facts)
     assert any(memory in fact for fact in whole.sections[0].facts)
-    assert rest.endswith("operations: tt-layout audit says them")
+    assert rest.endswith("operations: run tt-layout audit")
     assert hover(piece_of(MATMUL), *place) == whole
 
 

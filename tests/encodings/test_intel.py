@@ -350,8 +350,8 @@ def findings(text: str) -> list[tuple[str, str]]:
 
 def test_an_operand_that_is_gathered_is_a_finding() -> None:
     gathered = [message for kind, message in findings(MATMUL.read_text()) if kind == "block-loads"]
-    why = "the distance of its rows is known to be a multiple of 2 bytes only, 16 are needed"
-    assert gathered == [f"tt.load is no 2D block load, so that it becomes gathers: {why}"]
+    why = "the distance of its rows is known to be a multiple of only 2 bytes; 16 are needed"
+    assert gathered == [f"tt.load is not a 2D block load, so it is lowered to gathers: {why}"]
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_the_base_is_named_where_the_rows_are_far_enough_apart() -> None:
     text = MATMUL.read_text().replace("%ldb: i32)", "%ldb: i32 {tt.divisibility = 16 : i32})")
     text = text.replace("%b: !tt.ptr<f16> {tt.divisibility = 16 : i32}", "%b: !tt.ptr<f16>")
     [message] = [m for kind, m in findings(text) if kind == "block-loads"]
-    assert "its base is known to be a multiple of 1 byte only, 4 are needed" in message
+    assert "its base is known to be a multiple of only 1 byte; 4 are needed" in message
 
 
 def test_a_loop_that_loads_blocks_only_has_no_finding() -> None:

@@ -274,8 +274,8 @@ def test_what_these_figures_cannot_show() -> None:
         held(ROWS, "tensor<16x64xf16>"),
     )
     for view, pair, message in [
-        ("sectors", (memory,), "of registers"),
-        ("swizzle", (registers,), "of shared memory"),
+        ("sectors", (memory,), "a register layout"),
+        ("swizzle", (registers,), "a shared layout"),
         ("swizzle", (memory,), "has padding"),
         ("copy", (memory,), "needs a layout of registers"),
     ]:

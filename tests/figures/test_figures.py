@@ -605,7 +605,7 @@ def test_a_page_of_a_dump_is_made(run: Run, tmp_path: Path) -> None:
         (("#ttg.blocked<{}>", "-t", TYPE, "-o", "a.svg"), "error"),
         ((BLOCKED, "-t", "tensor<3x4xf16>", "-o", "a.svg"), "power of two"),
         ((BLOCKED, "-t", TYPE, "-o", "a.svg", "--view", "compare"), "needs two layouts"),
-        ((BLOCKED, "-t", TYPE, "-o", "a.svg", "--view", "banks"), "banks are of shared memory"),
+        ((BLOCKED, "-t", TYPE, "-o", "a.svg", "--view", "banks"), "banks need a shared layout"),
         ((BLOCKED, BLOCKED, "-t", TYPE, "-o", "a.svg", "--view", "matrix"), "one layout"),
         ((BLOCKED, "-t", TYPE, "-o", "a.svg", "--color-by", "bank"), "does not suit"),
         ((BLOCKED, "-t", "tensor<65536x65536xf16>", "-o", "a.svg"), "cells"),

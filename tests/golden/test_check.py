@@ -424,7 +424,7 @@ def test_update_is_refused_in_ci(
     assert outcome.status == status
     assert Path("blocked.tensor.txt").exists() == (status == 0)
     if status:
-        assert "--update is refused where CI is set" in outcome.err
+        assert "--update is refused if CI is set" in outcome.err
         assert run("check", "--update", "--force").status == 0
         assert Path("blocked.tensor.txt").exists()
 

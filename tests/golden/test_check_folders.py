@@ -138,7 +138,7 @@ def repository(folder: Path) -> Path:
 
 
 def test_only_cases_of_what_changed_are_run(repository: Path, run: Run) -> None:
-    unchanged = Outcome(0, "", "no case is of a file that changed since HEAD\n")
+    unchanged = Outcome(0, "", "no case uses a file that changed since HEAD\n")
     assert run("check", "all", "--changed") == unchanged
     spoil("all/b/kernel.mlir")
     result = run("check", "all", "--changed")

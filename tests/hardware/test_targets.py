@@ -260,7 +260,7 @@ def without_sources(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_chip_without_sources_loses_nothing_without_a_word(run: Run, dump: str) -> None:
     text = " ".join(run("audit", "--all", dump).out.split())
     assert "registers, occupancy and bounds not known for sm90" in text
-    assert "cannot be set in Triton; on what it depends is not known for sm90" in text
+    assert "cannot be set in Triton; it is not known what it depends on for sm90" in text
     [module] = json.loads(run("audit", dump, "--format", "json").out)["modules"]
     found = [one for finding in module["findings"] for one in finding["suggestions"]]
     assert {one["where"]: one["triton"] for one in found}["everywhere"] is None

@@ -169,5 +169,5 @@ def test_kept_results_know_the_compiled_kernel(dump: Path, tmp_path: Path) -> No
 def test_nothing_is_known_of_what_is_not_there(tmp_path: Path) -> None:
     assert metadata_beside(str(tmp_path / "kernel.ttgir")) == NO_METADATA
     (tmp_path / "kernel.json").write_text("[1]", encoding="utf-8")
-    with pytest.raises(tt_layout.LayoutError, match="says nothing"):
+    with pytest.raises(tt_layout.LayoutError, match="no data of a compiled kernel"):
         given_metadata(str(tmp_path / "kernel.json"))

@@ -903,7 +903,7 @@ class TestReports:
         )
         own, called = run("audit", str(path), "--grid", "132").out.split("\n@part")
         assert re.search(r"no estimate of its time: line \d+: a function that is called", own)
-        assert "no estimate of its time: it is no kernel: @f calls it" in called
+        assert "no estimate of its time: it is not a kernel: @f calls it" in called
 
     @pytest.mark.parametrize("resource", ["L2", "LSU", "DRAM"])
     def test_a_bound_that_the_estimate_is_far_below_is_none(self, resource: str) -> None:

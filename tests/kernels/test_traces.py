@@ -121,7 +121,7 @@ def test_what_is_no_event_is_named_and_left_out(tmp_path: Path, run: Run) -> Non
     assert result.status == 0
     output = result.out
     assert f"{path}:2 skipped: it is not JSON" in " ".join(output.split())
-    assert f"{path}:3 skipped: it is no event" in " ".join(output.split())
+    assert f"{path}:3 skipped: it is not an event" in " ".join(output.split())
     assert "@strided" in output
 
 

@@ -516,7 +516,7 @@ def test_the_command_prints_the_value_the_table_and_the_attribute(run: Run) -> N
         ("tile_to_shape((8,64):(64,1), (100, 64))", "does not divide the shape", 1),
         ("recast<half_t, float_e2m3_t>(8:1)", "cannot be recast", 1),
         ("left_inverse((4,8):(1,5))", "its strides do not divide each other", 1),
-        ("make_tiled_mma(SM80_16x8x17_F32F16F16F32_TN{})", "are not known here", 16),
+        ("make_tiled_mma(SM80_16x8x17_F32F16F16F32_TN{})", "are not supported", 16),
         ("", "expected an expression", 1),
         ("4:1 $", "unexpected '$'", 5),
         ("(" * 1000, "at most 64 brackets in brackets", None),

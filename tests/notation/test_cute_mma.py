@@ -150,12 +150,12 @@ def test_bits_are_elements_where_a_power_of_two_divides_all_strides(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("SM80_16x8x17_F32F16F16F32_TN", "the threads and values of .* are not known here"),
+        ("SM80_16x8x17_F32F16F16F32_TN", "the threads and values of .* are not supported"),
         ("SM80_16x8x16_F32F16X16F32_TN", "expected the types of D, A, B and C"),
-        ("SM90_64x260x16_F32F16F16_SS", "the threads and values of .* are not known here"),
+        ("SM90_64x260x16_F32F16F16_SS", "the threads and values of .* are not supported"),
         ("SM100_MMA_F16BF16_SS<half_t, half_t, float>", "expected M and N"),
         ("SM100_MMA_F16BF16_2x1SM_SS<half_t, half_t, float, 256, 128>", "by two multiprocessors"),
-        ("SM90_64x64x32_F32F16F16_SS_SPARSE", "are not known here"),
+        ("SM90_64x64x32_F32F16F16_SS_SPARSE", "are not supported"),
         ("make_tiled_mma(Copy_Atom<X>{})", "expected a matrix instruction"),
         (
             "make_tiled_mma(SM80_16x8x16_F32F16F16F32_TN{}, Layout<Shape<_2,_2,_1,_1>>{})",

@@ -367,7 +367,7 @@ def test_of_a_large_kernel_is_diagnosed_first_what_is_shown() -> None:
         }
         assert len(await editor.told()) == large.count("ttg.convert_layout")
         line = large[: large.index("tt.func")].count("\n")
-        assert "tt-layout audit says them" in str(await editor.hover(line, 3))
+        assert "run tt-layout audit" in str(await editor.hover(line, 3))
 
     in_editor(scene)
 

@@ -35,7 +35,7 @@ MAX_BITS = 24
 
 @dataclass(frozen=True)
 class ModularLayout(LinearLayout):
-    """A function from bits to coordinates, modular where a size is no power of two.
+    """A function from bits to coordinates, modular where a size is not a power of two.
 
     Example:
         >>> layout = ModularLayout((("lane", ((1,), (2,), (4,))),), (("dim0", 6),))

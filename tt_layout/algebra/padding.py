@@ -21,7 +21,7 @@ def check_padding(padding: Padding) -> None:
     """Raise if an interval holds no element or its padding is negative."""
     for interval, amount in padding:
         if interval < 1 or amount < 0:
-            raise LayoutError(f"padding of {amount} after every {interval} elements cannot be")
+            raise LayoutError(f"cannot have a padding of {amount} after every {interval} elements")
 
 
 def padded(offset: Offset, padding: Padding) -> Offset:

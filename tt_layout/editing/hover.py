@@ -209,9 +209,7 @@ def _large_kernels(audit: Audit, line: int) -> Iterator[Section]:
         facts = [f"takes {', '.join(value.text for value in function.arguments)}"]
         facts += [registers_text(registers)] if registers is not None else []
         facts += [kernel.memory]
-        facts.append(
-            f"findings and time take all of its {number} operations: tt-layout audit says them"
-        )
+        facts.append(f"findings and time take all of its {number} operations: run tt-layout audit")
         yield Section(f"`{kernel.who}`", facts=tuple(filter(None, facts)))
 
 

@@ -52,7 +52,7 @@ def covers(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def modular_layout(mnemonic: str, padded: LinearLayout, shape: Sequence[int]) -> LinearLayout:
-    """Return the layout of an encoding over sizes of which one is no power of two.
+    """Return the layout of an encoding over sizes of which one is not a power of two.
 
     Args:
         mnemonic: of the encoding.

@@ -69,7 +69,7 @@ def load(points: tuple[EntryPoint, ...]) -> type[Encoding]:
         raise LayoutError(f"{subject} cannot be loaded, {reason}; mend or uninstall it") from error
     problem = _problem(candidate, point.name)
     if problem is not None:
-        raise LayoutError(f"{subject} is no encoding: {point.value} {problem}")
+        raise LayoutError(f"{subject} is not an encoding: {point.value} {problem}")
     return cast("type[Encoding]", candidate)
 
 

@@ -45,7 +45,7 @@ def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     """
     if not isinstance(drawn.encoding, SharedEncoding):
         message = f"#{drawn.encoding.name} lives in {drawn.placed.memory_space}"
-        raise LayoutError(f"banks are of shared memory, but {message}")
+        raise LayoutError(f"banks need a shared layout, but {message}")
     drawn.selection.check_options("a figure of banks")
     colouring, memory = Colouring(drawn.placed, color_by or "chunk"), memory_of(drawn.placed)
     buffers, target = memory.partitions * memory.blocks, TARGETS[DEFAULT_TARGET]

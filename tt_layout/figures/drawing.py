@@ -302,7 +302,7 @@ def swizzle_figure(drawn: DrawnLayout) -> Figure:
     placed = drawn.placed
     if not placed.is_shared:
         message = f"#{drawn.encoding.name} lives in {placed.memory_space}"
-        raise LayoutError(f"{argument('view', 'swizzle')} is of shared memory, but {message}")
+        raise LayoutError(f"{argument('view', 'swizzle')} needs a shared layout, but {message}")
     if placed.padding:
         raise LayoutError(
             f"#{drawn.encoding.name} has padding; {argument('view', 'banks')} shows where it is"

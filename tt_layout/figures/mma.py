@@ -196,7 +196,7 @@ def product_of(placed: PlacedLayout, element: str | None = None) -> Product:
         LayoutError: it is the result of no instruction, or not of rank 2.
     """
     if len(placed.shape) != 2:
-        raise LayoutError(f"{argument('view', 'mma')} is of matrices, got rank {len(placed.shape)}")
+        raise LayoutError(f"{argument('view', 'mma')} needs a matrix, got rank {len(placed.shape)}")
     a, b, d, k = operands_of(placed.encoding, placed.shape, placed.tensor.element_type, element)
     m, n = placed.shape
     name = instruction_title(d, k)

@@ -43,7 +43,7 @@ def sectors_figure(drawn: DrawnLayout) -> Figure:
     """
     if not drawn.placed.is_distributed:
         message = f"#{drawn.encoding.name} lives in {drawn.placed.memory_space}"
-        raise LayoutError(f"{argument('view', 'sectors')} is of registers, but {message}")
+        raise LayoutError(f"{argument('view', 'sectors')} needs a register layout, but {message}")
     drawn.selection.check_options("a figure of sectors")
     access = global_access(drawn.layout, drawn.placed.element_bits or ASSUMED_BITS)
     starts: Ints = lanes_of(drawn.layout, access.vector).elements[0, 0]

@@ -62,7 +62,7 @@ TO = CaseKey("to", TEXT, f"Convert: the layout afterwards, {_EITHER}.", is_neede
 TARGET = CaseKey("target", WORD, "Conflicts and convert: the GPU, such as sm90.")
 AT_MOST = CaseKey("at_most", ("mapping",), "Budget: numbers, and how large each may be.")
 LINE = CaseKey("line", ("number",), "Instead of layouts: a data movement of the file.", False)
-VALUES = CaseKey("values", TEXT, "Audit: what arguments of the kernels are, such as K=4096, n=64.")
+VALUES = CaseKey("values", TEXT, "Audit: values of kernel arguments, such as K=4096, n=64.")
 
 
 @dataclass(frozen=True)
@@ -146,14 +146,14 @@ KINDS = {
         ),
         OutputKind(
             "audit",
-            "what the kernels of the case's file do badly",
+            "what is slow in the kernels of the case's file",
             "tt_layout.golden.costs:audit",
             (VALUES,),
             is_of_layout=False,
         ),
         OutputKind(
             "budget",
-            "nothing; numbers of the case are at most as large as it says",
+            "nothing; numbers of the case are at most its limits",
             keys=(
                 AT_MOST,
                 *(replace(key, is_needed=False) for key in (WITH, TO, TARGET, LINE, VALUES)),

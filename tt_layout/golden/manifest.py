@@ -45,7 +45,7 @@ MAX_PATH = 4096  # characters
 
 MANIFEST_KEYS = (
     CaseKey("version", ("number",), "The version of this format: 1."),
-    CaseKey("defaults", ("mapping",), "Values that cases have where they give none."),
+    CaseKey("defaults", ("mapping",), "Defaults for the cases."),
     CaseKey("include", ("list",), "Other manifests, or patterns, in this folder or below."),
     CaseKey("cases", ("list",), "The cases."),
 )

@@ -101,7 +101,7 @@ class IRType(NamedTuple):
         if isinstance(self.encoding, UnmappedError):
             return f"{self.layout} has no linear layout"
         if isinstance(self.encoding, Encoding) and any(size & (size - 1) for size in self.shape):
-            return f"{'x'.join(map(str, self.shape))} is no power of two"
+            return f"{'x'.join(map(str, self.shape))} is not a power of two"
         return f"{self.layout} is refused"
 
     @property

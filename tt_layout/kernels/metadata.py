@@ -129,7 +129,7 @@ def given_metadata(path: str) -> KernelMetadata:
         raise LayoutError("cannot read: there is no such file", FileLocation(path))
     metadata = _read(path)
     if metadata == NO_METADATA:
-        raise LayoutError("it says nothing of a compiled kernel", FileLocation(path))
+        raise LayoutError("it has no data of a compiled kernel", FileLocation(path))
     return metadata
 
 

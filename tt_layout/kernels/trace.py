@@ -185,7 +185,7 @@ class _TraceReader:
         if self._work > MAX_WORK:
             return "it takes too long to read"
         if self._others > MAX_OTHER:
-            return f"{MAX_OTHER} lines are no events"
+            return f"{MAX_OTHER} lines are not events"
         if self._characters > MAX_KEPT:
             return f"its kernels have more than {MAX_KEPT >> 20} MiB"
         return None
@@ -226,7 +226,7 @@ class _TraceReader:
             self.leave_out("it is not JSON")
             return
         if not isinstance(event, dict):
-            self.leave_out("it is no event")
+            self.leave_out("it is not an event")
             return
         kind = event.get("event_type")
         if kind == "compilation":

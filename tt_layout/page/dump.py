@@ -340,7 +340,7 @@ def embedded_assembly(
 def _spills_text(lines: int, spilled: int | None, name: str) -> str:
     """Return a text on the spilled registers, and their lines."""
     if lines:
-        return f"{count(lines, 'line')} spill registers or load what was spilled"
+        return f"{count(lines, 'line')} spill registers or reload them"
     if not spilled:
         return "no register is spilled" if spilled == 0 else ""
     where = "PTX does not show where: ptxas chooses it" if name.endswith(".ptx") else ""

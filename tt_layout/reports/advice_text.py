@@ -161,7 +161,7 @@ def in_triton(suggestion: Suggestion, target: Target | None) -> str:
     knobs = triton_knobs(suggestion, target)
     if knobs is None:
         where = f" for {target.name}" if target is not None else ""
-        return f"cannot be set in Triton; on what it depends is not known{where}"
+        return f"cannot be set in Triton; it is not known what it depends on{where}"
     if not knobs:
         return "cannot be set in Triton"
     return f"cannot be set in Triton; it depends on {listed(knobs)}"

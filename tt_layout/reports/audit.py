@@ -236,7 +236,7 @@ class AuditReport(Printed, Generic[Audits]):
         yield from target_line(audit.module)
         yield from kernel_lines(audit, by_line=self.by_line)
         for function, at in audit.load_chains:
-            text = f"@{function} loads numbers each of which waits for the last: lines"
+            text = f"@{function} loads numbers that wait for each other: lines"
             yield Paragraph(safe(f"{text} {' -> '.join(map(str, at))}"), indent=4)
         yield from allocation_lines(audit)
         yield from layout_lines(audit, is_whole=self.is_whole)

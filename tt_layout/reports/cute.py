@@ -42,7 +42,7 @@ class CuteReport(Printed):
             return
         layout = layout_of(self.value)
         if layout is None or len(layout.modes) > 2:
-            raise LayoutError("a table is of a layout of one mode or two")
+            raise LayoutError("a table needs a layout of one or two modes")
         if layout.size > MAX_CELLS:
             raise LayoutError(f"a table has at most {MAX_CELLS} integers, got {layout.size}")
 

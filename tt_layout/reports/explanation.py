@@ -103,7 +103,7 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         "call": "calls a function of this module",
         "allocates": "makes a buffer in shared memory",
         "forwards": "hands its operands on, once they are there",
-        "writes": "changes memory, or orders what is done to it",
+        "writes": "writes memory, or orders accesses to it",
         "reads": "waits for memory, or looks at it",
         "pure": "computes its result from its operands, and changes nothing else",
     }

@@ -103,7 +103,7 @@ def fit_text(fit: KernelFit) -> str:
     if dump_gpu is not None and dump_gpu.depth is not None:
         text += f"; rings of up to {count(dump_gpu.depth, 'buffer')} fit {dump_gpu.gpu}"
     if fit.unknown is not None:
-        text += f"; what a CTA may have is not known for {fit.unknown}"
+        text += f"; the shared memory of a CTA is unknown for {fit.unknown}"
     too_small = [gpu.gpu for gpu in fit.gpus if not gpu.fits]
     return f"{text}; too much for {', '.join(too_small)}" if too_small else text
 

@@ -147,7 +147,7 @@ class Ranking:
         for configuration, missing in self.without:
             yield Line(safe(f"{configuration.name} of {configuration.file}: {missing.text}"))
         if self.rows and not self.has_grid:
-            yield Line("without a grid each is of as many programs as store the same bytes")
+            yield Line("without a grid each is for as many programs as store the same bytes")
 
     def data(self) -> dict[str, Any]:
         """Return the data for programs."""

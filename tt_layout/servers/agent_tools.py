@@ -91,7 +91,7 @@ TensorType = Annotated[
 Gpu = Annotated[
     str | None,
     Field(
-        description="such as sm90, gfx942 or pvc; by default one whose warps have as many lanes",
+        description="such as sm90, gfx942 or pvc; by default one with the layout's warp size",
         max_length=MAX_NAME,
     ),
 ]
@@ -348,9 +348,7 @@ class AgentTools:
         values: Values = None,
         kernel: Annotated[
             str | None,
-            Field(
-                description="name of the kernel, where the dump has several", max_length=MAX_NAME
-            ),
+            Field(description="name of the kernel, if the dump has several", max_length=MAX_NAME),
         ] = None,
         gpu: Product = None,
         grid: Grid = None,

@@ -432,7 +432,7 @@ def _actions(server: LayoutServer) -> None:
                 placed = server.at(uri, down + 1)
                 action = Action(title, line, module, finding)
             case _:
-                server.tell("that is no action of this server")
+                server.tell("that is not an action of this server")
                 return params
         if placed is None or placed.down != down:
             server.tell("that was suggested for a text that has changed since")

@@ -80,7 +80,7 @@ def check_inputs(layout: LinearLayout, *allowed: str) -> None:
     strange = [name for name in layout.get_in_dim_names() if name not in allowed]
     if strange:
         raise LayoutError(
-            f"this view is of layouts from {', '.join(allowed)}, got one from {', '.join(strange)}"
+            f"this view shows layouts from {', '.join(allowed)}, got one from {', '.join(strange)}"
         )
     if not layout.num_out_dims:
         raise LayoutError("a view needs at least one output dimension")

@@ -83,10 +83,10 @@ class ViewKind:
         if placed.layout.is_modular:
             maker = self.modular_maker
             if maker is None:
-                raise LayoutError(f"the {self.name} view is of sizes that are powers of two")
+                raise LayoutError(f"the {self.name} view needs sizes that are powers of two")
         if maker is None:
             spaces = " or ".join(self.makers)
-            message = f"the {self.name} view is of layouts in {spaces}"
+            message = f"the {self.name} view shows layouts in {spaces}"
             raise LayoutError(f"{message}, but this one lives in {placed.memory_space}")
         fields = (SELECTION_FIELDS[key] for key in self.selects)
         selection.check_options(f"a {self.name} view", *fields)

@@ -74,7 +74,7 @@ def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
 def _modular(placed: Viewable) -> ModularLayout:
     layout = placed.layout
     if not isinstance(layout, ModularLayout):
-        raise LayoutError("this view is of layouts over sizes that are no powers of two")
+        raise LayoutError("this view shows layouts over sizes that are not powers of two")
     check_inputs(layout, *DIMENSIONS)
     return layout
 

@@ -40,7 +40,7 @@ def held_elements(layout: ModularLayout) -> Ints:
         [[0, 4], [1, 5], [2, 0], [3, 1]]
     """
     if layout.get_in_dim_names()[:1] != ["register"]:
-        raise LayoutError("a layout of registers is needed")
+        raise LayoutError("expected a register layout")
     return layout.elements.reshape(-1, layout.get_in_dim_size("register"))
 
 

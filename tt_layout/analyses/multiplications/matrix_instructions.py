@@ -168,7 +168,7 @@ def matrix_instruction(a: Operand, b: Operand, d: Operand, *, ctas: int = 1) -> 
         return _wmma(a, b, d, d.encoding)
     if isinstance(d.encoding, Dpas):
         return _dpas(a, b, d, d.encoding)
-    raise LayoutError(f"#{d.encoding.name} is the result of no matrix instruction")
+    raise LayoutError(f"#{d.encoding.name} is not the result of a matrix instruction")
 
 
 def _sides(instr_shape: Sequence[int]) -> tuple[int, int, int]:

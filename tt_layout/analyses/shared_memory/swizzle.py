@@ -141,7 +141,7 @@ def find_swizzle(
 def _distributed(layout: Encoding | str) -> DistributedEncoding:
     encoding = as_encoding(layout)
     if not isinstance(encoding, DistributedEncoding):
-        message = "writers and readers are register layouts"
+        message = "writers and readers must be register layouts"
         raise LayoutError(f"{message}, but #{encoding.name} is of {encoding.memory_space}")
     return encoding
 

@@ -182,7 +182,7 @@ def _access(
     match = packed.messages(HALVES, max_registers)
     if match is None:
         raise LayoutError(
-            "no message of tensor memory moves this layout of registers: lanes and warps must "
+            "no message of tensor memory moves this register layout: lanes and warps must "
             f"hold rows and columns as one of {', '.join(tile.shape for tile in TILES)} does"
         )
     row, column = packed.lane[len(HALVES.lane)]

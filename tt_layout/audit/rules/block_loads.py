@@ -83,7 +83,7 @@ class GatheredOperand(Occurrence):
     @property
     def words(self) -> str:
         """That it is gathered, and why."""
-        return f"is no 2D block load, so that it becomes gathers: {self.why}"
+        return f"is not a 2D block load, so it is lowered to gathers: {self.why}"
 
     @property
     def counted(self) -> Counted:
@@ -149,7 +149,7 @@ def _broken_rule(info: AxisInfo, shape: tuple[int, ...], pitches: Sequence[int])
 
 def _needed(divisor: int, needed: int) -> str:
     """Describe the known and the required divisor of a number of bytes."""
-    return f"is known to be a multiple of {count(divisor, 'byte')} only, {needed} are needed"
+    return f"is known to be a multiple of only {count(divisor, 'byte')}; {needed} are needed"
 
 
 # -- distances of neighbours -----------------------------------------------------------------------

@@ -199,7 +199,7 @@ def kernel_estimate(
         return NoEstimate(reason="programs of several CTAs were not measured")
     caller = audit.audited.callers.get(symbol)
     if caller is not None:
-        return NoEstimate(reason=f"it is no kernel: @{caller} calls it")
+        return NoEstimate(reason=f"it is not a kernel: @{caller} calls it")
     refused = _refused_grid(audit, grid)
     if refused is not None:
         return NoEstimate(reason=refused)
@@ -276,7 +276,7 @@ def _unknown_runs(program: Program) -> Iterator[str]:
 
 def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str]:
     if not has_grid:
-        yield "without a grid it is of one full wave"
+        yield "without a grid it is for one full wave"
     if not timing.is_measured:
         yield "latencies and rates of the GPU were not measured"
     strange = next((step for step in program.walk() if not is_known(step.name)), None)

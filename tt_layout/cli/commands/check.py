@@ -138,7 +138,7 @@ def command(
         changed = changed_files(cases, since or HEAD)
         checks, orphaned = checks_of(checks, changed), orphans_of(orphaned, cases, changed)
         if not checks and not orphaned:
-            click.echo(f"no case is of a file that changed since {since or HEAD}", err=True)
+            click.echo(f"no case uses a file that changed since {since or HEAD}", err=True)
             return 0
     if lists:
         _list(checks, output_format)
@@ -172,7 +172,7 @@ def _is_ci() -> bool:
 def _refuse_in_ci() -> None:
     """Refuse to update in CI, where nobody reviews the changes."""
     if _is_ci():
-        message = "--update is refused where CI is set: update where you can look at the change"
+        message = "--update is refused if CI is set: update where you can review the change"
         raise LayoutError(f"{message}; --force does it anyway")
 
 

@@ -108,7 +108,7 @@ def command(
         text = audits_text(inside, _patterns(file, inside))
     elif set(views) == {AUDIT}:
         if tensor is not None:
-            raise LayoutError("the view audit is of a whole dump: leave out -t")
+            raise LayoutError("the view audit covers a whole dump: leave out -t")
         text = audits_text(inside, [inside])
     else:
         text = _layouts_text(file, inside, tensor, tuple(dict.fromkeys(views)), max_cases)

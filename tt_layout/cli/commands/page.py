@@ -100,7 +100,7 @@ def command(
 
     refuse_input(output, path)
     if path is not None and layout is not None:
-        raise LayoutError("a page is of a dump or of layouts, not of both")
+        raise LayoutError("a page shows a dump or layouts, not both")
     if path is None and (source is not None or line is not None):
         raise LayoutError("--source and --line are for the page of a dump: give one")
     if path is None and (values or values_file is not None or grid is not None):

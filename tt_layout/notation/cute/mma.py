@@ -190,7 +190,7 @@ def atom(name: str, sizes: Sequence[int] = ()) -> Atom:
         operand = Layout((1, 1), (0, 0))
         return Atom(name, (1, 1, 1), Layout(1, 0), operand, operand, operand)
     if (match := _NAME.fullmatch(name)) is None or "SPARSE" in name:
-        raise LayoutError(f"the threads and values of {name} are not known here")
+        raise LayoutError(f"the threads and values of {name} are not supported")
     m, n, k = map(int, match["sizes"].split("x"))
     types = _TYPES.findall(match["types"])
     if "".join(types) != match["types"] or len(types) not in (3, 4):
@@ -243,7 +243,7 @@ def _of_pairs(pairs: list[tuple[int, int]]) -> Layout:
 def _of_warp(name: str, sizes: tuple[int, int, int], bits: int, majors: str) -> Atom:
     m, n, k = sizes
     if n != 8 or m not in (8, 16) or k % max(4, 128 // bits) or majors != "TN":
-        raise LayoutError(f"the threads and values of {name} are not known here")
+        raise LayoutError(f"the threads and values of {name} are not supported")
     a, b = _operand(m, k, bits), _operand(n, k, bits)
     return Atom(name, sizes, Layout(32, 1), a, b, _accumulator(m, n))
 
@@ -252,7 +252,7 @@ def _of_warp_group(name: str, sizes: tuple[int, int, int], bits: int, operands: 
     """Return a ``wgmma``: four warps, B in shared memory, and A there, too, or in registers."""
     m, n, k = sizes
     if n % 8 or not 8 <= n <= 256 or k * bits not in (256, 512):
-        raise LayoutError(f"the threads and values of {name} are not known here")
+        raise LayoutError(f"the threads and values of {name} are not supported")
     a = _shared(128, m, k) if operands == "SS" else _operand(m, k, bits, warps=4)
     c = Layout(((4, 8, 4), (2, 2, n // 8)), ((128, 1, 16), (64, 8, 512)))
     return Atom(name, sizes, Layout(128, 1), a, _shared(128, n, k), c)
@@ -267,7 +267,7 @@ def _of_tensor_memory(name: str, k: int, sizes: Sequence[int]) -> Atom:
     if len(sizes) < 2:
         raise LayoutError(f"expected M and N among the template arguments of {name}")
     if "2x1SM" in name:
-        raise LayoutError(f"the layouts of {name}, by two multiprocessors, are not known here")
+        raise LayoutError(f"the layouts of {name}, by two multiprocessors, are not supported")
     m, n = sizes[0], sizes[1]
     return Atom(name, (m, n, k), Layout(1, 0), _shared(1, m, k), _shared(1, n, k), _shared(1, m, n))
 

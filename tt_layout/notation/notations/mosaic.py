@@ -183,7 +183,7 @@ def _of_call(call: GluonCall, shape: Shape, context: Context) -> LinearLayout:
         return _of_transforms((call,), context)
     if name in ("WGSplatFragLayout", "WG_SPLAT"):
         raise LayoutError("a splat is one value of all elements: no register holds one of them")
-    raise LayoutError(f"{call.name} of Mosaic is not known here")
+    raise LayoutError(f"{call.name} of Mosaic is not supported")
 
 
 def _arguments(call: GluonCall, names: Sequence[str]) -> dict[str, Any]:
