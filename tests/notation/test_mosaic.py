@@ -124,6 +124,11 @@ def test_attributes_of_mosaic_replicate_and_stride() -> None:
         ("fa.WGMMA_LAYOUT_ACC_32BIT", "WGMMA_ACC_32BIT is not known here; did you mean WGMMA_8BIT"),
         ("#mosaic_gpu.WGSplatFragLayout<[64, 64]>", "a splat is one value of all elements"),
         ("#mosaic_gpu.TiledLayout<[[64, 8]]>", "takes tiling, warp_dims, lane_dims, vector_dim"),
+        (
+            "#mosaic_gpu.TiledLayout<[[64], [8]], warp_dims=[-2], lane_dims=[-2], "
+            "vector_dim=#mosaic_gpu.Replicated<times = 2>>",
+            "vector_dim is an axis",
+        ),
         ("#mosaic_gpu.Nothing<[[64, 8]]>", "#mosaic_gpu.Nothing is not a layout attribute"),
         ("plgpu.Layout.TILED", "is not known here, or needs arguments"),
         ("plgpu.Layout.WG_SPLAT((64, 64))", "a splat is one value of all elements"),
