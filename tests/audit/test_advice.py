@@ -14,6 +14,7 @@ from tt_layout.audit.audit import audit_module
 from tt_layout.audit.values.given import GivenValues
 
 INTS = "tensor<1024xi32, #l>"
+FLOATS = "tensor<1024xf32, #l>"
 BITS = "tensor<1024xi1, #l>"
 POINTERS = "tensor<1024x!tt.ptr<f16>, #l>"
 
@@ -31,7 +32,7 @@ def module(
     Its values are ``%r`` (a range), ``%b`` (the number of the program times 1024), ``%n`` (an
     argument) and ``%s`` (another, with ``stride`` as attributes).
     """
-    text = lines.replace("INTS", INTS).replace("BITS", BITS)
+    text = lines.replace("INTS", INTS).replace("FLOATS", FLOATS).replace("BITS", BITS)
     used = access.format(pointers=POINTERS)
     return f"""
 #l = {layout}
@@ -97,6 +98,14 @@ CONSTANT = "tl.max_constancy"
         ('%o = "tt.scan"(%r) <{axis = 0 : i32, reverse = false}> ({\n'
          "^bb0(%u: i32, %v: i32):\n%w = arith.addi %u, %v : i32\ntt.scan.return %w : i32\n"
          "}) : (INTS) -> INTS", "on the data (tt.scan): none, because no hint is true", HINT),
+        ("%f = arith.sitofp %q : INTS to FLOATS\n%h = arith.mulf %f, %f : FLOATS\n"
+         "%o = arith.fptosi %h : FLOATS to INTS",
+         "the offsets are computed from floats (arith.fptosi): none, because no hint", "data"),
+        ("%fs = tt.splat %i : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>, #l>\n"
+         "%fp = tt.addptr %fs, %r : tensor<1024x!tt.ptr<i32>, #l>, INTS\n"
+         "%f = tt.load %fp : tensor<1024x!tt.ptr<i32>, #l>\n"
+         "%h = arith.sitofp %f : INTS to FLOATS\n%o = arith.fptosi %h : FLOATS to INTS",
+         "the offsets depend on the data (arith.fptosi)", HINT),
         ("%is = tt.splat %i : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>, #l>\n"
          "%ip = tt.addptr %is, %r : tensor<1024x!tt.ptr<i32>, #l>, INTS\n"
          "%o = tt.load %ip : tensor<1024x!tt.ptr<i32>, #l>",

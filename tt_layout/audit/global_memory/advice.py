@@ -221,6 +221,14 @@ def of_data(origin: Origin) -> str:
     )
 
 
+def of_floats(origin: Origin) -> str:
+    """Return why there is no hint for offsets that are rounded floats."""
+    return (
+        f"the offsets are computed from floats ({origin.kind}): none, because no hint is true of"
+        " all their values"
+    )
+
+
 def no_run(origin: Origin) -> str:
     """Return why there is no hint for offsets that follow from the arguments."""
     if origin.trace.wanted == CONSTANCY:

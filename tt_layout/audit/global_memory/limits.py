@@ -260,7 +260,8 @@ def _data(access: Access, origin: Origin) -> Cure:
     """Return the cure of accesses that depend on data."""
     trace = origin.trace
     if origin.kind != "tt.load":
-        return _nothing(advice.of_data(origin))
+        is_loaded = access.kernel.origins.rests_on_loaded(trace.value)
+        return _nothing(advice.of_data(origin) if is_loaded else advice.of_floats(origin))
     supposed = {trace.value: _with(access, trace, trace.least)}
     return Cure(advice.of_loaded(origin), supposed, {})
 

@@ -11,7 +11,7 @@ stores each where that sum says, one further than the element before it, or at t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.operands import address_of
@@ -68,10 +68,8 @@ class Origin(NamedTuple):
 
 
 def _is_data(operation: SsaOperation) -> bool:
-    """Tell whether an operation computes from more than integers of the kernel's own."""
-    traits = operation.traits
-    is_known = traits.by_thread or traits.same_elements
-    return not is_known or traits.float_to_integer
+    """Tell whether an operation computes from more than numbers of the kernel's own."""
+    return not (operation.traits.by_thread or operation.traits.same_elements)
 
 
 def _is_passed_on(operation: SsaOperation) -> bool:
@@ -205,8 +203,17 @@ class Origins:
 
     def rests_on_data(self, value: Value) -> bool:
         """Tell whether a value is computed from more than arguments and the program's number."""
-        operations = (self.sources.definition(v) for v in reach([value], self.sources.before))
-        return any(operation is not None and _is_data(operation) for operation in operations)
+        return self.rests_on_loaded(value) or any(
+            operation.traits.float_to_integer for operation in self._operations_behind(value)
+        )
+
+    def rests_on_loaded(self, value: Value) -> bool:
+        """Tell whether a value is computed from data, and not from arguments and floats alone."""
+        return any(map(_is_data, self._operations_behind(value)))
+
+    def _operations_behind(self, value: Value) -> Iterator[SsaOperation]:
+        reached = reach([value], self.sources.before)
+        return filter(None, map(self.sources.definition, reached))
 
     def rests_on_argument(self, value: Value) -> bool:
         """Tell whether a value is computed from a number that is passed to the kernel."""
