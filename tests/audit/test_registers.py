@@ -219,6 +219,24 @@ def test_a_multiprocessor_holds_no_cta_of_more_threads_than_one_may_have(
     assert refused.next_step == f"1 CTA with at most {most} warps"
 
 
+@pytest.mark.parametrize(
+    ("registers", "shared_bytes", "step"),
+    [
+        (40, 0, "16 CTAs with at most 32 registers per thread"),  # registers come in eights
+        (40, 16128, "13 CTAs with at most 32 registers per thread"),
+        (255, 0, "3 CTAs with at most 168 registers per thread"),
+        (32, 65536, "4 CTAs with at most 57344 bytes of shared memory"),
+        (32, 0, None),  # all warps are held: smaller CTAs hold no more
+    ],
+)
+def test_the_next_step_of_occupancy_is_one_with_more_warps(
+    registers: int, shared_bytes: int, step: str | None
+) -> None:
+    found = occupancy(find_target("sm90"), 4, registers=registers, shared_bytes=shared_bytes)
+    assert found is not None
+    assert found.next_step == step
+
+
 def test_a_stated_maximum_is_the_limit() -> None:
     text = HEAD.replace("TARGET", "cuda:90").replace('{"ttg', '{ttg.maxnreg = 96 : i32, "ttg')
     [module] = parse_ir(text + LOAD + STORE.format("x") + FOOT)

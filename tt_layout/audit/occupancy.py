@@ -37,13 +37,15 @@ class Limit(NamedTuple):
     Attributes:
         resource: ``registers``, ``shared memory``, ``warps``, ``CTAs`` or ``tensor memory``.
         ctas: that it allows.
-        most: what a CTA may take for one more to fit, in registers per thread, bytes, warps or
-            columns; None where no saving allows one more.
+        most: what a CTA may take for more to fit, in registers per thread, bytes, warps or
+            columns; None where no saving allows more.
+        then: CTAs that it allows with this.
     """
 
     resource: str
     ctas: int
     most: int | None = None
+    then: int = 0
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,9 @@ class Occupancy:
 
     @property
     def next_step(self) -> str | None:
-        """Reduction that would allow one CTA more, if a single resource is in the way."""
-        if len(self.limited_by) != 1 or self.limits[0].most is None:
+        """Reduction that would allow more CTAs, if a single resource is in the way."""
+        limit, *others = self.limits
+        if len(self.limited_by) != 1 or limit.most is None:
             return None
         units = {
             REGISTERS: "registers per thread",
@@ -116,8 +119,8 @@ class Occupancy:
             WARPS: "warps",
             TENSOR: "columns of tensor memory",
         }
-        limit = self.limits[0]
-        return f"{count(self.ctas + 1, 'CTA')} with at most {limit.most} {units[limit.resource]}"
+        ctas = min([limit.then, *(other.ctas for other in others)])
+        return f"{count(ctas, 'CTA')} with at most {limit.most} {units[limit.resource]}"
 
     @property
     def text(self) -> str:
@@ -246,13 +249,13 @@ def occupancy(
 
 
 def _of_warps(has: Residence, warps: int, most: int) -> Limit:
-    """Return how many CTAs the warps allow, of which one CTA may have so many."""
-    ctas = has.warps // warps if warps <= most else 0
-    return Limit(WARPS, ctas, _below(min(most, has.warps // (ctas + 1))))
+    """Return how many CTAs the warps allow, of which one CTA may have so many.
 
-
-def _below(most: int) -> int | None:
-    return most if most > 0 else None
+    Smaller CTAs hold no more warps together, so they are a step only where none fits.
+    """
+    if warps > most:
+        return Limit(WARPS, 0, min(most, has.warps), 1)
+    return Limit(WARPS, has.warps // warps)
 
 
 def _of_memory(
@@ -263,7 +266,7 @@ def _of_memory(
     taken = -(-(used + reserved) // granule) * granule
     ctas = capacity // taken
     larger = capacity // (ctas + 1) // granule * granule - reserved
-    yield Limit(resource, ctas, larger if used and larger > 0 else None)
+    yield Limit(resource, ctas, larger if used and larger > 0 else None, ctas + 1)
 
 
 def _of_registers(
@@ -283,4 +286,6 @@ def _of_registers(
     steps = (most, *range(most // file.granule * file.granule, 0, -file.granule))
     # Fewer registers never allow fewer CTAs, so that the first step with more is found by halves.
     at = bisect_left(steps, True, key=lambda count: ctas_of(count) > ctas)
-    return Limit(REGISTERS, ctas, steps[at] if at < len(steps) else None)
+    if at == len(steps):
+        return Limit(REGISTERS, ctas)
+    return Limit(REGISTERS, ctas, steps[at], ctas_of(steps[at]))
