@@ -22,7 +22,7 @@ from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.rules import Application
-from tt_layout.audit.values.spread import Spread, remainder, selected
+from tt_layout.audit.values.spread import Spread, advanced_by, remainder, selected
 from tt_layout.audit.values.trials import common_step
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.encodings.cga import rank_by
@@ -198,6 +198,17 @@ def test_a_function_may_take_a_function() -> None:
     [module] = parse_ir(body)
     [function] = read_functions(module)
     assert [value.name for value in function.arguments] == ["%g", "%n"]
+
+
+@pytest.mark.parametrize("steps", [[[3, 3]], [[3, 5]]], ids=["of one size", "of two sizes"])
+def test_an_advance_counts_in_units(steps: list[list[int]]) -> None:
+    times = np.array([7, 7])
+    value, step = np.array([[100, 200]]), np.array(steps)
+    found = advanced_by(value, times, Spread(np.array([0, 1]), step), 4)
+    assert isinstance(found, Spread)
+    everywhere = found.base[:, None] + found.pattern.reshape(1, -1)
+    expected = value + 7 * 4 * (step + np.array([[0], [1]]))
+    assert everywhere.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(("base", "expected"), [(64, (16, 8)), (8, (8, 8))])

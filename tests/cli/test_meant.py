@@ -107,6 +107,14 @@ def test_the_help_has_commands_in_groups_and_says_things_once(run: Run) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_a_swizzle_is_for_the_gpu_that_is_named(run: Run) -> None:
+    wide, columns = (text.replace("[4, 8]", "[8, 8]") for text in (ROWS, COLUMNS))
+    arguments = ["swizzle", wide, columns, "-t", "tensor<128x128xf16>"]
+    told = [run(*arguments, "--target", chip).out for chip in ("gfx942", "gfx950")]
+    assert "target: gfx942" in told[0]
+    assert "target: gfx950" in told[1]
+
+
 @pytest.mark.slow
 def test_swizzles_are_written_in_gluon_too(run: Run) -> None:
     lines = run("swizzle", ROWS, COLUMNS, "-t", "tensor<128x128xf16>").out.splitlines()

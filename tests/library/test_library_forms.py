@@ -150,6 +150,11 @@ def test_what_an_object_keeps_besides_its_fields_is_no_parameter() -> None:
     assert str(tt_layout.info(layout, [64, 64])) == plain
 
 
+def test_elements_that_no_access_moves_have_none() -> None:
+    assert tt_layout.info(ROWS, "64x64xi24").access is None
+    assert tt_layout.info(ROWS, "64x64xi32").access is not None
+
+
 class Red:
     def __repr__(self) -> str:
         return "\x1b[31mred\n"

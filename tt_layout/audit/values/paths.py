@@ -76,7 +76,7 @@ def is_optional(region: Region, label: str) -> bool:
 
 def is_repeated(region: Region, label: str) -> bool:
     """Tell whether control may come to a block again: it is in a loop of branches."""
-    return len(region) > 1 and label in _reached(_followers(region), label)
+    return label in _reached(_followers(region), label)
 
 
 def _open(region: Region, labels: list[str], sources: dict[Value, Value], why: Unknown) -> Path:
