@@ -48,7 +48,7 @@ STEP = 32
 """Data movements, or findings, that are looked at before another question may be answered."""
 
 FACTS = ("layouts", "movements", "multiplications", "shared_memory", "registers")
-"""What an audit concludes of a module, apart from its findings."""
+"""Attributes with the conclusions of an audit, apart from its findings."""
 
 _UNSENT = frozenset(
     {
@@ -100,18 +100,18 @@ class Audit(Conclusions):
         return f"<Audit: line {self.module.line}: {names or 'no function'}>"
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the same is said of the same module."""
+        """Tell whether both have the same conclusions about the same module."""
         if not isinstance(other, Audit):
             return NotImplemented
         names = ("module", "arguments", "known", *FACTS, "findings", "notes")
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def __hash__(self) -> int:
-        """Return a number that audits that are equal share."""
+        """Return a hash by the module's line and the names of arguments."""
         return hash((self.module.line, self.arguments))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Cross processes with what is found, without what it was found with."""
+        """Pickle the conclusions, without the caches that they were computed with."""
         return {name: value for name, value in vars(self).items() if name not in _UNSENT}
 
     @lazy
@@ -148,7 +148,7 @@ class Audit(Conclusions):
 
     @lazy
     def notes(self) -> tuple[Note, ...]:
-        """What would be findings, were not every other way more expensive."""
+        """Findings to which every alternative is more expensive."""
         return self._found.notes
 
     def findings_of(self, function: str | None) -> Sequence[Finding]:
@@ -156,7 +156,7 @@ class Audit(Conclusions):
         return self._findings.get(function, ())
 
     def notes_of(self, function: str | None) -> Sequence[Note]:
-        """Return what would be findings of a function, were not every other way more expensive."""
+        """Return the findings of a function to which every alternative is more expensive."""
         return self._notes.get(function, ())
 
     @lazy
@@ -169,7 +169,7 @@ class Audit(Conclusions):
 
     @lazy
     def advice(self) -> Advice:
-        """What the suggestions for its findings have in common."""
+        """Answers that the suggestions for its findings share."""
         from tt_layout.audit.suggestions.advice import Advice
 
         return Advice(self, self.audited)
@@ -191,11 +191,11 @@ class Audit(Conclusions):
 
     @lazy
     def _suspects(self) -> Sequence[Finding]:
-        """What the rules find before other ways are costed."""
+        """Findings of the rules, before alternatives are costed."""
         return find(self.movements, self, self.audited)
 
     def _judge(self, finding: Finding) -> Note | None:
-        """Return what makes a note of a finding, sought once; None if it stays a finding."""
+        """Return the note of a finding, cached; None if it stays a finding."""
         if finding not in self._judged:
             self._judged[finding] = note_of(finding, self.advice)
         return self._judged[finding]
@@ -205,14 +205,14 @@ class Audit(Conclusions):
         return movements_of(self.audited)
 
     def _row(self, number: int) -> MovementRow:
-        """Return a data movement with its cost, found once."""
+        """Return a data movement with its cost, cached."""
         if number not in self._rows:
             operation, audited = self._operations[number], self.audited
             self._rows[number] = _movement_row(operation, audited, lambda o: cost_of(o, audited))
         return self._rows[number]
 
     def row_at(self, line: int, column: int) -> MovementRow | None:
-        """Return the data movement at a place, for which the cost of no other is found."""
+        """Return the data movement at a place, without costing any other."""
         number = self._numbers.get((line, column))
         return self._row(number) if number is not None else None
 
@@ -223,13 +223,13 @@ class Audit(Conclusions):
 
     @property
     def priced(self) -> Sequence[MovementRow]:
-        """The data movements for their prices, which take no explanation."""
+        """The data movements with costs that may lack explanations, which is faster."""
         if "movements" in vars(self):
             return self.movements
         return [self._price(number) for number in range(len(self._operations))]
 
     def priced_of(self, function: str | None) -> Sequence[MovementRow]:
-        """Return the data movements of a function for their prices."""
+        """Return the data movements of a function with costs that may lack explanations."""
         if "movements" in vars(self):
             return self.movements_of(function)
         return [self._price(number) for number in self._numbers_of.get(function, ())]
@@ -248,18 +248,18 @@ class Audit(Conclusions):
 
     @lazy
     def _trial(self) -> Trial:
-        """The module as it is, of which nothing is explained."""
+        """The unchanged module, costed without explanations."""
         from tt_layout.audit.suggestions.trial import Exchange, Trial
 
         return Trial(self.audited, Exchange({}))
 
     def rows_on(self, lines: range) -> Sequence[MovementRow]:
-        """Return the data movements of some lines, for which the cost of no other is found."""
+        """Return the data movements on some lines, without costing any other."""
         operations = enumerate(self._operations)
         return [self._row(n) for n, operation in operations if _is_on(operation.line, lines)]
 
     def found_on(self, lines: range) -> Found:
-        """Return what the rules conclude about some lines, for which nothing else is judged."""
+        """Return the findings and notes on some lines, without judging any other."""
         if "_found" not in vars(self):
             found = find(self.rows_on(lines), self, self.audited)
             return judged([one for one in found if _is_on(one.line, lines)], self._judge)
@@ -269,7 +269,7 @@ class Audit(Conclusions):
         )
 
     def steps(self) -> Iterator[None]:
-        """Find all that it says, a short step at a time, between which others may be answered."""
+        """Compute all conclusions in short steps, so that other work can run in between."""
         for number in range(0, len(self._operations), STEP):
             for further in range(number, min(number + STEP, len(self._operations))):
                 self._row(further)
@@ -284,13 +284,13 @@ class Audit(Conclusions):
         self.concluded()
 
     def concluded(self) -> Audit:
-        """Return the audit with all that it says found."""
+        """Compute all conclusions and return the audit."""
         for name in (*FACTS, "findings", "notes"):
             getattr(self, name)
         return self
 
     def with_facts(self, **facts: object) -> Audit:
-        """Return an audit of which some of `FACTS`, findings or notes are others."""
+        """Return a copy with other values for some of `FACTS`, findings or notes."""
         changed = Audit(self.audited, self.known, self.arguments, is_judged=self._is_judged)
         own = {name: getattr(self, name) for name in (*FACTS, "findings", "notes")}
         vars(changed).update(own, **facts)
@@ -309,14 +309,14 @@ class Audit(Conclusions):
 
     @property
     def load_chains(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """The lines of loads of single numbers each of which waits for the last, by kernel."""
+        """Each kernel with the lines of scalar loads that depend on one another."""
         for function in self.audited.functions:
             for loads in load_chains(function):
                 yield function.name, tuple(load.line for load in loads)
 
     @property
     def notes_above(self) -> tuple[str, ...]:
-        """Notes that come before all else: an assumed GPU, a compiler that had no answer."""
+        """Notes at the top of a report: an assumed GPU, a compiler that failed."""
         notes = self.target_note, self.known.compile_note
         return tuple(note for note in notes if note is not None)
 
@@ -359,10 +359,10 @@ def audit_module(
 
     Args:
         module: as `tt_layout.parse_ir` returns it.
-        shared: what is known of other modules of the dump, to save time.
-        given: what the arguments of its kernels are.
-        known: what is known of its kernel, as compiled.
-        is_judged: whether findings are looked for, which takes as long as all the rest.
+        shared: work shared with other modules of the dump.
+        given: values of its kernels' arguments.
+        known: metadata of its compiled kernel.
+        is_judged: whether findings are looked for, which doubles the time.
 
     Raises:
         LayoutError: a given value does not fit its argument.
@@ -392,7 +392,7 @@ def audit_of(
     *,
     is_judged: bool = True,
 ) -> Audit:
-    """Return the audit of a module of which something was looked up before, nothing found yet.
+    """Return the audit of an opened module; nothing is computed yet.
 
     Args:
         audited: the module.
@@ -407,7 +407,7 @@ def audit_of(
 
 
 def explained(audit: Audit) -> Audit:
-    """Return an audit with what would make accesses wider, if that was not looked for."""
+    """Return an audit whose costs are explained: anew if they were computed without."""
     audited = audit.audited
     if audited.shared.explains:
         return audit
@@ -415,11 +415,11 @@ def explained(audit: Audit) -> Audit:
 
 
 class MovementTotal(NamedTuple):
-    """Data movements of a module together.
+    """Number and cost of all data movements of a module.
 
     Attributes:
-        number: of the data movements.
-        cycles: of those whose cost is known, in one program.
+        number: count of data movements.
+        cycles: sum in one program over those whose cost is known.
     """
 
     number: int
@@ -429,12 +429,12 @@ class MovementTotal(NamedTuple):
 def movement_total(
     module: Module, shared: SharedWork, given: GivenValues | None = None
 ) -> MovementTotal:
-    """Return what the data movements of a module cost together, as its audit has them.
+    """Return number and cost of a module's data movements, as in its audit.
 
     Args:
         module: the module.
-        shared: what is known of other modules of the dump.
-        given: what the arguments of its kernels are.
+        shared: work shared with other modules of the dump.
+        given: values of its kernels' arguments.
     """
     audit = Audit(AuditedModule(module, shared, given))
 
@@ -453,7 +453,7 @@ def movements_of(audited: AuditedModule) -> list[Operation]:
 
 
 def _is_on(line: int, lines: range) -> bool:
-    """Tell whether a line is one of some: of no plain number a range looks at each."""
+    """Tell whether a line is in a range; for an `int` subclass, ``in`` would search it."""
     return lines.start <= line < lines.stop
 
 

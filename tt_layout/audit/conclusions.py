@@ -41,10 +41,10 @@ class Total:
         function: the kernel; None for operations outside of any.
         operation: the name, without its dialect.
         count: how many there are; a loop counts once.
-        bytes: what they move in all, each run once; None where a type does not determine it.
-        executions: how often they run in one program; None where that is not known.
-        executed_bytes: what they move in all, each as often as it runs; None if either is.
-        cycles: of one program, as far as costs are known; loops count as in findings.
+        bytes: bytes that they move, each run once; None where a type does not determine it.
+        executions: executions in one program; None where that is not known.
+        executed_bytes: bytes that they move in all executions; None where not known.
+        cycles: cycles in one program, as far as costs are known; loops count as in findings.
     """
 
     function: str | None
@@ -62,9 +62,9 @@ class MovementRow(NamedTuple):
     Attributes:
         operation: the operation.
         cost: None where no analysis determines it.
-        executions: how often it runs.
-        refusal: why the compiler would refuse the operation; None where it would not.
-        cost_unknown: why there is no cost; None where there is one, or nothing to say.
+        executions: executions in one program.
+        refusal: why the compiler would refuse the operation; None if it would not.
+        cost_unknown: why its cost is not known; None if it is, or no reason is known.
     """
 
     operation: Operation
@@ -85,7 +85,7 @@ class MovementRow(NamedTuple):
 
     @property
     def has_unknown_cost(self) -> bool:
-        """Whether nothing is known of what it costs, though it moves data."""
+        """Whether it moves data at a cost that is not known."""
         moves = self.operation.group is not MovementKind.ALLOCATION
         return self.cost is None and moves and self.refusal is None
 
@@ -140,11 +140,11 @@ class Conclusions:
 
     @property
     def priced(self) -> Sequence[MovementRow]:
-        """The data movements for their prices: what limits them may lack."""
+        """The data movements with costs that may lack explanations."""
         return self.movements
 
     def priced_of(self, function: str | None) -> Sequence[MovementRow]:
-        """Return the data movements of a function for their prices."""
+        """Return the data movements of a function with costs that may lack explanations."""
         return self.movements_of(function)
 
     def movements_of(self, function: str | None) -> Sequence[MovementRow]:
@@ -205,7 +205,7 @@ class Conclusions:
 
 
 def by_function(items: Iterable[T], function_of: Callable[[T], F]) -> dict[F, list[T]]:
-    """Return items in groups by their function, in the order of their first."""
+    """Group items by their function, in the order of first appearance."""
     groups: dict[F, list[T]] = {}
     for item in items:
         groups.setdefault(function_of(item), []).append(item)

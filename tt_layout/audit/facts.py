@@ -8,10 +8,10 @@ from tt_layout.tuples import NamedTuple
 from tt_layout.wording import shown
 
 SPILLS = {"no": 0, "unlikely": 0, "may": 1, "likely": 2, "yes": 2}
-"""Words for whether registers are spilled, and how bad that is."""
+"""Words for whether registers are spilled -> how bad that is."""
 
 ESTIMATED = frozenset({"unlikely", "may", "likely"})
-"""Those of kernels whose registers are an estimate."""
+"""Words for kernels whose registers are estimated."""
 
 Fact = int | float | str | None
 
@@ -20,21 +20,21 @@ class Facts(NamedTuple):
     """Plain facts of a kernel; None where a fact is not known.
 
     Attributes:
-        errors: findings for which the kernel does not compile or start.
+        errors: number of findings that keep the kernel from compiling or starting.
         spills: one of `SPILLS`.
         spilled: registers per thread that the compiled kernel spills.
         without_instruction: multiplications that no matrix instruction computes.
-        cycles: of all data movements in one program, as far as their costs are known.
-        bound_cycles: the lower bound that the verdict names, of a launch or of one program.
-        ctas: that a multiprocessor holds.
+        cycles: cycles of its data movements in one program, as far as costs are known.
+        bound_cycles: the lower bound that the verdict names, for a launch or one program.
+        ctas: CTAs that a multiprocessor holds.
         bound_by: the resource of that bound.
         limited_by: the resources that allow no more CTAs, joined by ``+``.
-        registers: per thread, compiled or estimated.
-        shared_bytes: of a CTA.
-        instructions: matrix instructions with their numbers in the text.
-        findings: the number of each kind.
-        finding_cycles: that they waste in one program.
-        estimate_us: microseconds that a launch is estimated to take, where its grid is known.
+        registers: registers per thread, compiled or estimated.
+        shared_bytes: shared memory of a CTA.
+        instructions: matrix instructions with their counts in the text.
+        findings: number of findings of each kind.
+        finding_cycles: cycles that findings waste in one program.
+        estimate_us: estimated microseconds of a launch, where its grid is known.
     """
 
     errors: int = 0
@@ -55,15 +55,15 @@ class Facts(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """How a fact is compared.
+    """Rule for comparing a fact of two kernels.
 
     Attributes:
-        words: for it, as a noun.
-        is_decisive: whether a kernel is worse, or better, by it alone; facts that come first in
-            `Facts` go before others.
-        is_less_worse: whether less of it is worse.
-        is_tolerant: whether a small change of it may be let pass.
-        error: share of it below which a change is none.
+        words: name of the fact, as a noun.
+        is_decisive: whether it alone makes a kernel worse or better; earlier fields of `Facts`
+            take precedence.
+        is_less_worse: whether a smaller value is worse.
+        is_tolerant: whether a tolerance applies to it.
+        error: relative change below which values count as equal.
     """
 
     words: str
@@ -74,7 +74,7 @@ class Compared(NamedTuple):
 
 
 TIME_ERROR = 0.1
-"""Share of an estimated time by which two estimates differ without meaning."""
+"""Relative difference of two estimated times that means nothing."""
 
 COMPARED: Mapping[str, Compared] = {
     "errors": Compared("errors", is_decisive=True),
@@ -103,10 +103,10 @@ class Difference(NamedTuple):
     """A fact in which two kernels differ.
 
     Attributes:
-        name: of the fact, or ``findings`` and their kind.
-        words: for it.
+        name: name of the fact, or ``findings`` and their kind.
+        words: the fact, as a noun.
         before, after: its values; None where one is not known.
-        worse: 1 where the second is worse, -1 where it is better, 0 where that is not said.
+        worse: 1 if the second is worse, -1 if it is better, 0 if undecided.
     """
 
     name: str
@@ -138,7 +138,7 @@ def differences(before: Facts, after: Facts, tolerance: float = 0) -> tuple[Diff
 
     Args:
         before, after: the kernels.
-        tolerance: share of a number up to which a change of it is let pass.
+        tolerance: relative change that is ignored.
 
     Example:
         >>> found = differences(Facts(registers=205, ctas=2), Facts(registers=398, ctas=1))

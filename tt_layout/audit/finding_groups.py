@@ -11,7 +11,7 @@ from tt_layout.tuples import NamedTuple
 
 
 class Group(NamedTuple):
-    """Findings alike, and their number in the report."""
+    """Similar findings, and their number in the report."""
 
     number: int
     findings: Sequence[Finding]
@@ -26,10 +26,10 @@ class SortedGroups(NamedTuple):
     """The findings of a module.
 
     Attributes:
-        large: those that matter, by the first finding of each.
-        small: those too small to matter.
-        cured: those that a fix of a large one removes.
-        fixes: those of the large ones whose fixes differ, in the same way.
+        large: groups that matter, by the first finding of each.
+        small: groups too small to matter.
+        cured: groups that the fix of a large one removes.
+        fixes: large groups with different fixes, by the first finding of each.
     """
 
     large: dict[Finding, Group]
@@ -39,7 +39,7 @@ class SortedGroups(NamedTuple):
 
 
 def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Return findings with those that are alike but for their line together, in order."""
+    """Group findings that differ only in their line, in order."""
     groups: dict[object, list[Finding]] = {}
     for number, finding in enumerate(findings):
         groups.setdefault(_likeness(finding) or number, []).append(finding)
@@ -52,7 +52,7 @@ def numbered(findings: Sequence[Finding]) -> list[Group]:
 
 
 def _likeness(finding: Finding) -> tuple[object, ...] | None:
-    """Return the key of findings that are shown together; None of errors."""
+    """Return the key that findings shown together share; None for errors."""
     if finding.is_error:
         return None
     subject = finding.kinds, finding.function, finding.message
@@ -67,7 +67,7 @@ def _rank(group: Sequence[Finding]) -> tuple[int, float]:
 
 
 def sorted_groups(adviser: Adviser) -> SortedGroups:
-    """Return the findings of a module: which matter, and which others a fix of theirs removes.
+    """Sort the findings of a module by whether they matter, and which fix removes which.
 
     They are sorted once for all kernels of the module.
     """
@@ -93,17 +93,17 @@ def _sorted(adviser: Adviser) -> SortedGroups:
 
 
 def _matters(group: Sequence[Finding], adviser: Adviser) -> bool:
-    """Tell whether findings are more than a number in the last line."""
+    """Tell whether findings are shown, and not just counted in the last line."""
     share = adviser.share_of(group)
     return group[0].urgency != Urgency.CYCLES or share is None or not share.is_small
 
 
 def led_by(findings: Iterable[Finding], groups: Mapping[Finding, Group]) -> list[Group]:
-    """Return the groups whose first finding is one of some findings, in the order of the report.
+    """Return the groups whose first finding is among some findings, in the order of the report.
 
     Args:
-        findings: those of a kernel.
-        groups: those of a module, by the first finding of each.
+        findings: findings of a kernel.
+        groups: groups of a module, by the first finding of each.
     """
     found = (groups[finding] for finding in findings if finding in groups)
     return sorted(found, key=lambda group: group.number)

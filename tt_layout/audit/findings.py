@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 IN_PROGRAM = "in the program"
-"""What precedes a change that is not one of layouts, which ``tt-layout apply`` does not make."""
+"""Words before a change of the program, which ``tt-layout apply`` does not make."""
 
 MAY_PAY = 0.05
-"""The part of a kernel below which a change of it paid by chance."""
+"""Share of a kernel's time below which a change paid only by chance."""
 
 
 class Urgency(IntEnum):
@@ -50,11 +50,11 @@ class Urgency(IntEnum):
 
 
 class Counted(NamedTuple):
-    """The noun for findings alike in the line of a kernel.
+    """Words for a number of similar findings in the line of a kernel.
 
     Attributes:
-        noun: in the singular, behind the number; empty where occurrences are not counted.
-        rest: what follows the noun.
+        noun: noun in the singular; empty where occurrences are not counted.
+        rest: words after the noun.
 
     Example:
         >>> Counted("load", " with bank conflicts").text(2)
@@ -75,20 +75,20 @@ class Counted(NamedTuple):
 
 @dataclass(frozen=True)
 class Occurrence:
-    """A place where a rule found something, with the facts behind it: the base of all rules.
+    """A place where a rule found a fault, with the facts behind it; base class of all rules.
 
     A rule is a frozen dataclass under this one, alone in a module of `tt_layout.audit.rules` that
     is called like its kind.  Its fields are the facts of an occurrence.  The docstring of the
     module is its documentation, under the headings that `tt_layout.audit.rules` names.
 
     Class attributes:
-        kind: what ``--fail-on`` and JSON call it.
-        order: where it comes among the rules, in columns and in the line of a kernel.
-        urgency: of its findings.
-        heading: above its column in the table of kernels.
-        absence: what the line of a kernel says that there is none of, where no rule found anything:
-            an adjective, perhaps empty, and a plural; None for nothing.
-        no_way_out: what is printed where nothing cheaper was found; empty for nothing.
+        kind: its key for ``--fail-on`` and in JSON.
+        order: its position among the rules, in columns and in the line of a kernel.
+        urgency: urgency of its findings.
+        heading: heading of its column in the table of kernels.
+        absence: adjective, perhaps empty, and plural noun for the sentence on a kernel without
+            findings; None if that does not mention the kind.
+        no_way_out: text where no cheaper alternative was found; empty for none.
     """
 
     kind: ClassVar[str]
@@ -105,17 +105,17 @@ class Occurrence:
         """Yield a finding, with one occurrence, for each place in a module.
 
         Args:
-            rows: the data movements that are judged: all of the module, or those of a line.
-            conclusions: what is known of the module.
+            rows: the data movements to judge: all of the module, or those of a line.
+            conclusions: facts about the module.
             audited: the module.
         """
         raise NotImplementedError
 
     @property
     def words(self) -> str:
-        """The fault in words that follow the name of its subject.
+        """The fault, as words after the name of the operation, layout or kernel.
 
-        Empty where another rule that found the same data movement says it.
+        Empty where another rule describes it in a finding of the same data movement.
         """
         raise NotImplementedError
 
@@ -136,7 +136,7 @@ class Occurrence:
 
     @property
     def counted(self) -> Counted:
-        """Its noun in the line of a kernel."""
+        """Its words in the line of a kernel."""
         raise NotImplementedError
 
     def headline(self, number: int, first: Finding) -> str:
@@ -149,11 +149,11 @@ class Occurrence:
         return 0
 
     def reason(self, finding: Finding, advice: Advice) -> Reason | None:
-        """Return which operations make the finding necessary; None where that is not asked."""
+        """Return the operations that make the finding necessary; None if the rule has none."""
         return None
 
     def dearer(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
-        """Return the other ways, the cheapest first, where each of them costs more."""
+        """Return the alternatives, the cheapest first, if each of them costs more."""
         return ()
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
@@ -166,14 +166,14 @@ class Finding:
     """Something that the reader of an audit should look at.
 
     Attributes:
-        line: of the dump.
-        name: what it is about: an operation with its dialect, a layout, ``@`` and a kernel.
+        line: line in the dump.
+        name: its subject: an operation with its dialect, a layout, or ``@`` and a kernel.
         function: the kernel; None outside of any.
-        occurrences: of each rule that found it, in their order; the findings of one data movement
-            are one finding.
-        location: in the user's program; None where the dump has none.
-        runs: how often it is executed in one program; None of what is not an operation.
-        movement: the data movement that it is about; None of anything else.
+        occurrences: one for each rule that found it, in the rules' order; all rules share one
+            finding for a data movement.
+        location: location in the user's program; None where the dump has none.
+        runs: executions in one program; None if its subject is not an operation.
+        movement: the data movement that it is about; None for any other subject.
     """
 
     line: int
@@ -202,12 +202,12 @@ class Finding:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of its occurrences, the one that it is called by first."""
+        """The kinds of its occurrences, the main one first."""
         return tuple(occurrence.kind for occurrence in self.occurrences)
 
     @property
     def kind(self) -> str:
-        """The key that names it."""
+        """Its main kind."""
         return self.kinds[0]
 
     @property
@@ -217,7 +217,7 @@ class Finding:
 
     @property
     def is_error(self) -> bool:
-        """Whether the compiler refuses what it is about, or the kernel cannot be launched."""
+        """Whether the compiler refuses its subject, or the kernel cannot be launched."""
         return self.urgency == Urgency.ERROR
 
     @property
@@ -251,7 +251,7 @@ class Finding:
 
     @property
     def weight(self) -> float:
-        """Cycles wasted in one program: what findings of one urgency are sorted by."""
+        """Cycles wasted in one program; findings of one urgency are sorted by it."""
         return self.cost * (assumed_runs(self.runs) if self.runs is not None else 1)
 
 
@@ -259,9 +259,9 @@ class Note(NamedTuple):
     """A finding to which every alternative is more expensive.
 
     Attributes:
-        finding: what it would be.
-        cycles: of one program, of all that the cheapest other way would change.
-        otherwise: the cycles that these would take then.
+        finding: the finding.
+        cycles: cycles in one program of all operations that the cheapest alternative changes.
+        otherwise: their cycles with that alternative.
     """
 
     finding: Finding
@@ -273,8 +273,8 @@ class Found(NamedTuple):
     """The rules' conclusions about a module.
 
     Attributes:
-        findings: in the order in which a reader acts.
-        notes: what stays as it is, in the same order.
+        findings: the most urgent first.
+        notes: findings without a cheaper alternative, in the same order.
     """
 
     findings: tuple[Finding, ...]
@@ -285,11 +285,11 @@ class FindingLine(NamedTuple):
     """A finding as plain values.
 
     Attributes:
-        kinds: of `tt_layout.audit.rules.kinds`.
+        kinds: keys from `tt_layout.audit.rules.kinds`.
         weight: cycles wasted in one program.
-        below: lines from the first of its module to its own.
-        message: what is wrong.
-        location: the file and the line of the program; None where the dump has none.
+        below: its line, counted from the first line of its module.
+        message: the fault.
+        location: file, line and column in the program; None where the dump has none.
     """
 
     kinds: tuple[str, ...]
@@ -300,7 +300,7 @@ class FindingLine(NamedTuple):
 
     @staticmethod
     def of(finding: Finding, first_line: int) -> FindingLine:
-        """Shorten a finding of the module that begins on a line."""
+        """Return the plain values of a finding, given its module's first line."""
         place = finding.location
         location = (place.file, place.line, place.column) if place is not None else None
         below = finding.line - first_line

@@ -25,7 +25,7 @@ from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
 MOST_DEPTH = 64
-"""Buffers of a ring that are tried."""
+"""The most buffers of a ring that are tried."""
 
 MORE_DEPTHS = 2
 """Buffers beyond the dump's with which the bytes are always known."""
@@ -40,10 +40,10 @@ class GpuFit(NamedTuple):
     Attributes:
         gpu: as the compiler calls it.
         limit: bytes of shared memory that a CTA may have.
-        fits: whether those of the dump do.
-        is_own: whether the dump is for it.
-        depth: the most buffers of the deepest ring with which the kernel fits; None of a kernel
-            without rings, and of other GPUs than the dump's.
+        fits: whether the dump's bytes fit.
+        is_own: whether it is the dump's GPU.
+        depth: the most buffers of the deepest ring with which the kernel fits; None for a kernel
+            without rings, and for GPUs other than the dump's.
     """
 
     gpu: str
@@ -55,19 +55,19 @@ class GpuFit(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelFit:
-    """The shared memory of a kernel beside what GPUs have.
+    """The shared memory of a kernel, and the GPUs that it fits.
 
     Attributes:
         function: the kernel.
-        line: where it begins.
-        bytes: that it takes.
+        line: line on which it begins.
+        bytes: bytes that it takes.
         depth: buffers of its deepest ring; None without any.
         by_depth: depth -> bytes, from 1 buffer up to the first depth that does not fit the
             dump's GPU, and at least 2 more than the dump has.
-        gpus: the dump's own first.
+        gpus: GPUs, that of the dump first.
         peak: the allocations that reach the last byte, or are live with one that does.
-        pipelining: what the rings depend on besides the number of stages.
-        unknown: the dump's own GPU, where what a CTA may have there is not known.
+        pipelining: properties of loops that the rings depend on besides the number of stages.
+        unknown: the dump's GPU, where its limit for a CTA is not known.
     """
 
     function: str
@@ -84,8 +84,8 @@ class KernelFit:
         """Return the bytes with another ``num_stages``, or why they are not known.
 
         Args:
-            stages: that are asked for.
-            compiled: of the dump.
+            stages: the other ``num_stages``.
+            compiled: ``num_stages`` of the dump.
         """
         refusal = self.pipelining.refusal(stages, compiled)
         if refusal is not None:
@@ -110,11 +110,11 @@ class KernelFit:
 
 
 def kernel_fits(audited: AuditedModule, known: KernelMetadata = NO_METADATA) -> list[KernelFit]:
-    """Return how the kernels of a module fit; none whose bytes are not known.
+    """Return the fit of each kernel of a module whose bytes are known.
 
     Args:
         audited: the module.
-        known: what is known of its kernel as compiled; its bytes go before those allocated here.
+        known: metadata of the compiled kernel, whose bytes take precedence.
 
     Example:
         >>> from tt_layout.audit.modules.audited_module import SharedWork
@@ -227,7 +227,7 @@ def _by_depth(
 def _bytes_with(
     function: SsaFunction, rings: Mapping[str, IRType], added: int, audited: AuditedModule
 ) -> int | None:
-    """Return the bytes of a function whose rings have so many buffers more."""
+    """Return the bytes of a function whose rings have ``added`` more buffers."""
 
     def resolve(text: str) -> IRType | None:
         ring = rings.get(text)

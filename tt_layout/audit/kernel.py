@@ -62,10 +62,10 @@ class Kernel:
     """A function on a chip, with what is known of its launch; each fact is computed once.
 
     Attributes:
-        adviser: answers for the findings of the module that it is in.
-        symbol: the function, as the module calls it; None for operations outside of any.
-        file: the dump.
-        is_only: whether the module has no other.
+        adviser: causes and alternatives of its module's findings.
+        symbol: name of the function in the module; None for operations outside of any.
+        file: path of the dump.
+        is_only: whether it is the only kernel of its module.
     """
 
     adviser: Adviser
@@ -74,30 +74,30 @@ class Kernel:
     is_only: bool = True
 
     def __repr__(self) -> str:
-        """Return the kernel, its GPU and its warps."""
+        """Return its name, GPU and warps."""
         return f"<Kernel: {self.who}>"
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether it is the other, or holds the same plain values."""
+        """Tell whether both are one object, or settled kernels with equal values."""
         if not isinstance(other, Kernel):
             return NotImplemented
         is_live = "adviser" in vars(self) or "adviser" in vars(other)
         return self is other or (not is_live and vars(self) == vars(other))
 
     def __hash__(self) -> int:
-        """Return a number that kernels that are equal share."""
+        """Return a hash by the file."""
         return hash(self.file)
 
     @property
     def audit(self) -> Audit:
-        """The audit of the module that it is in."""
+        """The audit of its module."""
         return self.adviser.audit
 
     # -- identity and launch ----------------------------------------------------------------
 
     @lazy
     def function(self) -> str | None:
-        """The kernel, as it is launched where that is known; None for what is outside of any."""
+        """Name that it is launched by, else its symbol; None for operations outside of any."""
         return self.symbol if self.launched_as is None else self.launched_as
 
     @property
@@ -162,7 +162,7 @@ class Kernel:
 
     @lazy
     def config(self) -> dict[str, str]:
-        """The parameters of its compilation: Triton's options, its tile, types of arguments."""
+        """The parameters of its compilation: Triton's options, tile, types of arguments."""
         config = dict(self.audit.known.options or ())
         config |= {"num_warps": str(self.warps)} if self.warps is not None else {}
         tiles: list[Sequence[int]] = [product.sizes[1:] for product in self.products]
@@ -177,7 +177,7 @@ class Kernel:
 
     @property
     def package(self) -> str:
-        """The release that computed what is said of it."""
+        """The release of tt-layout that computed it."""
         return __version__
 
     # -- operations and their costs ---------------------------------------------------------
@@ -203,7 +203,7 @@ class Kernel:
         return self.audit.products_of(self.symbol)
 
     def costed(self, family: type[object]) -> Iterator[MovementRow]:
-        """Yield the data movements whose costs are of a family."""
+        """Yield the data movements whose costs have details of a class."""
         for row in self.rows:
             if row.cost is not None and isinstance(row.cost.details, family):
                 yield row
@@ -264,7 +264,7 @@ class Kernel:
 
     @property
     def empty_warps(self) -> int | None:
-        """Warps that a multiprocessor could hold besides; None where that is not known."""
+        """Warps that a multiprocessor could hold in addition; None where that is not known."""
         held = self.occupancy
         return held.most_warps - held.warps if held is not None else None
 
@@ -289,18 +289,15 @@ class Kernel:
 
     @property
     def unanalysed(self) -> int:
-        """The number of data movements whose cost an analysis could not tell.
+        """The number of data movements whose cost no analysis determined.
 
-        What binds the kernel, and how long it takes, is not known then.
+        If there are any, neither the kernel's bound nor its time is known.
         """
         return sum(row.cost is None and row.cost_unknown is not None for row in self.rows)
 
     @lazy
     def estimate(self) -> Estimate | NoEstimate:
-        """The estimated time of its launch, of one full wave without a grid; or why there is none.
-
-        It is found when it is asked for.
-        """
+        """The estimated time of its launch, or of a full wave; or why there is none."""
         estimate = kernel_estimate(self.audit, self.symbol, self.grid)
         if isinstance(estimate, Estimate) and self.unanalysed:
             movements = count(self.unanalysed, "data movement")
@@ -316,7 +313,7 @@ class Kernel:
 
     @lazy
     def needed(self) -> tuple[Finding, ...]:
-        """Data movements that would be findings, were not every other way more expensive."""
+        """Findings that are notes, since every alternative is more expensive."""
         return tuple(note.finding for note in self.audit.notes_of(self.symbol))
 
     @lazy
@@ -331,7 +328,7 @@ class Kernel:
 
     @lazy
     def weight(self) -> float:
-        """Cycles that the findings waste in one program: what kernels are sorted by."""
+        """Cycles that its findings waste in one program; kernels are sorted by it."""
         return sum(finding.weight for finding in self.findings)
 
     @lazy
@@ -341,19 +338,19 @@ class Kernel:
 
     @lazy
     def suggestions(self) -> tuple[Suggestion, ...]:
-        """The fixes of its findings that matter, each once."""
+        """The best suggestion for each finding that matters, without duplicates."""
         fixes = led_by(self.findings, sorted_groups(self.adviser).fixes)
         best = (self.adviser.best(group.findings[0]) for group in fixes)
         return tuple(suggestion for suggestion in best if suggestion)
 
     @property
     def avoidable(self) -> Share:
-        """The part of its time that what is said of its findings would save."""
+        """Share of its time that the fixes of its findings would save."""
         return self.adviser.shares.of(self.symbol, self.adviser.avoidable(self.findings))
 
     @lazy
     def verdict(self) -> str:
-        """Whether it compiles and fits, how long it takes, and what there is to gain."""
+        """Whether it compiles and fits, how long it takes, and what can be gained."""
         if not self.findings and self.is_before_layouts:
             return BEFORE_LAYOUTS
         if not self.findings and self.is_empty:
@@ -365,7 +362,7 @@ class Kernel:
 
     @property
     def untimed(self) -> str:
-        """Why its verdict has no estimated time; empty where it has one, or rests on none."""
+        """Why its verdict has no estimated time; empty where it has one or needs none."""
         is_urgent = any(finding.urgency != Urgency.CYCLES for finding in self.findings)
         if is_urgent or self.measured is not None or self.is_empty or self.is_before_layouts:
             return ""
@@ -454,8 +451,8 @@ class Kernel:
         """Return a copy that holds `SETTLED` and no audit: small, and fit for other processes.
 
         Args:
-            others: further attributes that it holds.
-            has_bounds: whether its facts have the bounds, which take a quarter of an audit.
+            further: names of more attributes to keep.
+            has_bounds: whether its facts include bounds, which take a quarter of an audit.
         """
         facts = self.facts if has_bounds else self._facts(has_bounds=False)
         values = {name: getattr(self, name) for name in (*SETTLED, *further) if name != "facts"}

@@ -28,7 +28,7 @@ REGISTERS, SHARED, WARPS, CTAS = "registers", "shared memory", "warps", "CTAs"
 TENSOR = "tensor memory"
 SHARED_GRANULE = 128
 WARP_GRANULE = 4
-"""Warps that registers are given to at a time, on NVIDIA."""
+"""Warps for which NVIDIA's GPUs allocate registers together."""
 
 
 class Limit(NamedTuple):
@@ -36,10 +36,10 @@ class Limit(NamedTuple):
 
     Attributes:
         resource: ``registers``, ``shared memory``, ``warps``, ``CTAs`` or ``tensor memory``.
-        ctas: that it allows.
-        most: what a CTA may take for more to fit, in registers per thread, bytes, warps or
-            columns; None where no saving allows more.
-        then: CTAs that it allows with this.
+        ctas: CTAs that it allows.
+        most: the most that a CTA may take for more to fit, in registers per thread, bytes, warps
+            or columns; None where no saving allows more.
+        then: CTAs that it allows with `most`.
     """
 
     resource: str
@@ -54,10 +54,10 @@ class Occupancy:
 
     Attributes:
         ctas: CTAs at once.
-        warps: their warps.
-        most_warps: that it could hold.
-        limits: of each resource, the narrowest first.
-        fewest, most: CTAs at once by the whole of an estimate of registers; None where they are
+        warps: warps of these CTAs.
+        most_warps: warps that a multiprocessor can hold.
+        limits: limit of each resource, the tightest first.
+        fewest, most: CTAs at once at either end of the estimated registers; None where equal to
             `ctas`.
     """
 
@@ -70,7 +70,7 @@ class Occupancy:
 
     @property
     def amount(self) -> str:
-        """The CTAs, in words: a range where that is all that is known.
+        """The number of CTAs in words, perhaps a range.
 
         Example:
             >>> from dataclasses import replace
@@ -86,7 +86,7 @@ class Occupancy:
 
     @property
     def low(self) -> int:
-        """The fewest CTAs at once: one at least if the middle holds one, as compilers see to."""
+        """The fewest CTAs at once; at least one if `ctas` is, which compilers ensure."""
         fewest = self.ctas if self.fewest is None else self.fewest
         return min(max(1, fewest), self.ctas)
 
@@ -104,7 +104,7 @@ class Occupancy:
 
     @property
     def limited_by(self) -> tuple[str, ...]:
-        """The resources that allow no more."""
+        """The resources that allow no more CTAs."""
         return tuple(limit.resource for limit in self.limits if limit.ctas == self.ctas)
 
     @property
@@ -156,9 +156,9 @@ def kernel_occupancy(
 
     Args:
         found, audited: the module.
-        pressure: its registers; what exceeds the limit is spilled.
-        shared_bytes: of a CTA; None where it has none, or they are not known.
-        known: what is known of it as compiled.
+        pressure: its registers; those beyond the limit are spilled.
+        shared_bytes: shared memory of a CTA; None if it has none, or if not known.
+        known: metadata of the compiled kernel.
     """
     warps = held_warps(audited, pressure.function, known)
     if audited.target is None or warps is None:
@@ -222,10 +222,10 @@ def occupancy(
 
     Args:
         target: the GPU.
-        warps: of a CTA.
-        registers: of a thread.
-        shared_bytes: of a CTA.
-        tensor_columns: of tensor memory that a CTA allocates.
+        warps: warps of a CTA.
+        registers: registers of a thread.
+        shared_bytes: shared memory of a CTA.
+        tensor_columns: columns of tensor memory that a CTA allocates.
 
     Example:
         >>> from tt_layout.hardware import find_target
@@ -249,7 +249,7 @@ def occupancy(
 
 
 def _of_warps(has: Residence, warps: int, most: int) -> Limit:
-    """Return how many CTAs the warps allow, of which one CTA may have so many.
+    """Return the limit by warps, of which a CTA may have at most ``most``.
 
     Smaller CTAs hold no more warps together, so they are a step only where none fits.
     """
@@ -272,7 +272,7 @@ def _of_memory(
 def _of_registers(
     target: Target, has: Residence, file: RegisterFile, warps: int, registers: int
 ) -> Limit:
-    """Return how many CTAs the registers allow, and how few of them allow one more."""
+    """Return the limit by registers, and the most registers that allow one CTA more."""
 
     def ctas_of(count: int) -> int:
         granted = -(-max(1, count) // file.granule) * file.granule

@@ -14,15 +14,15 @@ from tt_layout.tuples import NamedTuple
 
 
 class PassCost(NamedTuple):
-    """A module that was printed around a pass, and what its data movements cost.
+    """A module that was printed around a pass, and the cost of its data movements.
 
     Attributes:
-        number: of the module in the dump, from 1.
-        line: where it begins.
-        header: the stage and the pass that the header above it names, ``before CSEPass``.
-        movements: how many data movements it has.
-        cycles: of those whose cost is known, in one program; None before there are layouts, where
-            how often loops run is no longer known, and of LLVM's IR.
+        number: number of the module in the dump, from 1.
+        line: line on which it begins.
+        header: stage and pass in the header above it, ``before CSEPass``.
+        movements: number of its data movements.
+        cycles: sum in one program over those whose cost is known; None before there are layouts,
+            once trip counts of loops are lost, and for LLVM IR.
     """
 
     number: int
@@ -46,7 +46,7 @@ class PassChange(NamedTuple):
 
     @property
     def more(self) -> float | None:
-        """The cycles that it added; None where there was no cost, or is none any longer."""
+        """The cycles that it added; None where the cost before or after it is not known."""
         if self.before.cycles is None or self.after.cycles is None:
             return None
         return self.after.cycles - self.before.cycles
@@ -57,11 +57,10 @@ class PassHistory(NamedTuple):
 
     Attributes:
         costs: a row for each of its modules.
-        changes: every pass up to the end, the first that made layouts among them.
-        end: the pass behind which nothing is compared: it made loops into branches, so that it is
-            not known how often they run, or the module into LLVM's IR; None where the dump ends
-            before.
-        ends_loops: whether the end is that of the loops.
+        changes: every pass up to the end, including the first that made layouts.
+        end: the pass after which nothing is compared: it lowered loops to branches, so that trip
+            counts are lost, or the module to LLVM IR; None if the dump ends earlier.
+        ends_loops: whether the end lowered loops to branches.
     """
 
     costs: tuple[PassCost, ...]
@@ -82,8 +81,8 @@ def pass_history(
 
     Args:
         run: the modules of a compilation.
-        shared: what is known of other modules of the dump, to save time.
-        given: what the arguments of its kernels are.
+        shared: work shared with other modules of the dump.
+        given: values of its kernels' arguments.
     """
     shared = shared or SharedWork()
     costs = [_cost(module, number, shared, given) for number, module in run.numbered]
@@ -112,11 +111,11 @@ def _cost(module: Module, number: int, shared: SharedWork, given: GivenValues | 
 
 
 class Compilations:
-    """The compilations of a dump, looked at while their modules are read.
+    """The compilations of a dump, collected while its modules are read.
 
     Args:
-        given: what the arguments of kernels are.
-        most: compilations whose histories are worked out; None for all.
+        given: values of the kernels' arguments.
+        most: the most compilations whose histories are computed; None for all.
     """
 
     def __init__(self, given: GivenValues | None, most: int | None = None) -> None:
@@ -125,7 +124,7 @@ class Compilations:
         self._histories: list[PassHistory] = []
 
     def chosen(self, modules: Iterable[Module]) -> Iterator[Module]:
-        """Yield the modules of a dump; of each compilation the one that is meant."""
+        """Yield the modules of a dump; only the representative one of each compilation."""
         for number, run in enumerate(pass_runs(modules)):
             yield run.chosen
             if len(run.modules) > 1 and number < self._most:

@@ -26,18 +26,18 @@ from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
 ANY_ORDER = frozenset({"max", "min", "and", "or", "xor", "cmp"})
-"""How operations of ``arith`` begin that give the same bits in every order; and all of integers."""
+"""Prefixes of floating-point ``arith`` operations whose bits do not depend on the order."""
 
 
 class Reduction(NamedTuple):
     """A ``tt.reduce`` of a dump.
 
     Attributes:
-        function: the function that it is in.
-        line: its line of the text.
-        location: of the program; None where the dump has none.
-        tree: in what order it adds; None where that is not known.
-        reason: why it is not known.
+        function: the function that contains it.
+        line: line in the dump.
+        location: location in the program; None where the dump has none.
+        tree: order in which it adds; None where that is not known.
+        reason: why the order is not known.
         is_exact: whether every order gives the same bits.
     """
 
@@ -54,7 +54,7 @@ class ReductionPair:
     """A reduction in two dumps.
 
     Attributes:
-        before, after: in either.
+        before, after: the reduction in the first and the second dump.
     """
 
     before: Reduction
@@ -62,7 +62,7 @@ class ReductionPair:
 
     @property
     def reason(self) -> str:
-        """Why it is not known whether the bits are the same; empty where it is."""
+        """Why it is not known whether the bits are equal; empty if it is known."""
         if self.before.is_exact and self.after.is_exact:
             return ""
         trees = self.before.tree, self.after.tree
@@ -83,7 +83,7 @@ class ReductionPair:
 
     @property
     def has_same_bits(self) -> bool:
-        """Whether both give the same bits, for certain."""
+        """Whether both certainly give the same bits."""
         if self.before.is_exact and self.after.is_exact:
             return True
         return not self.reason and self.difference is None
@@ -95,7 +95,7 @@ class ReductionBits:
 
     Attributes:
         pairs: those that correspond, in the order of the text.
-        unpaired: how many either dump has, where these numbers differ and none is compared.
+        unpaired: number of reductions in either dump, if these differ and none is compared.
     """
 
     pairs: Sequence[ReductionPair]
@@ -103,12 +103,12 @@ class ReductionBits:
 
     @property
     def has_same_bits(self) -> bool:
-        """Whether all reductions give the same bits, for certain."""
+        """Whether all reductions certainly give the same bits."""
         return self.unpaired is None and all(pair.has_same_bits for pair in self.pairs)
 
 
 def reduction_bits(before: AuditedModule, after: AuditedModule) -> ReductionBits:
-    """Return which reductions of two dumps of a kernel give the same bits.
+    """Compare the reductions of two dumps of a kernel.
 
     Reductions correspond in their order, if both dumps have equally many.
     """
@@ -148,10 +148,10 @@ def _is_exact(name: str) -> bool:
 
 
 def _tree(audited: AuditedModule, full: FullOperation, is_plain: bool) -> ReductionTree:
-    """Return in what order a reduction adds.
+    """Return the order in which a reduction adds.
 
     Raises:
-        LayoutError: that is not known.
+        LayoutError: the order is not known.
     """
     operation, function = full.operation, full.function
     if audited.module.is_intel:

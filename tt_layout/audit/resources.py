@@ -1,4 +1,4 @@
-"""Shared memory and occupancy of a kernel, from all that is known of it.
+"""Shared memory and occupancy of a kernel, from its metadata, its module and its buffers.
 
 Every surface, bound and estimate starts from these.
 """
@@ -17,8 +17,8 @@ def shared_bytes_of(audit: Audit, function: str | None) -> int | None:
     its buffers and scratch.  What a module states is for the kernel that no other function calls.
 
     Args:
-        audit: of the module.
-        function: the kernel; None for what is outside of any.
+        audit: audit of the module.
+        function: the kernel; None for operations outside of any.
 
     Example:
         >>> from tt_layout.audit.audit import audit_module

@@ -31,19 +31,19 @@ from tt_layout.tuples import NamedTuple
 from tt_layout.wording import durations
 
 PAYS = 0.10
-"""The part of the time from which on a change has paid."""
+"""Share of the time from which a change has paid."""
 
 PAYS_IN_TIME = 0.9
-"""The part of the time that is left from which on a change pays beyond the error of two estimates.
+"""Fraction of the time left at which a change pays beyond the error of two estimates.
 
 Of 83 changes timed on an H100 the 50 that were estimated so got faster, 49 by more than 3 %.
 """
 
 MAY_PAY_IN_TIME = 0.97
-"""The same from which on it may pay."""
+"""Fraction of the time left at which a change may pay."""
 
 PAYS_OF_A_BOUND = 0.20
-"""The same where no time was measured: real kernels take about twice their largest bound."""
+"""`PAYS` where no time was measured: real kernels take about twice their largest bound."""
 
 
 class Verdict(TextEnum):
@@ -69,8 +69,8 @@ class TimeChange(NamedTuple):
 
     Attributes:
         before, after: seconds.
-        most_left: the largest part of the time that is left where both have as many registers as
-            one end of their range, if one of them may spill; else 0.
+        most_left: the largest fraction of the time left with registers at either end of their
+            range, if one of the two may spill; else 0.
     """
 
     before: float
@@ -79,7 +79,7 @@ class TimeChange(NamedTuple):
 
     @property
     def left(self) -> float:
-        """The part of the time that is left."""
+        """Fraction of the time left after the change."""
         return self.after / self.before
 
     @property
@@ -96,11 +96,11 @@ class TimeChange(NamedTuple):
 
 
 class Share(NamedTuple):
-    """The part of a kernel's time that some cycles are, at most.
+    """Upper bound of the share of a kernel's time that some cycles take.
 
     Attributes:
-        part: 0 to 1; None where nothing is known of the kernel's time.
-        basis: what it is a part of.
+        part: share, 0 to 1; None where nothing is known of the kernel's time.
+        basis: denominator of the share.
         is_doubtful: whether something else may take the time: spilled registers, global memory
             of which the sectors are not known, DRAM where no grid tells what programs share, or
             more accesses to global memory by fewer programs than multiprocessors, or fewer CTAs
@@ -148,12 +148,12 @@ class Share(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether a change pays by chance only."""
+        """Whether a change pays only by chance."""
         return self.verdict is Verdict.SMALL
 
     @property
     def percent(self) -> str:
-        """The part in words; empty where it is not known.
+        """The share in words; empty where it is not known.
 
         Example:
             >>> Share(0.123).percent, Share(0.004).percent
@@ -165,7 +165,7 @@ class Share(NamedTuple):
 
     @property
     def of_what(self) -> str:
-        """The part, and what it is a part of.
+        """The share and its denominator.
 
         Example:
             >>> Share(0.12).of_what, Share(0.5, Basis.CYCLES).of_what
@@ -183,8 +183,8 @@ class Launched(NamedTuple):
     """Measurements of a launch.
 
     Attributes:
-        cycles: of a multiprocessor, for which it ran.
-        grid: its programs along x, y and z; None where that is not known.
+        cycles: duration in cycles of a multiprocessor.
+        grid: programs along x, y and z; None where that is not known.
     """
 
     cycles: float
@@ -195,9 +195,9 @@ class Shares:
     """Shares of cycles in the time of a module's kernels.
 
     Args:
-        audit: of the module.
-        launches: kernel -> what was measured of a launch of it.
-        grid: programs of a launch along x, y and z; by default those that are given to the audit.
+        audit: audit of the module.
+        launches: kernel -> measurements of a launch.
+        grid: programs of a launch along x, y and z; by default those given to the audit.
     """
 
     def __init__(

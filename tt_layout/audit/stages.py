@@ -19,7 +19,7 @@ from tt_layout.ir.ssa.dataflow import backward_slice
 from tt_layout.tuples import NamedTuple
 
 PIPELINED = 2
-"""Stages from which on loops are pipelined."""
+"""The fewest stages with which loops are pipelined."""
 
 CHAINED_STAGES = 4
 """Stages with which AMD's compiler has a schedule of its own for chained dots."""
@@ -31,7 +31,7 @@ FETCHES = (MovementKind.GLOBAL_LOAD, MovementKind.COPY_IN)
 """Data movements that read global memory."""
 
 READS = (MovementKind.GLOBAL_LOAD, MovementKind.LOCAL_LOAD)
-"""Data movements that bring into registers what is in memory."""
+"""Data movements from memory to registers."""
 
 
 class Pipelining(NamedTuple):
@@ -40,7 +40,7 @@ class Pipelining(NamedTuple):
     Attributes:
         indirect: the line of a load whose address is loaded in the same loop; None without any.
         chained: the line of a loop of AMD's with two dots, one of which feeds the other.
-        least: the number of stages; with fewer, rings are as deep as with this one.
+        least: number of stages below which rings do not get shallower.
     """
 
     indirect: int | None = None
@@ -48,7 +48,7 @@ class Pipelining(NamedTuple):
     least: int = PIPELINED
 
     def buffers_more(self, stages: int, compiled: int) -> int:
-        """Return how many buffers more rings have with some stages than with those compiled.
+        """Return how many more buffers rings have with some stages than as compiled.
 
         Example:
             >>> Pipelining().buffers_more(5, 3), Pipelining(least=3).buffers_more(2, 3)
@@ -57,7 +57,7 @@ class Pipelining(NamedTuple):
         return max(stages, self.least) - max(compiled, self.least)
 
     def refusal(self, stages: int, compiled: int) -> str | None:
-        """Return why the bytes with some stages do not follow from those compiled; None if they do.
+        """Return why the bytes with some stages do not follow from the compiled ones, or None.
 
         Example:
             >>> Pipelining().refusal(4, 3), Pipelining(chained=7).refusal(5, 3)
@@ -94,8 +94,8 @@ def pipelining(function: SsaFunction, *, is_amd: bool) -> Pipelining:
     """Return the properties of a function's loops on which its stages depend.
 
     Args:
-        function: of a dump behind the pipeliner.
-        is_amd: whether it is for a GPU of AMD's.
+        function: a function after the pipeliner.
+        is_amd: whether it is for an AMD GPU.
     """
     flow = ControlFlow(function)
     loops = list(_innermost(function))
@@ -113,7 +113,7 @@ def _innermost(function: SsaFunction) -> Iterator[SsaOperation]:
 
 
 def _indirect(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
-    """Yield the lines of loads whose addresses are computed from what the loop loads."""
+    """Yield the lines of loads whose addresses depend on loads of the same loop."""
     read = {
         value
         for operation in loop.walk()
@@ -126,7 +126,7 @@ def _indirect(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
 
 
 def _moves(operation: SsaOperation, kinds: Sequence[MovementKind]) -> bool:
-    """Tell whether an operation is a data movement of one of some kinds."""
+    """Tell whether an operation is a data movement of certain kinds."""
     return operation.movement is not None and operation.movement.kind in kinds
 
 
@@ -150,5 +150,5 @@ def _is_chained(loop: SsaOperation, flow: ControlFlow) -> bool:
 
 
 def _behind(values: Iterable[Value], flow: ControlFlow) -> set[Value]:
-    """Return the values that some are computed from, themselves included."""
+    """Return the backward slice of some values, themselves included."""
     return {*backward_slice(values, flow, through=lambda operation: not operation.regions)}

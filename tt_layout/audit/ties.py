@@ -36,7 +36,7 @@ _BECOMES: Mapping[str, str] = {
     MovementKind.GATHER: _SHARED,
     MovementKind.HISTOGRAM: rf"{_SHARED}|atom|red\.",
 }
-"""Group of a data movement -> how the instructions begin that it becomes; compiled when asked."""
+"""Group of a data movement -> regular expression for the start of its instructions."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Ties:
     """The ties of a module to the assembly of its kernel.
 
     Attributes:
-        assembly: of the kernel.
-        places: line of the dump -> the place of its operation.
-        pieces: place -> the lines of assembly that come from it.
+        assembly: the kernel's assembly.
+        places: line of the dump -> location of its operation in the program.
+        pieces: location in the program -> lines of assembly that come from it.
     """
 
     assembly: Assembly
@@ -54,11 +54,11 @@ class Ties:
     pieces: Mapping[Place, Sequence[Piece]]
 
     def instructions(self, line: int, group: str) -> list[tuple[str, list[int]]]:
-        """Return the instructions that a data movement became, and the lines of each.
+        """Return the instructions of a data movement, with the lines of each.
 
         Args:
-            line: of the dump.
-            group: of the data movement.
+            line: line in the dump.
+            group: group of the data movement.
         """
         pattern = _BECOMES.get(group)
         found: dict[str, list[int]] = {}
@@ -70,7 +70,7 @@ class Ties:
 
 
 def ties_of(audit: Audit) -> Ties | None:
-    """Return the ties of a module; None where no assembly of its kernel is at hand."""
+    """Return the ties of a module; None without the assembly of its kernel."""
     known = audit.known.assembly
     assembly = known.read() if known is not None else None
     if assembly is None:

@@ -1,4 +1,4 @@
-"""The verdict on a kernel: whether it runs at all, what binds it, and what there is to gain."""
+"""The verdict on a kernel: whether it runs at all, what binds it, and what can be gained."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ BEFORE_LAYOUTS = (
 NO_FIX = "no fix was found"
 
 AT_ITS_BOUND = "nothing to gain"
-"""The verdict on a kernel whose estimate is near what every configuration needs."""
+"""The verdict on a kernel whose estimate is near the bound of every configuration."""
 
 SMALL = "its findings are small"
-"""The verdict on a kernel of whose time no finding is known to take much."""
+"""The verdict on a kernel whose findings are not known to take much of its time."""
 
 BUSY = 0.5
-"""The part of a measured time from which on the busiest resource is what binds a kernel."""
+"""Share of a measured time from which the busiest resource is said to bind a kernel."""
 
 
 NEAR = 1.25
-"""An estimate within this factor of a bound leaves nothing to explain."""
+"""Factor over a bound up to which an estimate needs no further explanation."""
 
 BELOW = 1.1
-"""Factor by which an estimate may be below a bound that holds."""
+"""Factor by which an estimate may be below a valid bound."""
 
 UNEVEN = 1.2
-"""Factor from which on the multiprocessors that the last wave leaves idle are said."""
+"""Factor from which the verdict mentions multiprocessors that the last wave leaves idle."""
 
 _SUBJECTS = {
     launch.LATENCY: "exposed latency",
@@ -55,7 +55,7 @@ _SUBJECTS = {
     "issue": "the issue of instructions",
     launch.FETCH: "instructions that no cache holds",
 }
-"""Term of an estimate -> what it is called in a sentence; the others by their names."""
+"""Term of an estimate -> its name in a sentence, where that differs."""
 
 _PLURALS = (
     launch.SPILLS,
@@ -77,14 +77,14 @@ def verdict_text(
     adviser: Adviser,
     estimate: Callable[[], Estimate | NoEstimate],
 ) -> str:
-    """Return whether a kernel compiles and fits, its time, what takes it, and what to gain.
+    """Return whether a kernel compiles and fits, its time, what takes it, and possible gains.
 
     Args:
-        findings: of the kernel, those to act on first.
+        findings: findings of the kernel, the most urgent first.
         bounds: lower bounds of its time; None where no rates are known.
         measured: cycles of a launch; None where none was measured.
-        adviser: answers for the findings.
-        estimate: finds its time.
+        adviser: causes and alternatives of the findings.
+        estimate: returns its estimated time.
     """
     urgent = [finding for finding in findings if finding.urgency != Urgency.CYCLES]
     if urgent:
@@ -121,7 +121,7 @@ def _bound_text(bounds: Bounds, measured: float | None) -> str:
 
 
 def _wave_text(bounds: Bounds) -> str:
-    """Return the resource that binds without a grid, and what is assumed of one."""
+    """Return the resource that binds without a grid, and the assumed wave."""
     binding, within = bounds.binding, bounds.within
     if binding is not None:
         return f"bound by {binding.resource}" + f" ({bounds.assumption})" * bool(bounds.assumption)
@@ -158,7 +158,7 @@ def _has_way_out(adviser: Adviser, finding: Finding) -> bool:
 
 @dataclass(frozen=True)
 class Gap:
-    """An estimate beside the largest bound of the same programs.
+    """An estimate and the largest bound of the same programs.
 
     Attributes:
         estimate: the estimate.
@@ -186,7 +186,7 @@ class Gap:
         return next(filter(self._is_kept, others), None)
 
     def _is_kept(self, bound: Bound) -> bool:
-        """Tell whether the estimate is not below a bound, but for its own error."""
+        """Tell whether the estimate, within its error, is not below a bound."""
         error = 1 if bound.resource == L2 else BELOW
         return self.least(bound) <= error * self.estimate.seconds
 
@@ -237,7 +237,7 @@ class Gap:
         return f"{subject} {does} {what}" + f": {facts}" * bool(facts)
 
     def _facts(self, name: str) -> Iterator[str]:
-        """Yield what a term rests on."""
+        """Yield the facts behind a term."""
         timed = self.estimate.launch
         if name == launch.SPILLS:
             yield f"about {timed.spilled:.0f} of a thread"

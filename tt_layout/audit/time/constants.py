@@ -1,4 +1,4 @@
-"""Constants of the model that no document gives and no kernel measures by itself.
+"""Constants of the model that are in no document and cannot be measured one by one.
 
 They were fitted, or set by hand, on timed configurations of 17 kernels, so that they hold what the
 model leaves out; ``benchmarks/hardware/fit.py`` judges each kernel by those of the others.
@@ -10,22 +10,22 @@ from tt_layout.tuples import NamedTuple
 
 
 class Constants(NamedTuple):
-    """Constants that are fitted.
+    """Fitted constants.
 
     Attributes:
         dram: cycles of a load that misses the caches while all multiprocessors load.
         cap: registers of loads in flight that the assembler keeps where a loop uses them up.
-        unroll: issue cycles up to which iterations of a loop without barriers are made one.
+        unroll: issue cycles up to which the assembler unrolls a loop without barriers.
         indexing: instructions for each element of a tensor of indices, masks or pointers.
-        power: of the mean by which what is busy at the same time adds up.
-        beside: of the mean by which memory adds up with waves, whose latency has its pace in it.
+        power: exponent of the power mean over resources that are busy at the same time.
+        beside: exponent of the power mean over memory and waves, whose latency includes memory.
         launch: microseconds of a launch, as benchmarks measure it.
         start: cycles in which a program begins and ends.
-        tail: the part of a wave that the last one costs at least.
-        spill: what a spilled register moves, over 4 bytes a thread and pass: a store and a load.
-        collapse: how many times as much where the assembler keeps next to nothing in registers.
+        tail: the least cost of the last wave, as a fraction of a full one.
+        spill: bytes that a spilled register moves, over 4 bytes per thread and pass.
+        collapse: factor on spilled bytes where the assembler keeps hardly any value in registers.
         wait: cycles from a matrix instruction of a warp group to its result.
-        boxes: cycles that a copy of the tensor memory accelerator takes longer than others.
+        boxes: additional cycles of a copy by the tensor memory accelerator.
         pointers: registers for each vector that a loop copies.
         loads: registers beside the loads of a straight block that are all in flight.
     """

@@ -37,10 +37,10 @@ those of four words 249 for 258.
 """
 
 FENCE = "fence_async_shared"
-"""Operation behind which tensor cores see what was stored before it."""
+"""Operation after which tensor cores see earlier stores."""
 
 DESCRIBED = "tensormap_fenceproxy_acquire"
-"""Operation behind which the tensor memory accelerator sees a descriptor that a program makes."""
+"""Operation after which the tensor memory accelerator sees a descriptor made by the program."""
 
 DESCRIPTOR = 600
 DESCRIBING = 130
@@ -62,21 +62,21 @@ class Demand(NamedTuple):
     """The demand of one execution of a step on each pipe.
 
     Attributes:
-        issue: cycles of the pipes of each warp, one instruction behind the other.
-        logic, multiplied: those of them in which integers are compared, chosen and combined by
-            bits, and multiplied: by pipes of their own, beside each other.
-        held: those that other instructions take their pipe for, each beyond its first.
+        issue: issue cycles of each warp's instructions, one after the other.
+        logic, multiplied: part of `issue` for integer comparisons, selects and bitwise operations,
+            and for integer multiplications; the two have pipes of their own.
+        held: part of `issue` for which other instructions hold their pipe beyond one cycle.
         special: cycles of its special functions.
         lsu: wavefronts of all warps of the CTA.
-        read, written: bytes that the second-level cache hands out, and takes.
-        spread: those of lines that requests of their parts take as well, on their way to be read.
-        parts: those written of sectors that an instruction does not fill, whole sectors counted.
-        sectors: that are added to in global memory.
+        read, written: bytes read from, and written to, the second-level cache.
+        spread: bytes of lines read in addition, where only parts of them are asked for.
+        parts: bytes written to sectors that an instruction fills in part, as whole sectors.
+        sectors: sectors of global memory that atomics add to.
         adding: cycles in which a multiprocessor adds to them while all do.
         tensor: cycles of the tensor cores, for the CTA.
         latency: cycles from the last of these to the result.
-        hops: exchanges one after the other, each of which waits for the last.
-        barriers: at which all warps meet.
+        hops: dependent exchanges, one after the other.
+        barriers: number of barriers for all warps.
     """
 
     issue: float = 0
@@ -101,7 +101,7 @@ NOTHING = Demand()
 
 
 WRITE = 1.7
-"""Time that the second-level cache takes of a written byte over a read one, as an H200 does."""
+"""Time of a written byte in the second-level cache over a read one, as measured on an H200."""
 
 
 def cached_cycles(demand: Demand, timing: Timing) -> float:
@@ -162,13 +162,13 @@ _LOGIC = (
 
 
 class Pricing:
-    """Prices the steps of a program.
+    """Demands of the steps of a program.
 
     Args:
-        timing, rates: of the GPU.
-        constants: that were fitted.
-        warps: of the CTA.
-        steps: of the program.
+        timing, rates: measurements and rates of the GPU.
+        constants: fitted constants.
+        warps: warps of the CTA.
+        steps: steps of the program.
     """
 
     def __init__(
@@ -264,19 +264,19 @@ class Pricing:
         return 1
 
     def _is_addressing(self, step: Step) -> bool:
-        """Tell whether a step computes pointers, masks, or what only they are computed from."""
+        """Tell whether a step computes pointers, masks, or values that only these use."""
         if step.name.startswith("arith.cmp"):
             return step.name != "arith.cmpf" and not self._is_data(step)
         is_index = bool(step.results) and all(name in self._index for name in step.results)
         return "ptr" in step.element or step.element in ("i1", "index") or is_index
 
     def _is_data(self, step: Step) -> bool:
-        """Tell whether a comparison is of integers that are stored, too."""
+        """Tell whether a comparison takes integers that are also stored."""
         is_word = step.input_element in ("i8", "i16", "i32", "i64")
         return is_word and step.operands[0] not in self._index
 
     def _combine(self, step: Step) -> Demand:
-        """Price a reduction or scan without a cost of its exchange: within threads."""
+        """Return the demand of a reduction or scan within threads, without its exchange."""
         combined = _combined(step.combines, ("cmp", "select"))
         return Demand(
             issue=combined.issue * step.inputs,
@@ -459,11 +459,11 @@ class Pricing:
 
 
 def _combined(names: Sequence[str], slow: Sequence[str]) -> Demand:
-    """Return the demand of what a reduction or scan applies to an element, at least one addition.
+    """Return the demand of a reduction's or scan's function per element, at least one addition.
 
     Args:
-        names: of its operations.
-        slow: parts of the names of those that take their pipe for two cycles.
+        names: operations of the function.
+        slow: parts of the names of operations that take their pipe for two cycles.
     """
     special = [_SPECIAL[name] for name in names if name in _SPECIAL]
     held = sum(any(part in name for part in slow) for name in names)
@@ -472,7 +472,7 @@ def _combined(names: Sequence[str], slow: Sequence[str]) -> Demand:
 
 
 def _cast(name: str, operand: str, element: str, integer: float) -> tuple[float, float]:
-    """Return the cycles of an element that is cast, and its instructions for special functions.
+    """Return the cycles of a cast per element, and its special-function instructions.
 
     As ptxas compiles them for sm90: bytes are spread by permutations, those with a sign become
     bf16 by masks and a subtraction; other conversions between integers and floats take the unit of
@@ -499,7 +499,7 @@ def _cast(name: str, operand: str, element: str, integer: float) -> tuple[float,
 
 
 def fused_values(steps: Iterable[Step]) -> frozenset[str]:
-    """Return the names of what the assembler computes in the instruction that takes it.
+    """Return the names of values that the assembler fuses into the instruction that uses them.
 
     Triton lets it make a product and an addition one; of two products that are added one is left.
     Any function of three words, bit by bit, is one instruction.
@@ -528,7 +528,7 @@ def fused_values(steps: Iterable[Step]) -> frozenset[str]:
 
 
 def partner_values(steps: Iterable[Step]) -> frozenset[str]:
-    """Return the names of what is folded where sorts compare the elements of a pair.
+    """Return the names of values that are folded where sorts compare the elements of a pair.
 
     The exclusive or of both, and of it and one of them, is the other one; a comparison that is
     turned round for some elements takes their predicates, and is one instruction.

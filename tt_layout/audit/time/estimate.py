@@ -1,4 +1,4 @@
-"""The estimate of a kernel's time: the number, its range, what it rests on.
+"""The estimate of a kernel's time: the number, its range, and its assumptions.
 
 An estimate is none of the bounds: about half of all launches take longer.  Its range is a factor
 that was chosen, and then checked on timed kernels (``docs/time.md``).  A kernel of an audit is read
@@ -58,21 +58,21 @@ from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, durations
 
 ERROR = 1.4
-"""Factor up and down; within it 84 % of the 17 kernels of the sweeps lay, and 87 % of 15 others."""
+"""Half width of the range, as a factor: it held 84 % of 17 kernels swept, and 87 % of 15 others."""
 
 WIDER = 1.25
-"""Factor by which each thing that is not known widens the range."""
+"""Factor by which each unknown widens the range."""
 
 
 BOX_COPIES = ("async_tma_copy_global_to_local", "async_tma_gather")
 """Copies by the tensor memory accelerator that arrive at a barrier."""
 
 COMPUTED = " on line "
-"""Part of the reason why an address is not known that numbers of the data say, loaded ones or
-floats: no argument helps with them."""
+"""Text in the reason why an address is unknown, if it depends on data: loaded numbers or floats,
+which values of arguments do not determine."""
 
 _PENDING = ("num", "pendings", "count")
-"""Attributes that say how many groups or products a wait lets pending."""
+"""Attributes with the number of groups or products that a wait leaves pending."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,13 +80,13 @@ class Estimate:
     """The estimated time of a launch.
 
     Attributes:
-        launch: the time, and what it is made of.
-        product: the GPU that it is of.
-        is_measured: whether such a GPU was asked for its latencies and rates.
-        is_of_grid: whether the grid is known; else it is of one full wave.
-        doubts: what is not known, and widens the range.
-        program: that is launched.
-        chip: that it is launched on.
+        launch: the time and its terms.
+        product: the GPU, with its memory and clock.
+        is_measured: whether latencies and rates were measured on such a GPU.
+        is_of_grid: whether it is for the known grid; else for one full wave.
+        doubts: unknown facts, each of which widens the range.
+        program: the launched program.
+        chip: the architecture of the GPU.
     """
 
     launch: LaunchTime
@@ -104,36 +104,36 @@ class Estimate:
 
     @property
     def range(self) -> tuple[float, float]:
-        """The seconds between which about four of five kernels lie."""
+        """The range, in seconds, that holds about four of five kernels."""
         factor = ERROR * WIDER ** len(self.doubts)
         return self.seconds / factor, self.seconds * factor
 
     @property
     def terms(self) -> Mapping[str, float]:
-        """Resources that are busy, or waited for -> the seconds that it would take alone."""
+        """Term, a resource or a wait -> the seconds that it would take alone."""
         return self.launch.terms
 
     def storing(self, stored: float) -> Estimate:
-        """Return the estimate of as many programs as store some bytes; the same with a grid."""
+        """Return the estimate for as many programs as store some bytes; itself with a grid."""
         if self.is_of_grid or not self.program.stored:
             return self
         return self.launching(max(1, round(stored / self.program.stored)))
 
     def launching(self, programs: int) -> Estimate:
-        """Return the estimate of another number of the same programs."""
+        """Return the estimate for another number of these programs."""
         if programs == self.program.programs:
             return self
         return self._timed(self.program.launched(programs))
 
     def of_dump(self) -> Estimate:
-        """Return the estimate by the dump alone, where the kernel was compiled."""
+        """Return the estimate without the compiled kernel's registers."""
         if self.program.used is None:
             return self
         return self._timed(replace(self.program, used=None, spilled=None))
 
     @property
     def candidate(self) -> Candidate:
-        """The launch as one of those of which a few are run."""
+        """The launch as a candidate for `selected`."""
         return Candidate.of(self.program, self.launch)
 
     def _timed(self, program: Program) -> Estimate:
@@ -145,7 +145,7 @@ class Estimate:
 
     @property
     def limit(self) -> str:
-        """The term that takes most of the time."""
+        """The largest term."""
         return self.launch.limit
 
     @property
@@ -166,7 +166,7 @@ class NoEstimate:
     """Why there is no estimate.
 
     Attributes:
-        reason: in words.
+        reason: the reason in words.
     """
 
     reason: str
@@ -185,8 +185,8 @@ def kernel_estimate(
     """Return the estimated time of a kernel's launch, or why there is none.
 
     Args:
-        audit: of its module, with the values of its arguments where they are known.
-        symbol: the kernel; None for what is in none.
+        audit: audit of its module, with the values of its arguments where they are known.
+        symbol: name of the kernel; None for operations outside of any.
         grid: programs along x, y and z; None where it is not known.
     """
     target = audit.chip
@@ -226,9 +226,9 @@ def kernel_estimate(
 def _launched_program(
     audit: Audit, symbol: str, grid: Grid | None, target: Target, rates: Rates
 ) -> Program | None:
-    """Return the program of a launch; without a grid of one full wave.
+    """Return the program of a launch: of the grid, or else of one full wave.
 
-    The programs of a wave are along x: what they share is what those share.
+    The programs of a wave are laid out along x, which decides what they share.
     """
     if grid is not None:
         return read_program(audit, symbol, (*grid, 1, 1)[:3])
@@ -242,7 +242,7 @@ def _launched_program(
 
 
 def _refused_grid(audit: Audit, grid: Grid | None) -> str | None:
-    """Return why a grid is none that a kernel is launched with; None where it may be one."""
+    """Return why a kernel cannot be launched with a grid; None where it can."""
     if grid is None:
         return None
     if not 1 <= len(grid) <= len(PROGRAM_COUNTS):
@@ -259,14 +259,14 @@ def _refused_grid(audit: Audit, grid: Grid | None) -> str | None:
 
 
 def _unknown_operations(program: Program) -> Iterator[str]:
-    """Yield the operations on tensors that nobody knows."""
+    """Yield the operations on tensors that the model does not know."""
     for step in program.walk():
         if not is_known(step.name) and (step.registers or step.inputs):
             yield f"line {step.line}: nobody knows how long {step.name} takes"
 
 
 def _unknown_runs(program: Program) -> Iterator[str]:
-    """Yield the loops of which it is not known how often they run."""
+    """Yield the loops with unknown trip counts."""
     for step in program.walk():
         if step.traits.loop and any(
             inner.is_assumed for region in step.regions for inner in region
@@ -302,11 +302,11 @@ def read_program(
     symbol: str,
     grid: Grid,
 ) -> Program | None:
-    """Return the program of a kernel; None where the dump does not have it whole.
+    """Return the program of a kernel; None if the dump has only a part of it.
 
     Args:
-        audit: of its module.
-        symbol: the kernel, as the module calls it.
+        audit: audit of its module.
+        symbol: name of the kernel in the module.
         grid: programs along x, y and z.
     """
     audited = audit.audited
@@ -342,20 +342,20 @@ def read_program(
 
 
 def _is_pooled(operation: SsaOperation) -> bool:
-    """Tell whether partitions ask for registers, which they share out among them."""
+    """Tell whether partitions of warps request registers from a common pool."""
     return operation.traits.partitions and "requestedRegisters" in operation.attributes
 
 
 class _Traffic(NamedTuple):
-    """Memory that an access reaches, and the pieces in which one of its executions does.
+    """Footprint of an access, and the traffic of one of its executions.
 
     Attributes:
-        touched: bytes that all programs touch by it; None where its addresses are not known.
-        sectors, wavefronts: of an execution; None where they are not known.
-        lines: that an execution touches, where data says which; else None.
-        part: of the elements that move.
-        is_scattered: whether loaded numbers say where its bytes are.
-        is_table: whether they do, and what is touched is all that they may point at.
+        touched: bytes that all programs touch; None where its addresses are not known.
+        sectors, wavefronts: traffic of an execution; None where not known.
+        lines: lines that an execution touches, if addresses depend on data; else None.
+        part: fraction of the elements that moves.
+        is_scattered: whether its addresses depend on loaded numbers.
+        is_table: whether they do, and `touched` is all that these numbers may point at.
     """
 
     touched: float | None
@@ -367,14 +367,14 @@ class _Traffic(NamedTuple):
     is_table: bool = False
 
     def spread(self, sector_bytes: int) -> float:
-        """Return the bytes of its lines beyond those of its sectors, where data says which."""
+        """Return the bytes of its lines beyond its sectors, if addresses depend on data."""
         if self.lines is None:
             return 0
         return max(0.0, LINE * self.lines - sector_bytes * (self.sectors or 0))
 
 
 class _StepReader:
-    """Reads the operations of a function."""
+    """Reader of a function's operations into steps."""
 
     def __init__(
         self,
@@ -396,7 +396,7 @@ class _StepReader:
         self._products = {(entry.line, entry.column): entry for entry in audit.multiplications}
 
     def region(self, region: Region) -> tuple[Step, ...]:
-        """Return the steps of a region, those of its blocks one behind the other."""
+        """Return the steps of a region, block after block."""
         return tuple(self._step(operation) for block in region for operation in block.operations)
 
     def _step(self, operation: SsaOperation) -> Step:
@@ -450,9 +450,9 @@ class _StepReader:
         return sum(self._described.values())
 
     def _tensor_bytes(self, operation: SsaOperation, kind: str) -> float | None:
-        """Return the bytes of the tensor whose descriptor an operation takes, where it is made.
+        """Return the bytes of the tensor behind a descriptor that the kernel makes.
 
-        The sizes of its dimensions are behind those of the box, in ``ttng.tensormap_create``.
+        ``ttng.tensormap_create`` has the tensor's sizes after those of the box.
         """
         for value in operation.operands:
             ir_type, made = self._function.type_of(value), value.definition
@@ -501,7 +501,7 @@ class _StepReader:
     def _global_traffic(
         self, row: MovementRow, details: GlobalDetails, operation: SsaOperation
     ) -> _Traffic:
-        """Return the traffic as the costs have it; where data says addresses, as it says them."""
+        """Return the traffic by the access's cost, or by its data-dependent addresses."""
         runs = row.executions.number
         traffic = _Traffic(
             self._touched.get(row.operation.line),
@@ -532,7 +532,7 @@ class _StepReader:
     def _placed(
         self, operation: SsaOperation
     ) -> tuple[AccessAnalysis, PlacedAccess, AxisInfo] | None:
-        """Return an access as its function has it, what its lanes do, and its addresses."""
+        """Return the analysis of its function, the placed access, and its addresses."""
         kernel = self._audited.kernel(self._function)
         if kernel is None:
             return None
@@ -546,9 +546,9 @@ class _StepReader:
         return ProgramSharing(self._audited.evaluator(self._function))
 
     def _apart(self, operation: SsaOperation) -> float:
-        """Return the part of the programs that touch bytes of their own by an access.
+        """Return the fraction of programs that touch bytes of their own by an access.
 
-        What is loaded by the same address is the same, and so are addresses that are made of it.
+        Loads from equal addresses give equal numbers, and these equal addresses in turn.
         """
         sharing = self._sharing.of(operation)
         along = prod(self._grid[axis] for axis in sharing.axes if axis < len(self._grid))
@@ -556,7 +556,7 @@ class _StepReader:
         return min(1.0, apart / max(1, prod(self._grid)))
 
     def _buffer(self, operation: SsaOperation) -> tuple[str, int]:
-        """Return the allocation that an operand in memory is part of, and how many parts it has."""
+        """Return the allocation behind an operand in memory, and its number of slots."""
         for value in operation.operands:
             ir_type = self._function.type_of(value)
             if ir_type is not None and ir_type.is_memory and not operation.traits.memory_view:
@@ -567,7 +567,7 @@ class _StepReader:
         return "", 1
 
     def _barrier(self, operation: SsaOperation) -> str:
-        """Return the barriers behind that at which a copy of boxes arrives."""
+        """Return the allocation of barriers at which a TMA copy arrives."""
         if not operation.name.endswith(BOX_COPIES):
             return ""
         memory = (value for value in operation.operands if _is_barrier(self._function, value))
@@ -575,7 +575,7 @@ class _StepReader:
 
 
 def _counted(access: PlacedAccess) -> _Traffic | None:
-    """Return the traffic of elements that are counted, and so next to each other."""
+    """Return the traffic of elements whose addresses are consecutive counts."""
     places = counted_places(access.roles, access.width.element_bytes)
     if places is None:
         return None
@@ -584,7 +584,7 @@ def _counted(access: PlacedAccess) -> _Traffic | None:
 
 
 def _table(kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> _Traffic | None:
-    """Return the traffic in a table whose indices are few, whatever is loaded."""
+    """Return the traffic in a table with few possible indices."""
     size = reached_bytes(access.roles, access.width.element_bytes, kernel.sources.flow)
     if size is None:
         return None
@@ -596,13 +596,13 @@ def _table(kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> _Tra
 
 
 def _apart(access: PlacedAccess, info: AxisInfo, traffic: _Traffic) -> _Traffic:
-    """Return the traffic of runs that may be anywhere."""
+    """Return the traffic of contiguous runs at unknown addresses."""
     shape = access.shape
     return traffic._replace(sectors=sectors_apart(shape, info), lines=wavefronts_apart(shape, info))
 
 
 def _is_scattered(details: Details | None) -> bool:
-    """Tell whether nothing but numbers of the data is missing of the addresses of an access."""
+    """Tell whether the addresses of an access are unknown only because they depend on data."""
     if not isinstance(details, GlobalDetails) or details.sectors_per_request is None:
         return False
     return all(COMPUTED in reason for reason in details.unknown)
@@ -614,12 +614,12 @@ def _is_barrier(function: SsaFunction, value: Value) -> bool:
 
 
 def _mean(total: float | None, runs: int | None, first: float | None) -> float | None:
-    """Return the mean over the executions; without all of them the first."""
+    """Return the mean over the executions, or the first if not all are known."""
     return total / runs if total is not None and runs else first
 
 
 def _root(value: Value) -> Value:
-    """Return the allocation, or the argument, behind views of a buffer."""
+    """Return the allocation or argument that a view of a buffer is of."""
     while (operation := value.definition) is not None and operation.traits.memory_view:
         value = operation.operands[0]
     owner = value.owner

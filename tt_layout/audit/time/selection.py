@@ -20,21 +20,21 @@ from tt_layout.audit.time.steps import Program
 from tt_layout.tuples import NamedTuple
 
 SPREAD = 0.2
-"""Standard deviation of the logarithm of an estimate's error: half of 1,022 are within 14 %."""
+"""Standard deviation of an estimate's logarithmic error: half of 1,022 are within 14 %."""
 
 ALIKE = 0.3
-"""Part of the variance that two share for each trait that is the same; all three leave a tenth.
+"""Fraction of the variance that two share for each equal trait; all three leave a tenth.
 
 It was chosen: by .2 to .3 the best of five of the sweeps is as good."""
 
 
 class Candidate(NamedTuple):
-    """A configuration that may be run.
+    """A configuration that may be worth running.
 
     Attributes:
-        seconds: that it is estimated to take.
-        possible: seconds that it may take, each with its weight.
-        traits: what makes its error like that of others: size of a program, warps, stages.
+        seconds: its estimated time.
+        possible: its possible times in seconds, each with its weight.
+        traits: size of a program, warps, stages: equal traits mean similar errors.
     """
 
     seconds: float
@@ -48,7 +48,7 @@ class Candidate(NamedTuple):
         return cls(launch.seconds, launch.possible, (size, program.warps, program.stages))
 
     def gain(self, other: Candidate) -> float:
-        """Return the expected logarithm by which it is faster than another, nothing where slower.
+        """Return the expected logarithm of the speedup over another; slower counts as 0.
 
         Example:
             >>> fast, slow = Candidate(1, ((1, 1),), (1, 4, 3)), Candidate(2, ((2, 1),), (2, 4, 3))
@@ -67,8 +67,8 @@ def selected(candidates: Sequence[Candidate], number: int) -> list[int]:
     """Return the indices of the few that are worth running, the first estimated to be fastest.
 
     Args:
-        candidates: all of them.
-        number: of those that are run, at most.
+        candidates: all configurations.
+        number: the most that are run.
 
     Example:
         >>> alike = [Candidate(1 + n / 100, ((1 + n / 100, 1),), (1, 4, 3)) for n in range(3)]

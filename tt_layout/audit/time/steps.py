@@ -1,4 +1,4 @@
-"""A kernel as steps: what of its operations decides how long they take, and nothing else.
+"""A kernel as steps: the facts about its operations that decide their time.
 
 Read next:    `tt_layout.audit.time.walk`.
 """
@@ -17,12 +17,12 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """A passage into, between or out of the regions of a step.
+    """A control-flow edge into, between or out of the regions of a step.
 
     Attributes:
         begin: the region that it leaves; None at the beginning of the step.
-        end: the region that it enters; None behind the step.
-        passed, received: names of the values that are handed over, and what they become.
+        end: the region that it enters; None at the end of the step.
+        passed, received: names of the values before and after the edge.
     """
 
     begin: int | None
@@ -36,12 +36,12 @@ class Product:
     """A multiplication of matrices in a step.
 
     Attributes:
-        instruction: as the assembler spells it; None where there is none.
+        instruction: mnemonic of the matrix instruction; None where there is none.
         shape: M, N and K of an instruction.
-        flops: of one execution.
-        element: of A.
+        flops: FLOPs of one execution.
+        element: element type of A.
         a_in_registers: whether A comes from registers.
-        fma: multiplications and additions of a thread, where there is no instruction.
+        fma: multiply-adds of a thread, where there is no instruction.
     """
 
     instruction: str | None
@@ -54,21 +54,21 @@ class Product:
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """The bytes that a step moves in one execution, in the mean over the programs.
+    """Bytes that a step moves in one execution, on average over the programs.
 
     Attributes:
-        kind: under which heading totals count it.
-        details: its cost; None where that is not known.
-        bytes: of its elements.
-        sector_bytes: that it asks of the second-level cache; None where that is not known.
-        wavefronts: in which the load-store unit passes it; None where that is not known.
-        touched: bytes that all programs touch by it; None where its addresses are not known.
-        apart: the part of the programs that touch bytes of their own there, as far as addresses
-            that are not known tell.
-        filled: the part of the lines of 128 bytes that an execution asks for, where it is known.
-        is_scattered: whether loaded numbers say where its bytes are.
-        is_table: whether they do, and what is touched is all that they may point at.
-        spread: bytes of lines that it asks for, beyond its sectors, where numbers say which.
+        kind: its heading in totals.
+        details: details of its cost; None where that is not known.
+        bytes: bytes of its elements.
+        sector_bytes: bytes of its sectors in the second-level cache; None where not known.
+        wavefronts: wavefronts in the load/store unit; None where not known.
+        touched: bytes that all programs touch; None where its addresses are not known.
+        apart: fraction of the programs that touch bytes of their own, as far as addresses that
+            are not known tell.
+        filled: fraction of its 128-byte lines that an execution asks for; 1 where not known.
+        is_scattered: whether its addresses depend on loaded numbers.
+        is_table: whether they do, and `touched` is all that these numbers may point at.
+        spread: bytes of its lines beyond its sectors, if addresses depend on loaded numbers.
     """
 
     kind: str
@@ -86,29 +86,29 @@ class Access:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Step:
-    """An operation; two of them are never equal, so that dictionaries have steps as keys.
+    """An operation; compared and hashed by identity, to be a key of dictionaries.
 
     Attributes:
-        name: of the operation, with its dialect.
-        line: of the dump.
-        source: line of the program; None where the dump does not say.
-        file: of the program; None where the dump does not say.
+        name: name of the operation, with its dialect.
+        line: line in the dump.
+        source: line in the program; None where the dump has none.
+        file: file of the program; None where the dump has none.
         operands, results: names of values.
-        registers: elements of its result that a thread holds; 0 of scalars and memory.
-        inputs: the same of its first operand.
-        element, input_element: their types.
-        number: of groups or products that it lets pending, for waits.
+        registers: elements of its result that a thread holds; 0 for scalars and memory.
+        inputs: elements of its first operand that a thread holds.
+        element, input_element: element types of result and first operand.
+        number: groups or products that a wait leaves pending.
         combines: operations in the region of a reduction or scan.
-        access: what it moves.
-        product: what it multiplies.
-        runs: how often it runs in a program, in the mean.
-        is_assumed: whether that is not known.
+        access: the bytes that it moves.
+        product: the multiplication that it does.
+        runs: mean number of runs in a program.
+        is_assumed: whether the number of runs is not known.
         regions: the steps in each of its regions.
-        ways: how control takes its regions.
-        warps: of each region, where they differ.
-        root: the buffer that its first operand in memory is part of; empty without any.
-        slots: parts of that buffer.
-        barrier: the barriers, one of which a copy arrives at; empty without any.
+        ways: the control-flow edges of its regions.
+        warps: warps of each region, where they differ.
+        root: the buffer behind its first operand in memory; empty without any.
+        slots: slots of that buffer.
+        barrier: the buffer of barriers at which a copy arrives; empty without any.
     """
 
     name: str
@@ -149,24 +149,24 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A program of a kernel: its steps, and what all programs have in common.
+    """A program of a kernel: its steps, and facts about the launch.
 
     Attributes:
-        steps: in their order.
-        warps: of a CTA.
-        held_warps: the same with those of its partitions.
-        threads: of a warp.
-        programs: of the launch.
-        differs: whether some of them run something more often than others.
-        first_bytes: of global memory that all programs touch, each once.
+        steps: steps in the order of the text.
+        warps: warps of a CTA.
+        held_warps: warps of a CTA, including its partitions.
+        threads: threads of a warp.
+        programs: programs of the launch.
+        differs: whether some programs run an operation more often than others.
+        first_bytes: bytes of global memory that all programs touch, each once.
         needed: registers of a thread that the compiler is expected to need.
         fewest, most: the ends of that estimate.
-        limit: the most that a thread may have.
+        limit: the most registers of a thread.
         used, spilled: registers as compiled; None where only the dump is known.
-        shared_bytes: of a CTA.
-        tensor_columns: of tensor memory.
-        is_pooled: whether a CTA takes all registers, which its partitions share out.
-        unknown: what is not known that decides the time, in words.
+        shared_bytes: shared memory of a CTA.
+        tensor_columns: columns of tensor memory.
+        is_pooled: whether a CTA takes all registers, to share them among its partitions.
+        unknown: unknown facts that decide the time, in words.
     """
 
     steps: tuple[Step, ...]
@@ -189,7 +189,7 @@ class Program:
 
     @property
     def may_spill(self) -> bool:
-        """Whether the estimate of its registers leaves open how much is spilled."""
+        """Whether the range of its registers includes spilling."""
         return self.spilled is None and self.most > self.limit
 
     @property
@@ -203,13 +203,13 @@ class Program:
 
     @property
     def stages(self) -> int:
-        """The buffers that copies of a loop take turns in; 1 where nothing is copied in a loop."""
+        """The pipeline's depth: slots of the buffers that loops copy to; 1 without such copies."""
         copies = (one for one in self.walk() if one.access is not None and one.runs > 1)
         slots = (one.slots for one in copies if one.access and one.access.kind == "copy to local")
         return max(slots, default=1)
 
     def launched(self, programs: int) -> Program:
-        """Return the program in a launch of another number of them, which touch as much each."""
+        """Return the program in a launch of another number, each with as many bytes."""
         touched = self.first_bytes * programs / max(1, self.programs)
         return replace(self, programs=programs, first_bytes=touched)
 
