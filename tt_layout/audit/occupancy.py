@@ -272,7 +272,7 @@ def _of_memory(
 def _of_registers(
     target: Target, has: Residence, file: RegisterFile, warps: int, registers: int
 ) -> Limit:
-    """Return the limit by registers, and the most registers that allow one CTA more."""
+    """Return the limit by registers, and the most registers that allow more CTAs."""
 
     def ctas_of(count: int) -> int:
         granted = -(-max(1, count) // file.granule) * file.granule

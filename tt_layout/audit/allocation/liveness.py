@@ -18,12 +18,12 @@ from tt_layout.tuples import NamedTuple
 class Rules(NamedTuple):
     """Rules by which a compiler extends a buffer's life beyond its last use.
 
-    What is written to the memory of other CTAs stays theirs to the end.
+    Buffers that other CTAs access are live to the end under all rules.
 
     Attributes:
-        keeps_barriers: whether barriers are needed throughout the function.
-        keeps_captures: whether that holds for what partitions of warps are given, and for every
-            buffer that is live where they begin.
+        keeps_barriers: whether barriers are live throughout the function.
+        keeps_captures: whether captures of partitions of warps are, and every buffer that is live
+            where partitions begin.
     """
 
     keeps_barriers: bool
@@ -46,8 +46,8 @@ class Liveness:
     """When the values of a function are live.
 
     Args:
-        numbering: the operations.
-        rules: what stays in place for longer.
+        numbering: the numbered operations.
+        rules: rules that extend lives.
     """
 
     def __init__(self, numbering: Numbering, rules: Rules = UPSTREAM) -> None:
@@ -58,7 +58,7 @@ class Liveness:
         self._has_kept = any(map(rules.are_kept, numbering.operations))
 
     def interval(self, value: Value) -> Interval | None:
-        """Return when a value is live; None for one that is not defined in the function."""
+        """Return the live interval of a value; None if it is not defined in the function."""
         definition, owner = value.definition, value.owner
         home = definition.block if definition is not None else owner
         if not isinstance(home, Block):
@@ -121,7 +121,7 @@ class Liveness:
         return {*reach([block for block in blocks if block is not home], before)}
 
     def _extended(self, definition: SsaOperation, live: Interval) -> Interval:
-        """Return an interval made longer for what goes on in the background."""
+        """Return an interval, extended for asynchronous operations."""
         first, last = live
         dependent = list(reach(_users_of_results(definition), _dependent))
         if any(map(self._rules.are_kept, dependent)):
@@ -133,7 +133,7 @@ class Liveness:
 
 
 def definition_place(operation: SsaOperation) -> int:
-    """Return which of the operations of its block one is."""
+    """Return the index of an operation in its block."""
     assert operation.block is not None
     return operation.block.operations.index(operation)
 
@@ -143,6 +143,6 @@ def _users_of_results(operation: SsaOperation) -> list[SsaOperation]:
 
 
 def _dependent(operation: SsaOperation) -> list[SsaOperation]:
-    """Return the operations that take what one returns, or are in its regions."""
+    """Return the users of an operation's results, and the operations in its regions."""
     inner = [o for region in operation.regions for block in region for o in block.operations]
     return [*_users_of_results(operation), *inner]

@@ -1,4 +1,4 @@
-"""The shared memory of a module that is audited, beside what the module says and the GPU has."""
+"""The shared memory of an audited module, with what the module states and the GPU's limit."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ def module_memory(
 
     Args:
         audited: the module.
-        functions: those that stand for its own, perhaps with other types; its own if None.
+        functions: replacements of its functions, perhaps with other types; its own if None.
 
-    None of a module before layouts are chosen, or of a dialect whose memory was allocated by
-    other rules.  Where the module says how much a kernel takes, and that is what the rules of a
-    fork give, they are followed.
+    Empty for a module before layouts are chosen, or of a dialect whose memory was allocated by
+    other rules.  The rules of a fork are used if they give the bytes that the module states.
     """
     module = audited.module
     if module.is_intel:  # what it states is of its own functions
@@ -53,8 +52,8 @@ def module_memory(
 def _stated(audited: AuditedModule) -> list[SharedMemory]:
     """Return the shared memory that a module for Intel's GPUs states.
 
-    How it was allocated is not followed. It is that of the first function that no other calls.
-    The limit is that of all GPUs that have a row.
+    Its allocation is not modelled.  It belongs to the first function that no other calls.  The
+    limit is that of all GPUs with a row.
     """
     stated = audited.module.number("shared")
     first = next(iter(audited.entries), None)
@@ -75,7 +74,7 @@ def _stated(audited: AuditedModule) -> list[SharedMemory]:
 
 
 def _rules(audited: AuditedModule, target: Target) -> Rules:
-    """Return the rules by which a module takes what it says that it takes."""
+    """Return the rules that give the bytes that a module states."""
     memories = _allocated(audited.functions, audited, target, UPSTREAM)
     return UPSTREAM if audited.module.number("shared") == _whole(memories) else FORK
 
@@ -97,7 +96,7 @@ def _allocated(
 
 
 def _takes(memory: SharedMemory, most: int | None) -> bool:
-    """Return whether a function may be the kernel that takes what the module states."""
+    """Tell whether a function may be the kernel with the bytes that the module states."""
     return not memory.is_called and (most is None or memory.bytes == most)
 
 

@@ -1,4 +1,4 @@
-"""The operations of a function, numbered as the compiler numbers them, and the blocks they are in.
+"""The compiler's numbering of a function's operations, and the blocks that contain them.
 
 An operation comes after everything in its regions, the function last.  Two things that a dump
 leaves out count, too: the ``scf.yield`` at the end of a loop or branch that returns nothing, and
@@ -18,7 +18,7 @@ class Numbering:
 
     Attributes:
         function: the function.
-        size: how many operations there are, itself included.
+        size: number of operations, the function included.
 
     Example:
         >>> from tt_layout.ir import parse_ir
@@ -68,7 +68,7 @@ class Numbering:
 
 
 def ancestor(operation: SsaOperation, region: Region) -> SsaOperation | None:
-    """Return the operation of a region that one is, or is in; None if it is elsewhere."""
+    """Return the operation of a region that is or contains another; None if there is none."""
     current: SsaOperation | None = operation
     while current is not None and current.block is not None:
         if current.block.region is region:

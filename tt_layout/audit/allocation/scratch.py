@@ -1,4 +1,4 @@
-"""The shared memory that operations need for themselves while they run.
+"""Scratch: the shared memory that operations need while they run.
 
 Source:
     Triton 3.9, lib/Analysis/Allocation.cpp, defaultAllocationAnalysisScratchSizeFn; of AMD's buffer
@@ -25,17 +25,17 @@ SCRATCH_ALIGNMENT = 128
 DESCRIPTOR_BYTES = 128  # of a tensor map that a kernel makes
 POINTER_BYTES = 8
 DESCRIPTOR_WORDS = (12, 20)
-"""Words of 32 bits of a descriptor in gfx1250's registers: of two dimensions, and of more."""
+"""32-bit words of a descriptor in gfx1250's registers: with two dimensions, and with more."""
 
 
 class Surroundings(NamedTuple):
     """Context of an operation's scratch: function, layouts and GPU.
 
     Attributes:
-        function: the function that it is in.
-        layouts: over the types of the module.
+        function: the function that contains it.
+        layouts: placed layouts of the module's types.
         target: the GPU.
-        warps: of a CTA.
+        warps: warps of a CTA.
     """
 
     function: SsaFunction
@@ -81,7 +81,7 @@ def _exchange(operation: SsaOperation, around: Surroundings) -> int | None:
 
 
 def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
-    """Return the scratch that broadcasts an atomic's result to threads without a part in it."""
+    """Return the scratch that broadcasts an atomic's result to the other threads."""
     result = operation.results[0] if operation.results else None
     if result is None or not result.uses:
         return 0
@@ -95,7 +95,7 @@ def _buffer_atomic(operation: SsaOperation, around: Surroundings) -> int | None:
 
 
 def _captures(operation: SsaOperation, around: Surroundings) -> int | None:
-    """Return the bytes of the values that partitions of warps are given."""
+    """Return the bytes of the values that partitions of warps capture."""
     if not operation.traits.partitions:
         return 0
     sizes = [_capture_bytes(value, around) for value in operation.operands]
@@ -104,7 +104,7 @@ def _captures(operation: SsaOperation, around: Surroundings) -> int | None:
 
 
 def _capture_bytes(value: Value, around: Surroundings) -> int | None:
-    """Return the bytes of a value; what is in memory is given by its address."""
+    """Return the bytes of a captured value; memory is captured by its address."""
     ir_type = around.function.type_of(value)
     if not value.is_defined:
         return None
@@ -134,4 +134,4 @@ RULES: Mapping[str, ScratchRule] = {
     "tensormap_create": lambda operation, around: DESCRIPTOR_BYTES,
     "warp_specialize": _captures,
 }
-"""Name of an operation without its dialect -> its scratch."""
+"""Name of an operation without its dialect -> function that returns its scratch."""

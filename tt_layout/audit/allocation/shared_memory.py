@@ -1,4 +1,4 @@
-"""The shared memory of the functions of a module: buffers, what may alias them, their places.
+"""The shared memory of the functions of a module: buffers, their aliases and offsets.
 
 Read next:    `tt_layout.analyses.shared_memory.buffer_placement`.
 
@@ -37,13 +37,13 @@ from tt_layout.tuples import NamedTuple
 CAPTURE_ALIGNMENT = 8
 INDEX_ALIGNMENT = 4
 WARP_GROUP = 4
-"""Warps in units of which partitions are given theirs."""
+"""Warps that are assigned to partitions together."""
 
 MAX_BUFFERS = 512
-"""Buffers of one function that are placed; their number counts squared."""
+"""The most buffers of one function that are placed, in quadratic time."""
 
 MAX_BYTES = 1 << 40
-"""What no machine has, and no sum of a few of which overflows."""
+"""More bytes than any machine has; sums of a few of them do not overflow."""
 
 
 # -- aliases ---------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[V
 
 
 def _edges(numbering: Numbering) -> Iterator[tuple[Value, Value]]:
-    """Yield each value with one that it may become."""
+    """Yield pairs of a value and another one that it may become."""
     for source, target, _ in ControlFlow(numbering.function).edges:
         if target.type.is_memory:
             yield source, target
@@ -75,7 +75,7 @@ def _edges(numbering: Numbering) -> Iterator[tuple[Value, Value]]:
 
 
 def _is_view(operation: SsaOperation) -> bool:
-    """Tell whether an operation returns the memory, or a part of it, that it takes."""
+    """Tell whether an operation returns a view of the memory that it takes."""
     results = operation.results
     if operation.regions or operation.traits.allocates:
         return False
@@ -90,8 +90,8 @@ class Piece(NamedTuple):
 
     Attributes:
         bytes: its size; None where it is not known.
-        alignment: of its offset, in bytes.
-        partitions: how many such there are, each in another partition.
+        alignment: alignment of its offset, in bytes.
+        partitions: number of equal pieces, each in another partition of the memory.
     """
 
     bytes: int | None
@@ -135,29 +135,29 @@ class AllocationKind(TextEnum):
     """Purpose of a piece of shared memory, in the order of placement of equal sizes."""
 
     BUFFER = "buffer"
-    """Of the program."""
+    """Buffer of the program."""
     WARPS = "warps"
     """A byte for each warp of specialised partitions."""
     SCRATCH = "scratch"
-    """Of an operation."""
+    """Scratch of an operation."""
     CALL = "call"
-    """Of a function that has some of its own."""
+    """Shared memory of a called function."""
 
 
 class Allocation(NamedTuple):
     """A piece of shared memory.
 
     Attributes:
-        kind: what it is for.
-        operation: the operation that it is for; None for the whole function.
-        value: what holds it; None for scratch.
-        line: of the operation.
+        kind: its purpose.
+        operation: name of the operation that needs it; None for the whole function.
+        value: value that holds it; None for scratch.
+        line: line of the operation.
         bytes: its size; None where that is not known.
-        alignment: of its offset, in bytes.
-        live: numbers of the operations for which it is needed, the last one excluded.
-        first_line, last_line: of these.
-        offset: where it begins; None where that is not known.
-        is_everywhere: whether it is needed throughout the function.
+        alignment: alignment of its offset, in bytes.
+        live: half-open interval of the numbers of operations during which it is live.
+        first_line, last_line: lines of that interval.
+        offset: its first byte; None where that is not known.
+        is_everywhere: whether it is live throughout the function.
     """
 
     kind: AllocationKind
@@ -178,13 +178,13 @@ class SharedMemory(NamedTuple):
 
     Attributes:
         function: its name.
-        allocations: in the order of the text.
-        bytes: from the first to the last byte that is used; None where a size is not known.
-        is_called: whether another function calls it, whose shared memory holds this one's.
-        line: where the function begins.
-        stated: what the module says that a CTA has in all; None where it does not.
-        limit: what a CTA may have; None where that is not known.
-        limit_note: what is known of the GPU's shared memory then.
+        allocations: its allocations, in the order of the text.
+        bytes: bytes up to the last one in use; None where a size is not known.
+        is_called: whether another function calls it, whose shared memory includes this one's.
+        line: line on which the function begins.
+        stated: bytes of a CTA that the module states; None where it does not.
+        limit: the most bytes of a CTA; None where that is not known.
+        limit_note: note on the GPU's shared memory where the limit is not known.
     """
 
     function: str
@@ -218,11 +218,11 @@ def shared_memory(
 
     Args:
         functions: all functions of a module.
-        layouts: over its types.
+        layouts: placed layouts of its types.
         target: the GPU.
-        warps: of a CTA.
-        rules: what stays in place for longer than its last use.
-        dispatches_by_warp: whether specialised warps find their work without shared memory.
+        warps: warps of a CTA.
+        rules: rules that extend lives beyond the last use.
+        dispatches_by_warp: whether specialised warps are dispatched without shared memory.
 
     Example:
         >>> from tt_layout.hardware import find_target
@@ -275,7 +275,7 @@ class _Allocator:
         return self._known[function.name]
 
     def _callees_first(self, name: str) -> Iterator[str]:
-        """Yield functions that are not placed yet, each behind those that it calls, itself last."""
+        """Yield functions that are not placed yet, callees first, the function itself last."""
         pending = [] if name in self._known else [(name, iter(self._callees[name]))]
         seen = {name}
         while pending:
@@ -334,7 +334,7 @@ class _Allocator:
                 yield need.at(interval, lines, region)
 
     def _warp_indices(self, numbering: Numbering, lines: Lines) -> Iterator[_Need]:
-        """Yield the bytes from which the warps of partitions read what to do."""
+        """Yield the bytes by which the warps of partitions are dispatched."""
         if self._dispatches_by_warp:
             return
         counts = [
@@ -351,7 +351,7 @@ class _Allocator:
             yield _Need(indices).at((0, numbering.size), lines, None)
 
     def _pieces(self, operation: SsaOperation, function: SsaFunction) -> list[_Need]:
-        """Return a need for each partition that an allocation is in."""
+        """Return a need for each memory partition of an allocation."""
         piece = allocated(operation, function, self._layouts) or Piece(None, 1)
         name, value = operation.name, operation.results[0].name
         kind, line = AllocationKind.BUFFER, operation.line
@@ -371,21 +371,21 @@ class _Allocator:
         return _Need(Allocation(kind, name, None, line, size, alignment)) if size != 0 else None
 
     def _size_of(self, callee: str) -> int | None:
-        """Return the bytes of a function; None of one that the functions placed so far call."""
+        """Return the bytes of a callee; None if it is not placed, as in a recursion."""
         if callee not in self._functions:
             return 0
         return self._known[callee].bytes if callee in self._known else None
 
 
 class _Need(NamedTuple):
-    """An allocation without its offset, and what its place depends on."""
+    """An allocation without its offset, and the inputs of its placement."""
 
     allocation: Allocation
     concurrent: tuple[int, int] | None = None
     tensor: int | None = None
 
     def at(self, live: Interval, lines: Lines, region: tuple[int, int] | None) -> _Need:
-        """Return it with the time for which it is needed."""
+        """Return the need with a live interval."""
         allocation = self.allocation._replace(
             live=live,
             first_line=lines.first(live),
@@ -402,7 +402,7 @@ class _Need(NamedTuple):
 
 
 def _extent(allocations: Sequence[Allocation]) -> int | None:
-    """Return how far allocations reach; None where one of them has no place."""
+    """Return the end of the last allocation; None where one has no offset."""
     ends = [a.offset + a.bytes for a in allocations if a.offset is not None and a.bytes is not None]
     return max(ends, default=0) if len(ends) == len(allocations) else None
 
@@ -425,14 +425,14 @@ class Lines:
         return max(self._lines[slice(*live)])
 
     def are_all(self, live: Interval) -> bool:
-        """Tell whether an interval has all operations."""
+        """Tell whether an interval includes all operations."""
         return live == (0, len(self._lines))
 
 
 def _known_lives(
     numbering: Numbering, allocating: Sequence[SsaOperation], rules: Rules
 ) -> Mapping[Value, Interval]:
-    """Return when buffers are live, found once for functions that differ in names and constants."""
+    """Return `_lives`, computed once for functions that differ only in names and constants."""
     alike = numbering.function.alike
     if alike is None:
         return _lives(numbering, allocating, rules)
@@ -448,7 +448,7 @@ def _known_lives(
 def _lives(
     numbering: Numbering, allocating: Sequence[SsaOperation], rules: Rules
 ) -> dict[Value, Interval]:
-    """Return for each buffer, by the value that was returned, when it is live."""
+    """Return the live interval of each buffer, by the allocation's result."""
     liveness = Liveness(numbering, rules)
     lives: dict[Value, Interval] = {}
     for value, roots in aliases(numbering, allocating).items():
@@ -464,7 +464,7 @@ def _lives(
 def _concurrent(
     operation: SsaOperation, numbering: Numbering, regions: dict[Region, int]
 ) -> tuple[int, int] | None:
-    """Return the specialised operation around one, and a number of the region that it is in."""
+    """Return the numbers of the warp-specialising operation around one, and of its region."""
     around = operation.around
     for region in around:
         if region.owner is not None and region.owner.traits.partitions:

@@ -38,7 +38,7 @@ from tt_layout.mlir.types import element_bits
 
 
 def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
-    """Yield the accesses of a module to one number in global memory: they name no tensor."""
+    """Yield the accesses of a module to scalars in global memory, which name no tensor."""
     for full in audited.operations:
         operation = full.operation
         if is_scalar(operation):
@@ -63,10 +63,10 @@ def _of_scalar(
 
 
 def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the cost of an atomic operation, and of handing on its result.
+    """Return the cost of an atomic operation and of broadcasting its result.
 
     Raises:
-        LayoutError: it is not known, and why.
+        LayoutError: the cost is not known, with the reason.
     """
     full = audited.in_full(operation)
     if full is None:
@@ -89,7 +89,7 @@ def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 
 
 def _single_cost(full: FullOperation, target: Target) -> Cost | None:
-    """Return the cost of an atomic on one number, which one thread of a CTA carries out."""
+    """Return the cost of a scalar atomic, which one thread of a CTA executes."""
     operation = full.operation
     value = operation.operands[1]
     bits = element_bits(value.text)
@@ -112,11 +112,11 @@ def handed_on(
     """Return the exchange that broadcasts an atomic's result to every thread that holds it.
 
     Args:
-        operation: whose result is used.
-        function: the function that it is in.
-        layouts: over the types of the module.
+        operation: the atomic operation.
+        function: the function that contains it.
+        layouts: placed layouts of the module's types.
         target: the GPU.
-        warps: of a CTA.
+        warps: warps of a CTA.
 
     Returns:
         None where the types do not determine it.

@@ -26,8 +26,8 @@ class Place(NamedTuple):
     """Beginning of a part.
 
     Attributes:
-        first: its first coordinates in the buffer that its layout is for.
-        shift: bytes from the allocation to that buffer; None where it is not known.
+        first: coordinates of its first element in the buffer that its layout is for.
+        shift: bytes from the allocation to that buffer; None where not known.
     """
 
     first: tuple[int, ...]
@@ -39,8 +39,8 @@ def place_of_part(value: Value, evaluator: Evaluator, layouts: PlacedLayouts) ->
 
     Args:
         value: the value.
-        evaluator: of the function, which knows the constants that choose a buffer.
-        layouts: of its types.
+        evaluator: evaluator of the function, for the constants that choose a buffer.
+        layouts: placed layouts of its types.
     """
     function, steps = evaluator.function, []
     operation = value.definition
@@ -60,7 +60,7 @@ def place_of_part(value: Value, evaluator: Evaluator, layouts: PlacedLayouts) ->
 
 
 def start_of_part(place: Place, placed: PlacedLayout) -> int:
-    """Return the byte at which a part begins, from its allocation as far as that is known."""
+    """Return the byte at which a part begins, relative to its allocation if that is known."""
     names = placed.layout.get_out_dim_names()
     inverse = placed.layout.pseudoinvert()
     offset = inverse.apply(dict(zip(names, place.first)))["offset"]
@@ -110,7 +110,7 @@ def _permuted(before: Place, operation: SsaOperation, _: Evaluator, placed: Plac
 
 
 def _whole(before: Place, operation: SsaOperation, _: Evaluator, placed: PlacedLayout) -> Place:
-    """Return the place of what only whole buffers are made to."""
+    """Return the beginning of a view that is of whole buffers only."""
     return Place((0,) * len(placed.shape), before.shift)
 
 
@@ -123,4 +123,4 @@ _STEPS = {
     "memdesc_reshape": _whole,
     "memdesc_reinterpret": _whole,
 }
-"""Name without dialect -> where the result lies, from where the operand does."""
+"""Name without dialect -> function from the operand's place to the result's."""

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the class of a conversion between registers, and what it moves at least.
+    """Return the class of a conversion between register layouts, and the least that it moves.
 
     Raises:
-        LayoutError: it is not known, and why.
+        LayoutError: the cost is not known, with the reason.
     """
     if operation.source is None or operation.target is None:
         return None
@@ -41,10 +41,10 @@ def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None
 
 
 def _modular(before: LinearLayout, after: LinearLayout, bits: int | None) -> Cost:
-    """Return the class of a conversion over sizes that are no powers of two.
+    """Return the class of a conversion over sizes that are not powers of two.
 
     Raises:
-        LayoutError: it goes through memory, and what that takes is not known.
+        LayoutError: it goes through memory, at an unknown cost.
     """
     from tt_layout.analyses.conversion.conversion import ConversionKind
     from tt_layout.analyses.conversion.modular_conversion import classify_modular, cover_elements
@@ -65,7 +65,7 @@ def _conversion(
     *,
     is_named: bool,
 ) -> Cost:
-    """Return the cost of a conversion; what the compiler makes of it where its GPU is named."""
+    """Return the cost of a conversion, as compiled if the module names its GPU."""
     from tt_layout.analyses.conversion import conversion
     from tt_layout.analyses.conversion.sub_groups import sub_group_step
     from tt_layout.hardware import find_target

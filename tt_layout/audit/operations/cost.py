@@ -11,15 +11,15 @@ class Cost(NamedTuple):
     """Cost of a data movement.
 
     Attributes:
-        text: in a few words.
-        cycles: of the load-store unit, for all warps of a CTA: wavefronts of shared memory and of
-            global memory, shuffles; or 128 bytes of tensor memory.
-        details: what is counted, of the family of the operation.
-        finding: what the reader should look at, without its reason; None where there is nothing.
-        extra: of the cycles, what a better layout or better addresses could save: all of a
+        text: the cost in a few words.
+        cycles: cycles of the load/store unit, for all warps of a CTA: wavefronts of shared and
+            global memory, shuffles; for tensor memory one for 128 bytes.
+        details: counts, in the class of the operation's family.
+        finding: the fault of the operation, without its reason; None where there is none.
+        extra: the part of `cycles` that a better layout or better addresses could save: all of a
             conversion, the cycles of bank conflicts, the wavefronts of global memory beyond those
             that its bytes need.
-        requests: of an access to global memory, at least; 0 of anything else.
+        requests: the least requests of an access to global memory; 0 for any other operation.
     """
 
     text: str
@@ -31,4 +31,4 @@ class Cost(NamedTuple):
 
 
 class UnsupportedError(LayoutError):
-    """The compiler has no instructions for an operation with such layouts."""
+    """An operation for whose layouts the compiler has no instructions."""

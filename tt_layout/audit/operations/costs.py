@@ -51,7 +51,7 @@ COSTS: dict[Family, CostFunction] = {
     Family.TDM: tdm_cost,
     Family.TENSOR_MEMORY: tensor_memory_cost,
 }
-"""Family of data movements -> what costs it."""
+"""Family of data movements -> its cost function."""
 
 
 def cost_of(operation: Operation, audited: AuditedModule) -> Cost | None:
@@ -59,7 +59,7 @@ def cost_of(operation: Operation, audited: AuditedModule) -> Cost | None:
 
     Raises:
         UnsupportedError: the compiler would refuse the operation.
-        LayoutError: the cost is not known, and why.
+        LayoutError: the cost is not known, with the reason.
     """
     if operation.row.no_cost:
         raise LayoutError(operation.row.no_cost)

@@ -81,7 +81,7 @@ def tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 def _rank(
     operation: Operation, audited: AuditedModule, descriptor: IRType | None, *, is_im2col: bool
 ) -> int | None:
-    """Return how many coordinates a copy has; None where the text does not determine it."""
+    """Return the number of a copy's coordinates; None where the text does not determine it."""
     if descriptor is None:
         return None
     if not is_im2col:
@@ -128,7 +128,7 @@ def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 
 
 def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the one instruction that copies several blocks, each by warps of its own.
+    """Return the cost of one instruction that copies several blocks, each by other warps.
 
     Raises:
         UnsupportedError: the mover cannot do it.
@@ -161,7 +161,7 @@ def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 def _part(
     memory: IRType, hint: int, warps: int, audited: AuditedModule
 ) -> tuple[TdmMessages, int] | None:
-    """Return one copy of several, and the bytes that it moves.
+    """Return one of several fused copies, and the bytes that it moves.
 
     Raises:
         UnsupportedError: the mover cannot do it.
@@ -184,7 +184,7 @@ def _as_one(messages: TdmMessages) -> TdmMessages:
     """Return a copy by some of the warps.
 
     Raises:
-        LayoutError: it is several instructions of each warp.
+        LayoutError: each warp needs several instructions.
     """
     if messages.instructions > 1:
         message = "a copy with warp_used_hint must be one instruction of each warp"
@@ -226,6 +226,6 @@ def _messages(
 
 
 def _hint(operation: Operation, audited: AuditedModule) -> int | None:
-    """Return which warps may issue a copy, a bit for each; None where all may."""
+    """Return the bit mask of warps that may issue a copy; None for all."""
     full = audited.in_full(operation)
     return full.operation.integer("warp_used_hint") if full is not None else None

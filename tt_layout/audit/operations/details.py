@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _NAME, _IS_FLAT = "name", "is_flat"
 
 _LEFT_OUT = {_IS_FLAT: False}
-"""Of a field that JSON leaves out where it is None."""
+"""Metadata: leave this field out of JSON where it is None."""
 
 _FLAT = {_IS_FLAT: True}
-"""Of a field whose own fields stand in its place; left out where it is None."""
+"""Metadata: flatten this field into the parent's JSON; leave it out where it is None."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,7 @@ class Details:
     """Detailed cost of a data movement; the base of all families."""
 
     def data(self, line: int) -> dict[str, Any]:
-        """Return that of an operation on a line as plain data."""
+        """Return the details of an operation on a line as plain data."""
         data: dict[str, Any] = {}
         for item in fields(self):
             value, is_flat = getattr(self, item.name), item.metadata.get(_IS_FLAT)
@@ -45,7 +45,7 @@ class Details:
 
 
 def _plain(value: Any, line: int) -> Any:
-    """Return a value of an operation on a line as JSON has it."""
+    """Return a field's value, for an operation on a line, as JSON has it."""
     if isinstance(value, Details):
         return value.data(line)
     if hasattr(value, "as_data"):
@@ -63,14 +63,15 @@ class ConversionDetails(Details):
     """A conversion between register layouts.
 
     Attributes:
-        kind: what the map does.
-        moved_bytes: between threads, at least; None where the width of an element is not known.
-        shuffles_per_warp: of 32 bits; without ``compiled`` the least.
-        scratch_bytes: of its buffer; None where that is not known.
-        compiled: what the compiler makes of it; None where that is not known.
-        wavefronts: per CTA; without ``compiled`` the least.
-        bpermutes_per_warp: those of the shuffles that go by way of shared memory, on AMD.
-        sub_group_step: on Intel's GPUs the instructions within a sub-group, where they have some.
+        kind: class of the conversion.
+        moved_bytes: the least bytes moved between threads; None where the element's width is not
+            known.
+        shuffles_per_warp: 32-bit shuffles; without ``compiled`` the least.
+        scratch_bytes: size of its scratch buffer; None where not known.
+        compiled: the conversion as compiled; None where not known.
+        wavefronts: wavefronts per CTA; without ``compiled`` the least.
+        bpermutes_per_warp: the shuffles through the shared-memory hardware, on AMD.
+        sub_group_step: instructions within a sub-group on Intel's GPUs, where they have some.
     """
 
     kind: ConversionKind = field(metadata={_NAME: "class"})
@@ -85,16 +86,16 @@ class ConversionDetails(Details):
 
 @dataclass(frozen=True, kw_only=True)
 class ExchangeDetails(Details):
-    """A reduction, scan, gather or histogram, or how the result of an atomic is handed on.
+    """A reduction, scan, gather or histogram, or the broadcast of an atomic's result.
 
     Attributes:
-        shuffles_per_warp: of 32 bits.
-        bpermutes_per_warp: those of them that go by way of shared memory, on AMD.
-        lane_reductions_per_warp: instructions that combine the values of all lanes; None of an
+        shuffles_per_warp: 32-bit shuffles.
+        bpermutes_per_warp: the shuffles through the shared-memory hardware, on AMD.
+        lane_reductions_per_warp: instructions that combine the values of all lanes; None for an
             atomic.
         stores, loads: accesses to shared memory.
-        wavefronts: of all of them, per CTA; None where they are not known.
-        scratch_bytes: of shared memory.
+        wavefronts: wavefronts of these accesses per CTA; None where not known.
+        scratch_bytes: shared memory that it needs.
     """
 
     shuffles_per_warp: int
@@ -126,9 +127,9 @@ class IndexedDetails(Details):
     """A gather, a scatter or atomics in shared memory, whose wavefronts depend on data.
 
     Attributes:
-        instruction: its name.
-        width_bytes: of one.
-        instructions: per warp.
+        instruction: name of its instruction.
+        width_bytes: bytes that an instruction moves per thread.
+        instructions: instructions per warp.
     """
 
     instruction: str
@@ -141,9 +142,9 @@ class SharedDetails(Details):
     """A load or store of shared memory.
 
     Attributes:
-        instruction: its name.
-        width_bytes: of one thread.
-        instructions: per warp.
+        instruction: name of its instruction.
+        width_bytes: bytes that an instruction moves per thread.
+        instructions: instructions per warp.
         wavefronts_per_instruction, ideal_wavefronts_per_instruction: on average, and without
             bank conflicts.
         target: the GPU whose banks were counted.
@@ -165,8 +166,8 @@ class EntryDetails(Details):
     """How an asynchronous copy enters shared memory.
 
     Attributes:
-        wavefronts: of its first execution; None where its addresses are not known.
-        ideal_wavefronts: that its addresses in global memory need under any layout.
+        wavefronts: wavefronts of its first execution; None where its addresses are not known.
+        ideal_wavefronts: the least, under any layout, with its addresses in global memory.
     """
 
     wavefronts: int | None
@@ -183,22 +184,22 @@ class GlobalDetails(Details):
     """An access to global memory.
 
     Attributes:
-        instruction: its name; None where it is not known.
-        width_bytes: that a thread moves at once.
-        instructions: per warp.
-        limited_by: what keeps it narrow; None where nothing does.
-        entry: of an asynchronous copy on NVIDIA.
-        bpermutes_per_warp: by which lanes exchange what a copy on AMD reads.
-        requests, sectors, ideal_sectors, lines, asked_bytes, moved_bytes: of its first execution
-            in one program; None where they are not known.
-        lsu_wavefronts: in which the load-store unit passes its first execution.
-        total_requests, total_sectors, total_lines, total_lsu_wavefronts: of all of them.
+        instruction: name of its instruction; None where not known.
+        width_bytes: bytes that an instruction moves per thread.
+        instructions: instructions per warp.
+        limited_by: limit on its width; None if it is as wide as it can be.
+        entry: entry of an asynchronous copy into shared memory, on NVIDIA.
+        bpermutes_per_warp: exchanges between lanes for a copy, on AMD.
+        requests, sectors, ideal_sectors, lines, asked_bytes, moved_bytes: traffic of its first
+            execution in one program; None where not known.
+        lsu_wavefronts: wavefronts of its first execution in the load/store unit.
+        total_requests, total_sectors, total_lines, total_lsu_wavefronts: sums over all executions.
         sectors_per_request: least and most, where the addresses are not known.
-        sector_bytes: of a sector.
-        unknown: arguments that are missing, and what no argument helps with.
+        sector_bytes: size of a sector.
+        unknown: missing arguments, and reasons that no argument would remove.
         overflows: operations on integers whose results did not fit their type.
-        store: of the buffer, where a load of global memory is followed by one.
-        result: of an atomic, where it is used.
+        store: store to the buffer after a load from global memory, where there is one.
+        result: broadcast of an atomic's result, where that is used.
     """
 
     instruction: str | None
@@ -228,13 +229,13 @@ class GlobalDetails(Details):
 
 @dataclass(frozen=True, kw_only=True)
 class SingleAtomicDetails(Details):
-    """An atomic on one number, which one thread of a CTA carries out.
+    """A scalar atomic, which one thread of a CTA executes.
 
     Attributes:
-        instruction: its name; None where it is not known.
-        width_bytes: of the number.
+        instruction: name of its instruction; None where not known.
+        width_bytes: size of the scalar.
         instructions, threads: one each.
-        result: where it is used.
+        result: broadcast of its result, where that is used.
     """
 
     instruction: str | None
@@ -252,9 +253,9 @@ class TensorMemoryDetails(Details):
     """A load or store of tensor memory.
 
     Attributes:
-        instruction: its name.
-        instructions: per warp.
-        registers: of a thread, of 32 bits each.
+        instruction: name of its instruction.
+        instructions: instructions per warp.
+        registers: 32-bit registers of a thread.
         fills_cells: whether every bit of the cells is part of an element.
     """
 
@@ -269,8 +270,8 @@ class TensorMemoryCopyDetails(Details):
     """A copy from shared to tensor memory.
 
     Attributes:
-        instruction: its name.
-        instructions: per CTA: one thread issues them.
+        instruction: name of its instruction.
+        instructions: instructions per CTA, issued by one thread.
     """
 
     instruction: str
@@ -289,9 +290,9 @@ class TmaDetails(Details):
     """A copy, gather or scatter by the tensor memory accelerator.
 
     Attributes:
-        instruction: its name.
-        messages: per CTA.
-        box: the block that each moves.
+        instruction: name of its instruction.
+        messages: messages per CTA.
+        box: the block that each message moves.
     """
 
     instruction: str
@@ -304,10 +305,10 @@ class TdmDetails(Details):
     """A copy, gather or scatter by the tensor data mover of gfx1250.
 
     Attributes:
-        instruction: its name.
-        instructions: per warp.
-        box: the block that each moves.
-        warps: that issue any.
+        instruction: name of its instruction.
+        instructions: instructions per warp.
+        box: the block that each instruction moves.
+        warps: number of warps that issue any.
     """
 
     instruction: str
@@ -321,10 +322,10 @@ class FusedTdmDetails(Details):
     """Several copies by the tensor data mover as one instruction.
 
     Attributes:
-        instruction: its name.
-        instructions: one.
+        instruction: name of its instruction.
+        instructions: always one.
         boxes: the block of each copy.
-        warps: that issue each.
+        warps: number of warps that issue each copy.
     """
 
     instruction: str

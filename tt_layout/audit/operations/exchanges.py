@@ -28,7 +28,7 @@ from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 REDUCED_BITS = 32
-"""The widest elements that one instruction combines over lanes; of twice as many several do."""
+"""Widest elements, in bits, that one instruction reduces over lanes; twice as wide take several."""
 
 INTEGER_COMBINERS = frozenset({"arith.addi", "arith.andi", "arith.ori", "arith.xori"})
 INTEGER_EXTREMES = frozenset({"arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui"})
@@ -36,7 +36,7 @@ FLOAT_EXTREMES = frozenset({"arith.maximumf", "arith.maxnumf", "arith.minimumf",
 
 
 def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
-    """Yield the operations of a module that combine what threads hold."""
+    """Yield the operations of a module that combine elements of several threads."""
     for full in audited.operations:
         operation, function = full.operation, full.function
         dialect, _, name = operation.name.rpartition(".")
@@ -63,7 +63,7 @@ def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
 
 
 def scalar_type(text: str) -> IRType:
-    """Return the type of a number, which has no layout."""
+    """Return the type of a scalar, which has no layout."""
     return IRType(text, TypeKind.TENSOR, (), text, None, None)
 
 
@@ -101,12 +101,12 @@ def exchange_text(exchange: Exchange, target: Target) -> str:
 
 
 class Operands(NamedTuple):
-    """An operation with what its types say.
+    """An operation with the layouts and widths of its operands.
 
     Attributes:
         operation: the operation.
-        function: the function that it is in.
-        layouts: over the types of the module.
+        function: the function that contains it.
+        layouts: placed layouts of the module's types.
         target: the GPU.
     """
 
@@ -132,7 +132,7 @@ class Operands(NamedTuple):
 
     @property
     def axis(self) -> int | None:
-        """The dimension along which the operation goes; None where it names none of them."""
+        """The dimension along which the operation goes; None if it does not name one."""
         axis = self.operation.integer("axis")
         layout = self.linear(self.operation.operands[0])
         if axis is None or layout is None or not 0 <= axis < layout.num_out_dims:
@@ -170,7 +170,7 @@ def _reduction(operands: Operands) -> Exchange | None:
 
 
 def is_by_threads(ir_type: IRType | None) -> bool:
-    """Tell whether the release of a reduced tensor reduced partial results by threads."""
+    """Tell whether the Triton release of a reduced tensor reduced partial results by threads."""
     encoding = ir_type.encoding if ir_type is not None else None
     return isinstance(encoding, Encoding) and encoding.release < Release.V3_8
 
@@ -241,4 +241,4 @@ EXCHANGES: Mapping[str, Callable[[Operands], Exchange | None]] = {
     "gather": _gather,
     "histogram": _histogram,
 }
-"""Name of an operation without its dialect -> what it moves between threads."""
+"""Name of an operation without its dialect -> function that returns its exchange."""

@@ -55,26 +55,26 @@ NAMES = frozenset(n for n, row in OPERATIONS.items() if row.family is Family.MUL
 """Operations that multiply matrices, without their dialect."""
 
 PACKED = "e2m1"
-"""The format of which a byte holds two elements."""
+"""The format with two elements in a byte."""
 
 Descriptors = tuple["Descriptor | None", "Descriptor | None"]
 
 BITS_ALONG_K = 256
-"""What one instruction takes of a row of A: 16 elements of 16 bits."""
+"""Bits of a row of A that one instruction takes: 16 elements of 16 bits."""
 LEAST_ROWS, LEAST_COLUMNS = 16, 8
 MULTIPLIED = frozenset({"f16", "bf16", "f32", "f64", "i8", "ui8"})
 IEEE = ("None", "ieee", "2")
-"""How the precision of f32 is written that no instruction for f32 has."""
+"""Spellings of the precision of f32 that no matrix instruction has."""
 
 WARP_GROUP = "warp group"
 THREADS = 128
 SPARE = 32
-"""Registers of a thread that the instruction needs beside its result."""
+"""Registers of a thread that the instruction needs in addition to its result."""
 
 WORD_BITS = 32
 
 MAX_STEPS = 32
-"""Operations behind a product that are followed."""
+"""The most operations after a product that are followed."""
 
 
 @dataclass(frozen=True)
@@ -83,17 +83,17 @@ class Multiplication:
 
     Attributes:
         function: the kernel.
-        name: of the operation, with its dialect.
-        line, column: where it stands.
-        location: in the program; None where the dump has none.
+        name: name of the operation, with its dialect.
+        line, column: its place in the dump.
+        location: location in the program; None where the dump has none.
         sizes: batch, M, N and K.
         a, b, d: operands and result.
-        instruction: None where none is known.
-        descriptors: of A and B; None where one is not in shared memory, or not known.
-        executions: how often it runs in one program.
-        refusal: why the compiler has no instruction for it, or no registers; None where it has.
-        fma: what it is without an instruction; None of one that has one, or where it is not known.
-        scales: of A and of B; None where there are none, or of one of them alone.
+        instruction: its matrix instruction; None where none is known.
+        descriptors: descriptors of A and B; None for one that is not in shared memory or not known.
+        executions: executions in one program.
+        refusal: why the compiler has no instruction or no registers for it; None if it has.
+        fma: its cost without an instruction; None if it has one, or if not known.
+        scales: types of the scales of A and B; None without scales of both.
     """
 
     function: str
@@ -119,7 +119,7 @@ class Multiplication:
 
     @property
     def packing(self) -> tuple[int, int]:
-        """The elements along K in one of A as it is stored, and of B."""
+        """Elements along K in a stored element of A, and of B."""
         depth = self.sizes[3]
         return max(1, depth // self.a.shape[-1]), max(1, depth // self.b.shape[-2])
 
@@ -132,7 +132,7 @@ class Multiplication:
 
     @property
     def first(self) -> tuple[int, int, int]:
-        """M, N and K of its first instruction; all of it where none is known."""
+        """M, N and K of its first instruction; the whole product where none is known."""
         most = self.instruction.shape if self.instruction is not None else self.sizes[1:]
         m, n, k = (min(pair) for pair in zip(most, self.sizes[1:]))
         return m, n, k
@@ -231,7 +231,7 @@ def _instruction(
     types: Sequence[IRType],
     depth: int,
 ) -> tuple[MatrixInstruction | None, Descriptors, str | None]:
-    """Return the instruction, the descriptors of its operands, and why there are none."""
+    """Return the instruction, the descriptors of its operands, and the reason without one."""
     from tt_layout.analyses.multiplications.matrix_instructions import matrix_instruction
 
     ctas = 2 if _takes_two_ctas(full, audited) else 1
@@ -287,7 +287,7 @@ def _needed(
     audited: AuditedModule,
     ir_type: IRType,
 ) -> MatrixInstruction | None:
-    """Return the instructions whose results are needed: AMD's backend drops the others."""
+    """Return an instruction without repetitions whose results AMD's backend drops as unused."""
     kernel, layout = audited.kernel(full.function), audited.layouts.linear(ir_type)
     is_own = kernel is not None and kernel.target.is_amd and full.operation.name == "tt.dot"
     if instruction is None or layout is None or kernel is None or not is_own:
@@ -305,7 +305,7 @@ def _scaled_dot(full: FullOperation, d: Operand, depth: int) -> MatrixInstructio
     """Return the instruction of a multiplication with scales in registers.
 
     Raises:
-        LayoutError: there is none.
+        LayoutError: no instruction exists.
     """
     from tt_layout.analyses.multiplications.matrix_instructions import Scaling, scaled_dot
 
@@ -318,7 +318,7 @@ def _scaled_dot(full: FullOperation, d: Operand, depth: int) -> MatrixInstructio
 
 
 def _scales(full: FullOperation, d: Operand) -> list[IRType]:
-    """Return the types of the scales, that of A before that of B."""
+    """Return the types of the scales, A's before B's."""
     from tt_layout.encodings.dot_op import DotOperand
 
     types = [full.function.type_of(name) for name in full.operation.operands]
@@ -371,9 +371,9 @@ class Intensity:
 
     Attributes:
         function: the kernel.
-        flops: of its multiplications of matrices, in one program; None where a number of
+        flops: FLOPs of its multiplications of matrices in one program; None where a number of
             executions is not known.
-        global_bytes: what it moves from and to global memory; None in the same way.
+        global_bytes: bytes that it moves from and to global memory; None likewise.
     """
 
     function: str
@@ -396,7 +396,7 @@ def intensity(
     Args:
         function: the kernel.
         found: its multiplications.
-        moved: the bytes of each movement from or to global memory, of all executions.
+        moved: bytes of each movement from or to global memory, over all executions.
     """
     flops = [
         product.flops * product.executions.number if product.executions.number is not None else None
@@ -450,8 +450,8 @@ class FusedMultiplyAdds(NamedTuple):
     """Cost of a multiplication without a matrix instruction.
 
     Attributes:
-        per_thread: multiplications with an addition of a thread.
-        reason: why no instruction carries it out, and what would give it one.
+        per_thread: multiply-adds of a thread.
+        reason: why no instruction executes it, and what would change that.
     """
 
     per_thread: int
@@ -459,7 +459,7 @@ class FusedMultiplyAdds(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Both in a few words."""
+        """Number and reason in a few words."""
         return f"FMA, {self.per_thread} per thread: {self.reason}"
 
 
@@ -471,7 +471,7 @@ def fused_multiply_adds(
     Args:
         a, b, d: operands and result.
         sizes: batch, M, N and K.
-        precision: of f32 operands, as the operation has it.
+        precision: precision of f32 operands, as the operation spells it.
 
     Example:
         >>> from tt_layout import parse_layout
@@ -510,11 +510,11 @@ def _reason(a: Operand, b: Operand, sizes: tuple[int, int, int, int], precision:
 def register_refusal(
     instruction: MatrixInstruction | None, result_bits: int | None, limit: int | None
 ) -> str | None:
-    """Return why an instruction is refused for want of registers; None where it is not.
+    """Return why an instruction is refused for lack of registers; None if it is not.
 
     Args:
-        instruction: that multiplies.
-        result_bits: of an element of the result.
+        instruction: the matrix instruction.
+        result_bits: width of an element of the result.
         limit: the most registers of a thread.
 
     Example:
@@ -541,13 +541,13 @@ def register_refusal(
 
 
 class NeededElements:
-    """The elements of the values of a kernel that anything needs."""
+    """Demanded elements of a kernel's values, by backward propagation from their users."""
 
     def __init__(self, kernel: AccessAnalysis) -> None:
         self._kernel = kernel
 
     def of(self, value: Value, steps: int = MAX_STEPS) -> Ints | None:
-        """Return of each element, the last dimension first, whether it is needed; None for all."""
+        """Return whether each element, the last dimension first, is needed; None for all."""
         needed: Ints | None = None
         for user in value.users:
             own = self._by(user, value, steps - 1) if steps else None
@@ -557,7 +557,7 @@ class NeededElements:
         return needed
 
     def _by(self, user: SsaOperation, value: Value, steps: int) -> Ints | None:
-        """Return which elements of a value one of its users needs."""
+        """Return the elements of a value that one of its users needs."""
         if user.operands.count(value) > 1 or user.regions:
             return None
         masks = [self._mask(user, value)]
@@ -570,7 +570,7 @@ class NeededElements:
         return determined[0] if len(determined) == 1 else determined[0] & determined[1]
 
     def _mask(self, user: SsaOperation, value: Value) -> Ints | None:
-        """Return the elements of a value that constants let a user take; None for all."""
+        """Return the elements of a value that a constant mask leaves to a user; None for all."""
         if user.traits.select and user.operands[1] is value:
             return possible_mask(self._kernel, user.operands[0])
         if user.traits.is_global_store:
@@ -580,7 +580,7 @@ class NeededElements:
         return None
 
     def _is_elementwise(self, user: SsaOperation, value: Value) -> bool:
-        """Tell whether each element of a result needs the same one of a value, and no other."""
+        """Tell whether each element of a result depends only on the same element of a value."""
         if len(user.results) != 1 or user.results[0].type.shape != value.type.shape:
             return False
         is_sum = user.traits.multiplies and user.operands[2:3] == (value,)
@@ -588,12 +588,12 @@ class NeededElements:
 
 
 def needed_tiles(needed: Ints, layout: LinearLayout, registers: int) -> tuple[int, int]:
-    """Return of how many tiles of a product an element is needed, and how many there are.
+    """Return the number of a product's tiles with a needed element, and of all tiles.
 
     Args:
-        needed: as `NeededElements.of` returns it.
-        layout: of the product.
-        registers: of a tile, those of a thread that one instruction writes.
+        needed: result of `NeededElements.of`.
+        layout: layout of the product.
+        registers: registers of a thread that one instruction writes: a tile.
 
     Example:
         A thread has four rows of 16 elements, of which two are needed:

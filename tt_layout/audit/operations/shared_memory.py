@@ -29,7 +29,7 @@ FLOAT_ADDITION = 3.5
 """Cycles of an addition of 32-bit floats in NVIDIA's shared memory, which is a loop."""
 
 ONE_WORD, ONE_BANK = 110, 590
-"""The same where all lanes of a warp add to one word, or to words of one bank.
+"""`FLOAT_ADDITION` where all lanes of a warp add to one word, or to words of one bank.
 
 Source:
     An H200, `red.shared.add.f32` by itself: 9.2 lanes a cycle without conflicts, 0.29, and 0.054;
@@ -83,7 +83,7 @@ def _linear(ir_type: IRType, audited: AuditedModule) -> LinearLayout:
     """Return the linear layout of one end of an access.
 
     Raises:
-        LayoutError: it has none.
+        LayoutError: it has no layout.
     """
     linear = audited.layouts.linear(ir_type)
     if linear is None:
@@ -136,7 +136,7 @@ def _shared(
 
 
 def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the accesses of a gather or scatter in shared memory: one for each element.
+    """Return the cost of a gather or scatter in shared memory: an access for each element.
 
     Raises:
         LayoutError: they are not known, and why.
@@ -168,7 +168,7 @@ def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 
 
 def _is_a_loop(operation: Operation, name: str, target: Target) -> bool:
-    """Return whether an atomic is an addition for which the GPU has no instruction."""
+    """Tell whether an atomic is an addition for which the GPU has no instruction."""
     moved = operation.source
     is_float = moved is not None and moved.element_type == "f32"
     return target.is_nvidia and is_float and "add" in name

@@ -78,9 +78,9 @@ def message_of(operation: Operation, audited: AuditedModule) -> Message | None:
 
 
 def register_limit(audited: AuditedModule, full: FullOperation | None) -> int:
-    """Return how many registers a thread may have where an operation is executed.
+    """Return the most registers of a thread that executes an operation.
 
-    That is the limit of the specialised region around it, or of the module, if that is less.
+    It is the smaller one of the limits of the specialised region around it and of the module.
     """
     from tt_layout.analyses.tensor_memory.access import MAX_REGISTERS as UNLIMITED
     from tt_layout.ir.ssa import integers
@@ -96,7 +96,7 @@ def register_limit(audited: AuditedModule, full: FullOperation | None) -> int:
 
 
 def _reduction(full: FullOperation | None) -> str:
-    """Return how a load reduces what it loads, as the assembler spells it."""
+    """Return the suffix by which the assembler spells the reduction of a load."""
     attributes = full.operation.attributes if full is not None else {}
     operation = str(attributes.get("redOp", "")).rpartition("<")[2].removesuffix(">")
     if not operation:
@@ -109,7 +109,7 @@ def tensor_memory_cost(operation: Operation, audited: AuditedModule) -> Cost | N
     """Return the cost of an operation on tensor memory.
 
     Raises:
-        LayoutError: it is not known, and why.
+        LayoutError: the cost is not known, with the reason.
     """
     if operation.group is MovementKind.COPY_WITHIN:
         return copy_cost(operation, audited)

@@ -1,8 +1,8 @@
-"""Operands of matrix products that lie in shared memory along another dimension than in registers.
+"""Operands of matrix products whose shared layout and registers run along different dimensions.
 
-Matrix instructions take neighbours along the dimension that they sum over.  What transposes while
-it reads shared memory is for elements of 16 bits: others are stored as they are needed, one by
-one, from registers, or from a tensor in memory, that run along the other dimension.
+Matrix instructions take neighbours along the dimension that they sum over.  Instructions that
+transpose while they read shared memory are for elements of 16 bits.  Other elements are stored one
+by one in the needed order, if the registers or the tensor in memory run along the other dimension.
 
 Source:
     PTX ISA, "Strides" and "Canonical Layouts" of ``wgmma`` and ``tcgen05``; "ldmatrix".
@@ -16,13 +16,13 @@ from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.ir.types import IRType
 
 TURNED_BITS = 16
-"""Bits of the elements that are transposed as they are read."""
+"""Width in bits of elements that instructions can transpose as they read."""
 
 
 def turned_dimension(memory: IRType, registers: LinearLayout) -> int | None:
-    """Return the dimension along which a buffer keeps elements together, and registers do not.
+    """Return the dimension along which a buffer is contiguous, if registers run along another.
 
-    None where they run along the same, and of buffers that instructions transpose.
+    None if both run along the same, and for buffers that instructions transpose.
     """
     encoding, rank = memory.encoding, registers.num_out_dims
     if not isinstance(encoding, NvmmaShared) or encoding.element_bit_width == TURNED_BITS:
@@ -32,7 +32,7 @@ def turned_dimension(memory: IRType, registers: LinearLayout) -> int | None:
 
 
 def stored_transposed(summed: int, bits: int) -> str:
-    """Return how a program has an operand along the dimension that is summed over."""
+    """Return advice on making an operand contiguous along the summed dimension."""
     width = "widen it to" if bits < TURNED_BITS else "round it to"
     return (
         f"have dimension {summed} of the operand contiguous in memory (store it transposed), or"
