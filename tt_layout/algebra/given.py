@@ -53,7 +53,7 @@ def extremes(name: str, values: Any) -> tuple[int, int]:
 
 
 def require_distinct(names: Sequence[str]) -> None:
-    """Raise if a dimension name is repeated."""
+    """Raise an error if a dimension name is repeated."""
     if len(set(names)) != len(names):
         raise LayoutError(f"dimension names must differ from each other, got {list(names)}")
 

@@ -665,7 +665,7 @@ def _are_within(vectors: Sequence[Basis], sizes: Sequence[int]) -> bool:
 
 
 def _refuse(name: str, vectors: Sequence[Basis], sizes: Sequence[int]) -> None:
-    """Raise for the first vector that is not within the sizes."""
+    """Raise an error for the first vector that is not within the sizes."""
     for vector in vectors:
         if len(vector) != len(sizes):
             raise LayoutError(

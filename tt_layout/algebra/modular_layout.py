@@ -1,6 +1,6 @@
-"""Modular layouts: from hardware coordinates to tensors whose sizes are no powers of two.
+"""Modular layouts: from hardware coordinates to tensors whose sizes are not all powers of two.
 
-The inputs are bits, as those of a linear layout are.  An output whose size is a power of two is the
+The inputs are bits, as in a linear layout.  An output whose size is a power of two is the
 xor of the basis values that the set bits select; one of any other size N is their sum, modulo N:
 
     a power of two    L(a ^ b) == L(a) ^ L(b)               over F2
@@ -8,8 +8,8 @@ xor of the basis values that the set bits select; one of any other size N is the
 
 So 64 lanes over 48 elements hold the elements 0 .. 47, and 0 .. 15 once more.
 
-Stored:       as a linear layout stores it; basis values of a modular output may exceed its size.
-Not covered:  products, inverses and composition, which are those of F2; they are refused.
+Stored:       as in a linear layout; basis values of a modular output may exceed its size.
+Not covered:  products, inverses and composition, which are operations over F2; they are refused.
 Source:       facebookexperimental/triton, include/triton/Tools/LinearLayout.h and
               lib/Tools/LinearLayout.cpp: ``apply``, ``isModularSurjective``.
 """
@@ -109,7 +109,7 @@ class ModularLayout(LinearLayout):
         return element
 
     def replicas(self) -> dict[str, list[int]]:
-        """Return how many values of the inputs lead to each coordinate of a one-dimensional layout.
+        """Return the number of input values for each coordinate of a one-dimensional layout.
 
         Of several dimensions the key is their names, and the coordinates are row by row.
         """
@@ -120,7 +120,7 @@ class ModularLayout(LinearLayout):
         return {",".join(self.get_out_dim_names()): counts.tolist()}
 
     def is_surjective(self) -> bool:
-        """Return whether every element is somewhere."""
+        """Return whether every element has a location."""
         return 0 not in next(iter(self.replicas().values()))
 
     def is_injective(self) -> bool:
@@ -142,7 +142,7 @@ class ModularLayout(LinearLayout):
         return ModularLayout(bases, self.out_sizes)
 
     def _refused(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse what is only defined over F2."""
+        """Refuse an operation that is only defined over F2."""
         sizes = [size for _, size in self.out_sizes]
         raise LayoutError(f"this is known for sizes that are powers of two only, got {sizes}")
 

@@ -18,7 +18,7 @@ Padding = Sequence[tuple[int, int]]
 
 
 def check_padding(padding: Padding) -> None:
-    """Raise if an interval holds no element or its padding is negative."""
+    """Raise an error if an interval is empty or its padding is negative."""
     for interval, amount in padding:
         if interval < 1 or amount < 0:
             raise LayoutError(f"cannot have a padding of {amount} after every {interval} elements")

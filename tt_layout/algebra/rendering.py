@@ -1,4 +1,4 @@
-"""Renderers of layouts as text and as a figure, which are defined in rooms above this one.
+"""Renderers of layouts as text and as a figure, which are defined in packages above this one.
 
 The package sets them when it is imported, so that methods of layouts can offer text without
 knowing the module that formats it.
@@ -17,8 +17,8 @@ class Renderers:
     """Functions that format a layout.
 
     Attributes:
-        text: from a linear layout, its memory space, the name of a view and padding to its text.
-        svg: from a placed layout to its figure.
+        text: maps a linear layout, its memory space, the name of a view and padding to its text.
+        svg: maps a placed layout to its figure.
     """
 
     text: ClassVar[Callable[[Any, MemorySpace, str, Padding], str]]

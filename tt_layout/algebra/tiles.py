@@ -153,7 +153,7 @@ def combine_cta_cga_with_shape(
 
     Args:
         cta: the tile, without the input ``block``.
-        cga: from ``block`` to the tensor's dimensions.
+        cga: the layout from ``block`` to the tensor's dimensions.
         shape: the tensor's sizes.
         order: dimensions in which the tile repeats, the fastest first.
         drop_registers: see `ensure_layout_not_larger_than`.

@@ -539,3 +539,9 @@ aliases_option = click.option(
     metavar="A,B",
     help="Only these aliases of the file.",
 )
+source_option = click.option(
+    "--source",
+    type=FileParameter(),
+    metavar="DIR",
+    help="Show the Python source of the dump, from files below DIR.",
+)

@@ -28,7 +28,7 @@ class AliasTable:
 
     Attributes:
         source: the text.
-        defined: where its aliases are defined; those of one module, if it has several.
+        defined: definitions of its aliases; those of one module, if it has several.
 
     Example:
         >>> text = "#a = #ttg.shared_linear<{offset = [[1]]}, alignment = 16>"
@@ -60,7 +60,7 @@ class AliasTable:
         return list(islice(filter(partial(self._names_layout, answers), self.definitions), most))
 
     def _names_layout(self, answers: dict[str, bool], name: str) -> bool:
-        """Return whether an alias stands for a layout; answers are cached by text."""
+        """Tell whether an alias is a layout; answers are cached by text."""
         text = self.definitions.text(name)
         if text is None:
             return self.names_layout(name)
@@ -69,7 +69,7 @@ class AliasTable:
         return answers[text]
 
     def names_layout(self, name: str) -> bool:
-        """Return whether an alias stands for a layout attribute, also through other aliases."""
+        """Tell whether an alias is a layout attribute, directly or through other aliases."""
         seen = {name}
         while self.definitions.is_attribute(name):
             attribute = self.definitions.attribute(name)
@@ -87,7 +87,7 @@ class AliasTable:
         return False
 
     def layout(self, name: str, release: Release | None = None) -> Encoding:
-        """Return the encoding that an alias stands for.
+        """Return the encoding of an alias.
 
         Raises:
             LayoutError: there is no such alias, or it is not a layout, or it breaks a rule.
@@ -149,7 +149,7 @@ def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
 
 
 def _claims_to_be_layout(node: AttributeNode) -> bool:
-    """Return whether an attribute is a layout; raise if it looks like a misspelled one."""
+    """Tell whether an attribute is a layout; raise an error if it looks like a misspelled one."""
     if node.name in FORMS or node.name in WRAPPERS:
         return True
     if node.body is None:

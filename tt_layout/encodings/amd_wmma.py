@@ -110,7 +110,7 @@ def _lists_from_fields(wmma: AmdWmma, element_bits: int | None) -> Values:
     """Convert fields to the lists that make up ``ctaLayout``.
 
     Raises:
-        LayoutError: it is made of no such lists.
+        LayoutError: it does not consist of such lists.
     """
     tiles, warps = wmma.tiles_per_warp, wmma.warps_per_cta
     if cta_layout_of(warps, tiles) != wmma.cta_layout:

@@ -44,10 +44,10 @@ class Violation(NamedTuple):
     """A rule that an encoding breaks.
 
     Attributes:
-        message: subject, rule and what was found.
-        fields: the fields that are wrong; their keys are pointed at, whatever they are called.
-        since: the first release whose parser refuses it; None where every parser takes it
-            and only the linear layout is missing.
+        message: subject, rule and value.
+        fields: the wrong fields; the error points at their keys in any spelling.
+        since: the first release whose parser refuses it; None if every parser accepts it and
+            only the linear layout is missing.
         has_meaning: whether releases before ``since`` gave it a linear layout.
         in_forks: whether forks of Triton refuse it, too.
     """
@@ -83,11 +83,11 @@ class Encoding:
     """A layout attribute in today's terms.
 
     Attributes:
-        release: the release under whose rules it was read; it matters only where the
-            meaning of one text changed.
-        spelling: how it was written; None for an encoding built in Python.
-        origin: where it was written, for messages; None for an encoding built in Python.
-        no_layout_reason: why an older spelling, which its releases take, has no linear layout.
+        release: the release under whose rules it was read; it matters only if the meaning of
+            the text changed between releases.
+        spelling: its spelling in the text; None for an encoding built in Python.
+        origin: its position in the text, for messages; None for an encoding built in Python.
+        no_layout_reason: why an older spelling, which its releases accept, has no linear layout.
         is_fork: whether a fork of Triton may have written it, which refuses less.
     """
 
@@ -115,7 +115,7 @@ class Encoding:
 
     @property
     def may_be_multi_buffered(self) -> bool:
-        """Whether a memdesc may have a leading dimension more, the index of a buffer."""
+        """Whether a memdesc may have an additional leading dimension, the index of a buffer."""
         return self.rank is not None
 
     @property
@@ -144,13 +144,13 @@ class Encoding:
             yield from parent.lineage()
 
     def check_parse(self) -> None:
-        """Raise for the first broken rule that the parser of the release checks."""
+        """Raise an error for the first broken rule that the parser of the release checks."""
         for violation in self._rules_broken():
             if violation.is_refused_by(self.release):
                 raise self.error(violation)
 
     def check_layout(self) -> None:
-        """Raise for the first broken rule that rules out a linear layout."""
+        """Raise an error for the first broken rule that rules out a linear layout."""
         for parent in self.parents():
             parent.check_layout()
         if self.no_layout_reason is not None:
@@ -172,7 +172,7 @@ class Encoding:
 
         Args:
             shape: the sizes of the tensor's dimensions, powers of two; or its type.
-            element_bits: width of an element, where that is not in a type; needed only by
+            element_bits: width of an element, if it is not in a type; needed only by
                 tensor memory written with ``unpacked`` (until 3.5).
 
         Returns:
@@ -206,7 +206,7 @@ class Encoding:
         """Return the linear layout, checked if another package computes it.
 
         Raises:
-            LayoutError: it is not.
+            LayoutError: it is not a linear layout.
         """
         if not all(map(is_power_of_two, shape)):
             from tt_layout.encodings.modular import covers, modular_layout
@@ -231,7 +231,7 @@ class Encoding:
     def _meaning(self) -> tuple[object, ...]:
         """Class and fields, equal for encodings of equal layouts.
 
-        Where they were written is left out: it would keep the text in memory.
+        Positions are left out: they would keep the text in memory.
 
         Raises:
             LayoutError: the encoding breaks a rule.
@@ -303,7 +303,7 @@ class Encoding:
         return self.spelling.form if self.spelling else type(self).forms[-1]
 
     def key(self, field: str) -> str:
-        """Return the name of a field in messages: its key as written, else in the newest form.
+        """Return the name of a field in messages: its key as written, or else in the newest form.
 
         Example:
             >>> from tt_layout.encodings.blocked import Blocked
@@ -326,7 +326,7 @@ class Encoding:
         return as_html(str(self))
 
     def written(self) -> str:
-        """Return text that the wheels of its releases read, unlike some canonical texts.
+        """Return text that the wheels of its releases can read, unlike some canonical texts.
 
         Example:
             >>> import tt_layout
@@ -345,7 +345,7 @@ class Encoding:
 
 
 def is_ours(encoding_class: type[Encoding]) -> bool:
-    """Return whether a class is of this package, not registered by another."""
+    """Tell whether a class belongs to this package, not registered by another."""
     return encoding_class.__module__.startswith("tt_layout.")
 
 

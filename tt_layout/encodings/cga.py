@@ -95,7 +95,7 @@ def _single_cta(rank: int) -> Values:
 
 
 def check_split(per_cga: Shape, split: Shape, order: Shape) -> None:
-    """Raise unless the three lists describe an arrangement of CTAs."""
+    """Raise an error unless the three lists describe an arrangement of CTAs."""
     if not len(per_cga) == len(split) == len(order):
         ranks = [len(per_cga), len(split), len(order)]
         raise LayoutError(f"{', '.join(SPLIT_NAMES)} must have one length, got {ranks}")
@@ -142,7 +142,7 @@ def split_of_bases(cga: Bases, rank: int) -> Values:
     """Convert the bases of ``block`` to the three lists; the inverse of `bases_of_split`.
 
     Raises:
-        LayoutError: no three lists stand for these bases.
+        LayoutError: no three lists express these bases.
 
     Example:
         >>> split_of_bases(((1, 0), (0, 0)), 2)
@@ -177,7 +177,7 @@ def split_form(
     keys: tuple[Key, ...],
     normalize: Callable[[Values], Values] = lambda values: values,
 ) -> Form:
-    """Return a form in which the three lists stand for the bases of ``block``."""
+    """Return a form with the three lists in place of the bases of ``block``."""
     return Form(
         name,
         since,
@@ -238,7 +238,7 @@ def cga_violations(encoding: HasCga, rank: int) -> Iterator[Violation]:
 def split_rank_violations(encoding: HasCga, rank: int, since: Release) -> Iterator[Violation]:
     """Yield a violation if the CTA split parameters do not have this rank.
 
-    Many attributes take any number of them; what is not for their rank has no influence then.
+    Many attributes accept any number of them, and ignore those beyond their rank.
     """
     values = encoding.spelling.values if encoding.spelling else {}
     entries = len(values.get(SPLIT_NAMES[0], (0,) * rank))

@@ -98,8 +98,8 @@ class DotOperand(DistributedEncoding):
     Attributes:
         op_idx: 0 for A (M x K), 1 for B (K x N).
         parent: the layout of the result: nvidia_mma, amd_mfma, amd_wmma, dpas or blocked.
-        k_width: adjacent elements along K that one lane holds; 0 for blocked, and where an
-            old release does not write it: then as many as fill 32 bits.
+        k_width: adjacent elements along K in one lane; 0 for blocked, and if an old release does
+            not print it: then as many as fill 32 bits.
 
     Example:
         >>> mma = NvidiaMma(version_major=2, warps_per_cta=(1, 1), instr_shape=(16, 8))
@@ -283,7 +283,7 @@ class DotOperand(DistributedEncoding):
         )
 
     def _repeats_k_first(self, parent: AmdWmma) -> bool:
-        """Return whether a warp walks K before its next tile: in 3.7, before if it has several."""
+        """Tell whether a warp repeats along K first: in 3.7; before 3.7 if it has several tiles."""
         if self.release == Release.V3_7:
             return True
         return self.release < Release.V3_7 and parent.tiles_per_warp[self.other_dim] > 1

@@ -2,9 +2,9 @@
 
 A `Form` is one spelling: its name, the release that it came with, its keys in printed order.
 Reading is generic over it: node -> values -> fields of today's class.  A class lists its
-forms, newest last, and each holds until the next one; nothing outside this table knows an old
-spelling.  What is said of a key is said of the field that it fills, so that a release which
-renames a key costs one form.
+forms, newest last, and each is valid until the next one; nothing outside this table knows an old
+spelling.  Rules refer to the field that a key fills, so that a release which renames a key costs
+one form.
 
 Source:
     Read off fifteen Triton wheels, 2.0.0 to 3.9.0.
@@ -124,7 +124,7 @@ class ListKind:
 
 @dataclass(frozen=True)
 class WordKind:
-    """One of a few words, each of which stands for a value."""
+    """One of a few words, each with a value."""
 
     meanings: Mapping[str, Any]
 
@@ -164,7 +164,7 @@ class BasesByDimKind:
 
     Attributes:
         dims: the input dimensions.
-        required: those without which wheels do not read the text, empty or not.
+        required: those without which wheels cannot read the text, empty or not.
     """
 
     dims: tuple[str, ...]
@@ -198,7 +198,7 @@ class LayoutKind:
     """Another layout attribute."""
 
     def read(self, node: Node, reader: NestedReader) -> Any:
-        """Return the encoding that the attribute stands for."""
+        """Return the encoding of the attribute."""
         return reader.read(node)
 
     def show(self, value: Spelled) -> str:
@@ -234,19 +234,19 @@ class Key(NamedTuple):
     """One key of a spelling.
 
     Attributes:
-        name: as it is written.
-        kind: how its value is read and printed.
+        name: its name in the text.
+        kind: parser and printer of its value.
         field: the field of today's class that it fills, if it fills one directly.
-        part_of: the field that it fills together with others, if it does that.
-        default: what its absence means: a value, a function of the other values, or
+        part_of: the field that it fills together with others, if any.
+        default: the meaning of its absence: a value, a function of the other values, or
             REQUIRED.
-        silent_default: what the wheels read in silence where a required key is absent; used
-            only where a release is named, to reproduce it.
+        silent_default: the value that the wheels silently assume for a missing required key;
+            used only if a release is named, to reproduce it.
         omitted: whether canonical text leaves the key out, given all values.
-        required_by_parser: whether wheels cannot read the text without it, although they
-            leave it out.
+        required_by_parser: whether wheels cannot read the text without it, although they do not
+            print it.
         is_fork: whether no release reads it, but a fork of Triton does.
-        sign: what is printed between the name and the value.
+        sign: the text between the name and the value.
     """
 
     name: str
@@ -282,14 +282,14 @@ class Form(NamedTuple):
     Attributes:
         name: dialect and mnemonic, such as ``ttg.blocked``.
         since: the first release that reads it.
-        keys: in printed order.
-        style: how the keys are enclosed.
-        normalize: canonicalises the values as those releases do before they print them.
+        keys: the keys in printed order.
+        style: enclosure of the keys.
+        normalize: canonicalises the values as those releases do before printing.
         to_fields: the fields of today's class that are not filled key by key.
-        from_fields: its inverse: the values of the keys that no field holds as it is, from an
+        from_fields: its inverse: the values of keys that do not correspond to one field, from an
             encoding and the width of an element in bits (None where it is not known).
-        supports: whether these releases still have what the values name, such as a
-            generation of hardware.
+        supports: whether these releases still support the values, such as a generation of
+            hardware.
     """
 
     name: str
@@ -315,8 +315,8 @@ class Form(NamedTuple):
     def values(self, encoding: Spelled, element_bits: int | None = None) -> Values:
         """Convert the fields of an encoding to values of this form, as far as it has keys.
 
-        A field that the form has no key for is left out: whoever asks compares what the
-        text means afterwards.
+        A field without a key in the form is left out: callers compare the meaning of the text
+        afterwards.
 
         Raises:
             LayoutError: a value cannot be written in this form.

@@ -1,8 +1,8 @@
 """Tiles of instructions over registers, lanes and tensor memory, as data.
 
-A tile is a list of steps: which input walks through which axis, how far.  The axes are m, n and k
-of the instruction's matrices; encodings say along which dimension of the tensor each lies.  The
-page's scripts read the same data.
+A tile is a list of steps: an input, the axis that it goes through, and the extent.  The axes are m,
+n and k of the instruction's matrices; encodings map each to a dimension of the tensor.  The page's
+scripts read the same data.
 
 Source:
     PTX ISA, "Matrix Fragments" and "tcgen05 data layouts"; AMD matrix instruction calculator;
@@ -34,11 +34,11 @@ MFMA_RUNS = {32: 4, 64: 1}
 
 
 class Steps(NamedTuple):
-    """An input that walks through an axis of a tile, its lowest bit from one element to the next.
+    """An input that goes through an axis of a tile, its lowest bit from one element to the next.
 
     Attributes:
         input: ``register`` or ``lane``; ``row`` or ``col`` of tensor memory.
-        axis: a name; what walked through it before lies inside.
+        axis: its name; earlier steps through it are inside.
         extent: positions of the input; or FILL, WARP, the name of a size.
     """
 
@@ -55,9 +55,9 @@ def tile_layout(tile: Tile, axes: Mapping[str, int], sizes: Mapping[str, int]) -
 
     Args:
         tile: its steps.
-        axes: axis -> the tensor's dimension along which it lies.  Of several along one dimension
-            the first lies innermost; an axis that is left out is repeated.
-        sizes: axis -> its size, where it is filled; WARP -> lanes of a warp; and the sizes that
+        axes: axis -> the tensor's dimension.  Of several along one dimension the first is
+            innermost; an axis that is left out is repeated.
+        sizes: axis -> its size, if it is filled; WARP -> lanes of a warp; and the sizes that
             steps name.
 
     Example:

@@ -1,9 +1,9 @@
-"""Layouts over sizes that are no powers of two, as Meta's fork of Triton has them.
+"""Layouts over sizes that are not all powers of two, as in Meta's fork of Triton.
 
-The bases are those over the sizes rounded up to powers of two: a dimension grows and shrinks as if
-it were so large, and only its size is N.  What lies beyond N wraps, see
-`tt_layout.algebra.modular_layout`.  Only CTAs that split such a dimension are apart by the part of
-N that each has.
+The bases are those over the sizes rounded up to powers of two: a dimension is tiled as if it had
+the rounded size, and only its size is N.  Coordinates beyond N wrap, see
+`tt_layout.algebra.modular_layout`.  Only the distance of CTAs that split such a dimension is a
+fraction of N itself.
 
 Source:
     facebookexperimental/triton, lib/Tools/LayoutUtils.cpp: ``ensureLayoutNotLargerThan``,
@@ -26,10 +26,10 @@ SERVED = frozenset({"blocked", "slice", "linear", "dot_op", "nvidia_mma", "amd_m
 
 
 def check_sizes(mnemonic: str, sizes: Sequence[int]) -> None:
-    """Raise unless an encoding may be over sizes that are no powers of two.
+    """Raise an error unless an encoding may be over sizes that are not powers of two.
 
     Raises:
-        LayoutError: it may not, or such sizes were not asked for.
+        LayoutError: it may not, or such sizes were not enabled.
     """
     message = f"every dimension must be a power of two, got {list(sizes)}"
     if mnemonic not in SERVED:
@@ -52,10 +52,10 @@ def covers(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def modular_layout(mnemonic: str, padded: LinearLayout, shape: Sequence[int]) -> LinearLayout:
-    """Return the layout of an encoding over sizes of which one is not a power of two.
+    """Return the layout of an encoding over sizes that are not all powers of two.
 
     Args:
-        mnemonic: of the encoding.
+        mnemonic: the mnemonic of the encoding.
         padded: its layout over the `covers` of the shape.
         shape: the sizes.
 

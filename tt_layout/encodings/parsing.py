@@ -13,14 +13,15 @@ from tt_layout.releases import Release
 def parse_layout(
     text: str, *, release: str | Release | None = None, name: str = "<layout>"
 ) -> Encoding:
-    """Return the encoding that an attribute text stands for.
+    """Parse a layout attribute.
 
     Args:
-        text: such as ``#ttg.blocked<{...}>``, in the spelling of any release since 2022.
+        text: an attribute such as ``#ttg.blocked<{...}>``, in the spelling of any release since
+            2022.
         release: whose rules hold, such as ``"3.5"``.  By default the newest release that
             knows every key of the text; and then a missing key is an error even where
             that release would read its absence as 0.
-        name: what messages call the text.
+        name: name of the text in messages.
 
     Raises:
         LayoutError: the text is not a layout attribute, or breaks a rule; ``str`` of the

@@ -116,7 +116,7 @@ class PartitionedShared(SharedEncoding):
         return sizes
 
     def _check_own_shape(self, spanned: Shape, piece: Shape) -> None:
-        """Raise if a layout for one shape does not cover a piece."""
+        """Raise an error if a layout for one shape does not cover a piece."""
         if any(extent < needed for extent, needed in zip(spanned, piece)):
             message = f"a piece is {list(piece)}, but the layout of a piece is for {list(spanned)}"
             raise LayoutError(message)

@@ -33,7 +33,7 @@ def read_encoding(
     from_compiler: bool = False,
     keeps_origin: bool = True,
 ) -> Encoding:
-    """Return the encoding that a syntax tree without aliases stands for.
+    """Return the encoding of a syntax tree without aliases.
 
     Args:
         node: the attribute.
@@ -46,8 +46,8 @@ def read_encoding(
 
     Raises:
         LayoutError: the attribute is unknown, or breaks a rule of the release.
-        PlaceholderError: it stands where a layout is yet to be chosen.
-        UnmappedError: it is of a dialect that is not known, or that maps it to no elements.
+        PlaceholderError: it is a placeholder for a layout that is yet to be chosen.
+        UnmappedError: its dialect is unknown, or does not map it to elements.
     """
     node = unwrapped(node)
     if release is not None:
@@ -105,7 +105,7 @@ class Reader:
         return encoding
 
     def _is_fork(self, form: Form, entries: Iterable[EntryNode]) -> bool:
-        """Return whether a fork may have written the attribute: in a dump, or with a fork's key."""
+        """Tell whether a fork may have written the attribute: in a dump, or with a fork's key."""
         written = {entry.key for entry in entries}
         has_own = any(key.is_fork and key.name in written for key in form.keys)
         return self.reads_forks and (self.uses_silent_defaults or has_own)
@@ -153,7 +153,7 @@ def expect_layout(node: Node) -> AttributeNode:
     """Return a layout attribute with a body; raise for any other node.
 
     Raises:
-        LayoutError: it is something else; the nearest known attribute is named.
+        LayoutError: it is something else; the message names the nearest known attribute.
     """
     if not isinstance(node, AttributeNode):
         message = f"expected a layout attribute such as #ttg.blocked<{{...}}>, got {node.span.text}"

@@ -51,7 +51,7 @@ def modules_in(folder: str) -> list[str]:
     The folder may be in an archive.
 
     Raises:
-        ImportError: it has none, so that nothing that is asked of it could be answered.
+        ImportError: it has none.
     """
     try:
         names = {name[:-3] for name in os.listdir(folder) if name.endswith(".py")}
@@ -157,7 +157,7 @@ FORMS = Registry()
 
 
 def begins_as_attribute(text: str) -> bool:
-    """Return whether a text begins as an alias or an attribute of these dialects, right or wrong.
+    """Tell whether a text begins as an alias or an attribute of these dialects, valid or not.
 
     Example:
         >>> texts = "#ttg.blocked<{}>", "#a", "#mosaic_gpu.TiledLayout<..>", "(4,8):(8,1)"
@@ -170,7 +170,7 @@ def begins_as_attribute(text: str) -> bool:
 
 
 def may_be_layout(name: str) -> bool:
-    """Return whether an attribute is a layout, or of a dialect of Triton that has layouts.
+    """Tell whether an attribute is a layout, or belongs to a Triton dialect with layouts.
 
     The syntax of others is their own.
 

@@ -41,8 +41,8 @@ class Rule(NamedTuple):
     """A rule that the value of a field keeps.
 
     Attributes:
-        field: of an encoding.
-        must: what is asked of it.
+        field: the field of an encoding.
+        must: the condition.
         allowed: the argument of `Must`, such as the values allowed.
         since: the first release whose parser refuses what breaks it; None where every parser
             takes that, and only the linear layout is missing.
@@ -82,7 +82,7 @@ class Rule(NamedTuple):
         """Return the message: the rule and the value found.
 
         Args:
-            key: what the text calls a field.
+            key: maps a field to its name in the text.
             encoding: breaks it.
         """
         name, value = key(self.field), getattr(encoding, self.field)

@@ -212,7 +212,7 @@ class TensorMemory(TensorMemoryBase):
         return sizes
 
     def check_element(self, bits: int) -> None:
-        """Raise if an element with its stride does not fit into a cell."""
+        """Raise an error if an element with its stride does not fit into a cell."""
         stride = self.col_stride or 1
         if bits * stride > CELL_BITS and self.release >= Release.V3_6:
             message = f"an element times colStride must fit {CELL_BITS} bits"
@@ -326,7 +326,7 @@ class TensorMemoryScales(TensorMemoryBase):
         yield from cga_violations(self, 2)
 
     def check_element(self, bits: int) -> None:
-        """Raise unless scales are bytes."""
+        """Raise an error unless scales are bytes."""
         if bits != 8 and self.release >= Release.V3_5:
             raise LayoutError(f"scales have elements of 8 bits, got {bits}")
 

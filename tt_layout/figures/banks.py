@@ -154,10 +154,7 @@ def cycles_figure(
     """Return the figure of an access's first instruction: the lanes per bank and cycle.
 
     Args:
-        drawn: the shared layout.
-        registers: the layout of the registers that are stored or loaded.
-        target: a name of `tt_layout.hardware.TARGETS`.
-        is_store: whether registers go to memory.
+        drawn, registers, target, is_store: as for `access_figure`.
 
     Raises:
         LayoutError: the two do not belong together, or more than lanes is selected.

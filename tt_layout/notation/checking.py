@@ -40,7 +40,7 @@ def check_same(before: Encoding, after: Encoding, tensor: TensorSpec) -> tuple[S
 def check_same_over(
     before: Encoding, after: Encoding, shape: Shape, element_bits: int | None
 ) -> None:
-    """Raise unless two encodings have the same bases over a shape."""
+    """Raise an error unless two encodings have the same bases over a shape."""
     wanted = before.to_linear_layout(shape, element_bits=element_bits)
     try:
         layout = after.to_linear_layout(shape, element_bits=element_bits)

@@ -18,11 +18,11 @@ class Context(NamedTuple):
     """Context in which a text is read.
 
     Attributes:
-        name: what messages call the text.
-        shape: of the tensor; None where no type is given.
+        name: name of the text in messages.
+        shape: shape of the tensor; None if no type is given.
         element_bits: width of an element, where the type determines it.
-        memory_space: in which the layout must live; None where that is open.
-        release: whose rules hold; None for the newest that knows the text.
+        memory_space: the memory space in which the layout must live; None for any.
+        release: the release whose rules hold; None for the newest that knows the text.
         threads_per_warp: lanes of a warp, for notations that only count threads.
         num_warps: warps of a CTA, for layouts that the compiler would choose.
 

@@ -25,7 +25,7 @@ class Translation(NamedTuple):
     Attributes:
         text: the spelling.
         shapes: over which it was found to be the same layout.
-        notes: what the spelling leaves out although the layout is the same.
+        notes: facts that the spelling leaves out although the layout is the same.
         encoding: the layout; where one is taken, so is its translation.
     """
 

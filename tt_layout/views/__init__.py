@@ -10,13 +10,13 @@ its text and its cells come block by block, with whole-array operations, in the 
     request          a placed layout, a kind of view, and the part to show
     printed, files   a view with its heading; all views of a dump
 
-How a view comes about, from the inside out:
+The parts of a view, from the inside out:
 
     text             numbers as arrays of ASCII bytes
-    cells            which locations hold which element, as numbers
+    cells            the locations of each element, as numbers
     cell_text        the text of single cells, shared among rows of cells
-    box, axes        which cells are shown, row by row and page by page, under which coordinates
+    box, axes        the selected cells, row by row and page by page, with their coordinates
     frames           brackets, line ends and headers around the cells
-    view             the text, where each cell stands in it, and what it shows
-    groups           what has a colour of its own: warps, lanes, banks, ...
+    view             the text, with the position and the content of each cell
+    groups           groups of cells with a colour each: warps, lanes, banks, ...
 """

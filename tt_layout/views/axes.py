@@ -25,8 +25,8 @@ class Axis(NamedTuple):
     Attributes:
         name: a dimension of the tensor or of the hardware.
         size: the number of its coordinates.
-        shown: those that are shown.
-        field: the field of `Selection` that chooses them.
+        shown: the range of coordinates that are shown.
+        field: the field of `Selection` that chooses it.
     """
 
     name: str
@@ -45,9 +45,9 @@ class Axes:
     """Arrangement of the cells of a view in its text, in the order in which they are printed.
 
     Attributes:
-        sections: the outermost axes, whose coordinates stand in headings above the lines.
-        rows: the axes that lead from line to line.
-        columns: the axis along a line; None where each line has one cell.
+        sections: the outermost axes, whose coordinates are in headings above the lines.
+        rows: the axes from line to line.
+        columns: the axis along a line; None if each line has one cell.
         has_row_labels: whether lines begin with their own coordinate.
     """
 
@@ -109,7 +109,7 @@ def tensor_axes(layout: LinearLayout, selection: Selection) -> Axes:
     """Return the axes of a tensor's dimensions, the last one along the lines.
 
     Raises:
-        LayoutError: what is selected is not a part of a tensor.
+        LayoutError: the selection is not a part of the tensor.
     """
     selection.check_options("a tensor view", "slices")
     sizes = [size for _, size in layout.out_sizes]
@@ -123,7 +123,7 @@ def location_axis(name: str, size: int, selection: Selection) -> Axis:
     """Return the axis of an input dimension, restricted to its selection.
 
     Raises:
-        LayoutError: it is not a part of it.
+        LayoutError: the selection is not a part of it.
     """
     spoken = _SPOKEN.get(name, name)
     field = LOCATION_FIELDS[spoken]
@@ -134,6 +134,6 @@ def location_axes(layout: LinearLayout, selection: Selection, names: Sequence[st
     """Return the axes of input dimensions.
 
     Raises:
-        LayoutError: what is selected is not a part of one of them.
+        LayoutError: the selection is not a part of one of them.
     """
     return [location_axis(name, layout.get_in_dim_size(name), selection) for name in names]

@@ -87,11 +87,11 @@ class RowPage:
     """Texts of rows, from which the rows are painted block by block.
 
     Attributes:
-        cells: what the cells show.
+        cells: the text of the cells.
         span: the number of cells in a row.
         first: the number of the first row.
         firsts: the number of the first cell of each row.
-        scratch: where the rows of a block are put together.
+        scratch: memory in which the rows of a block are assembled.
     """
 
     cells: CellText
@@ -113,13 +113,13 @@ class RowPage:
         return self.scratch
 
     def has(self, row: int) -> bool:
-        """Return whether a row is before the end of this page."""
+        """Tell whether a row is before the end of this page."""
         return row < self.first + len(self.firsts)
 
     def paint(self, start: int, stop: int, lines: Bytes) -> None:
         """Write the rows ``start`` .. ``stop - 1`` into lines.
 
-        A line may lack its last bytes: the separator behind its last cell is left out.
+        A line may lack its last bytes: the separator after its last cell is left out.
         """
         rows, count = slice(start - self.first, stop - self.first), stop - start
         painted = [
@@ -169,7 +169,7 @@ class Painter:
         return self.box.lines * self.box.line_cells // self.span
 
     def pages(self, blocks: Iterable[Range]) -> Iterator[tuple[RowPage, int, int]]:
-        """Return, for each block of rows in ascending order, a page to paint it from."""
+        """Return a page to paint from, for each block of rows in ascending order."""
         page = None
         for start, stop in blocks:
             if page is None or not page.has(stop - 1):

@@ -6,8 +6,8 @@ only by one key per number:
 
     number(first + i) == number(first) ^ number(i)      for i < span, first % span == 0
 
-The text of a whole row is made once per distinct key.  Any row is then the bitwise or of
-ready texts, one per number, because each has fillers where the others write.
+The text of a whole row is made once per distinct key.  Any row is then the bitwise or of these
+texts, one per number, because each has fillers at the positions of the others.
 """
 
 from __future__ import annotations

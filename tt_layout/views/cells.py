@@ -1,7 +1,7 @@
 """Cells of a view as numbers: hardware locations and elements, as arrays.
 
-A view numbers its cells.  Its content gives for any of these numbers which locations hold which
-element, so that a part of a huge view is computed alone:
+A view numbers its cells.  Its content maps any of these numbers to locations and an element, so
+that a part of a huge view can be computed alone:
 
     ElementCells    numbered like the elements: the locations that hold each
     LocationCells   numbered like the locations: the element at each
@@ -39,11 +39,11 @@ class Cells(NamedTuple):
     """Some cells of a view.
 
     Attributes:
-        locations: for each coordinate of a location, such as ``lane``, its values: a row per
-            cell, a column per location that holds the cell's element.
+        locations: values of each coordinate of a location, such as ``lane``: a row per cell, a
+            column per location of the cell's element.
         elements: the coordinates of the element: a row per cell, a column per dimension.
-        are_mapped: for each cell whether a location holds an element there; where not, only the
-            location or only the element means anything.
+        are_mapped: whether a cell has both a location and an element; if not, only one of them is
+            valid.
 
     Example:
         >>> from tt_layout.algebra.linear_layout import LinearLayout
@@ -101,9 +101,9 @@ class ElementCells:
 
     Attributes:
         shape: the sizes of the tensor's dimensions.
-        sizes: of the input dimensions.
+        sizes: sizes of the input dimensions.
         holders: the locations of each element.
-        padding: of shared memory.
+        padding: padding of shared memory.
     """
 
     shape: tuple[int, ...]
@@ -131,10 +131,10 @@ class LocationCells:
     """Cells numbered like the locations.
 
     Attributes:
-        sizes: of the input dimensions.
+        sizes: sizes of the input dimensions.
         coordinates: each coordinate of the element as a function of the location's number.
-        misses: not 0 for locations that hold nothing.
-        padding: of shared memory.
+        misses: not 0 for empty locations.
+        padding: padding of shared memory.
     """
 
     sizes: Sizes
@@ -158,7 +158,7 @@ class SlotCells:
     """Cells numbered like the slots of padded shared memory.
 
     Attributes:
-        elements: what is stored in the buffers, numbered without padding.
+        elements: the elements in the buffers, numbered without padding.
         slots: the number of slots of a buffer.
     """
 

@@ -97,10 +97,10 @@ def element_cells(
     """Return the locations that hold each element, in ascending order.
 
     Args:
-        layout: gives the tensor's dimensions.
-        sizes: of the input dimensions, the fastest first.
-        locations: for each bit of a location the element at it, flattened, and its weight in
-            the location's number, ascending.
+        layout: the layout with the tensor's dimensions.
+        sizes: sizes of the input dimensions, the fastest first.
+        locations: the flattened element of each bit of a location, and the bit's weight in the
+            location's number, ascending.
     """
     shape = tuple(size for _, size in layout.out_sizes)
     return ElementCells(shape, sizes, Preimages.of(locations, _element_bits(layout)))

@@ -36,20 +36,19 @@ def file_views(
 ) -> list[PrintedView]:
     """Return the view of every alias of a dump over every type that uses it.
 
-    What comes again in later modules is shown once, and so is a view that types of several
-    elements share.  A type that the layout does not fit has
-    the reason in its heading, in place of a view.
+    Repetitions in later modules are shown once, as are views that are equal for several element
+    types.  A type that the layout does not fit has the reason in its heading, in place of a view.
 
     Args:
         source: the dump.
         names: only these aliases; all by default.
-        module: only this module, counted from 1; all by default.
-        release: whose rules hold.
+        module: only this module, from 1; all by default.
+        release: the release whose rules hold.
         kind: the kind of view.
         selection: the part to show.
 
-    Raises:
-        LayoutError: an alias or the module is wrong or not there, or the dump is cut off.
+        Raises:
+            LayoutError: an alias or the module is wrong or missing, or the dump is truncated.
     """
     check_lines(source)
     views: dict[tuple[str, str, str], PrintedView] = {}
@@ -91,7 +90,7 @@ def _shared(views: dict[tuple[str, str, str], PrintedView]) -> Iterator[tuple[st
 
 
 def _looks(placed: PlacedLayout) -> object:
-    """Return the key of equal views: in registers it leaves out the width of elements."""
+    """Return a key of equal views, which in registers does not include the element width."""
     size = None if placed.is_distributed else placed.element_bytes
     return placed.memory_space, placed.layout, placed.padding, placed.buffers, size
 
@@ -121,11 +120,11 @@ def _check_names(
     shown: Collection[str],
     modules: Callable[[], Iterator[Module]],
 ) -> None:
-    """Raise if nothing is shown, or a requested name is missing.
+    """Raise an error if nothing is shown, or a requested name is missing.
 
     Args:
         source: the dump.
-        names: what was asked for.
+        names: the requested aliases.
         shown: the aliases that are shown.
         modules: reads the modules again.
     """
@@ -141,7 +140,7 @@ def _check_names(
 
 
 def _types_by_layout(module: Module) -> dict[str, list[IRType]]:
-    """Return the distinct types that can be shown, by their layout as written."""
+    """Return the distinct types that can be shown, by layout as written."""
     types: dict[str, list[IRType]] = {}
     for ir_type in module.types.distinct:
         if ir_type.is_tensor or ir_type.is_memory:

@@ -28,7 +28,7 @@ class Frame(Protocol):
 
     @property
     def size(self) -> int:
-        """The number of bytes besides cells and their separators."""
+        """The number of bytes other than cells and their separators."""
 
     def closing_width(self, first: int, count: int) -> int:
         """Return the number of bytes, fillers included, after the cells of these lines."""
@@ -43,7 +43,7 @@ class Frame(Protocol):
         """Return the headings above these lines, by the number of the line."""
 
     def has_fillers(self, first: int, count: int) -> bool:
-        """Return whether these lines may have fillers."""
+        """Tell whether these lines may have fillers."""
 
 
 def framed_view(
@@ -52,12 +52,12 @@ def framed_view(
     """Return the view of cells in a frame.
 
     Args:
-        axes: how the cells stand in the text.
-        content: what they show.
+        axes: the arrangement of the cells in the text.
+        content: their content.
         cells: their text.
-        frame: what stands around them.
-        gaps: the number of bytes which the cells lack of their width.
-        notation: how the text is to be read.
+        frame: the frame around them.
+        gaps: the number of bytes by which the cells are shorter than their width.
+        notation: a legend of the text.
     """
     box, painter = axes.box, Painter(axes.box, cells)
     size = box.lines * (box.line_cells * cells.width - len(cells.separator)) + frame.size - gaps
@@ -66,7 +66,7 @@ def framed_view(
 
 
 def _framed_lines(painter: Painter, frame: Frame, allocate: Allocate) -> Iterator[LineBlock]:
-    """Build whole lines, or pieces of a line of which only the outer ones are framed."""
+    """Build whole lines, or pieces of a line, of which only the outer ones are framed."""
     line, separator = painter.box.line_cells, len(painter.cells.separator)
     for page, start, stop in painter.pages(_whole_lines_if_short(painter)):
         first, before = divmod(start * painter.span, line)
@@ -164,7 +164,7 @@ class Brackets:
         return ()
 
     def has_fillers(self, first: int, count: int) -> bool:
-        """Return whether cells may have gaps, or some of these lines close fewer brackets."""
+        """Tell whether cells may have gaps, or some of these lines close fewer brackets."""
         return self.has_gaps or any(closed < count for closed in self._closed(first, count))
 
 

@@ -46,10 +46,10 @@ def default_grouping(placed: PlacedLayout) -> str:
 
 
 def check_grouping(placed: PlacedLayout, name: str) -> None:
-    """Raise if a layout has no such groups.
+    """Raise an error if a layout has no such groups.
 
     Raises:
-        LayoutError: for instance banks of registers.
+        LayoutError: it has none, such as banks of registers.
     """
     groups = _GROUPS[placed.memory_space] + _COORDINATES
     if name not in groups:
@@ -61,11 +61,11 @@ def grouping(placed: PlacedLayout, name: str, *, of_elements: bool = False) -> G
     """Return the function from cells to the indices of their groups.
 
     Args:
-        placed: whose cells they are; of tensor memory the warp that reaches a row, its lane and
+        placed: the layout of the cells; in tensor memory the warp that reaches a row, its lane and
             the register are those of a load of 32 rows.
         name: one of `tt_layout.colour.GROUPINGS`.
-        of_elements: whether the cells stand in the order of the memory.  A chunk is then that
-            of the tensor's row, so that a swizzle shows in either order.
+        of_elements: whether the cells are in the order of the memory.  A chunk is then that of
+            the tensor's row, so that a swizzle is visible in either order.
 
     Raises:
         LayoutError: the layout has no such groups.
@@ -114,10 +114,10 @@ def fast_axis(placed: PlacedLayout) -> int:
 
 
 def chunk_bytes(placed: PlacedLayout) -> int:
-    """Return the bytes of shared memory that share a colour.
+    """Return the number of bytes of shared memory that share a colour.
 
-    They are 16, or what the swizzle moves at once where that is less, or is not a part of a line of
-    banks: a swizzle does not show in chunks that are larger.
+    It is 16, or the unit of the swizzle if that is smaller, or is not a part of a line of banks: a
+    swizzle is not visible in larger chunks.
     """
     fast = fast_axis(placed)
     vectors = dict(placed.layout.in_bases).get("offset", ())

@@ -1,8 +1,8 @@
 """Registry of views, one entry each.
 
-A new view is one more entry in `KINDS` and a module with the function that makes it.  The
-options of the command line, the goldens of ``check`` and the terminal's colours, coordinates and
-columns that fit follow from the entry and from the `View` that the function returns.
+A new view is one more entry in `KINDS` and a module with the function that makes it.  The options
+of the command line, the golden files of ``check`` and the colours and columns of a terminal follow
+from the entry and from the `View` that the function returns.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class ViewKind:
     """A kind of view.
 
     Attributes:
-        name: as the command line and manifests write it; golden files end in it.
-        summary: what it shows.
-        makers: for each memory space that it serves the ``module:function`` that makes it,
-            from a placed layout and the part to show.
-        selects: what chooses a part of it: `SLICE`, or keys of `LOCATION_FIELDS`.
-        option: the option of the command line that asks for it.
-        modular_maker: the same for layouts over sizes that are no powers of two.
+        name: its name on the command line and in manifests, and the suffix of golden files.
+        summary: its content.
+        makers: for each supported memory space, the ``module:function`` that makes it from a
+            placed layout and the part to show.
+        selects: the options that choose a part: `SLICE`, or keys of `LOCATION_FIELDS`.
+        option: the option of the command line for it.
+        modular_maker: the maker for layouts over sizes that are not all powers of two.
     """
 
     name: str
@@ -148,10 +148,10 @@ def text_of(
     """Return the whole text of a view of a linear layout.
 
     Args:
-        layout: from the input dimensions of the memory space.
-        memory_space: where the layout lives.
+        layout: a layout from the input dimensions of the memory space.
+        memory_space: the memory space.
         kind: the name of a view.
-        padding: of shared memory.
+        padding: padding of shared memory.
 
     Raises:
         LayoutError: there is no such view of the layout.

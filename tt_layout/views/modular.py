@@ -90,7 +90,7 @@ class ModularElements:
     """Cells numbered like the elements, row by row.
 
     Attributes:
-        layout: from all inputs.
+        layout: the layout from all inputs.
         sizes: of the input dimensions, the fastest first.
     """
 
@@ -101,7 +101,7 @@ class ModularElements:
 
     @cached_property
     def holders(self) -> Ints:
-        """The locations of each element, ascending: a row each, filled with `_NO_HOLDER`."""
+        """The locations of each element, ascending: a row each, filled up with `_NO_HOLDER`."""
         elements = self.layout.elements
         shape = [size for _, size in self.layout.out_sizes]
         counts = np.bincount(elements, minlength=int(np.prod(shape)))
@@ -113,11 +113,11 @@ class ModularElements:
 
     @property
     def holders_per_cell(self) -> int:
-        """The most locations that hold one element."""
+        """The maximum number of locations of an element."""
         return int(self.holders.shape[1])
 
     def cells(self, numbers: Ints) -> Cells:
-        """Return elements and their locations; the first stands for those that are missing."""
+        """Return elements and their locations, padded with the first location."""
         table = self.holders[numbers]
         locations = np.where(table == _NO_HOLDER, np.maximum(table[:, :1], 0), table)
         shape = [size for _, size in self.layout.out_sizes]
@@ -130,7 +130,7 @@ class ModularLocations:
     """Cells numbered like the locations: the element at each.
 
     Attributes:
-        layout: from all inputs.
+        layout: the layout from all inputs.
         sizes: of the input dimensions, the fastest of a cell's number first.
     """
 
@@ -150,10 +150,10 @@ class ModularLocations:
 
 @dataclass(frozen=True)
 class HoldersText:
-    """Cells with all holders of an element, as many as it has.
+    """Cells with all holders of an element.
 
     Attributes:
-        label: how a holder is written.
+        label: format of a holder.
         content: the holders.
     """
 
@@ -175,7 +175,7 @@ class HoldersText:
 
     @cached_property
     def lengths(self) -> Ints:
-        """The bytes that are printed of each cell, without the separator."""
+        """The number of printed bytes of each cell, without the separator."""
         counts = (self.content.holders != _NO_HOLDER).sum(axis=1)
         return np.where(counts > 0, counts * (self.label.width + 1) - 1, 0)
 

@@ -14,10 +14,10 @@ class PrintedView(NamedTuple):
     """A view with its heading, and whether a blank line follows.
 
     Attributes:
-        heading: the line above the view, with its end.
+        heading: the line above the view, with its newline.
         view: the text below it; None for a heading without a view.
-        ending: what follows the view.
-        request: what the view shows; None for a heading without a view.
+        ending: the text after the view.
+        request: the request of the view; None for a heading without a view.
     """
 
     heading: bytes
@@ -43,8 +43,8 @@ def print_view(request: ViewRequest, *, alias: str | None = None) -> PrintedView
     """Return a view with its heading.
 
     Args:
-        request: what it shows.
-        alias: the name by which the layout was asked for.
+        request: the request.
+        alias: the name by which the layout was requested.
 
     Raises:
         LayoutError: the layout has no such part.

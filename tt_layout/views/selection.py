@@ -18,8 +18,8 @@ SLICE = "slice"
 class Selection:
     """The selected part of a view; everything by default.
 
-    Each range is ``(start, stop)`` and counts as Python's own: from start up to, but not
-    including, stop.  None means everything.
+    Each range is ``(start, stop)`` as in Python: from start up to, but not including, stop.  None
+    means everything.
 
     Attributes:
         slices: for tensor views, a range or None per tensor dimension; () is everything.
@@ -96,7 +96,7 @@ def parse_range(name: str, text: str) -> Range:
     """Parse the range ``N`` or ``N:M``.
 
     Raises:
-        LayoutError: the text is neither; ``name`` is what it is for.
+        LayoutError: the text is neither; ``name`` is its name in the message.
 
     Example:
         >>> parse_range("lane", "5"), parse_range("lane", "0:4")
@@ -125,8 +125,8 @@ def parse_selected(key: str, text: str, name: str) -> dict[str, Any]:
 
     Args:
         key: `SLICE`, or a key of `LOCATION_FIELDS`.
-        text: what was chosen.
-        name: of what, for messages.
+        text: the chosen range or ranges.
+        name: its name in messages.
 
     Raises:
         LayoutError: the text is not a range, or not a list of them.

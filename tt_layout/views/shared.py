@@ -88,7 +88,7 @@ class CountedLines:
     def lines(self, start: int, stop: int) -> Bytes:
         """Return the lines, valid until the next call; their content may be overwritten.
 
-        ``start`` and ``stop - 1`` have the same digits but for the low ones.
+        ``start`` and ``stop - 1`` differ only in the low digits.
         """
         if digits(start) != self._width:
             self._set_width(digits(start))
@@ -150,7 +150,7 @@ class Words(NamedTuple):
     """A part of the text of each line: 1, 2, 4 or 8 bytes, written at once.
 
     Attributes:
-        place: where in the text, or in the line, it begins.
+        place: its start in the text, or in the line.
         texts: the part for each line.
     """
 
@@ -231,7 +231,7 @@ def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
 
 
 def element_cells(placed: Viewable) -> ElementCells:
-    """Return the offset of each element, the first of several."""
+    """Return the offset of each element, the first if there are several."""
     memory, layout = memory_of(placed), placed.layout
     vectors = [vector for name in memory.sizes for vector in memory.vectors(name)]
     locations = [(layout.flatten(vector), 1 << bit) for bit, vector in enumerate(vectors)]
@@ -244,7 +244,7 @@ def memory_of(placed: Viewable) -> Memory:
     """Return the shared memory of a layout.
 
     Raises:
-        LayoutError: the layout has other input dimensions, or its padding makes no sense.
+        LayoutError: the layout has other input dimensions, or invalid padding.
     """
     check_inputs(placed.layout, *DIMENSIONS)
     if any(interval <= 0 or pad < 0 for interval, pad in placed.padding):
@@ -282,7 +282,7 @@ class Memory:
 
     @cached_property
     def elements(self) -> int:
-        """The number of elements in a buffer; offsets beyond the tensor's share are not shown."""
+        """The number of elements in a buffer, without offsets beyond the tensor's share."""
         total = math.prod(size for _, size in self.layout.out_sizes)
         return total // self.blocks // self.partitions
 

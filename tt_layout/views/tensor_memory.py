@@ -32,8 +32,8 @@ SLICE_BITS = (5, 6)  # row bits that choose among the four 32-row slices of the 
 def tensor_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     """Return the cells of tensor memory of each element of a tensor.
 
-    A zero basis means that a cell holds nothing; only that of a bit which chooses a 32-row
-    slice means that the slices hold the same.
+    A zero basis means an empty cell, except for a bit that chooses a 32-row slice: there it means
+    that the slices hold the same elements.
 
     Example:
         >>> from tt_layout.views.view import BareLayout
@@ -80,7 +80,7 @@ def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
 
 
 def empty_bits(layout: LinearLayout) -> list[bool]:
-    """Return for each bit of a cell's number whether cells with the bit set are empty."""
+    """Tell whether cells with a bit set are empty, for each bit of a cell's number."""
     columns = [not any(vector) for vector in layout.vectors("col")]
     rows = [
         not any(vector) and bit not in SLICE_BITS

@@ -1,4 +1,4 @@
-"""A printed view, whose size is known before its text is generated."""
+"""A printed view, with a size that is known before its text is generated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def new_memory(shape: tuple[int, int]) -> Bytes:
 
 
 class Viewable(Protocol):
-    """A layout placed over a tensor, as far as a view needs it."""
+    """The part of a placed layout that a view needs."""
 
     @property
     def layout(self) -> LinearLayout:
@@ -66,7 +66,7 @@ class CellShape(NamedTuple):
 
     Attributes:
         step: the bytes from one cell of a line to the next.
-        fields: where in the cell each location, or the element, is written.
+        fields: positions in the cell of each location, or of the element.
     """
 
     step: int
@@ -77,11 +77,11 @@ class TextPiece(NamedTuple):
     """A piece of a view's text, and the positions of its cells.
 
     Attributes:
-        text: the bytes as they are printed.
-        starts: where the text of each location or element begins: a row per cell.
-        ends: where it ends.
-        lines: where lines of cells begin.
-        first: the number of the first cell, counted as they are printed.
+        text: the printed bytes.
+        starts: start of the text of each location or element: a row per cell.
+        ends: its end.
+        lines: starts of the lines of cells.
+        first: the number of the first cell in print order.
         is_heading: whether it is lines without cells.
     """
 
@@ -97,13 +97,13 @@ class LineBlock(NamedTuple):
     """Lines of equal width, or a piece of one line.
 
     Attributes:
-        text: a row per line; fillers stand where nothing is printed.
-        lead: the number of bytes of a line in front of its first cell.
+        text: a row per line, with fillers where nothing is printed.
+        lead: the number of bytes of a line before its first cell.
         cells: the number of cells of a line.
-        first: the number of the first cell, counted as they are printed.
-        is_start: whether the lines begin here; else the line goes on.
-        headings: what stands above a line, by the line's number, ascending.
-        has_fillers: whether there may be any.
+        first: the number of the first cell in print order.
+        is_start: whether the lines begin here; otherwise the line continues.
+        headings: the text above a line, by the line's number, ascending.
+        has_fillers: whether there may be fillers.
     """
 
     text: Bytes
@@ -179,12 +179,12 @@ class View:
 
     Attributes:
         size: the number of bytes, computed without making the text.
-        make_lines: makes the text in blocks, whose size does not depend on the tensor's, in
-            memory that it is given.
-        axes: how the cells stand in the text.
-        content: what the cells show.
-        shape: where the text of a cell stands.
-        notation: how the text is to be read, for a legend.
+        make_lines: makes the text in blocks, whose size does not depend on the tensor's, in given
+            memory.
+        axes: the arrangement of the cells in the text.
+        content: the content of the cells.
+        shape: the layout of a cell's text.
+        notation: a legend of the text.
 
     Example:
         >>> from tt_layout.algebra.linear_layout import LinearLayout

@@ -1,7 +1,7 @@
 """Long strings written in place.
 
-A text that is put together from pieces is copied as it grows, and its memory is asked for page by
-page: for tens of megabytes that takes longer than making the pieces.  CPython lets whoever makes a
+A string that is assembled from pieces is copied as it grows, and its memory is allocated page by
+page: for tens of megabytes that takes longer than making the pieces.  CPython lets the creator of a
 string write it once; here its memory is written as an array.
 """
 
@@ -20,17 +20,17 @@ _MADV_HUGEPAGE = 14  # of Linux
 
 
 def can_be_written() -> bool:
-    """Return whether this Python has strings that can be written in place."""
+    """Tell whether this Python has strings that can be written in place."""
     return sys.implementation.name == "cpython" and hasattr(ctypes, "pythonapi")
 
 
 def new_text(size: int) -> tuple[str, Bytes]:
     """Allocate an ASCII string that is not shared yet, and return it with its bytes.
 
-    The bytes are there as long as the text is.
+    The bytes are valid as long as the string is.
 
     Args:
-        size: the number of characters, 2 at least.
+        size: the number of characters, at least 2.
 
     Example:
         >>> text, written = new_text(3)
@@ -39,8 +39,8 @@ def new_text(size: int) -> tuple[str, Bytes]:
         'abc'
 
     Source:
-        Python/C API, "Unicode Objects": PyUnicode_New and PyUnicode_AsUTF8, which of a text in
-        ASCII returns its own memory.
+        Python/C API, "Unicode Objects": PyUnicode_New and PyUnicode_AsUTF8, which returns the
+        memory of an ASCII string itself.
     """
     make, address_of = ctypes.pythonapi.PyUnicode_New, ctypes.pythonapi.PyUnicode_AsUTF8
     make.restype, make.argtypes = ctypes.py_object, (ctypes.c_ssize_t, ctypes.c_uint32)

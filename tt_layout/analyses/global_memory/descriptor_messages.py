@@ -196,7 +196,7 @@ def tdm_copy(
         is_store: whether the copy goes to global memory.
 
     Raises:
-        LayoutError: the mover cannot do it.
+        LayoutError: the mover does not support it.
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout
@@ -240,7 +240,7 @@ def tdm_rows(
         is_scatter: whether the rows go to global memory.
 
     Raises:
-        LayoutError: the mover cannot do it.
+        LayoutError: the mover does not support it.
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout

@@ -3,17 +3,17 @@
 Everything is read off one map: hardware location -> offset in shared memory, as the compiler
 computes it.  Three things decide the instructions, in this order:
 
-1.  Instructions that move data between lanes on the way, where the map has their tile:
+1.  Instructions that also move data between lanes, if the map has their tile:
     ``ldmatrix`` and ``stmatrix``, whose rows of 16 bytes are held by the registers of 4 bytes and
     lane bits 0 and 1 or, transposed, by lane bits 2, 3 and 4; and the transposing reads of AMD,
     whose rows are held by the lowest bits of the lane.
 2.  The compiler's vector: the most registers whose basis vectors are offset bits 0, 1, ..,
     while no other basis vector touches those bits.
 3.  LLVM then joins neighbours at constant distances.  A register is at a constant distance when
-    its basis vector shares no bit with any lane or warp, nor with where a part of a buffer
-    begins, because only then it is added rather than xored.  Without padding it is the same rule
-    once more, for the span of those; else, and for AMD's instructions with two addresses, see
-    `tt_layout.analyses.shared_memory.joined_accesses`.
+    its basis vector shares no bit with any lane or warp, nor with the start of a part of a
+    buffer, because only then is it added rather than xored.  Without padding the rule of the
+    vector applies again, to the span of those; with padding, and for AMD's instructions with two
+    addresses, see `tt_layout.analyses.shared_memory.joined_accesses`.
 
 Source:
     Triton, lib/Conversion/TritonGPUToLLVM/Utility.cpp (lowerLdSt),
@@ -69,8 +69,8 @@ class AccessMap:
         register, lane, warp: the offsets of single bits; registers repeat no element.
         element_bytes: bytes of an element.
         padding: pairs of an interval and the padding after it, in elements.
-        part: the bits of an offset that are where a part of a buffer begins; 0 of a whole one.
-        start: bytes from a row of all banks to where the part begins, padding included.
+        part: the bits of an offset in the start of a part of a buffer; 0 for a whole buffer.
+        start: bytes from a row of all banks to the start of the part, padding included.
     """
 
     register: tuple[int, ...]
@@ -83,12 +83,12 @@ class AccessMap:
 
 
 class InstructionForm(NamedTuple):
-    """Instructions of an access that are alike.
+    """Equal instructions of an access.
 
     Attributes:
-        width_bytes: bytes that each lane moves, at each address.
-        instructions: how many per warp.
-        addresses: empty where a lane gives one address; else how two are spelled, ``2`` or
+        width_bytes: bytes that each lane moves at each address.
+        instructions: number of instructions per warp.
+        addresses: empty if a lane gives one address; otherwise the form of two, ``2`` or
             ``2st64``.
     """
 
@@ -121,13 +121,13 @@ class Instruction:
     """Instructions of an access.
 
     Attributes:
-        kind: what they are.
-        forms: of one kind mostly one; where paddings lie between neighbours, several.
+        kind: their kind.
+        forms: usually one; several if there is padding between neighbours.
         addresses: byte offsets of single bits of the locations that give an address: the lanes,
             or the eight rows of each matrix.
         element_bytes: bytes of an element.
-        matrices: matrices of eight rows per instruction, 0 for anything else.
-        is_misaligned: whether addresses are not multiples of the width, where that traps.
+        matrices: matrices of eight rows per instruction, 0 for other kinds.
+        is_misaligned: whether addresses are not multiples of the width, if that traps.
     """
 
     kind: AccessKind
@@ -139,7 +139,7 @@ class Instruction:
 
     @property
     def width_bytes(self) -> int:
-        """Bytes that each lane moves with an instruction, of the most frequent form."""
+        """Bytes that each lane moves with an instruction of the most frequent form."""
         return self.forms[0].width_bytes * self.forms[0].accesses
 
     @property
@@ -148,7 +148,7 @@ class Instruction:
         return sum(form.instructions for form in self.forms)
 
     def name(self, target: Target, is_store: bool) -> str:
-        """Return the instruction as the target's assembler spells it; several joined by a slash."""
+        """Return the names of the instructions in the target's assembly, joined by a slash."""
         return "/".join(self.counts(target, is_store))
 
     def counts(self, target: Target, is_store: bool) -> dict[str, int]:
@@ -184,15 +184,15 @@ def access_map(
     """Return the offset in shared memory of each location of a register layout.
 
     Args:
-        register: from register, lane and warp to the elements.
-        shared: from the offset to the elements of the whole buffer.
+        register: layout from register, lane and warp to the elements.
+        shared: layout from the offset to the elements of the whole buffer.
         element_bytes: bytes of an element.
-        padding: of the buffer.
+        padding: padding of the buffer.
         part: see `AccessMap`.
 
-    Raises:
-        LayoutError: the element has no size of 1, 2, 4, 8 or 16 bytes; the lanes of one access
-            reach several partitions; or a warp reaches into another CTA's memory.
+        Raises:
+            LayoutError: the size of an element is not 1, 2, 4, 8 or 16 bytes; the lanes of one
+                access reach several partitions; or a warp reaches into another CTA's memory.
     """
     if not (is_power_of_two(element_bytes) and element_bytes <= 16):
         message = "an element must have 1, 2, 4, 8 or 16 bytes"
@@ -272,7 +272,7 @@ def matrix_instruction(
     Args:
         offsets: the access.
         kind: one of `MATRICES`.
-        is_store: whether it is a store, whose tile of transposed bytes is half as large.
+        is_store: whether it is a store; its tile of transposed bytes is half as large.
 
     Example:
         >>> rows = AccessMap((1, 64), (2, 4, 8, 16, 32), (), element_bytes=2)
@@ -324,7 +324,7 @@ def transposing_read(offsets: AccessMap, target: Target) -> Instruction | None:
 
 
 def _has_tile(offsets: AccessMap, lanes: Sequence[int], registers: Sequence[int]) -> bool:
-    """Return whether some lane bits are the lowest offset bits, and no other bit enters these.
+    """Tell whether some lane bits are the lowest offset bits, and no other bit enters these.
 
     Args:
         offsets: the access.
@@ -362,7 +362,7 @@ def _transposed_rows(
 ) -> tuple[int, ...] | None:
     """Return the bits of the eight rows of a tile whose row is one register of each of eight lanes.
 
-    Of elements of a byte it is two registers, so that a row has 16 bytes, too.
+    For elements of a byte it is two registers, so that a row also has 16 bytes.
     """
     inner = (8,) if is_bytes else ()
     if offsets.element_bytes != (1 if is_bytes else 2) or len(offsets.lane) < 5:
@@ -388,7 +388,7 @@ def compiler_vector(offsets: AccessMap, most_bytes: int) -> int:
 
 
 def _is_vector(offsets: AccessMap, bits: int) -> bool:
-    """Return whether registers are the lowest offset bits, and no other bit enters these."""
+    """Tell whether registers are the lowest offset bits, and no other bit enters these."""
     units = [1 << bit for bit in range(bits)]
     if offsets.padding and list(offsets.register[:bits]) != units:
         return False  # with padding the compiler does not reorder registers
@@ -409,11 +409,11 @@ class RegisterDistances(NamedTuple):
     """Registers of a thread, by the bits that their offsets share with lanes and warps.
 
     Attributes:
-        used: the bits of an offset that lanes, warps and the place of a part change.
-        added: a basis of the distances between registers that are alike in those bits: LLVM adds
-            them to one address.
-        mixed: what it xors the address with first, for each further register.
-        constants: what it adds to the address then.
+        used: the bits of an offset that lanes, warps and the start of a part change.
+        added: a basis of the distances between registers that are equal in those bits, which LLVM
+            adds to one address.
+        mixed: the values with which it first xors the address, for each further register.
+        constants: the values that it then adds to the address.
     """
 
     used: int
@@ -483,9 +483,8 @@ def _forms_of_stores(
 ) -> Counter[tuple[int, str]]:
     """Count the instructions of stores from several addresses, by width and form.
 
-    AMD's assembler pairs two stores by moving the first down to the second, and moves none past
-    a store from another address that may meet it: one whose distance is within what the lanes
-    and warps add to both.
+    AMD's assembler pairs two stores by moving the first down to the second, but not past a store
+    from another address that may alias it: one within the reach of lanes and warps.
     """
     import numpy as np
 
@@ -508,9 +507,9 @@ class _Stores(NamedTuple):
     """Stores in program order.
 
     Attributes:
-        addresses: from which address each is.
-        distances: how many bytes it is from there.
-        reach: how many bytes lanes and warps add at most.
+        addresses: the address of each.
+        distances: its distance from the address in bytes.
+        reach: maximum of bytes that lanes and warps add.
     """
 
     addresses: Ints
@@ -518,7 +517,7 @@ class _Stores(NamedTuple):
     reach: int
 
     def may_pair(self, number: Mapping[int, int], piece: Joined, other: Joined) -> bool:
-        """Return whether no store between two, given by their numbers, may alias the first."""
+        """Tell whether no store between two, given by their numbers, may alias the first."""
         first, second = sorted((number[piece.distance], number[other.distance]))
         passed = slice(first + 1, second)
         is_other = self.addresses[passed] != self.addresses[first]
@@ -541,13 +540,13 @@ def _program_order(registers: Sequence[int], used: int) -> list[int]:
 
 
 def _cosets(constants: Sequence[int], added: Sequence[int]) -> list[int]:
-    """Return the constants that lead to distances beyond those of the others and ``added``."""
+    """Return the constants whose distances are not in the span of the others and ``added``."""
     span = F2Span([*added, *constants])
     return [basis for index, basis in enumerate(constants, len(added)) if span.pivots >> index & 1]
 
 
 def _terms(bases: Sequence[int]) -> int:
-    """Count the shifted parts of lane or warp that an address is the xor of."""
+    """Count the shifted parts of lane or warp whose xor is an address."""
     pairs = zip((0, *bases), bases)
     return sum(1 for before, basis in pairs if basis and basis != 2 * before)
 
@@ -555,14 +554,14 @@ def _terms(bases: Sequence[int]) -> int:
 def _alignment(offsets: AccessMap, vector: int) -> int:
     """Return the alignment of the addresses of all vectors of an access, in bytes.
 
-    A register that leads within its vector, too, puts the elements of it in another order only.
+    A register within its vector only permutes the elements of the vector.
     """
     registers = [basis & -vector for basis in offsets.register]
     return _alignment_of(offsets, (*registers, *offsets.lane, *offsets.warp, offsets.part))
 
 
 def _alignment_of(offsets: AccessMap, bases: Sequence[int]) -> int:
-    """Return the alignment of the addresses that some bases lead to, padding included."""
+    """Return the alignment of the addresses of some bases, padding included."""
     return min(map(_lowest_bit, _contributions(offsets, bases)), default=BASE_ALIGNMENT)
 
 

@@ -1,8 +1,8 @@
 """Explicit addresses of shared memory: for padding, colliding lanes, parts and segments of buffers.
 
-A part is the elements of a buffer from some coordinates on, each a multiple of the part's size
-along its dimension.  The offset of an element is xored from that of its coordinates within the
-part and that of where the part begins; padding is added to each by itself.
+A part is a subview of a buffer that starts at a multiple of its size along each dimension.  The
+offset of an element is the xor of the offset within the part and the offset of its start; padding
+is added to each separately.
 
 On gfx1250 each partition of a ``partitioned_shared`` is in a segment of 64 KiB of its own, and
 pairs of SIMDs share the ports to them: warps that read one segment at a time wait for each other.
@@ -53,7 +53,7 @@ class Collision:
     Attributes:
         bank: the bank.
         lanes: lanes whose words there differ, in order.
-        words: the words, a cycle each.
+        words: the words, one cycle each.
     """
 
     bank: int
@@ -102,9 +102,9 @@ def mean_cycles(
 def _different(bases: list[int], offsets: AccessMap, target: Target) -> list[int]:
     """Return bases of the instructions that may differ in their cycles.
 
-    An instruction that differs from another only in bits that no lane changes has the other's
-    addresses, all displaced by the same amount: by whole words where every padding is whole words,
-    and otherwise, where the bits are beyond one period of the padding, by whole rows of banks.
+    Instructions that differ only in bits that no lane changes have equal addresses up to a common
+    displacement: by whole words if every padding is whole words; otherwise, if the bits are beyond
+    one period of the padding, by whole rows of banks.
     """
     used, size = reduce(or_, offsets.lane, 0), offsets.element_bytes
     if any(amount * size % target.bank_bytes for _, amount in offsets.padding):
@@ -116,7 +116,7 @@ def _different(bases: list[int], offsets: AccessMap, target: Target) -> list[int
 
 
 def cycles_per_row(words: Ints, banks: int) -> Ints:
-    """Return, for every row of words, the number of distinct ones in the fullest bank.
+    """Return the number of distinct words in the fullest bank, for every row of words.
 
     Example:
         >>> cycles_per_row(np.array([[0, 0, 32], [0, 1, 2]]), 32).tolist()
@@ -159,7 +159,7 @@ def worst_phase(lanes: Ints, words: Ints, banks: int) -> tuple[Ints, Ints]:
 
 
 def matrix_bits(offsets: AccessMap, instruction: Instruction) -> list[int]:
-    """Return the bits of byte offsets that lead from one matrix of an instruction to the next."""
+    """Return the bits of byte offsets between the matrices of an instruction."""
     size = offsets.element_bytes
     if instruction.kind is AccessKind.TRANSPOSED:
         further = offsets.register[1:]
@@ -174,7 +174,7 @@ def _unpadded(instruction: Instruction, offsets: AccessMap) -> Ints:
 
 
 def collisions(lanes: Ints, words: Ints, banks: int) -> tuple[Collision, ...]:
-    """Return the banks that are asked for several words in one phase.
+    """Return the banks with several words in one phase.
 
     Args:
         lanes: the lanes of the phase.
@@ -213,11 +213,11 @@ def _by_weight(mask: int) -> tuple[int, int]:
 
 
 def part_mask(buffer: LinearLayout, shape: Sequence[int]) -> int:
-    """Return the bits of an offset that may be set at the beginning of a part of a buffer.
+    """Return the bits of an offset that may be set at the start of a part of a buffer.
 
     Args:
-        buffer: from the offset to the elements of the whole buffer.
-        shape: sizes of the part, as many as the buffer has.
+        buffer: layout from the offset to the elements of the whole buffer.
+        shape: sizes of the part, one for each dimension of the buffer.
 
     Example:
         >>> rows = [("offset", [[0, 1], [0, 2], [1, 0], [2, 2]])]
@@ -240,11 +240,11 @@ def segments(register: LinearLayout, shared: LinearLayout) -> Steps:
     """Return the partitions that warps reach, for each step in which any warp changes its own.
 
     Args:
-        register: from register, lane and warp to the elements.
-        shared: from offset, block and partition to the elements.
+        register: layout from register, lane and warp to the elements.
+        shared: layout from offset, block and partition to the elements.
 
-    Returns:
-        Nothing where the buffer has one partition, or the lanes of an access reach several.
+        Returns:
+            Nothing if the buffer has one partition, or the lanes of an access reach several.
 
     Example:
         >>> rows = LinearLayout.from_bases(

@@ -2,16 +2,16 @@
 
 The rule, which every measured load and store obeys (``docs/bank-conflicts.md``):
 
-1.  The lanes go in phases: 8 lanes at a time where each moves 16 bytes, 16 where each moves 8,
-    all 32 below (NVIDIA; other targets have other tables).
-2.  Two phases of a load go together where every lane of the warp reads the address that its
-    neighbour by 1 reads (``lane ^ 1``), or every lane the one of its neighbour by 2.
-3.  Within a phase, different words in one bank take a cycle each; the same word is shared.
+1.  The lanes go in phases: 8 lanes at a time if each moves 16 bytes, 16 if each moves 8, all 32
+    below that (NVIDIA; other targets have other tables).
+2.  Two phases of a load are merged if every lane of the warp reads the same address as its
+    neighbour by 1 (``lane ^ 1``), or every lane the same as its neighbour by 2.
+3.  Within a phase, distinct words in one bank take a cycle each; the same word is shared.
 
-Both sides are linear, so the words of a phase are a coset of a subspace.  As many of them fall
-into each bank that is hit, namely 2^(rank of the words - rank of their banks): no element is
-ever enumerated, and every instruction and every phase of an access takes equally many cycles.
-Only padding breaks that; then the addresses are enumerated and counted.
+Both sides are linear, so the words of a phase are a coset of a subspace.  Each accessed bank has
+the same number of them, 2^(rank of the words - rank of their banks): no element is ever enumerated,
+and every instruction and every phase of an access takes equally many cycles.  Only padding breaks
+that; then the addresses are enumerated and counted.
 
 Read next:    `tt_layout.analyses.shared_memory.access`,
               `tt_layout.analyses.shared_memory.addresses`.
@@ -54,11 +54,11 @@ class Access:
     Attributes:
         target: the GPU.
         is_store: whether registers go to memory.
-        instruction: the instruction that the access consists of.
-        phase: how its lanes are divided, merged phases taken together.
+        instruction: the instruction of the access.
+        phase: the division of its lanes, with merged phases combined.
         phases: phases per instruction; without conflicts each takes one cycle.
-        wavefronts_per_instruction: cycles that an instruction takes; with padding, and where
-            instructions differ, the mean over all instructions of all warps.
+        wavefronts_per_instruction: cycles per instruction; with padding, and if instructions
+            differ, the mean over all instructions of all warps.
         offsets: the map from hardware to offsets.
     """
 
@@ -112,7 +112,7 @@ class Access:
 
     @property
     def name(self) -> str:
-        """The instruction as the assembler spells it."""
+        """The name of the instruction in assembly."""
         return self.instruction.name(self.target, self.is_store)
 
     @cached_property
@@ -131,7 +131,7 @@ class Access:
 
     @cached_property
     def collisions(self) -> tuple[Collision, ...]:
-        """Banks of the worst phase that are asked for several words."""
+        """Banks with several words in the worst phase."""
         from tt_layout.analyses.shared_memory.addresses import collisions
 
         return collisions(*self.worst_phase, self.phase.banks)
@@ -186,8 +186,8 @@ def bank_conflicts(
         target: the GPU; a name of `tt_layout.hardware.TARGETS` or a target of your own.
 
     Raises:
-        LayoutError: one is not for registers and the other for shared memory, or one does
-            not fit the shape, or the target's warp has another number of lanes.
+        LayoutError: they are not a register layout and a shared layout, one does not fit the
+            shape, or the target has another warp size.
 
     Example:
         Rows of 64 f16, written by rows and free of conflicts:
@@ -214,7 +214,7 @@ def registers_first(
     """Return a register layout and a shared layout, passed in either order.
 
     Raises:
-        LayoutError: they are others.
+        LayoutError: they are not such a pair.
     """
     registers, memory = (second, first) if isinstance(first, SharedEncoding) else (first, second)
     if isinstance(registers, DistributedEncoding) and isinstance(memory, SharedEncoding):
@@ -231,7 +231,7 @@ def conflicts_at(offsets: AccessMap, target: Target) -> BankConflicts:
     """Return the costs of a store and a load at these offsets.
 
     Raises:
-        LayoutError: the target's warp has another number of lanes.
+        LayoutError: the target has another warp size.
     """
     gpu = fitting_target(offsets, target)
     return BankConflicts(
@@ -258,10 +258,10 @@ def map_access(
 
 
 def fitting_target(offsets: AccessMap, target: Target) -> Target:
-    """Return the target for warps as the layout has them.
+    """Return the target for the layout's warp size.
 
     Raises:
-        LayoutError: the target's warp has another number of lanes.
+        LayoutError: the target has another warp size.
     """
     lanes = 1 << len(offsets.lane)
     gpu = target.of_lanes(lanes)
@@ -328,7 +328,7 @@ def _address(bases: Sequence[int], mask: int) -> int:
 
 
 def cycles_of(bases: Sequence[int], width: int, banks: int, bank_bytes: int = 4) -> int:
-    """Return the cycles of one phase whose addresses are the span of these bytes.
+    """Return the cycles of one phase whose byte addresses are a span.
 
     Example:
         Eight lanes, 16 bytes each, 128 bytes apart: all in the same four banks:

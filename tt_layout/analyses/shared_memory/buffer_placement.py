@@ -1,8 +1,8 @@
-"""Placement of the buffers of a function in shared memory, as the compiler does it.
+"""Placement of a function's buffers in shared memory, as in the compiler.
 
-Buffers that are never live at the same time may share memory.  The compiler places them, the
-largest first: each gets the lowest offset that is free for a part of its time; then those that
-still overlap in memory and time are moved beyond each other, until none do.
+Buffers that are never live at the same time may share memory.  The compiler places the largest
+first: each gets the lowest offset that is free for a part of its lifetime; then buffers that still
+overlap in memory and time are moved apart, until none do.
 
 Source:
     Triton, lib/Analysis/Allocation.cpp, computeOffsets, calculateStarts, buildInterferenceGraph
@@ -32,12 +32,12 @@ class Buffer(NamedTuple):
     """A range of shared memory that a function needs for a time.
 
     Attributes:
-        size: in bytes.
-        alignment: of its offset, in bytes.
-        live: the operations for which it is needed, by their numbers.
-        concurrent: of a buffer within regions that run at the same time: the number of the
-            operation that has them, and that of the innermost region around the buffer.
-        tensor: a number that buffers share which must lie in different partitions.
+        size: size in bytes.
+        alignment: alignment of its offset in bytes.
+        live: the numbers of the operations in its lifetime.
+        concurrent: for a buffer within regions that run concurrently, the number of the operation
+            with these regions, and that of the innermost region around the buffer.
+        tensor: a number shared by buffers that must be in different partitions.
     """
 
     size: int

@@ -26,8 +26,8 @@ class SwizzleCandidate:
     Attributes:
         encoding: the layout.
         accesses: the stores of the writers, then the loads of the readers.
-        memory_bytes: bytes that the tensor takes, padding included.
-        simplicity: ranks equals; less is simpler.
+        memory_bytes: size of the tensor in bytes, padding included.
+        simplicity: rank among equals; less is simpler.
     """
 
     encoding: SharedEncoding
@@ -62,8 +62,8 @@ class SwizzleProblem:
 
     Attributes:
         registers: the register layout of each access, and whether it writes.
-        shape, elem_bytes: as given.
-        target: as given, for warps as the layouts have them.
+        shape, elem_bytes: the tensor.
+        target: the target, for the layouts' warp size.
     """
 
     def __init__(
@@ -107,8 +107,8 @@ class SwizzleProblem:
     ) -> int | float | None:
         """Return the weighted sum of the wavefronts of the accesses with a shared layout.
 
-        None where it is not below what is known already: then not all accesses are evaluated, as
-        what the others take at least is known.
+        None if it is not below ``most``; then not all accesses are evaluated, since a lower bound
+        on the others is known.
 
         Raises:
             LayoutError: as `evaluate`.
@@ -126,7 +126,7 @@ class SwizzleProblem:
 
     @cached_property
     def _floors(self) -> tuple[int | float, ...]:
-        """Wavefronts that an access takes in any layout: those of its words in all banks."""
+        """Lower bound on the wavefronts of each access in any layout: its words over all banks."""
         phases = (*self.target.store_phases.values(), *self.target.load_phases.values())
         banks = max(self.target.banks, *(phase.banks for phase in phases))
         floors = []

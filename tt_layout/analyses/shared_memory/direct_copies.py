@@ -1,8 +1,8 @@
 """Shared layouts that AMD's direct copies from global memory can write.
 
-One such instruction writes what the lanes of a warp hold one behind the other: 64 lanes of 16 bytes
-are 1024 bytes in a row.  So the layout begins with the registers of a vector and the lanes of the
-copy; only the rows behind that may be in any order, and padding may be between them only.
+Such an instruction writes the data of a warp's lanes contiguously: 64 lanes of 16 bytes are 1024
+contiguous bytes, a row.  So the layout begins with the registers of a vector and the lanes of the
+copy; rows may be in any order, and padding may only be between them.
 
 Source:
     Triton, third_party/amd, canCoalesceWriteIntoSharedMemory; issues 7929, 8365, 9074, 9544.
@@ -45,12 +45,12 @@ class DirectCopy(NamedTuple):
 
     @property
     def rows(self) -> Bases:
-        """The bases that lead from the row of one instruction to others."""
+        """The bases between the rows of different instructions."""
         bits = log2(self.vector)
         return (*self.registers.vectors("warp"), *self.registers.vectors("register")[bits:])
 
     def can_write(self, memory: LinearLayout, padding: Sequence[tuple[int, int]]) -> bool:
-        """Return whether each instruction writes a row without gaps.
+        """Tell whether each instruction writes a row without gaps.
 
         Args:
             memory: the linear layout of the memory, without its padding.
@@ -65,7 +65,7 @@ def direct_layouts(copies: Sequence[DirectCopy], element_bytes: int) -> Iterator
     """Yield layouts that all copies can write; none if they write different rows.
 
     Args:
-        copies: to buffers of the layout.
+        copies: copies to buffers of the layout.
         element_bytes: bytes of an element.
 
     Example:

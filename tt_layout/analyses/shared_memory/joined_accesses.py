@@ -1,13 +1,12 @@
-"""Accesses of a thread as LLVM joins them, and pairs that one instruction of AMD makes.
+"""Accesses of a thread as joined by LLVM, and pairs as single instructions of AMD.
 
-A thread accesses shared memory at constant distances from few addresses.  Of the accesses from
-one address
+A thread accesses shared memory at constant distances from a few addresses.  For the accesses from
+one address:
 
-1.  neighbours become one, of 16 bytes at most, where the address is known to be aligned to that
-    (AMD's may be aligned to half, or to less than 4 bytes; and there, 12 bytes become one, too);
-    then,
-2.  on AMD, two of 4 or 8 bytes become one instruction (``ds_read2_b32``) where both distances
-    are a multiple of the width and the distance between them is small, or a multiple of 64.
+1.  Neighbours become one access of up to 16 bytes, if the address is known to be aligned to that
+    (on AMD also to half of it, or to less than 4 bytes; there also 12 bytes become one).
+2.  On AMD, two of 4 or 8 bytes become one instruction (``ds_read2_b32``) if both distances are a
+    multiple of the width and the distance between them is small, or a multiple of 64.
 
 Source:
     LLVM, LoadStoreVectorizer.cpp, SIISelLowering.cpp (allowsMisalignedMemoryAccessesImpl) and
@@ -39,9 +38,9 @@ class Joined(NamedTuple):
     """An access from one address, after neighbours were joined.
 
     Attributes:
-        distance: from the address, in bytes.
-        width: bytes.
-        is_split: whether it is so aligned that it takes an instruction for two addresses.
+        distance: distance from the address in bytes.
+        width: width in bytes.
+        is_split: whether its alignment requires an instruction for two addresses.
     """
 
     distance: int
@@ -65,9 +64,9 @@ def join_neighbours(
     """Return the accesses from one address after LLVM has joined neighbours.
 
     Args:
-        distances: of the accesses, in bytes and in ascending order.
-        width: bytes of each.
-        alignment: what the address is a multiple of; 0 where LLVM does not know.
+        distances: distances of the accesses in bytes, ascending.
+        width: width of each in bytes.
+        alignment: known alignment of the address; 0 if LLVM does not know it.
         pairs: whether the GPU has instructions for two addresses.
 
     Example:
@@ -90,13 +89,13 @@ def join_neighbours(
 
 
 def _are_neighbours(distances: Sequence[int], at: int, count: int, width: int) -> bool:
-    """Return whether consecutive accesses are adjacent."""
+    """Tell whether consecutive accesses are adjacent."""
     last = at + count - 1
     return last < len(distances) and distances[last] - distances[at] == (count - 1) * width
 
 
 def _may_be(width: int, alignment: int, pairs: bool) -> bool:
-    """Return whether LLVM emits an access of this width at this alignment."""
+    """Tell whether LLVM emits an access of this width at this alignment."""
     if width & width - 1:
         return width == TRIPLE and pairs and alignment >= MAX_WIDTH
     if not pairs or width <= WORD or not alignment:

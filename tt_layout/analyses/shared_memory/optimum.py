@@ -1,17 +1,16 @@
 """The shared layout with the fewest cycles among all linear layouts.
 
-A linear layout of shared memory is an order of basis vectors: first those inside a vector,
-then those that select the banks, then the *segments*, that is, the rows of banks.  Two lanes of
-a phase conflict exactly when they differ by a segment direction.  So with V for the span of
-the vector and P for the span of the lanes of an access's phase, an access is free of conflicts
-when the span of the segments meets P + V in 0 alone.
+A linear layout of shared memory is an order of basis vectors: first those inside a vector, then
+those that select the banks, then the *segments*, that is, the rows of banks.  Two lanes of a phase
+conflict exactly when they differ by a segment direction.  So with V the span of the vector and P
+the span of the lanes of an access's phase, an access is conflict-free when the span of the segments
+intersects P + V only in 0.
 
-Segments are therefore chosen one by one, each outside the span of what is there and of P + V,
-for as many accesses as possible.  For one or two accesses such a vector exists as long as
-there is room, because over F2 no space is the union of two proper subspaces; for more the
-choice is greedy.  What goes into the vector decides the width of each access: candidates are
-the registers that all accesses share, and each access's own.  Whatever comes out is costed
-like any other layout, and the best is kept.
+Segments are therefore chosen one by one, each outside the span of those so far and of P + V, for as
+many accesses as possible.  For one or two accesses such a vector exists as long as there is room,
+because over F2 no space is the union of two proper subspaces; for more the choice is greedy.  The
+vector determines the width of each access: candidates are the registers that all accesses share,
+and each access's own.  Every result is costed like any other layout, and the best is kept.
 
 Source:
     arXiv 2505.23819, "Optimal Swizzling"; Triton, lib/Tools/GenericSwizzling.cpp.
@@ -146,7 +145,7 @@ def _segments(
 
 
 def _outside(pool: Vectors, taken: F2Span, spans: Sequence[F2Span]) -> int:
-    """Return a new direction that is outside of as many spans as possible."""
+    """Return a new direction that is outside as many spans as possible."""
     best, most = 0, -1
     for vector in pool:
         if taken.express(vector) is None:
@@ -171,8 +170,8 @@ def _phase(problem: SwizzleProblem, access: _Flat, vector: Vectors) -> Vectors:
 def _directions(accesses: Sequence[_Flat], bits: int) -> Vectors:
     """Return single tensor bits, then sums of two, then sums of bases of different accesses.
 
-    All sums of a complement are among them where they are few, so that a direction outside
-    of two subspaces is found if there is one.
+    All sums of a complement are among them if they are few, so that a direction outside two
+    subspaces is found if there is one.
     """
     units = [1 << bit for bit in reversed(range(bits))]
     bases = [[*a.register, *a.lane, *a.warp] for a in accesses]

@@ -1,8 +1,8 @@
 """Search for the shared layout with the fewest cycles, for given writers and readers.
 
-Each family is searched whole: its parameters are powers of two, and most of them repeat each
-other, so that a few hundred distinct layouts are left.  Each is costed as in
-`tt_layout.analyses.shared_memory.banks`; without padding that takes some ranks over F2 and no
+Each family is searched exhaustively: its parameters are powers of two, and most combinations are
+equivalent, so that a few hundred distinct layouts remain.  Each is costed as in
+`tt_layout.analyses.shared_memory.banks`; without padding that takes a few ranks over F2 and no
 enumeration.
 
 Read next:    `tt_layout.analyses.shared_memory.optimum`, for the best linear layout.
@@ -67,7 +67,7 @@ class SwizzleSearch:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every order of the dimensions was tried: up to `MAX_RANK` of them."""
+        """Whether every order of the dimensions was tried, which holds up to rank `MAX_RANK`."""
         return all((candidate.encoding.rank or 0) <= MAX_RANK for candidate in self.ranking)
 
 
@@ -91,13 +91,13 @@ def find_swizzle(
         elem_bytes: bytes of an element.
         target: the GPU.
         family: one of `FAMILIES`, or ``all``.
-        max_candidates: how many layouts are tried at most; by default as many as take some
+        max_candidates: maximum number of layouts to try; by default as many as take a few
             seconds.
 
-    Raises:
-        LayoutError: a layout is not one of registers or does not fit the shape or the
-            target, or there is no access at all.
-        TooLargeError: the families have more layouts than are tried.
+        Raises:
+            LayoutError: a layout is not a register layout or does not fit the shape or the
+                target, or there is no access at all.
+            TooLargeError: the families have more layouts than the maximum.
 
     Example:
         A transposition, written by rows and read by columns:
@@ -182,7 +182,7 @@ def _orders(rank: int) -> Iterator[tuple[int, ...]]:
 def _check_count(
     shape: tuple[int, ...], elem_bytes: int, family: str, max_candidates: int | None
 ) -> None:
-    """Raise if there are more layouts to try than allowed, before any is made."""
+    """Raise an error if there are more layouts to try than allowed, before any is made."""
     bits = sum(map(log2, shape))
     size = max(1, bits) * max(1, len(shape) // 2)
     most = MAX_WORK // size if max_candidates is None else max_candidates
@@ -258,7 +258,7 @@ def _nvmma(shape: tuple[int, ...], elem_bytes: int) -> Members:
 
 
 def _padded(shape: tuple[int, ...], elem_bytes: int) -> Members:
-    """Yield the padded_shared layouts with one padding, of a row of banks at most."""
+    """Yield the padded_shared layouts with one padding of at most a row of banks."""
     elements = math.prod(shape)
     for number, order in enumerate(_orders(len(shape))):
         offset = SwizzledShared(vec=1, per_phase=1, max_phase=1, order=order).to_linear_layout(

@@ -1,7 +1,7 @@
 """Messages between registers and tensor memory, and copies to it, as the compiler emits them.
 
 A message (``tcgen05.ld``, ``tcgen05.st``) moves a tile of 32-bit cells, repeated along the
-columns.  Which cells it takes from which registers and lanes is fixed by its *shape*:
+columns.  Its *shape* fixes the cells of registers and lanes:
 
     ==========  ==============================================================================
     shape       tile of one warp, for one repeat
@@ -10,17 +10,17 @@ columns.  Which cells it takes from which registers and lanes is fixed by its *s
     16x64b      16 rows by 2 columns
     16x128b     16 rows by 4 columns, two registers: rows 8 apart
     16x256b     16 rows by 8 columns, four registers: neighbours, and rows 8 apart
-    16x32bx2    16 rows by 1 column, twice, as far apart as the message has it
+    16x32bx2    16 rows by 1 column, twice, at a distance given in the message
     ==========  ==============================================================================
 
-A layout of registers can be loaded or stored if the map from registers, lanes and warps to rows
-and columns begins with one of these tiles, and nothing else moves within it.  Elements smaller
-than a cell are packed where a thread holds neighbours, or fill a cell each (``pack::16b``).
+A register layout can be loaded or stored if the map from registers, lanes and warps to rows and
+columns begins with one of these tiles, and no other basis moves within it.  Elements smaller than a
+cell are packed if a thread holds neighbours, or take a cell each (``pack::16b``).
 
-One thread issues the copies from shared memory, ``tcgen05.cp``.  Scales go in blocks of 32 rows by
-128 bits, which all four groups of 32 rows of tensor memory receive.  Other tensors go in pieces of
-128 rows by 256 bits, or 128 where there are no more; where groups of rows hold the same, a piece
-has fewer rows and is multicast.
+One thread issues the copies from shared memory, ``tcgen05.cp``.  Scales are copied in blocks of 32
+rows by 128 bits, which all four groups of 32 rows of tensor memory receive.  Other tensors are
+copied in pieces of 128 rows by 256 bits, or 128 bits if there are no more; if groups of rows hold
+the same data, a piece has fewer rows and is multicast.
 
 Source:
     PTX ISA, "tcgen05 data movement shapes" and "tcgen05.cp"; Triton,
@@ -68,9 +68,9 @@ class Tile:
     """Tile of a message of one repeat.
 
     Attributes:
-        shape: as the assembler spells it.
-        register, lane: the cells that single bits lead to.
-        columns: columns that one repeat covers.
+        shape: its name in assembly.
+        register, lane: the cells of single bits.
+        columns: columns of one repeat.
     """
 
     shape: str
@@ -97,14 +97,14 @@ class Message:
 
     Attributes:
         is_store: whether registers go to tensor memory.
-        shape: such as ``32x32b``.
-        repeat: how many times the tile is repeated along the columns.
-        fills_cells: whether each element of 16 bits takes a cell, which the message unpacks.
-        registers: 32-bit registers of each thread that a message moves.
-        offsets: cells at which the messages begin, in order, of the first group of four warps.
-        half_offset: what the second half of ``16x32bx2`` is away from the first, rows times
-            65536; 0 where both are the same.
-        reduction: how a load reduces what each thread gets, such as ``.min.NaN``.
+        shape: the shape, such as ``32x32b``.
+        repeat: number of repeats of the tile along the columns.
+        fills_cells: whether each 16-bit element takes a cell, which the message unpacks.
+        registers: 32-bit registers per thread that a message moves.
+        offsets: first cells of the messages of the first group of four warps, in order.
+        half_offset: distance of the second half of ``16x32bx2`` from the first, rows times 65536;
+            0 if both are equal.
+        reduction: the reduction of a load within each thread, such as ``.min.NaN``.
     """
 
     is_store: bool
@@ -123,7 +123,7 @@ class Message:
 
     @property
     def name(self) -> str:
-        """The instruction as the assembler spells it."""
+        """The name of the instruction in assembly."""
         operation, packing = ("st", ".unpack::16b") if self.is_store else ("ld", ".pack::16b")
         what = f"sync.aligned.{self.shape}.x{self.repeat}"
         if self.reduction:
@@ -142,14 +142,14 @@ def tensor_memory_access(
     """Return the messages of a load from tensor memory, or of a store to it.
 
     Args:
-        register: the layout of the tensor.
-        memory: where it is in tensor memory; may be larger than the tensor.
+        register: the register layout of the tensor.
+        memory: its layout in tensor memory, which may be larger than the tensor.
         element_bits: width of an element, a power of two up to 32.
         is_store: whether registers go to tensor memory.
-        max_registers: registers that a thread of the kernel, or of the partition, may have.
+        max_registers: maximum registers of a thread of the kernel, or of the partition.
 
-    Raises:
-        LayoutError: no message moves such a layout of registers.
+        Raises:
+            LayoutError: no message moves such a register layout.
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout
@@ -191,10 +191,10 @@ def _access(
 
 @dataclass(frozen=True)
 class _MessageCells:
-    """Cells that single hardware bits lead to; registers replicate no element.
+    """Cells of single hardware bits; registers replicate no element.
 
     Attributes:
-        fills_cells: whether every second column stays empty.
+        fills_cells: whether every second column is empty.
     """
 
     register: tuple[Cell, ...]
@@ -205,7 +205,7 @@ class _MessageCells:
     def messages(self, tile: Tile, max_registers: int) -> tuple[tuple[Cell, ...], int] | None:
         """Return the repeat of a message, and all registers, those of one message first.
 
-        None where the layout does not begin with the tile.
+        None if the layout does not begin with the tile.
         """
         registers = max_registers // 2  # with more the compiler fears to spill
         if max_registers == MAX_REGISTERS and 1 << len(self.register) > registers:
@@ -239,11 +239,11 @@ class _MessageCells:
         return cell[0], cell[1] << self.fills_cells
 
     def begins_with(self, neighbours: int, empty: int = 0) -> bool:
-        """Return whether the first registers are adjacent columns that nothing else enters.
+        """Tell whether the first registers are adjacent columns that no other bit enters.
 
         Args:
-            neighbours: how many bits of the register.
-            empty: how many bits of the column below them lead nowhere.
+            neighbours: number of bits of the register.
+            empty: number of unused column bits below them.
         """
         adjacent = tuple((0, 1 << empty + bit) for bit in range(neighbours))
         outside = (*self.register[neighbours:], *self.lane, *self.warp)
@@ -294,10 +294,10 @@ class _MessageCells:
 
 
 def _cells(register: LinearLayout, memory: LinearLayout) -> _MessageCells:
-    """Return the map from hardware to rows and columns, as the messages address them.
+    """Return the map from hardware to the rows and columns in the addressing of messages.
 
     Raises:
-        LayoutError: CTAs or warps hold other parts of the tensor than they reach.
+        LayoutError: CTAs or warps hold parts of the tensor that they cannot reach.
     """
     composed = register.remove_zero_bases("register").invert_and_compose(memory)
     names = composed.get_out_dim_names()
@@ -319,7 +319,7 @@ def _cells(register: LinearLayout, memory: LinearLayout) -> _MessageCells:
 
 
 def _check_blocks(composed: LinearLayout) -> None:
-    """Raise unless each CTA reads its own tensor memory."""
+    """Raise an error unless each CTA reads its own tensor memory."""
     names = composed.get_out_dim_names()
     at = names.index("block") if "block" in names else None
     for name, vectors in composed.in_bases:
@@ -334,7 +334,7 @@ def _packed(cells: _MessageCells, element_bits: int) -> _MessageCells:
     """Return the cells of 32-bit registers, for elements packed as the compiler packs them.
 
     Raises:
-        LayoutError: elements neither are neighbours in registers nor fill a cell each.
+        LayoutError: elements are neither neighbours in registers nor take a cell each.
     """
     while element_bits < CELL_BITS:
         most = log2(CELL_BITS // element_bits)
@@ -366,9 +366,9 @@ class TensorMemoryCopy:
     """The instructions of a copy from shared to tensor memory.
 
     Attributes:
-        rows, column_bits: what one of them copies.
-        multicast: to which groups of rows, as the assembler spells it.
-        instructions: how many there are, per CTA.
+        rows, column_bits: size of one copy.
+        multicast: the groups of rows that receive it, in assembly.
+        instructions: number of instructions per CTA.
     """
 
     rows: int
@@ -377,10 +377,10 @@ class TensorMemoryCopy:
     instructions: int
 
     def name(self, ctas: int = 1) -> str:
-        """The instruction as the assembler spells it.
+        """The name of the instruction in assembly.
 
         Args:
-            ctas: how many CTAs take part, 1 or 2.
+            ctas: number of participating CTAs, 1 or 2.
         """
         group = f"tcgen05.cp.cta_group::{ctas}"
         return f"{group}{self.multicast}.{self.rows}x{self.column_bits}b"
@@ -392,12 +392,12 @@ def tensor_memory_copy(
     """Return the instructions that copy a tensor from shared to tensor memory.
 
     Args:
-        memory: where the tensor goes in tensor memory.
-        shared: where it is in shared memory.
+        memory: the layout in tensor memory.
+        shared: the layout in shared memory.
         element_bits: width of an element.
 
-    Raises:
-        LayoutError: the two are of different tensors, or in other memories.
+        Raises:
+            LayoutError: the two are of different tensors, or in other memory spaces.
     """
     if "row" not in memory.get_in_dim_names() or "offset" not in shared.get_in_dim_names():
         raise LayoutError("tcgen05.cp copies from shared memory to tensor memory")
@@ -417,8 +417,8 @@ def scales_copy(shape: Sequence[int], element_bits: int) -> TensorMemoryCopy:
     """Return the instructions that copy scales from shared to tensor memory.
 
     Args:
-        shape: of the scales in shared memory: blocks along M or N, blocks along K, and then the
-            block, whose sizes may be merged with those before; a leading 1 counts no blocks.
+        shape: shape of the scales in shared memory: blocks along M or N, blocks along K, and then
+            the block, whose sizes may be merged with those before; a leading 1 is ignored.
         element_bits: width of a scale.
 
     Example:

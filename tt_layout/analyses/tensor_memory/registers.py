@@ -1,9 +1,8 @@
 """Register layouts of loads from tensor memory and of stores to it.
 
-Each shape of a message (see `tt_layout.analyses.tensor_memory.access`) leads to one layout: its
-tile, repeated along the columns, then over the warps, seen through the layout of tensor memory.
-The compiler tries these where it chooses a layout by itself; in Gluon ``get_reg_layout`` returns
-them.
+Each shape of a message (see `tt_layout.analyses.tensor_memory.access`) gives one layout: its tile,
+repeated along the columns, then over the warps, composed with the layout of tensor memory.  The
+compiler tries these when it chooses a layout itself; in Gluon ``get_reg_layout`` returns them.
 
 Read next:    `tt_layout.analyses.tensor_memory.access`.
 
@@ -40,15 +39,14 @@ WHOLE = TILES[0]
 
 
 class RegisterLayout(NamedTuple):
-    """A register layout that messages of tensor memory move.
+    """A register layout that tensor-memory messages can move.
 
     Attributes:
-        variant: the shape of the message that it was made for, as Gluon's ``instr_variant``;
-            ``32x32b_splitn`` where the last register holds the second half of the columns, if
-            that of ``32x32b`` does not, and ``split_m`` where warps 4 to 7 hold other rows than
-            warps 0 to 3.
-        layout: from register, lane, warp and block.
-        message: of a load; of scales, which are only stored, of a store.
+        variant: the shape of its message, as in Gluon's ``instr_variant``; ``32x32b_splitn`` if
+            the last register holds the second half of the columns, unlike that of ``32x32b``;
+            ``split_m`` if warps 4 to 7 hold other rows than warps 0 to 3.
+        layout: the layout from register, lane, warp and block.
+        message: the message of a load; for scales, which are only stored, of a store.
     """
 
     variant: str
@@ -57,7 +55,7 @@ class RegisterLayout(NamedTuple):
 
     @property
     def registers(self) -> int:
-        """Number of 32-bit registers of each thread that the messages move."""
+        """Number of 32-bit registers per thread that the messages move."""
         return self.message.registers * self.message.messages
 
 
@@ -72,14 +70,14 @@ def register_layouts(
     """Return the possible layouts of a load from tensor memory, the compiler's default first.
 
     Args:
-        memory: where the tensor is in tensor memory, from row, col and block.
+        memory: the layout in tensor memory, from row, col and block.
         element_bits: width of an element, a power of two up to 32.
-        num_warps: that take part, a power of two of at least 4.
-        is_stored_only: whether the tensor is stored and never loaded, as scales are.
-        max_registers: registers that a thread of the kernel, or of the partition, may have.
+        num_warps: number of participating warps, a power of two of at least 4.
+        is_stored_only: whether the tensor is stored and never loaded, like scales.
+        max_registers: maximum registers of a thread of the kernel, or of the partition.
 
-    Raises:
-        LayoutError: there are no such warps or elements.
+        Raises:
+            LayoutError: the number of warps or the element width is not supported.
 
     Example:
         >>> from tt_layout.encodings.parsing import parse_layout
@@ -132,10 +130,10 @@ def layout_for_tile(
     """Return the register layout that begins with the tile of a message; None without one.
 
     Args:
-        memory: where the tensor is in tensor memory.
+        memory: the layout in tensor memory.
         element_bits: width of an element.
-        num_warps: that take part.
-        tile: of the message.
+        num_warps: number of participating warps.
+        tile: the tile of the message.
     """
     packed = packed_registers(memory, element_bits)
     if packed is None:
@@ -159,11 +157,11 @@ def layout_for_tile(
 def split_columns(layout: LinearLayout, element_bits: int) -> LinearLayout | None:
     """Return a layout whose last register holds the second half of the columns.
 
-    In it a tensor can be split in two without moving data.  None where the layout is like
-    that already, or no lane or warp can be exchanged for it.
+    In it a tensor can be split in two without data movement.  None if the layout already has this
+    property, or no lane or warp can be exchanged for it.
 
     Args:
-        layout: that of a 32x32b message.
+        layout: the layout of a 32x32b message.
         element_bits: width of an element.
     """
     half = (0, layout.out_sizes[1][1] // 2)
@@ -190,7 +188,7 @@ def split_rows(layout: LinearLayout) -> LinearLayout | None:
     In it a reduction along the columns stays within a warp.
 
     Args:
-        layout: that of a 32x32b message of 8 warps.
+        layout: the layout of a 32x32b message with 8 warps.
     """
     lane, warp = list(layout.vectors("lane")), list(layout.vectors("warp"))
     if len(warp) != len(GROUP) + 1:
@@ -208,7 +206,7 @@ class _ElementCells(NamedTuple):
     """Elements at the rows and columns of 32-bit cells.
 
     Attributes:
-        rows, columns: the basis vectors of each.
+        rows, columns: their basis vectors.
     """
 
     rows: Sequence[Basis]
@@ -281,12 +279,12 @@ def packed_registers(
 
 
 def _neighbours(columns: Sequence[Basis], outside: Sequence[Basis], below: int, most: int) -> int:
-    """Count the column bits that lead to neighbours which nothing else enters.
+    """Count the column bits that reach neighbours which no other bit enters.
 
     Args:
         columns, outside: basis vectors of the columns, and of everything else.
-        below: bits of the last dimension that are packed already.
-        most: bits that are looked at.
+        below: bits of the last dimension that are already packed.
+        most: maximum number of bits.
     """
     adjacent = 0
     for count in range(1, min(most, len(columns)) + 1):

@@ -12,6 +12,7 @@ from tt_layout.cli.parameters import (
     LayoutParameter,
     aliases_option,
     reading_options,
+    source_option,
     tensor_option,
 )
 from tt_layout.cli.values import grid_option, read_values, value_option, values_option
@@ -52,12 +53,7 @@ PLAYGROUND = "playground"
 @click.option(
     "-i", "path", cls=InferredOption, type=FileParameter(), metavar="FILE", help="The dump."
 )
-@click.option(
-    "--source",
-    type=FileParameter(),
-    metavar="DIR",
-    help="Show the Python source of the dump, from files below DIR.",
-)
+@source_option
 @aliases_option
 @click.option(
     "--line",

@@ -18,6 +18,7 @@ from tt_layout.cli.parameters import (
     aliases_option,
     chosen_release,
     reading_options,
+    source_option,
     tensor_option,
 )
 from tt_layout.cli.selection import read_selection, selection_options
@@ -81,12 +82,7 @@ FORMATS: dict[str, Callable[[Figure, str], bytes]] = {".svg": _svg, ".png": _png
     metavar="FILE",
     help="The dump that --view mma and --view sectors draw from.",
 )
-@click.option(
-    "--source",
-    type=FileParameter(),
-    metavar="DIR",
-    help="Show the Python source of the dump, from files below DIR.",
-)
+@source_option
 @click.option(
     "-o",
     "output",

@@ -101,7 +101,7 @@ def evaluate(text: str, name: str = "<expression>") -> Value:
 
     Args:
         text: the expression; definitions may stand before it.
-        name: what errors call the text.
+        name: name of the text in errors.
 
     Raises:
         LayoutError: the expression is wrong, or does not divide; the error shows where.

@@ -171,7 +171,7 @@ def atom(name: str, sizes: Sequence[int] = ()) -> Atom:
     """Return a matrix instruction.
 
     Args:
-        name: as CuTe has it, without namespaces.
+        name: its name in CuTe, without namespaces.
         sizes: the numbers among its template arguments: M and N of an instruction of tensor memory.
 
     Raises:

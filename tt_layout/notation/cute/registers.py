@@ -49,8 +49,8 @@ def read_registers(text: str, shape: Shape, threads_per_warp: int) -> Encoding:
     """Return the register layout of a tensor under a thread-value layout.
 
     Args:
-        text: in one of the three notations above.
-        shape: of the tensor.
+        text: text in one of the three notations above.
+        shape: shape of the tensor.
         threads_per_warp: lanes of a warp, a power of two.
 
     Raises:

@@ -97,7 +97,7 @@ class Cute(NamedTuple):
 
     Attributes:
         parts: the top-level modes.
-        swizzle: what is applied to the sum; None for nothing.
+        swizzle: the swizzle applied to the sum; None for none.
 
     Example:
         >>> print(Cute(((Mode(4, 8), Mode(2, 1)), (Mode(2, 2),))))
@@ -151,7 +151,7 @@ def overlapping(strides: Sequence[int]) -> int | None:
 
 
 def check_linear(strides: Sequence[int]) -> None:
-    """Raise unless the sum of any of these numbers is their xor.
+    """Raise an error unless the sum of any of these numbers is their xor.
 
     Example:
         >>> check_linear([1, 2, 7])

@@ -89,7 +89,7 @@ def flat_strides(layout: LinearLayout, names: Sequence[str]) -> Strides:
 
 
 def _check_disjoint(strides: Sequence[int]) -> None:
-    """Raise unless the sum of any of these numbers is their xor."""
+    """Raise an error unless the sum of any of these numbers is their xor."""
     if (shared := overlapping(strides)) is not None:
         message = f"no strides express it: two bits share index {shared}, where xor is not a sum"
         raise refused(Reason.NO_FORM, message)

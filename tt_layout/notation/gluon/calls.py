@@ -32,7 +32,7 @@ class GluonCall(NamedTuple):
     """A constructor and its arguments; nested layouts are calls themselves.
 
     Attributes:
-        name: of the class, perhaps behind that of its module.
+        name: name of the class, possibly after that of its module.
         positional: arguments by their places, lists as tuples.
         keywords: arguments by their names.
     """
@@ -55,8 +55,8 @@ def encoding_of_call(call: GluonCall, release: Release | None = None) -> Encodin
     """Return the encoding of a Gluon constructor call.
 
     Args:
-        call: of any release's signature.
-        release: whose rules hold; by default the newest that has the signature.
+        call: a call with any release's signature.
+        release: the release whose rules hold; by default the newest that has the signature.
 
     Raises:
         LayoutError: there is no such class, its arguments are others, or a rule is broken.
@@ -140,7 +140,7 @@ def _fitted(signature: Signature, call: GluonCall) -> tuple[str, Arguments]:
 
 
 def _suits(word: str, value: Any) -> bool:
-    """Return whether a value has the kind of a parameter; None stands for a default."""
+    """Tell whether a value has the kind of a parameter; None means the default."""
     return value is None or _SUITS[KINDS.get(word, "a number")](value)
 
 

@@ -46,7 +46,7 @@ class Signature(NamedTuple):
     Attributes:
         defaults: parameter -> default, or `REQUIRED`, in order.
         last: the newest release that has it.
-        update: from its arguments to those of today, or to the encoding.
+        update: maps its arguments to those of today, or to the encoding.
     """
 
     defaults: Mapping[str, Any]

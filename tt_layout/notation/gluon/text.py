@@ -36,7 +36,7 @@ def to_gluon(encoding: Encoding, tensor: TensorSpec, *, over_shape: bool = True)
 
     Args:
         encoding: the layout.
-        tensor: what it is over.
+        tensor: the tensor.
         over_shape: whether one of bases becomes the class with parameters that is the same over
             the shape of the tensor, if there is one.
 
@@ -98,9 +98,9 @@ def read_gluon(text: str, *, release: Release | None = None, name: str = "<gluon
     """Parse a Gluon constructor to an encoding.
 
     Args:
-        text: by position or keyword, with or without the name of a module, as ``repr`` has it.
-        release: whose rules hold; by default the newest with such parameters.
-        name: what messages call the text.
+        text: a call with positional or keyword arguments, with or without a module, as in ``repr``.
+        release: the release whose rules hold; by default the newest with such parameters.
+        name: name of the text in messages.
 
     Raises:
         LayoutError: the text is not such a call; the error shows where.

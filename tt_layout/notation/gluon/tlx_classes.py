@@ -18,10 +18,10 @@ from tt_layout.notation.gluon.helpers import default_for, with_identity_for
 
 
 def check_one_cta(word: str, counts: object) -> None:
-    """Raise if a cluster has more than one CTA.
+    """Raise an error if a cluster has more than one CTA.
 
     Raises:
-        LayoutError: it is a list with other numbers than one.
+        LayoutError: the list has other numbers than one.
     """
     if not isinstance(counts, tuple) or any(count != 1 for count in counts):
         raise LayoutError(f"{word} must be all ones: clusters are not read, got {counts}")

@@ -101,8 +101,8 @@ def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> E
     Args:
         cute: from the coordinates of a tensor; a mode for each dimension, or modes that count
             its elements, the first dimension fastest.
-        shape: of the tensor.
-        alignment: in bytes, of a shared_linear.
+        shape: shape of the tensor.
+        alignment: alignment of a shared_linear in bytes.
 
     Raises:
         LayoutError: the layout does not fit the shape, or no attribute expresses it.

@@ -106,7 +106,7 @@ def read(text: str, context: Context) -> Encoding:
     """Return the encoding of a layout of Mosaic over the tensor.
 
     Raises:
-        LayoutError: it is no such layout, or does not fit the tensor.
+        LayoutError: it is not such a layout, or does not fit the tensor.
 
     Example:
         >>> print(read("TiledLayout(Tiling(((64, 8), (16, 8), (8, 8), (2,))), (-7,), (-3, -2), -1)",
