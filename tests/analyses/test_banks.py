@@ -22,6 +22,7 @@ from tt_layout.analyses.shared_memory.swizzle import find_swizzle
 from tt_layout.cli.main import main
 from tt_layout.hardware import BACKENDS, TARGETS, Gpu, find_gpu, find_target
 from tt_layout.hardware import ROWS as ROWS_OF_GPUS
+from tt_layout.reports.conflicts import picture
 
 DATA = Path(__file__).parents[1] / "data"
 BYTES = {"i8": 1, "f16": 2, "f32": 4, "i64": 8}
@@ -562,6 +563,16 @@ def test_one_instruction_of_amd_makes_two_accesses(target: str, name: str, count
     shared = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>"
     pair = bank_conflicts(register, shared, [16 * rows, 8], elem_bytes=4, target=target)
     assert (pair.store.name, pair.store.instructions) == (name, count)
+
+
+def test_lanes_that_conflict_are_red_in_the_picture() -> None:
+    register = BLOCKED.format([1, 1], [32, 1], [1, 1], [1, 0])
+    pairs = [
+        bank_conflicts(register, PLAIN, shape, elem_bytes=4, target="sm90")
+        for shape in ([32, 32], [32, 1])
+    ]
+    colours = [{line.colour for line in [*picture(pair.load)][2:]} for pair in pairs]
+    assert colours == [{"red"}, {"green"}]
 
 
 def test_two_addresses_take_the_cycles_of_both() -> None:

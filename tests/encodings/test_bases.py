@@ -99,6 +99,18 @@ def test_a_basis_of_padded_memory_is_a_power_of_two() -> None:
 
 
 @pytest.mark.parametrize(
+    ("offset", "message"),
+    [
+        ("[[1, 0], [0, 1], [1, 0]]", "the bases of offset must differ from each other"),
+        ("[[1, 0], [0, 2]]", "offset and block must reach every element"),
+    ],
+)
+def test_bases_of_padded_memory_reach_every_element_once(offset: str, message: str) -> None:
+    with pytest.raises(LayoutError, match=message):
+        parse_layout(f"#ttg.padded_shared<[16:+4] {{offset = {offset}, block = []}}>")
+
+
+@pytest.mark.parametrize(
     ("fields", "given"),
     [
         ("offset = [[1, 0], [0, 1]], order = [1, 0], block = []", "order, offset, block"),
