@@ -67,9 +67,9 @@ class SupposedInfo(Mapping[Value, AxisInfo]):
     """AxisInfo of a function's values, given more precise ones of some; found when asked for.
 
     Args:
-        flow: of the function.
-        known: what it knows of each value.
-        supposed: what is to be known of some, whatever follows.
+        flow: control flow of the function.
+        known: AxisInfo of each value.
+        supposed: supposed AxisInfo of some values, which is not changed.
     """
 
     def __init__(

@@ -23,7 +23,7 @@ class AxisInfo(NamedTuple):
         contiguity: per dimension, the length of the runs in which each element is one more than
             the one before (of pointers, one element further).
         divisibility: per dimension, a power of two that divides the first element of each of
-            these runs; of pointers, their address in bytes.
+            these runs; for pointers, the address in bytes.
         constancy: per dimension, the length of the runs of equal elements.
         constant: the value that all elements have, if it is known.
 

@@ -61,9 +61,9 @@ class Binary:
     """The rule of an operation of two operands.
 
     Attributes:
-        constant: the value, from those of the operands; None for an operation without one.
-        contiguity, divisibility, constancy: along a dimension.
-        known: the value where only one operand is known.
+        constant: returns the value from those of the operands; None for an operation without one.
+        contiguity, divisibility, constancy: return the property along a dimension.
+        known: returns the value where only one operand is known.
     """
 
     constant: Callable[[Step, int, int], int | None]
@@ -452,7 +452,7 @@ def _reshape(step: Step) -> AxisInfo:
 
 
 def _strides(shape: tuple[int, ...]) -> list[int]:
-    """Return how many elements lie between two that differ by one in a dimension."""
+    """Return the row-major strides of a shape, in elements."""
     products = accumulate(reversed(shape), operator.mul, initial=1)
     return list(products)[-2::-1]
 

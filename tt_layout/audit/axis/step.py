@@ -10,12 +10,12 @@ from tt_layout.tuples import NamedTuple
 
 
 class Step(NamedTuple):
-    """An operation, and what is known of what it takes.
+    """An operation and the AxisInfo of its operands.
 
     Attributes:
         operation: the operation.
-        operands: what is known of each operand.
-        types: of the operands.
+        operands: AxisInfo of each operand.
+        types: types of the operands.
         result: the type of the first result.
     """
 
@@ -36,4 +36,4 @@ class Step(NamedTuple):
 
 
 Rule = Callable[[Step], "AxisInfo | None"]
-"""What is known of the result of an operation; None for nothing."""
+"""Rule that returns the AxisInfo of an operation's result; None where nothing is known."""

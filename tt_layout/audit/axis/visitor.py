@@ -28,17 +28,17 @@ def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
 
 
 class Visitor:
-    """Visits the operations of a function.
+    """Forward dataflow over the operations of a function.
 
     Args:
         function: the function.
-        supposed: what is to be known of some of its values, whatever follows.
-        within: the values that are asked for; None for all.
+        supposed: supposed AxisInfo of some of its values, which is not changed.
+        within: the requested values; None for all.
         takes_hints: whether hints count.
 
     Attributes:
-        values: what is known so far; a value that is not in it has not been reached.
-        changes: how often something known has changed.
+        values: AxisInfo so far; a value that is not in it has not been reached.
+        changes: number of changes of AxisInfo.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Times that a launch cannot beat: what its programs ask for, over what the GPU does at most.
+"""Times that a launch cannot beat: the demands of its programs, over the peak rates of the GPU.
 
 A resource of a multiprocessor is busy for what the programs on it ask for.  The busiest has at
 least ``ceil(programs / multiprocessors)`` of them.  Memory and the second-level cache serve all
@@ -54,8 +54,8 @@ class Bound(NamedTuple):
     Attributes:
         resource: what is busy: ``DRAM``, ``L2``, ``LSU``, ``tensor cores``, ``FMA``,
             ``special functions``, ``contended atomics``.
-        cycles: of the clock of a multiprocessor.
-        reason: what it is computed from.
+        cycles: cycles of a multiprocessor's clock.
+        reason: the inputs of its computation.
     """
 
     resource: str
@@ -68,12 +68,12 @@ class Bounds:
     """Lower bounds of a kernel's launch.
 
     Attributes:
-        rates: of the GPU: those of a product.
-        programs: of the grid; None where it is not known.
-        bounds: the largest first.
-        work: what one program asks for.
-        memory: what DRAM moves for all programs of the grid, or of the wave.
-        wave: the programs that are assumed without a grid.
+        rates: peak rates of the GPU, a product.
+        programs: programs of the grid; None where it is not known.
+        bounds: the bounds, the largest first.
+        work: demand of one program.
+        memory: DRAM traffic of all programs of the grid, or of the wave.
+        wave: the programs assumed without a grid.
     """
 
     rates: Product
@@ -109,7 +109,7 @@ class Bounds:
 
     @property
     def needed(self) -> float:
-        """Cycles in which DRAM moves what some lane asks for: no change makes it fewer."""
+        """Cycles in which DRAM moves the bytes that lanes ask for, which no change reduces."""
         return self._dram(self.memory.used)
 
     @property
@@ -133,7 +133,7 @@ class Bounds:
 
     @property
     def is_assumed(self) -> bool:
-        """Whether it rests on runs that are not known: then it is no bound, but an estimate."""
+        """Whether it assumes unknown trip counts, so that it is an estimate and not a bound."""
         return self.work.assumed
 
     def seconds(self, bound: Bound) -> float:
@@ -149,7 +149,7 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     """Return the lower bounds of a kernel's launch; None if the GPU has no rates.
 
     Args:
-        audit: of its module, with the values of its arguments where they are known.
+        audit: audit of its module, with the values of its arguments where they are known.
         function: the kernel.
         grid: programs along x, y and z; None where it is not known.
 
@@ -264,10 +264,10 @@ class DramTraffic(NamedTuple):
     """Bytes that DRAM moves for all programs.
 
     Attributes:
-        bytes: where programs share what their addresses say; of a launch at least.
-        fewest: whatever the grid is.
-        unshared: where programs share nothing.
-        used: that some lane asks for.
+        bytes: bytes with the sharing that addresses show; for a launch a lower bound.
+        fewest: the least bytes over all grids.
+        unshared: bytes if programs share nothing.
+        used: bytes that some lane asks for.
     """
 
     bytes: float
@@ -283,8 +283,8 @@ def launch_memory(
 
     Args:
         audit, function: the kernel.
-        work: of the mean program.
-        placed: the bytes of the accesses whose addresses are known.
+        work: work of the mean program.
+        placed: footprint of the accesses with known addresses.
         grid: programs along x, y and z.
     """
     sizes = (*grid, 1, 1, 1)[:3]
@@ -300,8 +300,8 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
 
     Args:
         audit, function: the kernel.
-        work: of one program.
-        wave: the programs.
+        work: work of one program.
+        wave: the wave of programs.
     """
     sharing = _program_sharing(audit, function)
     axes = sharing.axes if sharing is not None else 0
@@ -351,9 +351,9 @@ class Contention(NamedTuple):
     """Additions of a launch to one address.
 
     Attributes:
-        line: of the atomic.
-        additions: to an address, in the mean over those that it touches.
-        cycles: in which the GPU carries them out, one after the other.
+        line: line of the atomic.
+        additions: mean additions to an address that it touches.
+        cycles: cycles in which the GPU executes them, one after the other.
     """
 
     line: int
@@ -364,16 +364,16 @@ class Contention(NamedTuple):
 def contentions(
     audit: Audit, function: str | None, counts: Counts, placed: Footprint, rates: Product
 ) -> Iterator[Contention]:
-    """Yield the atomics of a launch that many programs direct at the same addresses.
+    """Yield the atomics of a launch by which many programs add to the same addresses.
 
     What is not known to be added, under masks or in loops, is left out, and so are atomics of
     other kinds than those that were measured: each is a lower bound.
 
     Args:
         audit, function: the kernel.
-        counts: of the programs of the launch; nothing is yielded without them.
-        placed: the bytes that each access touches.
-        rates: of the product; nothing is yielded for one that nobody measured.
+        counts: mean counts over the programs of the launch; without them nothing is yielded.
+        placed: footprint of each access.
+        rates: rates of the product; nothing is yielded for one without measurements.
     """
     audited, timing, programs = audit.audited, rates.timing, counts.programs
     if timing is None or not timing.is_measured:
@@ -398,7 +398,7 @@ def _additions(
     placed: Footprint,
     audited: AuditedModule,
 ) -> float:
-    """Return how many additions an address gets at least; 0 where that is not known."""
+    """Return the least number of additions to an address; 0 where it is not known."""
     number = programs.number or 0
     used = placed.used_of.get(row.operation.line)
     if used:
@@ -413,9 +413,9 @@ def _additions(
 
 
 def _price(audited: AuditedModule, full: FullOperation, timing: Timing) -> float | None:
-    """Return the cycles between two atomics on an address; None where nobody measured them.
+    """Return the cycles between two atomics on an address; None if they were not measured.
 
-    Of a mask that is known the lanes that add count.
+    With a known mask only its active lanes count.
     """
     operation = full.operation
     if not operation.traits.atomic or operation.name not in FORMS:
@@ -441,7 +441,7 @@ def _is_priced(operation: SsaOperation, value_type: ValueType) -> bool:
 
 
 def _true_part(audited: AuditedModule, full: FullOperation, mask: Value) -> float:
-    """Return the part of a mask that is true in every program; 0 where that is not known."""
+    """Return the fraction of a mask that is true in every program; 0 where not known."""
     evaluator = audited.evaluator(full.function)
     if ProgramSharing(evaluator).depends(mask):
         return 0

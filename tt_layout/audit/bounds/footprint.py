@@ -35,7 +35,7 @@ from tt_layout.tuples import NamedTuple
 
 Program = tuple[int, ...]
 ROW = 128
-"""Bytes in a row that memory is read by at its full speed."""
+"""Contiguous bytes by which memory is read at full speed."""
 
 WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
 """Accesses whose bytes go to memory."""
@@ -45,10 +45,10 @@ class Part(NamedTuple):
     """Bytes of global memory that accesses through one pointer touch.
 
     Attributes:
-        most: in sectors, where accesses whose addresses are not known touch none twice.
-        fewest: where they touch the same.
-        used: that some lane asks for; where addresses are not known, where they ask for the same.
-        sharing: how programs share them.
+        most: bytes of sectors, if accesses with unknown addresses do not overlap.
+        fewest: bytes of sectors, if they do overlap.
+        used: bytes that some lane asks for, if accesses with unknown addresses overlap.
+        sharing: sharing of these bytes between programs.
     """
 
     most: float
@@ -61,12 +61,12 @@ class Footprint(NamedTuple):
     """Bytes of global memory that a launch, or a program, touches.
 
     Attributes:
-        parts: by pointer, by whether they are read or written, and by how programs share them.
-        lines: of the accesses that are counted, each with the bytes that it touches alone; of the
-            others addresses are not known.
+        parts: a part for each pointer, direction and sharing between programs.
+        lines: line of each counted access -> the bytes that it touches; addresses of the other
+            accesses are not known.
         used_of: the bytes of `lines` that some lane asks for.
-        filled: the same accesses, each with the part of its rows of memory (`ROW` bytes) that its
-            first execution asks for.
+        filled: line of each counted access -> fraction of its rows of memory (`ROW` bytes) that
+            its first execution asks for.
     """
 
     parts: tuple[Part, ...]
@@ -76,7 +76,7 @@ class Footprint(NamedTuple):
 
     @property
     def bytes(self) -> float:
-        """Bytes of the sectors that are read, and written, each once."""
+        """Bytes of the sectors that are read or written, each counted once per direction."""
         return sum(part.most for part in self.parts)
 
     @property
@@ -108,10 +108,10 @@ def footprint(
     """Return the footprint of a grid, or of one program, in global memory.
 
     Args:
-        audit: of the module.
+        audit: audit of the module.
         function: the kernel.
         grid: programs along x, y and z; None for one program.
-        sharing: how programs share what an access touches; None where that is not asked.
+        sharing: returns the sharing of an access between programs; None to ignore it.
     """
     audited = audit.audited
     groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
@@ -138,9 +138,9 @@ class _Launch(NamedTuple):
     """Footprint of an access in all programs: at most ``bytes``, within ``first`` to ``last``.
 
     Attributes:
-        pointer: the argument that the addresses count from.
-        used: of these bytes, those that some lane asks for.
-        filled: the part of its rows of memory that its first execution asks for.
+        pointer: the argument that the addresses are based on.
+        used: bytes that some lane asks for.
+        filled: fraction of its rows of memory that its first execution asks for.
     """
 
     pointer: str
@@ -286,7 +286,7 @@ def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _Reach | None:
 
 
 def _distinct(reaches: Mapping[Program, _Reach], sizes: Program) -> int:
-    """Return how many programs touch something else than the others."""
+    """Return the number of programs with distinct footprints."""
 
     def first(at: Program, axis: int) -> Program:
         return tuple(0 if k == axis else number for k, number in enumerate(at))
@@ -299,19 +299,19 @@ def _distinct(reaches: Mapping[Program, _Reach], sizes: Program) -> int:
 
 
 def _sector_bytes(begins: Ints, shape: AccessShape) -> int:
-    """Return the bytes of the sectors that an execution touches, each once."""
+    """Return the bytes of the distinct sectors that an execution touches."""
     vectors = max(1, shape.width_bytes // shape.sector_bytes)
     return len(distinct(begins // shape.sector_bytes)[0]) * shape.sector_bytes * vectors
 
 
 def _filled(begins: Ints, shape: AccessShape) -> float:
-    """Return the part of the rows of memory that an execution asks for, in whole sectors."""
+    """Return the fraction of its rows of memory that an execution asks for, in whole sectors."""
     rows = len(distinct(begins // ROW)[0]) * ROW
     return min(1.0, _sector_bytes(begins, shape) / rows)
 
 
 def pointer_of(audited: AuditedModule, full: FullOperation) -> str | None:
-    """Return the argument that an access counts its addresses from; None where several may be."""
+    """Return the argument on which an access's addresses are based; None if several may be."""
     structure, arguments = audited.evaluator(full.function).structure, full.function.arguments
     reached = frozenset(structure.values(*places(full.operation)))
     pointers = [value for value in arguments if value in reached and is_place(value)]

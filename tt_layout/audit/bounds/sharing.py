@@ -23,12 +23,12 @@ from tt_layout.wording import count
 
 
 class Wave(NamedTuple):
-    """A full wave of programs, each multiprocessor with all that it holds at once.
+    """A full wave of programs: as many as all multiprocessors hold at once.
 
     Attributes:
-        multiprocessors: of the GPU.
-        ctas: on each of them.
-        called: what the vendor calls one of them.
+        multiprocessors: multiprocessors of the GPU.
+        ctas: CTAs on each multiprocessor.
+        called: the vendor's word for a multiprocessor.
     """
 
     multiprocessors: int
@@ -53,14 +53,14 @@ class Wave(NamedTuple):
 
 
 class Sharing(NamedTuple):
-    """Programs that touch the same bytes.
+    """Sharing of an access's bytes between programs.
 
     Attributes:
-        axes: of the grid, those that the addresses depend on.
-        quotient: what the id is divided by where only the quotient is an address.
-        remainder: the count whose remainder alone is an address; None where none is.
-        is_open: whether the id is divided by a count that is not known, or the variable of a loop,
-            of which iterations may touch the same.
+        axes: axes of the grid on which the addresses depend.
+        quotient: divisor of the program id if addresses depend only on the quotient.
+        remainder: divisor of the program id if addresses depend only on the remainder; else None.
+        is_open: whether the divisor is an unknown count, or the variable of a loop whose
+            iterations may touch the same bytes.
     """
 
     axes: frozenset[int] = frozenset()
@@ -72,8 +72,8 @@ class Sharing(NamedTuple):
         """Return an upper bound of the programs that touch bytes of their own.
 
         Args:
-            programs: of the wave; it is as long along each axis.
-            axes: of the grid.
+            programs: programs of the wave, which is equally long along each axis.
+            axes: number of the grid's axes.
 
         Example:
             >>> Sharing(frozenset({0})).most(256, 2), Sharing(frozenset({0})).most(256, 1)
@@ -97,7 +97,7 @@ class Sharing(NamedTuple):
         return min(programs_apart, self.remainder) if self.remainder is not None else programs_apart
 
     def fewest(self, programs: float, axes: int) -> float:
-        """Return the least over all grids: all programs, or those of one that is long elsewhere.
+        """Return the least number over all grids: 1 if a grid may be long along other axes.
 
         Example:
             >>> Sharing(frozenset({0})).fewest(256, 2), Sharing(frozenset({0})).fewest(256, 1)
@@ -108,7 +108,7 @@ class Sharing(NamedTuple):
 
 
 NOBODY = Sharing()
-"""Of what does not depend on the program."""
+"""Sharing of bytes that do not depend on the program."""
 
 
 class ProgramSharing:
@@ -121,7 +121,7 @@ class ProgramSharing:
 
     @property
     def axes(self) -> int:
-        """The axes of the grid that the function asks for."""
+        """Number of the grid's axes that the function uses."""
         return len({*map(_axis, filter(_is_program, self._evaluator.function.walk()))})
 
     def of(self, operation: SsaOperation) -> Sharing:
@@ -193,7 +193,7 @@ def places(operation: SsaOperation) -> Iterator[Value]:
 
 
 def is_place(value: Value) -> bool:
-    """Tell whether a value says where memory is: a pointer, or the descriptor of a tensor."""
+    """Tell whether a value is a pointer or the descriptor of a tensor."""
     value_type = value.type
     return value_type.pointee is not None or "tensordesc" in value_type.element
 

@@ -28,13 +28,13 @@ class Work(NamedTuple):
     """Work of one program.
 
     Attributes:
-        lsu_cycles: wavefronts of shared memory, and of global memory.
-        asked: of global memory: the bytes of the sectors of each data movement.
-        tensor_cycles: of matrix instructions.
-        fma: additions and multiplications of 32-bit floats that may not be one instruction less.
-        special: exponentials, logarithms, roots.
-        assumed: whether something counts of which it is not known how often it runs: loops of
-            unknown length as `ASSUMED_TRIPS`, branches as taken.
+        lsu_cycles: wavefronts of shared and global memory.
+        asked: bytes of the sectors of each data movement from or to global memory.
+        tensor_cycles: cycles of matrix instructions.
+        fma: least instructions for additions and multiplications of 32-bit floats: fused pairs.
+        special: number of exponentials, logarithms, roots.
+        assumed: whether it includes unknown run counts: loops of unknown length count as
+            `ASSUMED_TRIPS`, branches as taken.
     """
 
     lsu_cycles: float = 0
@@ -54,9 +54,9 @@ class Runs(NamedTuple):
     """Mean number of runs of an operation in a program of the grid.
 
     Attributes:
-        number: of times.
-        is_assumed: whether that is not known.
-        is_mean: whether programs differ in it.
+        number: mean number of runs.
+        is_assumed: whether it is an assumption.
+        is_mean: whether programs differ.
     """
 
     number: float

@@ -16,20 +16,20 @@ from tt_layout.ir.ssa import Value
 from tt_layout.tuples import NamedTuple
 
 MAX_AT_ONCE = 1 << 22
-"""Addresses of an execution that are looked at: several arrays of so many are made."""
+"""The most addresses of an execution that are evaluated, in several arrays."""
 
 
 class AccessShape(NamedTuple):
-    """How the lanes of an access stand, without its addresses.
+    """Assignment of elements to the lanes of an access, without addresses.
 
     Attributes:
-        layout: of the tensor of pointers.
-        vector: elements that a thread moves at once.
-        width_bytes: the same in bytes.
-        one_holder: whether one holder of each element alone takes part.
+        layout: layout of the tensor of pointers.
+        vector: elements that an instruction moves per thread.
+        width_bytes: bytes that an instruction moves per thread.
+        one_holder: whether only one holder of each element takes part.
         repeats: whether registers that repeat an element are moved again.
         sector_bytes, line_bytes: the units of memory.
-        has_banks: whether words of several lines are handed over at once, as NVIDIA does.
+        has_banks: whether a wavefront may have words of several lines, as on NVIDIA.
     """
 
     layout: LinearLayout
@@ -43,7 +43,7 @@ class AccessShape(NamedTuple):
 
     @property
     def too_large(self) -> Unknown | None:
-        """Why the lanes are not looked at one by one; None where they are."""
+        """Why lanes are not evaluated one by one; None if they are."""
         begins = (1 << self.layout.total_in_bits) // self.vector
         if begins <= MAX_AT_ONCE:
             return None
@@ -54,9 +54,9 @@ class Addresses(NamedTuple):
     """The values that determine the addresses of an access.
 
     Attributes:
-        pointer: pointers, or the scalar that offsets count from.
-        offsets: in elements; None where the pointers suffice.
-        mask: None for an access without one.
+        pointer: pointers, or the scalar base of the offsets.
+        offsets: offsets in elements; None where the pointers suffice.
+        mask: mask of the access; None without one.
         element_bytes: bytes of an element.
     """
 
@@ -73,7 +73,7 @@ class Addresses(NamedTuple):
 
 @lru_cache(maxsize=64)
 def shape_lanes(shape: AccessShape) -> Lanes:
-    """Return which elements the lanes of an access begin at."""
+    """Return the first element of each lane of an access."""
     return lanes_of(shape.layout, shape.vector, one_holder=shape.one_holder, repeats=shape.repeats)
 
 
@@ -83,9 +83,9 @@ def lane_addresses(
     """Return the byte address at which each lane begins, and whether the mask is true there.
 
     Args:
-        lanes: which elements the lanes begin at.
+        lanes: first elements of the lanes.
         addresses: the values that determine the addresses.
-        values: of its names, all of them known.
+        values: their numbers, all of them known.
     """
     arrays = [value for value in values if not isinstance(value, Unknown)]
     at = arrays[0]

@@ -10,7 +10,7 @@ SPECIALIZED = 16
 """The divisor of integer arguments that Triton compiles a kernel of its own for."""
 
 NO_FIX = "none"
-"""What stands in place of a fix where nothing helps."""
+"""Text in place of a fix where nothing helps."""
 
 _HOW = {
     "arith.remsi": "%",
@@ -30,7 +30,7 @@ _HOW = {
     "arith.minsi": "tl.minimum",
     "arith.maxsi": "tl.maximum",
 }
-"""Operation -> how the language writes it."""
+"""Operation -> its spelling in the language."""
 
 _ONCE = (
     ("atomic", "combine them first, and apply the result once"),
@@ -38,7 +38,7 @@ _ONCE = (
     ("store", "store one of them"),
     ("to_local", "copy them once, and broadcast what is read from shared memory"),
 )
-"""A part of an operation's name -> what to do with elements that have one address."""
+"""A part of an operation's name -> advice on elements that share an address."""
 
 _NO_HINT = "none, because no hint is true of them"
 
@@ -96,7 +96,7 @@ def shared_layout(together: int, wanted: int) -> str:
 
 
 def turned_operand(summed: int, bits: int) -> str:
-    """Advise on a copy of an operand that runs along another dimension than is summed over."""
+    """Advise on a copy of an operand that is not contiguous along the summed dimension."""
     return (
         f"matrix instructions take {bits} bits along dimension {summed} alone: "
         f"{stored_transposed(summed, bits)}"
@@ -124,7 +124,7 @@ def element_count(elements: int, threads: int) -> str:
 
 
 def nothing(held: int) -> str:
-    """Return that nothing helps."""
+    """Return the text for a layout that nothing helps."""
     held_text = f"{counted(held, 'element')} {'is' if held == 1 else 'are'} all"
     return f"{held_text} that one instruction can move of this tensor: {NO_FIX}"
 
@@ -133,7 +133,7 @@ def nothing(held: int) -> str:
 
 
 def _once(operation: str) -> str:
-    """Advise on elements with one address."""
+    """Advise on elements that share an address."""
     name = operation.rpartition(".")[2]
     advice = (way for part, way in _ONCE if part in name)
     return next(advice, "load them once, and broadcast the result")
@@ -183,10 +183,10 @@ def unseen_if(origin: Origin, count: int, given: int | None, *, suffices: bool) 
     """Return a hint that is true where an argument is a multiple of `SPECIALIZED`.
 
     Args:
-        origin: where the property was lost.
-        count: of how many neighbours the hint is.
-        given: the argument; None where it is not known.
-        suffices: whether the compiler needs no hint, once it knows of the multiple.
+        origin: operation at which the property was lost.
+        count: number of neighbours in the hint.
+        given: value of the argument; None where it is not known.
+        suffices: whether the multiple alone, without the hint, is enough for the compiler.
     """
     name, how, hint = (
         _name(origin.factor.name if origin.factor is not None else ""),

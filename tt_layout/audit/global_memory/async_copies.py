@@ -36,7 +36,7 @@ from tt_layout.tuples import NamedTuple
 MAX_ELEMENTS = 1 << 20
 """Elements of a buffer whose offsets are looked up; shared memory holds fewer."""
 OFFSET_BITS = 32
-"""What an access by way of a buffer resource adds to its pointer."""
+"""Width of the offset that an access through a buffer resource adds to its pointer."""
 
 
 def is_async_copy(operation: SsaOperation, kernel: AccessAnalysis) -> bool:
@@ -46,16 +46,15 @@ def is_async_copy(operation: SsaOperation, kernel: AccessAnalysis) -> bool:
 
 
 def swizzling_shuffles(kernel: AccessAnalysis, operation: SsaOperation, instructions: int) -> int:
-    """Return the shuffles of a warp by which a copy comes to swizzled shared memory.
+    """Return the shuffles of a warp for a copy to swizzled shared memory.
 
-    AMD's copies write what the lanes of a warp read side by side, unless each gives the address
-    that it writes to.  So lanes read what belongs there: before, they exchange their pointers, or
-    offsets.
+    AMD's copies write the lanes of a warp side by side, unless each lane gives the address that it
+    writes to.  To swizzle, lanes exchange their pointers or offsets before they read.
 
     Args:
-        kernel: of the copy.
-        operation: any access to global memory, in the form of today.
-        instructions: how many of them a warp executes.
+        kernel: analysis of the copy's function.
+        operation: any access to global memory, in today's form.
+        instructions: instructions that a warp executes.
     """
     target, roles = kernel.target, operands(operation)
     if not target.is_amd or target.scatters_async_copies or "memory" not in roles:
@@ -69,12 +68,12 @@ def swizzling_shuffles(kernel: AccessAnalysis, operation: SsaOperation, instruct
 
 
 def check_direct_copy(kernel: AccessAnalysis, operation: SsaOperation, shape: AccessShape) -> None:
-    """Check that what the lanes of a warp copy side by side is one range of shared memory.
+    """Check that the lanes of a warp copy to one contiguous range of shared memory.
 
     What a swizzle moves within a warp is exchanged between its lanes before.
 
     Raises:
-        UnsupportedError: it is not, and the compiler refuses the copy.
+        UnsupportedError: they do not, and the compiler refuses the copy.
     """
     target, buffer = kernel.target, operands(operation).get("memory")
     memory = kernel.function.type_of(buffer) if buffer is not None else None
@@ -94,11 +93,11 @@ def check_direct_copy(kernel: AccessAnalysis, operation: SsaOperation, shape: Ac
 
 
 class Written(NamedTuple):
-    """The wavefronts in which a copy enters shared memory.
+    """Shared-memory wavefronts of a copy's writes.
 
     Attributes:
-        wavefronts: of all warps of a program.
-        fewest: those that the addresses in global memory need, wherever the buffer has them.
+        wavefronts: wavefronts of all warps of a program.
+        fewest: the least under any layout of the buffer, with the addresses in global memory.
     """
 
     wavefronts: int
@@ -112,7 +111,7 @@ def written_wavefronts(
     shape: AccessShape,
     addresses: Addresses,
 ) -> Written | None:
-    """Return the wavefronts in which a copy's first execution enters shared memory.
+    """Return the shared-memory wavefronts of the writes of a copy's first execution.
 
     None for what is not such a copy, and where the addresses in global
     memory, or the layout of the buffer, are unknown.  The allocation is taken to begin at a row of
@@ -132,17 +131,17 @@ def all_written(
     shape: AccessShape,
     addresses: Addresses,
 ) -> int | None:
-    """Return the wavefronts in which all executions of a copy enter shared memory.
+    """Return the shared-memory wavefronts of the writes of all executions of a copy.
 
     Args:
-        evaluator: of one program, or of several.
-        kernel: that the copy is in.
-        access: the copy as it stands in the dump, and in the form of today.
-        shape: how its lanes stand.
+        evaluator: evaluator of one program, or of several.
+        kernel: analysis of the copy's function.
+        access: the copy as in the dump, and in today's form.
+        shape: assignment of elements to its lanes.
         addresses: the values that determine its addresses.
 
     Returns:
-        The number; None as of `written_wavefronts`.
+        The number; None as in `written_wavefronts`.
 
     Raises:
         UnknownError: it is not known when the copy is executed.
@@ -168,7 +167,7 @@ class _Buffer(NamedTuple):
     Attributes:
         placed: the layout of the whole buffer.
         shape: sizes of the part that is written.
-        part: where it begins.
+        part: place of that part.
     """
 
     placed: PlacedLayout
@@ -221,13 +220,13 @@ def _written(
 def _targets(
     elements: Ints, shape: Sequence[int], placed: PlacedLayout, part: Place | None
 ) -> Ints:
-    """Return the bytes at which elements of a buffer, or of a part of one, are stored.
+    """Return the byte offsets of elements of a buffer, or of a part of one.
 
     Args:
         elements: their row-major numbers in the part.
         shape: sizes of the part.
         placed: the layout of the whole buffer.
-        part: where the part begins; the buffer's beginning where it is None.
+        part: place of the part; None for the beginning of the buffer.
     """
     last_sizes = tuple(shape[-len(placed.shape) :])
     if last_sizes != placed.shape:

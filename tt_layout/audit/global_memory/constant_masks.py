@@ -1,4 +1,4 @@
-"""Accesses of which constants alone make the mask false: the compiler leaves out instructions.
+"""Accesses whose mask is false by constants alone, so that the compiler drops instructions.
 
 A block of 2048 elements over 1536 columns is loaded by fewer instructions than its layout has,
 where the mask is false for all lanes of all warps.
@@ -28,8 +28,8 @@ def constant_mask(kernel: AccessAnalysis, roles: Mapping[str, Value]) -> Ints | 
     """Return the mask of an access, element by element; None where constants do not determine it.
 
     Args:
-        kernel: that the access is in.
-        roles: of its operands.
+        kernel: analysis of the access's function.
+        roles: operands of the access by role.
     """
     if "mask" not in roles or not _is_constant(roles["mask"]):
         return None
@@ -39,9 +39,9 @@ def constant_mask(kernel: AccessAnalysis, roles: Mapping[str, Value]) -> Ints | 
 
 
 def possible_mask(kernel: AccessAnalysis, value: Value) -> Ints | None:
-    """Return a mask in which only what constants make false is so; None where they make nothing so.
+    """Return a mask that is false only where constants make it so; None if they do nowhere.
 
-    Of two masks that must both be true, one that constants determine is enough.
+    In a conjunction, one mask that constants determine is enough.
     """
     made = value.definition
     if made is not None and made.name == "arith.andi" and not _is_constant(value):
@@ -54,16 +54,16 @@ def possible_mask(kernel: AccessAnalysis, value: Value) -> Ints | None:
 def kept_instructions(
     kernel: AccessAnalysis, operation: SsaOperation, roles: Mapping[str, Value], shape: AccessShape
 ) -> int | None:
-    """Return the instructions of a warp that constants do not leave out; None for all of them.
+    """Return the instructions of a warp that remain after a constant mask; None for all.
 
-    Lanes that a mask switches off access through a buffer what lies beyond its end: one instruction
-    for all of them, and none of a load where another value is given for them.
+    With buffer resources, inactive lanes access an offset beyond the buffer's end: one instruction
+    for all of them, or none for a load that states another value for them.
 
     Args:
-        kernel: that the access is in.
-        operation: the access, in the form of today.
-        roles: of its operands.
-        shape: how its lanes stand.
+        kernel: analysis of the access's function.
+        operation: the access, in today's form.
+        roles: operands of the access by role.
+        shape: assignment of elements to its lanes.
     """
     is_buffer = operation.name.endswith((".buffer_load", ".buffer_store"))
     is_plain = not {"offsets", "memory"} & {*roles}  # a copy fills with zeros

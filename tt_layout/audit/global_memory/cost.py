@@ -67,7 +67,7 @@ from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 MAX_COSTS = 1 << 10
-"""Costs of accesses of a function that are kept, of other layouts."""
+"""The most costs of a function's accesses that are cached, for trials of other layouts."""
 
 LOOKED_UP = 3
 """Lines that the first-level cache looks up in a cycle: 32 words of 128 KB by chance took an H100
@@ -93,12 +93,12 @@ class Sectors(NamedTuple):
     """Requests and sectors of an access, as far as they are known.
 
     Attributes:
-        first: of its first execution in one program; None where that is unknown.
-        most: the same with every lane active, where only the mask is unknown.
-        total: of all executions in one program; None where unknown, or where programs differ in
-            how often it is executed.
+        first: counts of its first execution in one program; None where unknown.
+        most: counts with every lane active, where only the mask is unknown.
+        total: sums over all executions in one program; None where unknown, or where programs
+            differ in the number of executions.
         unknown: why something is unknown.
-        bounds: of each request, where the addresses are unknown.
+        bounds: bounds for a request, where the addresses are unknown.
         overflows: integer operations, and their lines, whose results did not fit their type.
     """
 
@@ -120,11 +120,11 @@ def access_sectors(
     """Return the requests and sectors of an access.
 
     Args:
-        evaluator: of the function that it is in.
+        evaluator: evaluator of its function.
         operation: the access.
-        shape: how its lanes stand.
+        shape: assignment of elements to its lanes.
         addresses: the values that determine its addresses.
-        info: what the axis analysis knows of the pointers or offsets.
+        info: AxisInfo of the pointers or offsets.
     """
     sectors = _sectors(evaluator, operation, shape, addresses, info)
     if not evaluator.overflows:
@@ -186,14 +186,14 @@ def _all_executions(
 
 @lru_cache(maxsize=256)
 def wavefronts_apart(shape: AccessShape, info: AxisInfo) -> int:
-    """Return the wavefronts of an execution whose runs are far apart, and well placed.
+    """Return the wavefronts of an execution whose runs are far apart and aligned.
 
-    Rows of a tensor mostly are: their distance is a multiple of a line, and so all are in the
-    same banks.
+    Rows of a tensor mostly are: their distance is a multiple of a line, so that all of them are in
+    the same banks.
 
     Args:
-        shape: how the lanes of the access stand.
-        info: of its pointers.
+        shape: assignment of elements to the lanes.
+        info: AxisInfo of the pointers.
 
     Example:
         Each of 32 lanes reads 2 bytes, and what is between them is not known:
@@ -208,11 +208,11 @@ def wavefronts_apart(shape: AccessShape, info: AxisInfo) -> int:
 
 @lru_cache(maxsize=256)
 def sectors_apart(shape: AccessShape, info: AxisInfo) -> int:
-    """Return the sectors of an execution whose runs are far apart, and well placed.
+    """Return the sectors of an execution whose runs are far apart and aligned.
 
     Args:
-        shape: how the lanes of the access stand.
-        info: of its pointers.
+        shape: assignment of elements to the lanes.
+        info: AxisInfo of the pointers.
 
     Example:
         Each of 32 lanes reads 2 bytes, and what is between them is not known:
@@ -227,7 +227,7 @@ def sectors_apart(shape: AccessShape, info: AxisInfo) -> int:
 
 
 def _pieces_apart(shape: AccessShape, info: AxisInfo, size: int) -> int:
-    """Return the pieces of memory of so many bytes that runs touch which are far apart."""
+    """Return the number of pieces of ``size`` bytes that runs far apart touch."""
     runs, offsets, _ = _places_in_runs(shape, info)
     rows = np.arange(len(runs))[:, None]
     pairs = rows * (int(runs.max(initial=0)) + 1) + runs
@@ -241,9 +241,9 @@ def gathered_wavefronts(shape: AccessShape, info: AxisInfo, lines: float) -> flo
     places are those of chance, as many as the fullest of the banks has.
 
     Args:
-        shape: how the lanes of the access stand.
-        info: of its pointers, whose runs begin at multiples of their divisibility.
-        lines: that an execution touches.
+        shape: assignment of elements to the lanes.
+        info: AxisInfo of the pointers, whose runs begin at multiples of their divisibility.
+        lines: lines that an execution touches.
 
     Example:
         32 lanes each look for a word, which may be anywhere; for a word of a line of their own:
@@ -262,16 +262,16 @@ def gathered_wavefronts(shape: AccessShape, info: AxisInfo, lines: float) -> flo
 
 
 def pieces_of_table(shape: AccessShape, info: AxisInfo, size: int, table: int) -> float:
-    """Return the pieces of memory that an execution touches of a table that its runs are all in.
+    """Return the expected pieces of memory that an execution touches in a table.
 
     Args:
-        shape: how the lanes of the access stand.
-        info: of its pointers.
-        size: of a piece, in bytes: of a sector, or of a line.
+        shape: assignment of elements to the lanes.
+        info: AxisInfo of the pointers.
+        size: bytes of a piece: a sector or a line.
         table: bytes that the access can touch.
 
     Returns:
-        Their number in the mean, over all requests, if each piece of the table is as likely.
+        The mean over all requests, if each piece of the table is equally likely.
 
     Example:
         32 lanes each look for one of 16 numbers of 4 bytes, which are a line, and two sectors:
@@ -290,12 +290,11 @@ def pieces_of_table(shape: AccessShape, info: AxisInfo, size: int, table: int) -
 
 @lru_cache(maxsize=256)
 def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
-    """Return how many sectors a request touches, whatever the arguments.
+    """Return bounds of the sectors of a request that hold for all arguments.
 
     Args:
-        shape: how the lanes of the access stand.
-        info: of its pointers: runs of elements next to each other, and what their addresses
-            are multiples of.
+        shape: assignment of elements to the lanes.
+        info: AxisInfo of the pointers: contiguous runs, and divisors of their addresses.
 
     Example:
         Of 32 lanes with 4 elements of 2 bytes each, 16 move 128 bytes in a row, from a multiple
@@ -327,7 +326,7 @@ def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
 
 
 def _places_in_runs(shape: AccessShape, info: AxisInfo) -> tuple[Ints, Ints, int]:
-    """Return the run that each lane is in, where in it, and the steps at which runs may begin.
+    """Return the run of each lane, its offset in the run, and the alignment of runs.
 
     Returns:
         Numbers of runs and offsets in bytes, of shape ``[requests, lanes]``, and a power of two.
@@ -354,7 +353,7 @@ def _active_elements(lanes: Lanes) -> Ints:
 
 
 def _pieces_of_runs(pairs: Ints, offsets: Ints, unit: int) -> Ints:
-    """Return how many pieces of memory each run of each request touches, in the order of runs."""
+    """Return the number of pieces of memory that each run of each request touches, in order."""
     pieces = offsets // unit
     keys = np.sort((pairs * (int(pieces.max(initial=0)) + 1) + pieces).reshape(-1))
     keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
@@ -373,10 +372,10 @@ def are_merged(
     """Tell whether equal instructions of an access become one.
 
     Args:
-        kernel: that the access is in.
-        operation: the access, in the form of today.
-        roles: of its operands.
-        mask: as far as constants tell it.
+        kernel: analysis of the access's function.
+        operation: the access, in today's form.
+        roles: operands of the access by role.
+        mask: mask as far as constants determine it.
     """
     if not kernel.target.is_nvidia or operation.name != "tt.load":
         return False
@@ -388,12 +387,12 @@ def are_merged(
 def merged_layout(
     kernel: AccessAnalysis, roles: Mapping[str, Value], layout: LinearLayout
 ) -> LinearLayout:
-    """Return the layout of a load that is merged: registers that repeat an address lead nowhere.
+    """Return the layout of a merged load, without the registers that repeat an address.
 
     Args:
-        kernel: that the load is in.
-        roles: of its operands.
-        layout: of the tensor of pointers.
+        kernel: analysis of the load's function.
+        roles: operands of the load by role.
+        layout: layout of the tensor of pointers.
     """
     sizes = [size for _, size in layout.out_sizes]
     infos = [kernel.known[roles[role]] for role in ("pointer", "mask") if role in roles]
@@ -415,10 +414,10 @@ def merged_layout(
 
 
 def placed_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAccess:
-    """Return the inputs that determine the bytes of an access, found once for cost and bounds.
+    """Return the placed access of an operation, cached for cost and bounds.
 
     Raises:
-        LayoutError: its instructions are not known, and why.
+        LayoutError: its instructions are not known, with the reason.
     """
     placed = kernel.placed.get(operation)
     if placed is None:
@@ -445,13 +444,13 @@ def _found_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAcce
 
 
 class WholeAccess(NamedTuple):
-    """An access of which all runs are looked at, in several programs at once.
+    """An access in all its runs, in several programs at once.
 
     Attributes:
-        kernel: that it is in.
+        kernel: analysis of its function.
         operation: the access.
-        placed: what determines the bytes that it touches.
-        bounds: of a request whose address is not known.
+        placed: the inputs that determine its bytes.
+        bounds: bounds for a request whose addresses are not known.
     """
 
     kernel: AccessAnalysis
@@ -470,14 +469,14 @@ class WholeAccess(NamedTuple):
         return idle_warps(evaluator, self.operation, shape, addresses)
 
     def written(self, evaluator: Evaluator) -> int | None:
-        """Return the wavefronts in which its runs enter shared memory; None where unknown."""
+        """Return the shared-memory wavefronts of its runs' writes; None where unknown."""
         access, _, _, shape, addresses = self.placed
         both = self.operation, access
         return all_written(evaluator, self.kernel, both, shape, addresses)
 
 
 def whole_access(audited: AuditedModule, full: FullOperation) -> WholeAccess | None:
-    """Return an access to global memory; None where an operation is none.
+    """Return an operation as an access to global memory; None if it is not one.
 
     Raises:
         LayoutError: its instructions are not known, and why.
@@ -492,7 +491,7 @@ def whole_access(audited: AuditedModule, full: FullOperation) -> WholeAccess | N
 
 
 def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
-    """Return the instructions of an access to global memory, and what they ask of it.
+    """Return the cost of an access to global memory: instructions, requests and sectors.
 
     Raises:
         LayoutError: they are not known, and why.
@@ -519,7 +518,7 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 def _equal_cost(
     operation: Operation, full: FullOperation, kernel: AccessAnalysis, audited: AuditedModule
 ) -> Cost:
-    """Return the cost of an access, found once for equal functions unless it names a line."""
+    """Return the cost of an access, shared by equal functions unless it names a line."""
     answers, question = audited.equal(full.function), ("cost", full.operation.position)
     cost: Cost | None = answers.get(question)
     if cost is None:
@@ -530,7 +529,7 @@ def _equal_cost(
 
 
 def names_no_line(cost: Cost, function: SsaFunction) -> bool:
-    """Tell whether the cost of an access holds wherever its function stands."""
+    """Tell whether the cost of an access does not depend on the lines of its function."""
     details = cost.details
     if not isinstance(details, GlobalDetails) or details.overflows:
         return False
@@ -539,16 +538,15 @@ def names_no_line(cost: Cost, function: SsaFunction) -> bool:
 
 
 def _is_of_text(kernel: AccessAnalysis, evaluator: Evaluator) -> bool:
-    """Tell whether accesses follow from the text of their function, and layouts, alone."""
+    """Tell whether accesses depend only on the text of their function and on layouts."""
     is_alone = len(kernel.functions) == 1  # what others pass to it may be known, too
     return is_alone and kernel.given.product is None and evaluator.depends_on_text_alone
 
 
 def _determining(full: FullOperation) -> tuple[Hashable, ...]:
-    """Return what an access depends on besides the text of its function and the GPU.
+    """Return the key of an access in its function's text: its place and the layouts it depends on.
 
-    That is where it stands in the program and the layouts of what it takes: those of all buffers,
-    where it copies to one.
+    For a copy to a buffer these include the layouts of all buffers.
     """
     function, operation = full.function, full.operation
     values = (*operation.operands, *operation.results)
@@ -616,12 +614,12 @@ def _price(sectors: Sectors, shape: AccessShape, info: AxisInfo, all_bytes: int)
 
 
 def _conflicts(written: Written | None) -> int:
-    """Return the wavefronts that another layout of the buffer would save."""
+    """Return the extra wavefronts by bank conflicts in the buffer."""
     return written.wavefronts - written.fewest if written is not None else 0
 
 
 def _entering(written: Written | None) -> str:
-    """Return how a copy enters shared memory, to stand behind its instructions."""
+    """Format the writes of a copy as the suffix of its instructions."""
     if written is None:
         return ""
     conflicts = _conflicts(written)
@@ -630,7 +628,7 @@ def _entering(written: Written | None) -> str:
 
 
 def _entry(written: Written | None) -> EntryDetails:
-    """Return how an asynchronous copy enters shared memory, as far as that is known."""
+    """Return the entry of an asynchronous copy into shared memory, as far as it is known."""
     if written is None:
         return EntryDetails(wavefronts=None, ideal_wavefronts=None)
     return EntryDetails(wavefronts=written.wavefronts, ideal_wavefronts=written.fewest)
@@ -681,7 +679,7 @@ def _shape(
     *,
     is_merged: bool,
 ) -> AccessShape:
-    """Return how the lanes of an access stand; of a number by a layout of one element."""
+    """Return the shape of an access; a scalar has a layout of one element."""
     ir_type = kernel.function.type_of(address_of(roles))
     if layout is None and ir_type is not None:
         layout = kernel.layouts.linear(ir_type)
@@ -773,7 +771,7 @@ def sector_text(sectors: Sectors, shape: AccessShape) -> str:
 
 
 def _way_out(sectors: Sectors) -> str:
-    """Return how to make the counts exact, or the reason why they cannot be."""
+    """Return the values that make the counts exact, or the reason why none do."""
     if sectors.unknown is None:
         return ""
     if sectors.unknown.reasons:

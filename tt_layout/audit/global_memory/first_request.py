@@ -20,18 +20,17 @@ from tt_layout.ir.operations import Operation
 from tt_layout.tuples import NamedTuple
 
 SUPPOSED = 4096
-"""What an argument is taken to be: rows are longer than a block, and all is in bounds."""
+"""Supposed value of an argument: rows are longer than a block, and all lanes are in bounds."""
 
 
 class Request(NamedTuple):
     """Request of one instruction of a warp to global memory.
 
     Attributes:
-        starts: the byte at which each lane begins, from the first line touched; None of a lane
-            that takes no part.
-        width_bytes: what each lane moves.
+        starts: first byte of each lane, from the first line touched; None for an inactive lane.
+        width_bytes: bytes that each lane moves.
         sector_bytes, line_bytes: the units in which memory is fetched.
-        supposed: what arguments were taken to be that are not known.
+        supposed: supposed values of unknown arguments.
     """
 
     starts: tuple[int | None, ...]
@@ -46,12 +45,12 @@ def first_request(
 ) -> Request | None:
     """Return the first request of an access; None where its addresses are not known.
 
-    It is that of the first execution, instruction and warp in which a lane is active.
+    It is from the first execution, instruction and warp with an active lane.
 
     Args:
         operation: the access.
         audited: its module.
-        supposes: whether arguments that are not known are taken to be `SUPPOSED`.
+        supposes: whether unknown arguments are taken to be `SUPPOSED`.
 
     Example:
         >>> from tt_layout.audit.modules.audited_module import SharedWork

@@ -10,14 +10,14 @@ from tt_layout.tuples import NamedTuple
 
 
 class Access(NamedTuple):
-    """An access of a thread, as far as its instruction depends on it.
+    """The properties of a thread's access that determine its instruction.
 
     Attributes:
         operation: the operation's name.
-        element: the type of what is moved, such as ``f16``.
-        width_bytes: what one instruction moves.
-        vector: how many elements these are.
-        attributes: of the operation.
+        element: element type, such as ``f16``.
+        width_bytes: bytes that one instruction moves.
+        vector: elements that one instruction moves.
+        attributes: attributes of the operation.
         target: the GPU.
     """
 
@@ -56,7 +56,7 @@ _POLICY = re.compile(r"cache_modifier ?= ?(\w+), ?eviction_policy ?= ?(\w+)")
 
 
 def _cache_policy(attributes: Mapping[str, object]) -> tuple[str, str]:
-    """Return cache modifier and eviction policy, however the release and the form write them."""
+    """Return cache modifier and eviction policy, in any release's spelling."""
     policy = _POLICY.search(str(attributes.get("cachePolicy")))
     if policy is not None:
         return policy[1], policy[2]
@@ -68,7 +68,7 @@ def _cache_policy(attributes: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _word(number: object, words: Sequence[str]) -> str:
-    """Return the word that the generic form has the number of."""
+    """Return the word for a number of the generic form."""
     return words[number] if isinstance(number, int) and number < len(words) else ""
 
 

@@ -1,4 +1,4 @@
-"""Loads and stores of numbers that AMD's backend joins, and those that it narrows.
+"""Scalar loads and stores that AMD's backend joins or narrows.
 
 The begin and the end of a sequence stand next to each other, and so do the two numbers of a chunk's
 index: LLVM loads them at once.  Of 64 bits that are only made 32 it loads these.
@@ -16,10 +16,10 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
 
 NAMES = frozenset({"tt.load", "tt.store"})
-"""Operations that may be on one number, besides atomics."""
+"""Operations that may be on a scalar, besides atomics."""
 
 WORD_BYTES = 4
-"""What is joined are words and halves of them, and pairs of numbers that are narrowed."""
+"""Bytes of a word: LLVM joins words and halves of them, and narrowed pairs."""
 
 
 class _Place(NamedTuple):
@@ -31,7 +31,7 @@ class _Place(NamedTuple):
 
 
 def is_scalar(operation: SsaOperation) -> bool:
-    """Tell whether an operation loads or stores a single number."""
+    """Tell whether an operation loads or stores a scalar."""
     if operation.name not in NAMES or not operation.operands:
         return False
     pointer = operation.operands[0].type
@@ -39,7 +39,7 @@ def is_scalar(operation: SsaOperation) -> bool:
 
 
 def narrowed_values(function: SsaFunction) -> frozenset[Value]:
-    """Return the values of 64 bits of which nothing needs more than 32."""
+    """Return the 64-bit values of which only 32 bits are used."""
     narrowed: set[Value] = set()
     kept: set[Value] = set()
     for operation in function.walk():
@@ -53,14 +53,14 @@ def narrowed_values(function: SsaFunction) -> frozenset[Value]:
 
 
 def joined_scalars(function: SsaFunction, narrowed: frozenset[Value]) -> Mapping[int, int]:
-    """Return how many numbers the accesses that LLVM joins move, by their lines; 0 of the others.
+    """Return the number of scalars of each joined access, by line; 0 for those merged into it.
 
     It joins accesses without a mask at one pointer and the constant offsets next to it: loads
     with nothing between them that writes to memory, stores with nothing that reads it either.
 
     Args:
-        function: that they are in.
-        narrowed: as `narrowed_values` returns them.
+        function: the function that contains them.
+        narrowed: result of `narrowed_values`.
     """
     counts: dict[int, int] = {}
     for block in function.blocks():
@@ -75,7 +75,7 @@ def joined_scalars(function: SsaFunction, narrowed: frozenset[Value]) -> Mapping
 
 
 def _place(access: SsaOperation | None, narrowed: frozenset[Value]) -> tuple[_Place | None, int]:
-    """Return the key and the offset of a scalar access; None if it joins none."""
+    """Return the key and the offset of a scalar access; the key is None if it cannot be joined."""
     if access is None or not is_scalar(access):
         return None, 0
     base, offset = access.operands[0], 0
@@ -94,7 +94,7 @@ def _place(access: SsaOperation | None, narrowed: frozenset[Value]) -> tuple[_Pl
 
 
 def _neighbours(place: _Place, accesses: Mapping[int, SsaOperation]) -> Iterator[tuple[int, int]]:
-    """Yield lines of accesses, and how many numbers the instruction of each moves."""
+    """Yield lines of accesses, and the number of scalars that the instruction of each moves."""
     offsets = sorted(accesses)
     while offsets:
         length = 1
@@ -111,7 +111,7 @@ def _neighbours(place: _Place, accesses: Mapping[int, SsaOperation]) -> Iterator
 
 
 def _is_between(operation: SsaOperation | None, place: _Place) -> bool:
-    """Tell whether accesses behind an operation cannot be joined with those before it."""
+    """Tell whether an operation keeps accesses after it from being joined with earlier ones."""
     if operation is None or operation.regions or "atomic" in operation.name:
         return True
     reads = "load" in operation.name and place.name == "tt.store"

@@ -45,13 +45,13 @@ _RUN_SIDE = {"lt": 0, "ge": 0, "gt": 1, "le": 1}
 
 
 class Cure(NamedTuple):
-    """Something to do.
+    """A remedy: a hint, or another argument.
 
     Attributes:
-        text: in words.
-        known: what the compiler then knows of some values; nothing where that does not widen the
-            access.
-        arguments: what it makes of arguments.
+        text: the remedy in words.
+        known: AxisInfo that the compiler then has of some values; empty where that does not widen
+            the access.
+        arguments: values that it gives to arguments.
     """
 
     text: str
@@ -64,14 +64,14 @@ class Access:
     """An access that is narrower than it could be.
 
     Attributes:
-        kernel: what is known of the function.
+        kernel: analysis of its function.
         operation: the access.
         width: its instructions, along the dimension that matters.
-        wanted: elements that one could move.
-        layout: of its registers.
-        is_blocked: whether the compiler chose the layout by what it knows of the addresses.
-        known: what is supposed to be known besides.
-        arguments: what arguments are supposed to be.
+        wanted: elements that one instruction could move.
+        layout: layout of its registers.
+        is_blocked: whether the compiler chose the layout by the addresses' AxisInfo.
+        known: supposed AxisInfo of some values.
+        arguments: supposed values of arguments.
     """
 
     kernel: AccessAnalysis
@@ -85,7 +85,7 @@ class Access:
 
     @lazy
     def roles(self) -> dict[str, Value]:
-        """The operands of the operation by what they are for."""
+        """The operands of the operation by role."""
         return operands(self.operation)
 
     @lazy
@@ -95,12 +95,12 @@ class Access:
 
     @property
     def element_bytes(self) -> int:
-        """Bytes of what the addresses count: one where they are offsets."""
+        """Bytes of an element of the addresses: 1 for offsets."""
         return 1 if "offsets" in self.roles else self.width.element_bytes
 
     @lazy
     def most(self) -> int:
-        """The elements that one instruction can move if all is known of the addresses."""
+        """The elements that one instruction could move if the addresses were fully known."""
         if not self.is_blocked:
             return min(self.wanted, self.width.bounds.layout)
         threads = self.layout.get_in_dim_size("lane") * self.layout.get_in_dim_size("warp")
@@ -109,7 +109,7 @@ class Access:
 
     @lazy
     def reached(self) -> int:
-        """The elements that one instruction moves by what is known."""
+        """The elements that one instruction moves with the known facts."""
         bounds = self.width.bounds
         return min(bounds.contiguity, bounds.divisibility, bounds.mask or self.most, self.most)
 
@@ -131,7 +131,7 @@ class Cured(NamedTuple):
 
     Attributes:
         what: ``contiguity``, ``divisibility`` or ``mask``.
-        operation: where that begins; None of the access itself.
+        operation: operation at which it begins; None for the access itself.
         advice: what would help, and how much.
     """
 
@@ -166,7 +166,7 @@ def cured(access: Access) -> Cured:
 
 
 def limit_name(bounds: Bounds, wanted: int) -> str:
-    """Return which of the bounds that no layout changes is the tightest."""
+    """Return the name of the tightest bound among those that no layout changes."""
     tightest = min(bounds.contiguity, bounds.divisibility, bounds.mask or wanted)
     if bounds.contiguity == tightest:
         return "contiguity"
@@ -174,7 +174,7 @@ def limit_name(bounds: Bounds, wanted: int) -> str:
 
 
 def _tightest(access: Access) -> tuple[str, Origin]:
-    """Return the tightest bound, and where it begins."""
+    """Return the tightest bound, and the origin of it."""
     bounds, dim, wanted = access.width.bounds, access.width.dim, access.wanted
     what, origins = limit_name(bounds, wanted), access.kernel.origins
     if what == "contiguity":
@@ -245,13 +245,13 @@ def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
 
 
 def _seen(access: Access, trace: Trace) -> int:
-    """Return how much of what a trace wants the compiler knows."""
+    """Return how much of a required property the compiler knows."""
     vector = access.kernel.known[trace.value].vectors[trace.wanted]
     return vector[trace.dim] if trace.dim < len(vector) else 1
 
 
 def _holds(trace: Trace, facts: Facts) -> int:
-    """Return how much of what a trace wants is true."""
+    """Return how much of a required property is true."""
     has = facts.constancy if trace.wanted == CONSTANCY else facts.contiguity
     return min(has, trace.least)
 
@@ -359,7 +359,7 @@ def _mask(access: Access, origin: Origin) -> Cure:
 
 
 def _same_for_any_bound(access: Access, origin: Origin) -> int:
-    """Return how many neighbours a comparison is the same for, whatever arguments it is with.
+    """Return the number of neighbours for which a comparison is equal, for any arguments.
 
     An argument may be any number between the neighbours' own.
     """
@@ -397,12 +397,12 @@ class Limit(NamedTuple):
 
     Attributes:
         what: ``contiguity``, ``divisibility``, ``mask``, ``layout`` or ``element count``.
-        above: lines from the first operation without what it takes down to the access; 0 of a
+        above: lines from the operation at which the limit begins down to the access; 0 for a
             layout.
-        location: the place of that operation in the program; None where the dump has none.
-        advice: what to change, perhaps behind a reason and a colon.
-        wanted_bytes: that the instruction could move.
-        encoding: a layout of the registers with which it does; None where that is not the limit.
+        location: location of that operation in the program; None where the dump has none.
+        advice: the change to make, perhaps after a reason and a colon.
+        wanted_bytes: bytes that the instruction could move.
+        encoding: register layout with which it does; None where the layout is not the limit.
     """
 
     what: str
@@ -522,7 +522,7 @@ def _of_layout(access: Access) -> Limit:
 
 
 def _behind(encoding: Blocked | None) -> str:
-    """Return a layout as it follows an advice; empty without one."""
+    """Format a layout as the suffix of an advice; empty without one."""
     return f": {encoding}" if encoding is not None else ""
 
 
@@ -546,7 +546,7 @@ def _whole_layout(access: Access, dim: int) -> Blocked | None:
 
 
 def _of_knowledge(access: Access) -> Limit:
-    """Return the limit by what is known of the addresses, or of the mask."""
+    """Return the limit by the known facts of the addresses, or of the mask."""
     bounds = access.width.bounds
     if not access.is_blocked and access.most <= access.width.elements:
         return _limit(access, "layout", advice.of_its_layout(bounds.layout))

@@ -20,11 +20,11 @@ from tt_layout.tuples import NamedTuple
 
 
 class AccessForm(NamedTuple):
-    """How an operation names its operands.
+    """Roles of an operation's operands.
 
     Attributes:
-        custom: those without a word before them in the custom form, in order.
-        generic: all, in the order of the generic form.
+        custom: operands without a keyword in the custom form, in order.
+        generic: all operands, in the order of the generic form.
     """
 
     custom: tuple[str, ...]
@@ -57,14 +57,14 @@ FORMS: Mapping[str, AccessForm] = {
     "triton_gpu.insert_slice": _SLICE,
     **in_every_spelling({f"amdg.{name}": form for name, form in _BUFFER_FORMS.items()}),
 }
-"""Operation -> how it names its operands."""
+"""Operation -> roles of its operands."""
 
 _TODAY = {
     "triton_gpu.async_copy_global_to_local": "ttg.async_copy_global_to_local",
     "triton_gpu.insert_slice_async": "ttg.async_copy_global_to_local",
     "triton_gpu.insert_slice": "tt.load",
 }
-"""Operations of old releases -> what they are called today."""
+"""Operation of an old release -> its name today."""
 
 _NAMED = {"mask": "mask", "other": "other", "stride": "stride", "into": "memory"}
 """The word before an operand of the custom form -> the operand."""
@@ -109,9 +109,9 @@ def address_of(roles: Mapping[str, Value]) -> Value:
 
 
 def in_todays_form(operation: SsaOperation) -> SsaOperation:
-    """Return an access of an old release as today's operation that does the same.
+    """Return an access of an old release as today's equivalent operation.
 
-    Of an ``insert_slice``, which loads and then stores to shared memory, that is the load.
+    For ``insert_slice``, which loads and then stores to shared memory, it is the load.
 
     Example:
         >>> taken = tuple(map(Value, ("%p", "%b", "%i", "%m")))
@@ -143,12 +143,12 @@ def in_todays_form(operation: SsaOperation) -> SsaOperation:
 
 
 def reached_bytes(roles: Mapping[str, Value], element_bytes: int, flow: ControlFlow) -> int | None:
-    """Return the bytes behind an argument that an access can touch, by the ranges of its indices.
+    """Return the bytes from an argument that an access can touch, by the ranges of its indices.
 
     Args:
-        roles: of its operands.
-        element_bytes: of an element in memory.
-        flow: of its function.
+        roles: operands of the access by role.
+        element_bytes: bytes of an element in memory.
+        flow: control flow of its function.
 
     Returns:
         Their number; None where its pointers are not of one argument, or an index is not known to

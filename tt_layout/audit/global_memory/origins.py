@@ -25,10 +25,10 @@ CONTIGUITY, DIVISIBILITY, CONSTANCY = range(3)
 """The properties, as they stand in `AxisInfo.vectors`."""
 
 _CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "arith.xor")
-"""Operations that make neighbours equal, or leave them different, whatever their operands are."""
+"""Operations that determine whether neighbours are equal, whatever their operands are."""
 
 HALF = 0.5
-"""Elements that flags keep, of all: nothing in a dump says how many they are."""
+"""Assumed fraction of elements that flags keep, which no dump states."""
 
 
 class Trace(NamedTuple):
@@ -37,8 +37,8 @@ class Trace(NamedTuple):
     Attributes:
         wanted: the property, such as `CONTIGUITY`.
         value: the value.
-        dim: along which dimension.
-        least: how much of it.
+        dim: the dimension.
+        least: the required amount.
     """
 
     wanted: int
@@ -52,11 +52,11 @@ class Origin(NamedTuple):
 
     Attributes:
         operation: the first operation without it; None if all have it.
-        trace: what was wanted there.
+        trace: the property required there.
         kind: ``argument``, ``join``, or the name of the operation that lost it.
         factor: the operand to blame: a stride, a divisor, a bound; or the argument.
-        is_pointer: whether that is a pointer.
-        combined: of an argument, the name of the operation that first combines it with others.
+        is_pointer: whether `factor` is a pointer.
+        combined: for an argument, the operation that first combines it with others.
     """
 
     operation: SsaOperation | None
@@ -68,12 +68,12 @@ class Origin(NamedTuple):
 
 
 def _is_data(operation: SsaOperation) -> bool:
-    """Tell whether an operation computes from more than numbers of the kernel's own."""
+    """Tell whether an operation computes from data, and not only from the kernel's numbers."""
     return not (operation.traits.by_thread or operation.traits.same_elements)
 
 
 def _is_passed_on(operation: SsaOperation) -> bool:
-    """Tell whether an operation hands on its operand, dimension by dimension."""
+    """Tell whether an operation passes its operand through, dimension by dimension."""
     traits = operation.traits
     is_cast = traits.integer_cast or operation.name == "tt.bitcast"
     return is_cast or traits.same_elements or (traits.repeats and "expand" not in operation.name)
@@ -85,16 +85,16 @@ def _is_copy(operation: SsaOperation) -> bool:
 
 
 def _computes_nothing(operation: SsaOperation) -> bool:
-    """Tell whether an operation of one operand puts its elements elsewhere, or casts them."""
+    """Tell whether an operation only rearranges or casts the elements of its one operand."""
     return _is_copy(operation) or operation.name == "tt.trans"
 
 
 class Origins:
-    """Finds where properties of a function's values were lost.
+    """Search for the operations at which values of a function lose properties.
 
     Attributes:
-        sources: where its values come from.
-        known: what the axis analysis knows of each.
+        sources: the sources of its values.
+        known: AxisInfo of each value.
     """
 
     def __init__(self, sources: Sources, known: Mapping[Value, AxisInfo]) -> None:
@@ -310,11 +310,11 @@ class Origins:
 
 
 class CountedPlaces(NamedTuple):
-    """How the elements of an access whose places are counted are next to each other.
+    """Adjacency of the elements of an access whose addresses are running counts.
 
     Attributes:
-        info: its addresses if every flag is set: one run along the dimension that is counted.
-        kept: the part of the elements that move.
+        info: AxisInfo of its addresses with every flag set: one run along the counted dimension.
+        kept: fraction of the elements that moves.
     """
 
     info: AxisInfo
@@ -322,11 +322,11 @@ class CountedPlaces(NamedTuple):
 
 
 def counted_places(roles: Mapping[str, Value], element_bytes: int) -> CountedPlaces | None:
-    """Return the places of an access where a running sum of flags says them, else None.
+    """Return the adjacency of an access indexed by a running sum of flags; None for any other.
 
     Args:
-        roles: of its operands.
-        element_bytes: of an element in memory.
+        roles: operands of the access by role.
+        element_bytes: bytes of an element in memory.
     """
     address = address_of(roles)
     made = address.definition
@@ -348,7 +348,7 @@ def counted_places(roles: Mapping[str, Value], element_bytes: int) -> CountedPla
 
 
 def _running_sum(value: Value) -> SsaOperation | None:
-    """Return the scan behind a value that differs from it by what all elements share."""
+    """Return the scan from which a value differs only by a uniform term."""
     while (made := value.definition) is not None and made.operands:
         if made.traits.combines:
             return made if _is_sum(made) else None
@@ -369,12 +369,12 @@ def _running_sum(value: Value) -> SsaOperation | None:
 
 
 def _keeps_numbers(operation: SsaOperation) -> bool:
-    """Tell whether a result has the numbers of the operand, in another width or layout."""
+    """Tell whether an operation changes only the width or layout of its operand."""
     return operation.traits.integer_cast or operation.traits.same_elements
 
 
 def _is_ring(operation: SsaOperation) -> bool:
-    """Tell whether numbers begin again behind the last: they are taken modulo a power of two."""
+    """Tell whether an operation takes numbers modulo a power of two."""
     if operation.name != "arith.andi":
         return False
     size = (_constant(operation.operands[1]) or 0) + 1
@@ -387,7 +387,7 @@ def _is_sum(operation: SsaOperation) -> bool:
 
 
 def _flags(value: Value) -> Value | None:
-    """Return the bits that a tensor of zeros and ones is made of."""
+    """Return the bits from which a tensor of zeros and ones is made."""
     while (made := value.definition) is not None and _keeps_numbers(made):
         if made.name == "arith.extui" and made.operands[0].type.integer_bits == 1:
             return _unmoved(made.operands[0])
@@ -408,6 +408,6 @@ def _is_uniform(value: Value) -> bool:
 
 
 def _constant(value: Value) -> int | None:
-    """Return the number that all elements of a constant are."""
+    """Return the number in all elements of a constant."""
     made = _unmoved(value).definition
     return constant_value(made.attributes.get("value")) if made is not None else None

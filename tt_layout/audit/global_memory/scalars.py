@@ -1,4 +1,4 @@
-"""Loads and stores of single numbers: every warp loads one, one thread of a CTA stores one.
+"""Loads and stores of scalars: every warp loads one, one thread of a CTA stores one.
 
 To count them, a number is a tensor of one element that all threads hold.  Page tables and lengths
 of sequences are loaded so, one address from the other: each load of a chain waits for the last.
@@ -20,15 +20,15 @@ from tt_layout.audit.global_memory.width import AccessAnalysis, Bounds, Width
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 
 MAX_CHAIN = 16
-"""Loads of a chain that are kept, the last ones."""
+"""The most loads of a chain that are kept: the last ones."""
 
 _UNBOUNDED = Bounds(1, 1, 1, None, None, 1, 1)
 
 
 def scalar_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
-    """Return the one instruction of a load or store of a number.
+    """Return the one instruction of a scalar load or store.
 
-    Of neighbours that AMD's backend joins it is that of the first load, or the last store.
+    For neighbours that AMD's backend joins, it belongs to the first load or the last store.
     """
     pointer = operands(operation)["pointer"].type
     size = max(1, (pointer.bits or 8) // 8)
@@ -66,7 +66,7 @@ def _held_by_all(lanes: int, warps: int) -> LinearLayout:
 
 
 def load_chains(function: SsaFunction) -> Iterator[tuple[SsaOperation, ...]]:
-    """Yield the chains of loads of numbers in which each address depends on the load before.
+    """Yield the chains of scalar loads in which each address depends on the load before.
 
     A chain that is part of a longer one is not yielded.
     """

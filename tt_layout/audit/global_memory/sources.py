@@ -11,7 +11,7 @@ from tt_layout.ir.ssa.dataflow import reach
 
 
 class Sources:
-    """The values that each is computed from, in one step or in all.
+    """The operands of each value, direct and transitive.
 
     Attributes:
         function: the function.
@@ -27,12 +27,12 @@ class Sources:
 
     @cached_property
     def flow(self) -> ControlFlow:
-        """What values may become of others."""
+        """The control flow of the function."""
         return ControlFlow(self.function)
 
     @cached_property
     def joined(self) -> Mapping[Value, tuple[Value, ...]]:
-        """Value -> the values that it is one of."""
+        """Value joined by control flow -> the values that it may be."""
         sources: dict[Value, list[Value]] = {}
         for way in self.flow.ways:
             if (variable := way.variable) is not None:
@@ -43,18 +43,18 @@ class Sources:
         return {value: tuple(dict.fromkeys(values)) for value, values in sources.items()}
 
     def before(self, value: Value) -> Sequence[Value]:
-        """Return the values that one is computed from, or is one of."""
+        """Return the direct operands of a value, or the values that it joins."""
         definition = value.definition
         operands: Sequence[Value] = definition.operands if definition is not None else ()
         return self.joined.get(value, operands)
 
     def undefined_source(self, value: Value) -> Value | None:
-        """Return a value without definition that a value is computed from; None without one."""
+        """Return a value without definition on which a value depends; None without one."""
         return self._undefined_sources.get(value)
 
     @cached_property
     def _undefined_sources(self) -> Mapping[Value, Value]:
-        """Value -> the first without definition that it is computed from; few or none have one."""
+        """Value -> the first value without definition on which it depends, where there is one."""
         operations = self.function.operations
         used = dict.fromkeys(v for operation in operations for v in operation.operands)
         undefined = [value for value in used if not value.is_defined]
@@ -79,5 +79,5 @@ class Sources:
         return sources
 
     def definition(self, value: Value) -> SsaOperation | None:
-        """Return the operation that computes a value; None where control flow hands it on."""
+        """Return the operation that computes a value; None where control flow passes it on."""
         return None if value in self.joined else value.definition

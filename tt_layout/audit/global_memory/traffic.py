@@ -23,11 +23,11 @@ from tt_layout.ir.ssa import SsaOperation
 from tt_layout.tuples import NamedTuple
 
 MAX_ADDRESSES = 1 << 24
-"""Addresses of an access that are counted, of all its executions."""
+"""The most addresses of an access that are counted over all its executions."""
 
 
 class SectorBounds(NamedTuple):
-    """Bounds of the sectors for all arguments.
+    """Bounds of the sectors of a request, for all arguments.
 
     Attributes:
         least, most: sectors of a request in which some lane is active.
@@ -38,12 +38,11 @@ class SectorBounds(NamedTuple):
 
 
 class Traffic(NamedTuple):
-    """Traffic of all runs of an access, of all programs together.
+    """Traffic of all runs of an access in all programs.
 
     Attributes:
-        counts: requests, sectors, lines and wavefronts; None where they are not known.
-        assumed: why it is not known which lanes take part, or whether branches are taken: the
-            counts are those with all of them.
+        counts: requests, sectors, lines and wavefronts; None where not known.
+        assumed: why active lanes or taken branches are not known; the counts assume all of them.
         unknown: why something is unknown.
     """
 
@@ -62,15 +61,15 @@ def traffic(
     """Return the traffic of all runs of an access.
 
     Args:
-        evaluator: of one program, or of several.
+        evaluator: evaluator of one program, or of several.
         operation: the access.
-        shape: how its lanes stand.
+        shape: assignment of elements to its lanes.
         addresses: the values that determine its addresses.
-        bounds: of a request whose address is not known.
+        bounds: bounds for a request whose addresses are not known.
 
     Raises:
         UnknownError: nothing can be said about it.
-        SplitError: the programs do not all ask the same.
+        SplitError: programs differ in their requests.
     """
     if shape.too_large is not None:
         raise UnknownError(shape.too_large)
@@ -114,12 +113,12 @@ def traffic(
 def idle_warps(
     evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
 ) -> int:
-    """Return how many warps have no active lane in the last instruction of an access.
+    """Return the number of warps without an active lane in the last instruction of an access.
 
-    The access is one that runs once; where its mask is not known all lanes are taken as active.
+    The access must run once; with an unknown mask, all lanes count as active.
 
     Raises:
-        SplitError: that is not the same in all programs.
+        SplitError: the number differs between programs.
     """
     if shape.too_large is not None:
         return 0
@@ -142,7 +141,7 @@ def _requests(shape: AccessShape, addresses: Addresses, values: Sequence[Known])
 def count_run(
     shape: AccessShape, addresses: Addresses, values: list[Known]
 ) -> SectorCounts | Unknown:
-    """Count an execution; return why that cannot be done where it cannot."""
+    """Count the traffic of an execution, or return why it cannot be counted."""
     unknown = unknowns(values)
     if unknown is not None:
         return unknown
@@ -162,7 +161,7 @@ def count_run(
 
 
 def values_of_all(values: Sequence[Found], shape: AccessShape, addresses: Addresses) -> list[Known]:
-    """Return values that stand for those of all programs: the same but for whole lines.
+    """Return values that represent all programs, which differ only by whole lines.
 
     Raises:
         SplitError: the programs do not agree on them.

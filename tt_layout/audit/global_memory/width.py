@@ -1,4 +1,4 @@
-"""How wide the instructions of an access to global memory are, and how many there are.
+"""Width and number of the instructions of an access to global memory.
 
 A thread moves several elements with one instruction where all of these allow it, along the
 dimension that its registers follow first:
@@ -53,10 +53,10 @@ _PACKED = ("f16", "bf16")
 
 
 class Bounds(NamedTuple):
-    """Elements that each condition lets one instruction move; None without the condition.
+    """Elements that each condition allows per instruction; None without the condition.
 
     Attributes:
-        layout, contiguity, divisibility, mask, memory, instruction: as the module names them.
+        layout, contiguity, divisibility, mask, memory, instruction: see the table of the module.
         hint: the least contiguity that the operation itself states.
     """
 
@@ -73,12 +73,12 @@ class Width(NamedTuple):
     """The instructions of an access.
 
     Attributes:
-        instruction: the name, as PTX or the AMD assembler spells it; None where it is not known.
-        elements: that a thread moves with one.
-        width_bytes: the same in bytes.
-        instructions: that each warp executes.
-        bounds: what bounds the elements.
-        dim: the dimension along which they lie.
+        instruction: mnemonic in PTX or AMD's assembly; None where not known.
+        elements: elements that an instruction moves per thread.
+        width_bytes: bytes that an instruction moves per thread.
+        instructions: instructions that each warp executes.
+        bounds: bounds of `elements`.
+        dim: the dimension along which they are adjacent.
         element_bytes: bytes of an element in memory.
     """
 
@@ -92,13 +92,13 @@ class Width(NamedTuple):
 
 
 class PlacedAccess(NamedTuple):
-    """An access to global memory with all that determines which bytes its lanes touch.
+    """An access to global memory, with the inputs that determine the bytes of its lanes.
 
     Attributes:
-        operation: in the form of today.
-        roles: of its operands.
+        operation: the access, in today's form.
+        roles: its operands by role.
         width: its instructions.
-        shape: how its lanes stand.
+        shape: assignment of elements to its lanes.
         addresses: the values that determine the addresses.
     """
 
@@ -114,15 +114,15 @@ class AccessAnalysis:
     """A function that accesses global memory, with the facts of its values.
 
     Attributes:
-        function: its values and operations.
-        known: what the axis analysis knows of each value.
-        layouts: over their types.
-        target: the GPU that it is for.
-        given: what its arguments are.
+        function: the function.
+        known: AxisInfo of each value.
+        layouts: placed layouts of their types.
+        target: the GPU.
+        given: values of its arguments.
         functions: all functions of the module.
-        warps: of a CTA.
-        explains: whether to look for what would make accesses wider.
-        original: that of the function with its own layouts; None where it has them.
+        warps: warps of a CTA.
+        explains: whether to look for changes that would make accesses wider.
+        original: analysis with the function's own layouts; None if this is it.
     """
 
     function: SsaFunction
@@ -149,7 +149,7 @@ class AccessAnalysis:
 
     @cached_property
     def placed(self) -> dict[SsaOperation, PlacedAccess]:
-        """Its accesses, those whose instructions were asked for and are known."""
+        """Cache of its accesses with known instructions."""
         return {}
 
     @cached_property
@@ -159,7 +159,7 @@ class AccessAnalysis:
 
     @cached_property
     def narrowed(self) -> frozenset[Value]:
-        """The values of 64 bits of which AMD's backend loads 32."""
+        """The 64-bit values of which AMD's backend loads 32 bits."""
         if self.original is not None:
             return self.original.narrowed
         is_own = self.target.joins_global_accesses
@@ -200,14 +200,14 @@ class AccessAnalysis:
         return operation.name == "tt.load" and not self.narrowed.isdisjoint(results)
 
     def laid_out(self, function: SsaFunction) -> AccessAnalysis:
-        """Return the analysis of the function with other layouts, of which nothing is explained.
+        """Return the analysis of the function with other layouts, without explanations.
 
-        Whatever depends on no layout is looked up in this one.
+        It shares this one's facts that do not depend on layouts.
         """
         return replace(self, function=function, explains=False, original=self)
 
     def supposing(self, supposed: Mapping[Value, AxisInfo]) -> AccessAnalysis:
-        """Return the kernel as if more were known of some of its values."""
+        """Return the analysis with more precise AxisInfo of some values."""
         known = SupposedInfo(self.sources.flow, self.known, supposed)
         analysis = replace(self, known=known, original=None)
         vars(analysis).update(sources=self.sources)  # whatever is known, the same
@@ -288,10 +288,10 @@ def bounds_along(
 
 
 def _vector(operation: SsaOperation, bounds: Bounds) -> int:
-    """Return how many elements one instruction moves.
+    """Return the elements that one instruction moves.
 
-    The contiguity that the operation states counts more than what the analysis knows; of copies to
-    and from shared memory also more than the mask.
+    The contiguity that the operation states takes precedence over the analysis, and for copies to
+    and from shared memory also over the mask.
     """
     vector = min(bounds.layout, bounds.contiguity, bounds.divisibility, bounds.instruction)
     masked = min(vector, bounds.mask or vector)
@@ -304,7 +304,7 @@ def _vector(operation: SsaOperation, bounds: Bounds) -> int:
 
 
 def _widest(target: Target, operation: SsaOperation, element: str, bits: int) -> int:
-    """Return how many elements the widest instruction moves."""
+    """Return the elements that the widest instruction moves."""
     kind = operation.name.rpartition(".")[2]
     bytes_ = target.global_vector_bytes if kind in ("load", "store") else MAX_VECTOR_BYTES
     most = max(1, 8 * bytes_ // max(8, bits))
@@ -323,7 +323,7 @@ def _widest(target: Target, operation: SsaOperation, element: str, bits: int) ->
 def _memory_bound(
     kernel: AccessAnalysis, roles: Mapping[str, Value], layout: LinearLayout, element_bytes: int
 ) -> int | None:
-    """Return the elements next to each other in the shared memory that a copy goes to."""
+    """Return the adjacent elements in the destination of a copy to shared memory."""
     memory = kernel.function.type_of(roles["memory"]) if "memory" in roles else None
     if memory is None or not isinstance(memory.encoding, SharedEncoding):
         return None
@@ -340,10 +340,7 @@ def _together(
     element_bytes: int,
     padding: tuple[tuple[int, int], ...],
 ) -> int | None:
-    """Return how many elements next to each other in registers are so in a buffer, too.
-
-    Registers cannot be taken in another order, as from a tensor: they are together in memory.
-    """
+    """Return the number of elements adjacent in registers, in their order, and in a buffer."""
     try:
         placed = LinearLayout(layout.in_bases, shared.out_sizes)
         offsets = access_map(placed, shared, element_bytes, padding)
@@ -383,7 +380,7 @@ def _joined(
 
 
 def _run_of_offsets(kernel: AccessAnalysis, value: Value, dim: int) -> AxisInfo | None:
-    """Return LLVM's AxisInfo of the offsets that make neighbours of a pointer's elements."""
+    """Return LLVM's AxisInfo of the offsets that make a pointer's elements contiguous."""
     infos = kernel.unhinted
     while True:
         operation = value.definition
@@ -397,7 +394,7 @@ def _run_of_offsets(kernel: AccessAnalysis, value: Value, dim: int) -> AxisInfo 
 
 
 def _repeats(kernel: AccessAnalysis, operation: SsaOperation, ir_type: IRType) -> bool:
-    """Tell whether registers that repeat an element are moved again: by NVIDIA's until 3.8."""
+    """Tell whether registers that repeat an element are moved again, as on NVIDIA up to 3.8."""
     encoding = ir_type.encoding
     is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9
     is_copy = operation.name == "ttg.async_copy_global_to_local"
@@ -410,7 +407,7 @@ def _registers(
     roles: Mapping[str, Value],
     layout: LinearLayout,
 ) -> int:
-    """Return how many elements a thread moves, each counted once.
+    """Return the number of distinct elements that a thread moves.
 
     Of AMD's loads LLVM also leaves out those whose address another register is known to have, and
     of its stores those that another one overwrites, with no branch of another mask between them.

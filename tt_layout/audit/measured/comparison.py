@@ -1,4 +1,4 @@
-"""Nsight Compute's counters of a kernel: predicted, and held against a measurement."""
+"""Nsight Compute's counters of a kernel: predicted, and compared with a measurement."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ COPIES = ("async_copy_global_to_local", "insert_slice_async")
 """Asynchronous copies, which have counters of their own."""
 
 ATOMICS = ("atom.", "red.")
-"""How the names of instructions begin that are no stores, although histograms store by them."""
+"""Prefixes of instructions that do not count as stores, although histograms store by them."""
 
 OTHERS = ("tmem_", "local_atomic")
-"""How the names begin of what none of the counters counts, although its group has some."""
+"""Prefixes of operations that no counter counts, although their group has counters."""
 
 NOTHING = Amount(0)
 
@@ -79,13 +79,13 @@ of the results, around which ptxas branches; more of them, or one, have predicat
 IDLE = "warps branch around what none of their lanes does"
 
 EQUAL = 0.02
-"""Of what was measured: what is nearer is taken for equal."""
+"""Relative difference up to which a prediction counts as equal."""
 
 TOLERANCE = 0.02
-"""Of what was measured: where a prediction is farther away it differs."""
+"""Relative difference from which a prediction counts as different."""
 
 TOLERANCES = {GLOBAL_WAVEFRONTS: 0.25}
-"""The same of what is predicted roughly."""
+"""Tolerances of counters that are predicted roughly."""
 
 
 # -- prediction ------------------------------------------------------------------------------------
@@ -95,8 +95,8 @@ class Part(NamedTuple):
     """Contribution of one data movement to a counter.
 
     Attributes:
-        counter: what is counted.
-        amount: in all programs.
+        counter: the counter.
+        amount: amount in all programs.
     """
 
     counter: Counter
@@ -109,10 +109,10 @@ def predict(
     """Add up the contributions of a kernel's data movements; what is missing is 0.
 
     Args:
-        programs: of a launch.
+        programs: programs of a launch.
         rows: the data movements.
-        left_out: accesses to shared memory whose wavefronts are those without matrix instructions;
-            `NO_LANE` where the loads that no lane executes are not counted.
+        left_out: accesses to shared memory whose wavefronts exclude matrix instructions;
+            `NO_LANE` to exclude loads that no lane executes.
     """
     sums: dict[Counter, Sum] = {}
     for row in rows:
@@ -245,9 +245,9 @@ class _Accesses(NamedTuple):
 
     Attributes:
         access: load or store.
-        instruction: its name.
-        instructions: of all warps of a CTA.
-        wavefronts: of all warps of a CTA; None where they are not known.
+        instruction: name of the instruction.
+        instructions: instructions of all warps of a CTA.
+        wavefronts: wavefronts of all warps of a CTA; None where not known.
     """
 
     access: str
@@ -270,8 +270,8 @@ class _Accesses(NamedTuple):
         """Yield the contributions; matrix instructions are counted by themselves.
 
         Args:
-            runs: of the operation.
-            idle: instructions less, of warps that have ended.
+            runs: runs of the operation.
+            idle: instructions to subtract for warps that have ended.
         """
         access = MATRIX_OF[self.access] if self.is_matrix else self.access
         yield Part(Counter(access, "instructions"), runs.times(self.instructions).less(idle))
@@ -353,9 +353,9 @@ def cause(
     """Return a possible cause of a difference; empty if none is known.
 
     Args:
-        counter: that differs.
-        measured: of the launch, or of a line.
-        predicted: of the same.
+        counter: the counter that differs.
+        measured: measured counters of the launch, or of a line.
+        predicted: predicted counters.
 
     Example:
         >>> loads, copies = (Counter(a, "instructions") for a in (SHARED_LOAD, ASYNC_COPY))
@@ -415,12 +415,12 @@ class ComparedCounter(NamedTuple):
     """A counter of a launch, or of a line of it.
 
     Attributes:
-        counter: what is counted.
-        measured: by the hardware.
-        predicted: of all programs; None where that is not known.
-        reason: why it is not known, or a bound only.
-        is_bound: whether no more than that is predicted: some of it depends on data.
-        cause: what can be the cause of a difference; empty where none is known.
+        counter: the counter.
+        measured: number that the hardware counted.
+        predicted: predicted number over all programs; None where not known.
+        reason: why it is not known, or only a bound.
+        is_bound: whether the prediction is a bound, as some of it depends on data.
+        cause: possible cause of a difference; empty where none is known.
     """
 
     counter: Counter
@@ -459,14 +459,14 @@ class ComparedLine(NamedTuple):
 
 
 class ComparedLaunch(NamedTuple):
-    """Launches of a kernel of which the same was measured.
+    """Launches of a kernel with equal measurements.
 
     Attributes:
-        kernel: its name.
-        numbers: those of the launches.
-        programs: of one launch; None where that is not known.
-        counters: of one launch.
-        lines: of the program; empty where they were not measured.
+        kernel: name of the kernel.
+        numbers: numbers of the launches.
+        programs: programs of one launch; None where not known.
+        counters: compared counters of one launch.
+        lines: compared lines of the program; empty where they were not measured.
     """
 
     kernel: str

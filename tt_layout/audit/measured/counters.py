@@ -27,13 +27,13 @@ from tt_layout.mlir.source import Source
 from tt_layout.tuples import NamedTuple
 
 MISSING = ("", "-", "n/a", "no data", "nan")
-"""What stands where nothing was counted."""
+"""Cells where nothing was counted."""
 
 SCALES = {"K": 1e3, "M": 1e6, "G": 1e9}
-"""First letter of a unit -> what the values are multiples of."""
+"""Prefix of a unit -> its factor."""
 
 MAX_COUNT = 1e18
-"""More than any launch does."""
+"""A count greater than any launch has."""
 
 _DECIMAL_COMMA = re.compile(r"(\d+|\d{1,3}(\.\d{3})+),(\d{1,2}|\d{4,})")
 """A number that no locale with a decimal point prints."""
@@ -43,7 +43,7 @@ _HEADINGS = ("Kernel Name", "Function Name", *_FILES)
 
 GRID_SIZE = "launch__grid_size"
 CYCLES = "sm__cycles_elapsed.max"
-"""For how many cycles of a multiprocessor the launch ran."""
+"""Metric of a launch's duration in cycles of a multiprocessor."""
 
 
 class Counter(NamedTuple):
@@ -71,7 +71,7 @@ LDMATRIX, STMATRIX = "ldmatrix", "stmatrix"
 GLOBAL_ACCESS = "global access"
 
 TRAFFIC = ("requests", "sectors", "lines")
-"""What is counted of global memory besides instructions."""
+"""Units of global-memory counters besides instructions."""
 
 ASKED = (*TRAFFIC, "lsu_wavefronts")
 """The same with wavefronts, which Nsight counts together with those of shared memory."""
@@ -134,7 +134,7 @@ COUNTERS = (
     ),
     GLOBAL_WAVEFRONTS,
 )
-"""All that is compared, in the order of reports; only the source page has lines."""
+"""All compared counters, in the order of reports; only the source page has lines."""
 
 COLUMNS: Mapping[str, str] = {
     "Instructions Executed": "instructions",
@@ -312,11 +312,11 @@ class _Columns(NamedTuple):
     """Indices of the columns of a source page.
 
     Attributes:
-        address: of the addresses of instructions.
-        instruction: of their text.
-        line: of the numbers of lines; None on pages of instructions alone.
+        address: column of the instructions' addresses.
+        instruction: column of their text.
+        line: column of line numbers; None on pages with only instructions.
         units: unit -> its column.
-        width: how many columns there are.
+        width: number of columns.
     """
 
     address: int
@@ -554,15 +554,15 @@ class Launch:
 
     Attributes:
         kernel: its name.
-        number: that of the launch, as the file has it.
-        ctas: of the grid; None where the page does not say it.
-        grid: along each axis; None where the page does not say it.
-        warps: that executed the first instruction; None on pages without instructions.
-        cycles: of a multiprocessor, for which it ran; None where that was not measured.
-        counts: of the whole launch.
-        lines: of each line of the program; empty on pages that have none.
-        lsu: what was counted as `LSU_METRICS`.
-        plain: accesses to shared memory whose wavefronts are those of `PLAIN_METRICS`.
+        number: number of the launch in the file.
+        ctas: CTAs of the grid; None where the page does not have it.
+        grid: CTAs along each axis; None where the page does not have it.
+        warps: warps that executed the first instruction; None on pages without instructions.
+        cycles: duration in cycles of a multiprocessor; None where it was not measured.
+        counts: counters of the whole launch.
+        lines: counters of each line of the program; empty on pages without lines.
+        lsu: values of `LSU_METRICS`.
+        plain: accesses to shared memory whose wavefronts are from `PLAIN_METRICS`.
     """
 
     kernel: str

@@ -215,8 +215,8 @@ class NoLaneLoads(NamedTuple):
     """Loads that no lane executes.
 
     Attributes:
-        operation: that they are before.
-        number: how many each warp issues.
+        operation: the operation after the loads.
+        number: loads that each warp issues.
     """
 
     operation: SsaOperation
@@ -302,12 +302,12 @@ class _Barriers:
 
 
 class Amount(NamedTuple):
-    """A number of all programs.
+    """A sum over all programs.
 
     Attributes:
-        number: the number; None where it is not known.
-        reason: why it is not known, or not for sure.
-        is_bound: whether it is a bound: what nothing decides is taken to happen.
+        number: the sum; None where it is not known.
+        reason: why it is not known, or uncertain.
+        is_bound: whether it is an upper bound, with undecided branches and masks taken.
     """
 
     number: float | None
@@ -315,13 +315,13 @@ class Amount(NamedTuple):
     is_bound: bool = False
 
     def times(self, factor: float) -> Amount:
-        """Return so many times as much; 0 times anything is 0, even where it is not known."""
+        """Return the product with a factor; 0 times an unknown amount is 0."""
         if not factor:
             return Amount(0)
         return self._replace(number=None if self.number is None else self.number * factor)
 
     def less(self, number: float) -> Amount:
-        """Return so much less."""
+        """Return the amount less a number."""
         return self._replace(number=None if self.number is None else self.number - number)
 
 
@@ -331,9 +331,9 @@ class Programs:
     Attributes:
         audited: the module.
         kernel: the name of the kernel.
-        number: how many there are; None where nothing can be said of all of them.
-        reason: why it is not known.
-        grid: the programs one by one; None where the axes of the grid are not known.
+        number: number of programs; None where it is not known.
+        reason: why the number is not known.
+        grid: the grid; None where its axes are not known.
     """
 
     def __init__(self, audit: Audit, launch: Launch, kernel: str) -> None:
@@ -565,8 +565,8 @@ class Grid:
     """The programs of a launch.
 
     Attributes:
-        function: that each of them runs.
-        sizes: how many there are along each axis.
+        function: the function that they run.
+        sizes: number of programs along each axis.
 
     Example:
         Of 64 programs with a causal loop, each has another number of iterations:

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 from tt_layout.ir.ssa.known_functions import KnownAnswers
 
 MAX_MODULES = 64
-"""Modules that are remembered; of those asked for last."""
+"""The most modules in the cache: those used last."""
 
 MAX_LENGTH = 1 << 22
-"""Characters of the text of a module that is remembered."""
+"""The most characters of a module in the cache."""
 
 _SYMBOL = re.compile(r'"(?:[^"\\\n]|\\.)*"|@([\w$.-]+)', re.ASCII)
 """A string, or the name of a function outside of any."""
@@ -49,10 +49,10 @@ T = TypeVar("T")
 
 
 class _Answers:
-    """What is known of a text.
+    """Cached conclusions about a text.
 
     Attributes:
-        anywhere: what holds wherever it stands.
+        anywhere: conclusions that do not depend on its line.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class _Answers:
         self._there: dict[Hashable, Any] = {}
 
     def at(self, line: int) -> dict[Hashable, Any]:
-        """Return what holds where it begins on a line; that of another line is forgotten."""
+        """Return the conclusions for a text that begins on a line; other lines are dropped."""
         if line != self._line:
             self._line, self._there = line, {}
         return self._there
@@ -71,7 +71,7 @@ class KnownModules:
     """Cache of conclusions about the modules of dumps.
 
     Attributes:
-        given: what the arguments are for which it was concluded.
+        given: values of arguments for which the conclusions hold.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class KnownModules:
         self._last: tuple[Module | None, _Answers | None] = None, None
 
     def __reduce__(self) -> tuple[type[KnownModules], tuple[()]]:
-        """Cross processes without what is known: it is concluded again."""
+        """Pickle without the cache."""
         return KnownModules, ()
 
     def give(self, given: GivenValues) -> None:
@@ -102,10 +102,10 @@ class KnownModules:
 
         Args:
             module: the module.
-            question: what is asked.
-            conclude: finds the answer.
-            has_lines: whether question or answer name lines: they are those of modules that begin
-                on the same line.
+            question: key of the question.
+            conclude: computes the answer.
+            has_lines: whether question or answer name lines, so that only modules that begin on
+                the same line share it.
         """
         answers = self._answers(module)
         if answers is None:
@@ -155,8 +155,8 @@ class TextConclusions(Generic[T]):
         """Return a conclusion, computed once for equal texts.
 
         Args:
-            text: all that the conclusion follows from; None where that is not known.
-            conclude: finds the answer.
+            text: text that determines the conclusion; None where it is not known.
+            conclude: computes the answer.
         """
         if text is None:
             return conclude()
@@ -189,13 +189,12 @@ def nameless_text(module: Module) -> str | None:
 
 
 class FullOperation(NamedTuple):
-    """An operation with everything that is written of it.
+    """An operation with its function and the regions around it.
 
     Attributes:
-        function: the function that it is in.
+        function: the function that contains it.
         operation: its operands, results, attributes and regions.
-        within: the operations whose regions it is in, and the number of the region, the
-            outermost first.
+        within: enclosing operations with the number of the region, the outermost first.
     """
 
     function: SsaFunction
@@ -207,13 +206,13 @@ class SharedWork:
     """Work shared by the modules of one dump.
 
     Args:
-        explains: whether to look for what would make accesses wider.
+        explains: whether to look for changes that would make accesses wider.
 
     Attributes:
-        compiler: that dumps are handed to; None where they are not compiled.
-        layouts: over the types of all of them.
-        modules: what was concluded from them.
-        prices: costs of accesses that are computed alike, as far as they name no line.
+        compiler: compiler for dumps; None where they are not compiled.
+        layouts: placed layouts of the types of all modules.
+        modules: cache of conclusions about them.
+        prices: costs of accesses with equal computations, as far as they name no line.
     """
 
     def __init__(self, *, explains: bool = True) -> None:
@@ -224,7 +223,7 @@ class SharedWork:
         self.prices: KnownAnswers[Cost | None] = KnownAnswers()
 
     def __reduce__(self) -> tuple[partial[SharedWork], tuple[()]]:
-        """Cross processes without what was done: it is done again."""
+        """Pickle without the caches."""
         return partial(SharedWork, explains=self.explains), ()
 
     @cached_property
@@ -241,9 +240,9 @@ class AuditedModule:
     Attributes:
         module: the module.
         layouts: its layouts over types.
-        given: what the arguments of its functions are.
-        shared: what it shares with the other modules of the dump.
-        live_ranges: those of its functions and their partitions, as far as they were asked for.
+        given: values of its functions' arguments.
+        shared: work shared with other modules of the dump.
+        live_ranges: cache of the live ranges of its functions and their partitions.
     """
 
     def __init__(
@@ -262,7 +261,7 @@ class AuditedModule:
         self._equals: dict[SsaFunction, dict[Hashable, Any]] = {}
 
     def __reduce__(self) -> tuple[type[AuditedModule], tuple[Module, SharedWork, GivenValues]]:
-        """Cross processes without what was looked up: it is found again, however deep it is."""
+        """Pickle without the caches, which may be deep."""
         given = GivenValues(dict(self.given.values), self.given.product)
         return AuditedModule, (self.module, self.shared, given)
 
@@ -270,7 +269,7 @@ class AuditedModule:
         """Return a conclusion, computed once for all modules of one text and the same values.
 
         Args:
-            question, conclude, has_lines: as of `KnownModules.once`.
+            question, conclude, has_lines: as in `KnownModules.once`.
         """
         modules = self.shared.modules
         modules.give(self.given)
@@ -364,7 +363,7 @@ class AuditedModule:
 
     @cached_property
     def functions(self) -> list[SsaFunction]:
-        """The functions as values and operations; read when first asked for."""
+        """The functions with values and operations, read on first use."""
         return self.shared.reader.functions(self.module)
 
     @cached_property

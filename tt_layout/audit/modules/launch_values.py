@@ -19,10 +19,10 @@ def values_of(
     What Triton took as a constant is no argument any more.
 
     Args:
-        module: of the kernel.
-        launch: of the kernel.
-        given: values that go before those of the launch.
-        shared: what is known of other modules.
+        module: module of the kernel.
+        launch: launch of the kernel.
+        given: values that take precedence over those of the launch.
+        shared: work shared with other modules.
     """
     functions = AuditedModule(module, shared or SharedWork(), None).functions
     names = {plain_name(value.name) for function in functions for value in function.arguments}

@@ -43,13 +43,13 @@ class LayoutRow(NamedTuple):
             replaces by a layout; ``unmapped`` of one that has no linear layout here; empty where
             it has an error.
         type: the type without the layout.
-        uses: how often the type occurs.
-        line: of the first use, from the first of the module.
-        encoding: what it is; None where it has an error, or is yet to be chosen.
-        linear: its map over the type; None where it has none.
+        uses: number of occurrences of the type.
+        line: line of the first use, counted from the first line of the module.
+        encoding: the layout; None where it has an error, or is yet to be chosen.
+        linear: its linear layout over the type; None where it has none.
         sizes: input dimension -> its size.
-        error: why the layout, or its map over the type, is refused.
-        functions: those that use it, in the order of the text.
+        error: why the layout, or its linear layout over the type, is refused.
+        functions: functions that use it, in the order of the text.
     """
 
     layout: str
@@ -87,7 +87,7 @@ class LayoutRow(NamedTuple):
 
     @property
     def replication(self) -> tuple[tuple[str, int], ...]:
-        """Input dimension -> on how many locations of it each element is repeated, if on more."""
+        """Input dimension -> number of its locations with the same element, where more than 1."""
         if self.linear is None:
             return ()
         free = self.linear.get_free_variable_masks()

@@ -1,4 +1,4 @@
-"""From where to where each value of a function takes registers, and how many.
+"""Live ranges of a function's values, and the registers that they take.
 
 Operations are counted in the order of the text, an operation with regions at its beginning and at
 its end.  A value takes registers from behind the operation that defines it up to its last use, so
@@ -53,13 +53,13 @@ DOT = "tt.dot"
 ASYNCHRONOUS_PRODUCT = "ttng.warp_group_dot"
 TENSOR_PRODUCTS = ("ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
 ADDEND = 2
-"""The operand of a product that the products are added to."""
+"""Index of a product's accumulator operand."""
 
 WHOLE_SUMS, WHOLE_SLICES = 16, 32
 """Of a product of single elements whose operands a compiler may load whole."""
 
 WIDE_WORDS = 2
-"""Registers of an address of global memory, and of an index of 64 bits."""
+"""Registers of a global address or a 64-bit index."""
 
 COMPARISONS = ("arith.cmpi", "arith.minsi", "arith.maxsi", "arith.select")
 SCALINGS = ("arith.muli", "arith.shli")
@@ -79,8 +79,8 @@ class LiveRange(NamedTuple):
         begin: the number of the operation that defines it.
         end: the number of the operation that uses it last.
         words: registers of 32 bits that each thread needs for it.
-        part: the share of them that is live at once: less than 1 of what is used up one after
-            the other, as it comes, or is loaded in slices.
+        part: fraction of them that is live at once: less than 1 for values that are consumed as
+            they arrive, or loaded in slices.
     """
 
     value: Value
@@ -91,7 +91,7 @@ class LiveRange(NamedTuple):
 
 
 class _Range(NamedTuple):
-    """A live range of a value that is a number."""
+    """A live range of a numbered value."""
 
     value: int
     begin: int
@@ -147,12 +147,12 @@ class MovedTensors:
         elements_of: Callable[[int], int],
         loads_of: Callable[[int], int],
     ) -> RegisterDemand:
-        """Return the registers of what is moved, of none that are live.
+        """Return the registers of moved tensors, without those of live ranges.
 
         Args:
-            words_of: the registers of a value.
-            elements_of: the elements of a thread; 0 of what is no tensor.
-            loads_of: the loads with a mask that a value of narrow elements takes.
+            words_of: returns the registers of a value.
+            elements_of: returns the elements of a thread; 0 if the value is not a tensor.
+            loads_of: returns the masked loads that a value of narrow elements takes.
         """
         in_loops = Counter(loops for loops, value in self._loaded if elements_of(value))
         unpacked = [
@@ -178,17 +178,17 @@ class LiveRanges(NamedTuple):
     """Live ranges in a body: of a function, or of a partition of warps.
 
     Attributes:
-        ranges: of the values that take registers.
-        operations: those that are counted, from 1 on.
-        partitions: the operations that specialise warps, in the order of the text.
+        ranges: ranges of the values that take registers.
+        operations: the operations, numbered from 1 on.
+        partitions: the warp-specialising operations, in the order of the text.
         has_rows: whether there are scans of several rows.
-        line: how registers follow from those that are live, for a kernel of its kind.
-        indices: of the indices, addresses and masks; their words are elements.
-        accumulators: of the sums of products.
-        addresses: of the addresses that no constant leads to from one another.
-        carried: of narrow elements that loops hand on, but for accumulators.
-        compared: of 64-bit indices that comparisons rest on, or that loops hand on.
-        traffic: what is loaded, stored, exchanged and computed step by step.
+        line: model of allocated registers from live ones, for a kernel of its kind.
+        indices: ranges of indices, addresses and masks; their words are elements.
+        accumulators: ranges of accumulators.
+        addresses: ranges of addresses that do not differ from one another by constants.
+        carried: ranges of loop-carried narrow elements, without accumulators.
+        compared: ranges of compared or loop-carried 64-bit indices.
+        traffic: elements that are loaded, stored, exchanged and computed step by step.
     """
 
     ranges: tuple[LiveRange, ...]
@@ -210,7 +210,7 @@ class LiveRanges(NamedTuple):
 
     @property
     def demand(self) -> RegisterDemand:
-        """The registers that the values take where most are live."""
+        """The demand for registers where most are live."""
         groups = (self.accumulators, self.addresses, self.carried, self.compared)
         sums, addresses, carried, compared = (round(max(self.sums(group))) for group in groups)
         most = self.line.most_addresses
@@ -224,18 +224,18 @@ class LiveRanges(NamedTuple):
 
     @property
     def needed(self) -> list[int]:
-        """The registers behind each operation for what is live there, with indices and masks."""
+        """The registers needed after each operation, with indices and masks."""
         most = self.line.most_indices
         pairs = zip(self.sums(self.ranges), self.sums(self.indices))
         return [round(data + min(indices, most)) for data, indices in pairs]
 
     @property
     def live(self) -> list[int]:
-        """The registers behind each operation that tensors of data take."""
+        """The registers of data tensors after each operation."""
         return [round(words) for words in self.sums(self.ranges)]
 
     def sums(self, ranges: Iterable[LiveRange]) -> Iterator[float]:
-        """Yield the registers that ranges take, in front of the body and behind each operation."""
+        """Yield the registers that ranges take, before the body and after each operation."""
         # A value may live to the end, in no valid dump.
         changes = [0.0] * (len(self.operations) + 2)
         for live_range in ranges:
@@ -261,16 +261,16 @@ def live_ranges(
     """Return the live ranges that take registers in a body.
 
     Args:
-        function: that it is of.
+        function: the function.
         body: the blocks of the function or of a partition.
-        words_of: the registers of a value, if it takes any.
-        model: what the compiler moves.
+        words_of: returns the registers of a value, if it takes any.
+        model: rules by which the compiler moves operations.
         by_row: whether scans of several rows go through them one by one.
-        slices_of: the slices along K of an operand of a product; 0 of any other value.
-        elements_of: the elements of a thread; negative of a mask, 0 of what is no tensor.
-        loads_of: the loads with a mask that a value of narrow elements takes.
-        is_address: whether a value is a tensor of pointers.
-        is_wide: whether it is one of 64-bit integers.
+        slices_of: returns the slices along K of a product's operand; 0 for any other value.
+        elements_of: returns the elements of a thread; negative for a mask, 0 if not a tensor.
+        loads_of: returns the masked loads that a value of narrow elements takes.
+        is_address: tells whether a value is a tensor of pointers.
+        is_wide: tells whether a value is a tensor of 64-bit integers.
     """
     walk, operations, values = _walked(function, body, model, by_row=by_row)
     ranges, indices = walk.ranges(
@@ -324,7 +324,7 @@ def live_ranges(
 
 
 class Numbers(dict[Key, int]):
-    """The number of each thing, in the order in which they were asked for first."""
+    """Numbers of hashable keys, in the order of first use."""
 
     def __init__(self, first: Iterable[Key] = ()) -> None:
         super().__init__((thing, number) for number, thing in enumerate(first))
@@ -337,9 +337,9 @@ class Numbers(dict[Key, int]):
 def _walked(
     function: SsaFunction, body: Region, model: CompilerModel, *, by_row: bool
 ) -> tuple[_Walk, Sequence[SsaOperation], Sequence[Value]]:
-    """Return the walk through a body, and the operations and values that it has numbers of.
+    """Return the walk through a body, and the operations and values that it numbers.
 
-    It is one for all functions that differ in names and constants alone.
+    Functions that differ only in names and constants share it.
     """
     alike = function.alike
     if alike is None:
@@ -362,7 +362,7 @@ def _walked(
 
 
 class Derivations:
-    """How indices and addresses are computed from one another; values are numbers."""
+    """Derivations of indices and addresses from one another; values are numbers."""
 
     def __init__(self) -> None:
         self._of: dict[int, _Derivation] = {}
@@ -375,7 +375,7 @@ class Derivations:
         results: Sequence[int],
         handed: Iterable[tuple[int, int]] = (),
     ) -> None:
-        """Add an operation, with its values and what it hands on; loops before what is in them."""
+        """Add an operation with its values and the pairs it passes; loops before their bodies."""
         of, constants = self._of, self._constants
         for passed, received in handed:
             if passed in of:  # what a loop begins with
@@ -395,14 +395,14 @@ class Derivations:
                 of.setdefault(result, _Derivation(None))
 
     def separate(self, values: Iterable[int], elements_of: Callable[[int], int]) -> dict[int, int]:
-        """Return of how many elements of a thread the others are found by adding constants.
+        """Return the number of elements of a thread that do not differ by constants.
 
         Args:
             values: indices or addresses.
-            elements_of: the elements of a thread, of any sign; 0 of what is no tensor.
+            elements_of: returns the elements of a thread, of any sign; 0 if not a tensor.
 
         Returns:
-            Value -> number, of these and of those that they are computed from.
+            Value -> number, for these values and those that they are computed from.
         """
 
         def parts(value: int) -> Sequence[int]:
@@ -427,11 +427,11 @@ class Derivations:
 
 
 class _Derivation(NamedTuple):
-    """Number of elements of a value in a thread to which no constants lead from one another.
+    """Number of a value's elements in a thread that do not differ by constants.
 
     Attributes:
-        parts: the values whose numbers are multiplied; None where it is all elements.
-        is_bounded: whether it is all elements at most.
+        parts: the values whose numbers are multiplied; None for all elements.
+        is_bounded: whether the number of all elements is an upper bound.
     """
 
     parts: Sequence[int] | None
@@ -442,8 +442,8 @@ class _Walk:
     """The operations of a body, counted; values and operations are numbers.
 
     Args:
-        model: what the compiler moves.
-        values, operations: the number of each.
+        model: rules by which the compiler moves operations.
+        values, operations: their numbers.
         by_row: whether scans of several rows go through them one by one.
     """
 
@@ -492,7 +492,7 @@ class _Walk:
         self._gathered: dict[int, tuple[int, Sequence[int]]] = {}
 
     def forget(self) -> None:
-        """Forget whose numbers they are, which are those of other functions from now on."""
+        """Drop the values and operations behind the numbers, so that functions share the walk."""
         self._values, self._operations = Numbers(), Numbers()
 
     def enter(self, region: Region) -> None:
@@ -553,9 +553,9 @@ class _Walk:
     def _renamed_by(
         self, operation: SsaOperation, operands: Sequence[int]
     ) -> tuple[int | None, Sequence[int]]:
-        """Return the operand that an operation only names anew, if any, and those that it needs.
+        """Return the operand that an operation only renames, if any, and those that it needs.
 
-        Users of the result need that operand instead.
+        Users of the result need the renamed operand instead.
         """
         renamed, used = None, operands
         if operation.results and _chooses_again(operation):
@@ -594,7 +594,7 @@ class _Walk:
             self._sinkable.append((results[0], number, operands, _reads_shared(operation)))
 
     def _sinks(self, operation: SsaOperation, is_elementwise: bool) -> bool:
-        """Tell whether the compiler moves an operation down; a scan only if it goes row by row."""
+        """Tell whether the compiler sinks an operation; scans are sunk only if done row by row."""
         if operation.name == SCAN:
             return is_elementwise and self._model.sinks_scans
         return is_elementwise or (self._model.sinks_shared_loads and _reads_shared(operation))
@@ -630,13 +630,13 @@ class _Walk:
         self._makers[value] = is_elementwise, self._stretch
 
     def _relate(self, passed: Sequence[int], received: Sequence[int]) -> None:
-        """Note that values are as much data as what they are computed from."""
+        """Note that values are data if their sources are."""
         for value in passed:
             self._edges.setdefault(value, []).extend(received)
 
     @property
     def line(self) -> RegisterLine:
-        """How registers follow from those that are live: by what the kernel is of."""
+        """The model of allocated registers from live ones, for a kernel of its kind."""
         model = self._model
         if self._is_in_tensor_memory:
             return model.tensor_memory or model.products
@@ -648,13 +648,13 @@ class _Walk:
 
     @cached_property
     def accumulators(self) -> Set[int]:
-        """The sums of products, with what loops hand on of them."""
+        """The accumulators, including the loop-carried ones."""
         seeds = [self._root(value) for value in self._sums]
         return {*reach(seeds, lambda value: self._handed.get(value, ()))}
 
     @cached_property
     def compared(self) -> Set[int]:
-        """The values that comparisons of integers rest on, and those that loops hand on."""
+        """The values behind comparisons of integers, and loop-carried ones."""
         return {*reach(self._compared, lambda value: self._sources.get(value, ())), *self.carried}
 
     def ranges(
@@ -710,7 +710,7 @@ class _Walk:
     ) -> dict[int, int]:
         """Return the begin of each value, sunk to its first use if that saves registers.
 
-        It does where one operand at most has to live longer for it, and takes no more registers.
+        It does if at most one operand has to live longer for it, and takes no more registers.
         """
         begins = dict(self._begins)
         first = dict(self._first_uses)
@@ -742,7 +742,7 @@ class _Walk:
         return use - 1
 
     def _first_load(self, value: int, data: Set[int]) -> int | None:
-        """Return the first load that a load can be issued together with; None of no such load."""
+        """Return the first load that a load can be issued together with; None without one."""
         first, used = self._gathered.get(value, (None, ()))
         return None if data & set(map(self._root, used)) else first
 
@@ -761,12 +761,12 @@ class _Walk:
         return self._renamed.get(value, value)
 
     def _part(self, value: int, end: int, slices: float) -> float:
-        """Return the share of a value that is live at once.
+        """Return the fraction of a value that is live at once.
 
         Args:
             value: the value.
             end: the operation that uses it last.
-            slices: along K that a product reads one after the other; 0 of no such operand.
+            slices: slices along K that a product reads in turn; 0 if it is not such an operand.
         """
         if slices:
             return min(1.0, self._model.slices / slices)
@@ -802,7 +802,7 @@ class _Walk:
 
 
 def _chooses_again(operation: SsaOperation) -> bool:
-    """Tell whether a choice is that of the branch before, so that compilers leave it out.
+    """Tell whether a select repeats the branch before it, so that compilers drop it.
 
         %sum = scf.if %c { .. scf.yield %more } else { scf.yield %so_far }
         %chosen = arith.select %c, %sum, %so_far

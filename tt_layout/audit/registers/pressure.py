@@ -33,26 +33,26 @@ from tt_layout.wording import count
 WORD_BITS = 32
 MASK_BITS = 1
 SHOWN_VALUES = 5
-"""Values that are listed of those that are live at the peak."""
+"""The most values that are listed of those live at the peak."""
 
 MMA_BITS = 256
-"""Of a row of an operand along K that one `mma` reads."""
+"""Bits of an operand's row along K that one `mma` reads."""
 
 EXCHANGES = (MovementKind.CONVERSION, MovementKind.REDUCTION)
 """Movements that need all elements of their operand before the first of their result."""
 
 PARTITION_BASE = 16
-"""Registers that a partition needs besides its tensors: it has few addresses."""
+"""Registers that a partition needs besides its tensors: few, as it has few addresses."""
 
 
 class LiveValue(NamedTuple):
     """A value that is live at the peak.
 
     Attributes:
-        name: of the value.
-        type: as written, without its layout.
-        layout: as written.
-        registers: that each thread needs for it.
+        name: name of the value.
+        type: type as written, without its layout.
+        layout: layout as written.
+        registers: registers that each thread needs for it.
     """
 
     name: str
@@ -67,18 +67,18 @@ class RegisterPressure:
 
     Attributes:
         function: the function.
-        partition: the number of the partition of ``ttg.warp_specialize``; None of the function
+        partition: the number of the partition of ``ttg.warp_specialize``; None for the function
             itself.
-        line: where most are live.
-        live: registers of 32 bits per thread that tensors take there.
-        needed: registers per thread that the compiler is expected to need, with what addresses
-            and the schedule take besides: the middle of the estimate.
-        limit: the most that a thread may have.
-        values: the largest that are live at the peak.
-        compiled: what the compiled kernel has; None where only the dump is known.
-        low, high: between which the estimate is; None where it is `needed` and no range.
-        usual_limit: the most of a thread that shares its registers with a second one, as usual on
-            Intel's GPUs; None of GPUs without such a choice.
+        line: line on which most are live.
+        live: 32-bit registers per thread that tensors take there.
+        needed: registers per thread that the compiler is expected to need, including those for
+            addresses and the schedule: the middle of the estimate.
+        limit: the most registers of a thread.
+        values: the largest values that are live at the peak.
+        compiled: registers of the compiled kernel; None where only the dump is known.
+        low, high: range of the estimate; None where it is not a range.
+        usual_limit: the most registers of a thread that shares them with a second one, as usual on
+            Intel's GPUs; None for GPUs without such a choice.
     """
 
     function: str
@@ -95,7 +95,7 @@ class RegisterPressure:
 
     @property
     def taken(self) -> int:
-        """Registers per thread: of the compiled kernel, else those that it is expected to need."""
+        """Registers per thread: compiled, or else expected."""
         return self.compiled.used if self.compiled is not None else self.needed
 
     @property
@@ -105,7 +105,7 @@ class RegisterPressure:
 
     @property
     def is_over(self) -> bool:
-        """Whether all of the estimate is more registers than there are."""
+        """Whether the whole estimate exceeds the limit."""
         return self.range.low > self.limit
 
     @property
@@ -116,7 +116,7 @@ class RegisterPressure:
 
     @property
     def may_spill(self) -> bool:
-        """Whether a part of the estimate, but not all of it, is more registers than there are.
+        """Whether a part of the estimate, but not all of it, exceeds the limit.
 
         Example:
             >>> pressure = RegisterPressure("f", None, 3, 180, 230, 255, (), low=190, high=290)
@@ -127,7 +127,7 @@ class RegisterPressure:
 
     @property
     def expected_spills(self) -> int:
-        """Registers per thread that are spilled: compiled, else what of the estimate has no room.
+        """Spilled registers per thread: compiled, or else the estimate beyond the limit.
 
         Example:
             >>> RegisterPressure("f", None, 3, 300, 330, 255, (), low=270, high=400).expected_spills
@@ -137,7 +137,7 @@ class RegisterPressure:
 
     @property
     def spills(self) -> bool:
-        """Whether the kernel spills, or where only the dump is known is likely to.
+        """Whether the kernel spills, or is likely to if it is not compiled.
 
         Example:
             >>> RegisterPressure("f", None, 3, 300, 310, 255, ()).spills
@@ -147,13 +147,13 @@ class RegisterPressure:
 
     @property
     def spills_word(self) -> str:
-        """Whether the kernel spills, in a word: an estimate says how likely that is."""
+        """Whether the kernel spills, as a word of `tt_layout.audit.facts.SPILLS`."""
         words = ("unlikely", "likely") if self.spilled is None else ("no", "yes")
         return "may" if self.may_spill else words[self.spills]
 
     @property
     def amount(self) -> str:
-        """The registers of the estimate, in words, of those that there are.
+        """The estimate and the limit, in words.
 
         Example:
             >>> RegisterPressure("f", None, 3, 100, 150, 255, (), low=118, high=195).amount
@@ -199,7 +199,7 @@ def module_registers(
 
     Args:
         audited: the module.
-        functions: those that stand for its own, perhaps with other types; its own if None.
+        functions: replacements of its functions, perhaps with other types; its own if None.
 
     Example:
         >>> from tt_layout.audit.modules.audited_module import SharedWork
@@ -241,7 +241,7 @@ def limit_of(audited: AuditedModule, most: int | None = None) -> int | None:
 
     Args:
         audited: the module.
-        most: that the compiler was told, where the module does not state it.
+        most: limit given to the compiler, where the module does not state it.
     """
     sizes = _sizes(audited)
     if sizes is None:
@@ -251,7 +251,7 @@ def limit_of(audited: AuditedModule, most: int | None = None) -> int | None:
 
 
 def live_by_line(audited: AuditedModule) -> dict[int, int]:
-    """Return the live registers behind each line with an operation; none where the GPU is unknown.
+    """Return the live registers after each line with an operation; empty for an unknown GPU.
 
     Args:
         audited: the module.
@@ -294,7 +294,7 @@ def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
 
 
 def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges:
-    """Return the live ranges of a body, found once for registers and for what is live by line."""
+    """Return the live ranges of a body, cached."""
     key = function, body
     if key not in sizes.known_ranges:
         sizes.known_ranges[key] = _find_ranges(function, body, sizes)
@@ -331,7 +331,7 @@ def _find_ranges(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRang
 
 
 class _Sizes:
-    """The registers of values, and what the GPU allows."""
+    """The registers of values, and the limits of the GPU."""
 
     def __init__(
         self,
@@ -353,7 +353,7 @@ class _Sizes:
         self._known: dict[tuple[str, str | None], int] = {}
 
     def limit(self, warps: int) -> int:
-        """Return the most registers of a thread of a CTA of so many warps."""
+        """Return the most registers of a thread in a CTA with a number of warps."""
         limit = self._file.limit(warps)
         return min(limit, self.most) if self.most else limit
 
@@ -370,7 +370,7 @@ class _Sizes:
         return self._known[key]
 
     def elements(self, function: SsaFunction, value: Value) -> int:
-        """Return the elements of a thread; negative of a mask, 0 of what is no tensor."""
+        """Return the elements of a thread; negative for a mask, 0 if not a tensor."""
         ir_type = function.type_of(value)
         if ir_type is None or not ir_type.is_tensor:
             return 0
@@ -390,7 +390,7 @@ class _Sizes:
         return ir_type.element_bits == 2 * WORD_BITS
 
     def narrow_loads(self, function: SsaFunction, value: Value) -> int:
-        """Return the loads with a mask that a thread takes for a tensor of narrow elements.
+        """Return the masked loads that a thread takes for a tensor of narrow elements.
 
         Where the types of a function are changed, the loads stay as wide as they were.
         """
@@ -404,7 +404,7 @@ class _Sizes:
         return self.elements(function, value) // width.elements if width is not None else 0
 
     def slices(self, function: SsaFunction, value: Value) -> float:
-        """Return the slices along K in which a product reads an operand; 0 of any other value.
+        """Return the slices along K in which a product reads an operand; 0 for any other value.
 
         A slice is what one instruction reads, or a row of the products of single elements.
         """
@@ -428,7 +428,7 @@ class _Sizes:
 def _of_equal(
     function: SsaFunction, sizes: _Sizes, audited: AuditedModule
 ) -> Iterator[RegisterPressure]:
-    """Yield the registers of a function, found once for functions that are equal."""
+    """Yield the registers of a function, computed once for equal functions."""
     answers, question = audited.equal(function), "registers"
     if question not in answers:
         answers[question] = [
@@ -493,7 +493,7 @@ def _of_body(
 
 
 def _held(function: SsaFunction, walked: LiveRanges, sizes: _Sizes, warps: int) -> HeldRegisters:
-    """Return what a thread holds over the operations that need all elements of their operands.
+    """Return the registers that a thread holds during operations that need whole operands.
 
     No order of instructions saves these, except that what is widened from a narrower tensor may be
     widened again, and what is loaded from shared memory loaded later.  Within a warp nothing waits

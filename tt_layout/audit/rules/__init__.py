@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tt_layout.audit.suggestions.advice import Advice
 
 HEADINGS = ("What:", "Cost:", "Why:", "How to fix:", "When it does not pay:")
-"""The parts of a rule's documentation: what is found and counted, why that is bad, the way out."""
+"""The sections of a rule's documentation."""
 
 
 @cache

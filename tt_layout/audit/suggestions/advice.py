@@ -22,8 +22,8 @@ class Anchor(NamedTuple):
 
     Attributes:
         operation: its name.
-        line: of the dump.
-        location: the location in the user's program; None where the dump has none.
+        line: line in the dump.
+        location: location in the user's program; None where the dump has none.
     """
 
     operation: str
@@ -32,19 +32,19 @@ class Anchor(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why a conversion is there: what produces its source layout, and what takes the other."""
+    """Why a conversion is there: the producers of its source layout, and users of the other."""
 
     producers: tuple[Anchor, ...]
     consumers: tuple[Anchor, ...]
 
 
 class Advice:
-    """A module with what suggestions for several of its findings have in common.
+    """A module, with answers that suggestions for several of its findings share.
 
     Attributes:
-        found: what is concluded from the module.
+        found: conclusions about the module.
         audited: the module.
-        regions: by conversion and side, those that were sought.
+        regions: cache of regions, by conversion and side.
     """
 
     def __init__(self, conclusions: Conclusions, audited: AuditedModule) -> None:

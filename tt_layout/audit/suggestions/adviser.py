@@ -28,7 +28,7 @@ from tt_layout.ir.ssa import SsaFunction
 T = TypeVar("T")
 
 WORTH = 10
-"""How many times the cycles of global accesses that it adds to a loop a suggestion has to save."""
+"""Factor by which savings must exceed the cycles of global accesses added to a loop."""
 
 
 class Adviser:
@@ -77,9 +77,9 @@ class Adviser:
         return list(self._once("suggestions", finding, lambda one: tuple(self._with_room(one))))
 
     def share(self, finding: Finding, suggestion: Suggestion) -> Share:
-        """Return the part of a kernel's time that a suggestion for a finding saves.
+        """Return the share of a kernel's time that a suggestion for a finding saves.
 
-        Where the grid is known, and no launch was measured, two estimates tell what is left of it.
+        Where the grid is known, and no launch was measured, it includes estimates before and after.
         """
         return self.share_of_cycles(finding, suggestion)._replace(
             change=self._time_change(finding, suggestion)
@@ -95,7 +95,7 @@ class Adviser:
         return self._changes[finding, suggestion]
 
     def share_of_cycles(self, finding: Finding, suggestion: Suggestion) -> Share:
-        """Return the part of a kernel's time that the cycles are which a suggestion saves.
+        """Return the share of a kernel's time that the saved cycles of a suggestion take.
 
         Where multiprocessors have no second program to switch to, more accesses to global memory
         may take longer than all that is saved: one of 57 such changes did, on an H100.
@@ -128,16 +128,16 @@ class Adviser:
         return None
 
     def share_of(self, group: Sequence[Finding]) -> Share | None:
-        """Return the part that findings alike are: what is saved where that was costed.
+        """Return the share of similar findings: the savings, where they were costed.
 
-        None of findings that are not counted in cycles.
+        None for findings that are not counted in cycles.
         """
         cycles = self.avoidable(group) or sum(candidate.weight for candidate in group)
         is_counted = cycles or all(map(_is_avoidable, group))
         return self.shares.of(group[0].function, cycles) if is_counted else None
 
     def avoidable(self, findings: Sequence[Finding]) -> float:
-        """Return the cycles of one program that what is said of findings of a kernel would save.
+        """Return the cycles of one program that fixes of a kernel's findings would save.
 
         A data movement that several of them change counts once.
         """
@@ -161,7 +161,7 @@ class Adviser:
                 yield from further
 
     def gain(self, group: Sequence[Finding]) -> Gain:
-        """Return the cycles that what is said of findings alike removes; without that, their own.
+        """Return the cycles that fixes of similar findings remove; without fixes, their own.
 
         A data movement that several of them change counts once.
         """
@@ -246,7 +246,7 @@ class Adviser:
 
 
 def _is_avoidable(finding: Finding) -> bool:
-    """Tell whether what a finding costs, perhaps nothing, is what its words tell how to save."""
+    """Tell whether the words of a finding tell how to save its cost."""
     return any(candidate.is_avoidable for candidate in finding.occurrences)
 
 
@@ -269,7 +269,7 @@ def _place_of(recost: Recost) -> tuple[object, ...]:
 
 
 def is_risky(suggestion: Suggestion) -> bool:
-    """Tell whether it adds accesses to global memory in a loop for less than ten times that."""
+    """Tell whether it saves less than `WORTH` times the global accesses that it adds to loops."""
     added = sum(
         candidate.asked_more * assumed_runs(candidate.executions)
         for candidate in suggestion.recosts
@@ -287,9 +287,9 @@ def time_change(
     """Return the time of a kernel before and after a suggestion; None where one is not known.
 
     Args:
-        audit: of a module that is all of its dump.
-        finding: that the suggestion is for.
-        suggestion: what is changed.
+        audit: audit of a module that is its whole dump.
+        finding: the finding.
+        suggestion: the change.
         grid: programs along x, y and z.
     """
     source, audited = audit.module.source, audit.audited

@@ -1,4 +1,4 @@
-"""Values that are of one layout because loops and branches hand them over."""
+"""Loop-carried values: arguments, yields and results of loops and branches that share a layout."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tt_layout.ir.ssa.model import SsaOperation, Use, Value
 
 
 def is_followed(operation: SsaOperation) -> bool:
-    """Tell whether what a loop or a branch hands over can take another layout."""
+    """Tell whether the values that a loop or a branch passes on can take another layout."""
     return operation.traits.loop or operation.traits.conditional
 
 
 class Carried:
-    """The arguments and results of loops and branches, those together that are of one type.
+    """The arguments and results of loops and branches, in groups that share a type.
 
     Example: the initial value of a loop, its argument, what it yields and its result.  The argument
     and the result are one group; the initial value and what is yielded are handed to it.
@@ -38,7 +38,7 @@ class Carried:
 
     @cached_property
     def _slots(self) -> Mapping[tuple[SsaOperation, Value], list[Value]]:
-        """Values that a terminator or loop hands over, with all that they become there."""
+        """Operands of terminators and loops -> the arguments and results that they become."""
         slots = defaultdict[tuple[SsaOperation, Value], list[Value]](list)
         for way in self._ways:
             for passed, received in zip(way.passed, way.received):

@@ -1,4 +1,4 @@
-"""The cycles that a change removes, beside all cycles of that memory in the same loop.
+"""The cycles that a change removes, compared with all cycles of that memory in the same loop.
 
     removes 448 of 520 shared-memory cycles an iteration, and 448 of 520 outside of loops
 
@@ -40,9 +40,9 @@ class Removed(NamedTuple):
     """Cycles that are removed from one execution of a place.
 
     Attributes:
-        unit: the memory that is meant.
-        cycles: that a data movement takes less; negative where it takes more.
-        executions: how often that runs.
+        unit: the memory.
+        cycles: cycles that a data movement saves; negative if it costs more.
+        executions: executions of the data movement.
     """
 
     unit: Unit
@@ -144,7 +144,7 @@ def gain(conclusions: Conclusions, function: str | None, removed: Iterable[Remov
     Args:
         conclusions: what is concluded from the module.
         function: the kernel.
-        removed: from each data movement.
+        removed: cycles removed from each data movement.
     """
     terms = [recost for recost in removed if recost.cycles]
     units = {recost.unit for recost in terms}

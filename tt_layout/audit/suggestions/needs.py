@@ -26,10 +26,10 @@ class Needs(NamedTuple):
     """Resources of a program.
 
     Attributes:
-        registers: what its threads need where they lack most; None where the GPU is not known.
+        registers: registers of its threads where pressure is highest; None for an unknown GPU.
         memory: its shared memory; None where it has none.
-        ctas: that a multiprocessor holds at once; None where that is not known.
-        multiprocessor: what the vendor calls one.
+        ctas: CTAs that a multiprocessor holds at once; None where that is not known.
+        multiprocessor: the vendor's word for a multiprocessor.
     """
 
     registers: RegisterPressure | None
@@ -38,7 +38,7 @@ class Needs(NamedTuple):
     multiprocessor: str = "multiprocessor"
 
     def exceeds(self, before: Needs) -> str | None:
-        """Return the resource that it exceeds, and did not before; None without one."""
+        """Return the limit that it exceeds by more than the program before; None without one."""
         memory, was = self.memory, before.memory
         is_larger = memory is not None and (memory.bytes or 0) > (
             was.bytes or 0 if was is not None else 0

@@ -19,7 +19,7 @@ class Prices:
     """Costs of a function's operations as they are, and in another layout.
 
     Args:
-        concluded: what is concluded from the module.
+        concluded: conclusions about the module.
         audited: the module.
         flow: the values of the function.
         exchange: the layouts.
@@ -38,7 +38,7 @@ class Prices:
         self._flipped: dict[str, bool] = {}
 
     def is_flipped(self, value: Value) -> bool:
-        """Tell whether a value is a tensor that could be of the other layout."""
+        """Tell whether a value is a tensor that could have the other layout."""
         if value.text not in self._flipped:
             old = self.flow.function.type_of(value)
             is_changed = old is not None and self.exchange.type(old) is not old
@@ -46,7 +46,7 @@ class Prices:
         return self._flipped[value.text]
 
     def can_change(self, operation: SsaOperation) -> bool:
-        """Tell whether an operation could be of the other layout, if its cost is known there."""
+        """Tell whether an operation could have the other layout, at a known cost."""
         if operation not in self._changes:
             self._changes[operation] = self._can_change(operation)
         return self._changes[operation]

@@ -28,14 +28,13 @@ class Region(NamedTuple):
     """Region of operations that take another layout.
 
     Attributes:
-        operations: whose tensors take it; of a conversion only one end does.
-        values: that are of it.
-        carried: those of them that loops and branches hand over.
-        inward: other values that these operations take: computed anew if they are free, else
-            converted.
-        outward: values of the new layout that others take: converted back.
-        takers: of the values inward and outward, by the side that takes another version.
-        recosts: what it does to data movements, but for the conversion that it ends.
+        operations: operations whose tensors take it; of a conversion only one end does.
+        values: values that take it.
+        carried: those of the values that loops and branches pass on.
+        inward: values from outside that these operations use: recomputed if free, else converted.
+        outward: values of the new layout that operations outside use: converted back.
+        takers: users of the values inward and outward that take another version.
+        recosts: data movements before and after, without the conversion that it removes.
     """
 
     operations: tuple[SsaOperation, ...]
@@ -65,9 +64,9 @@ def cheapest_region(
 
 
 def is_closed(prices: Prices, flow: Flow, conversion: SsaOperation, where: str) -> bool:
-    """Tell whether all that hangs together on one side of a conversion could change.
+    """Tell whether everything connected to one side of a conversion could change.
 
-    Else conversions are added somewhere, whatever is cheapest: this is known without a price.
+    Otherwise further conversions are needed somewhere, which is known without costs.
     """
     return _Reach(prices, flow, conversion, where).is_closed()
 
@@ -268,9 +267,9 @@ class Cut:
         self._left[target].setdefault(source, 0)
 
     def side_of_source(self) -> set[Node] | None:
-        """Return the fewest nodes on the source's side that cost least; None if all cost too much.
+        """Return the smallest source side of a minimum cut; None if its cost is infinite.
 
-        Edmonds and Karp's way: the shortest path that has room is filled until none is left.
+        Edmonds-Karp: the shortest augmenting path is saturated until none is left.
         """
         while True:
             path = self._path()
@@ -287,7 +286,7 @@ class Cut:
             self._left[node][path[node]] += room
 
     def _path(self) -> dict[Node, Node]:
-        """Return each node that the source reaches through room, and the node before it."""
+        """Return the nodes that the source reaches in the residual graph, with predecessors."""
         parents: dict[Node, Node] = {SOURCE: SOURCE}
         waiting = deque[Node]([SOURCE])
         while waiting and SINK not in parents:

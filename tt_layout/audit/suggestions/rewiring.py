@@ -32,8 +32,8 @@ class RewiredUse(NamedTuple):
     Attributes:
         taker: the operation.
         old: its operand.
-        new: the value of which it takes a version.
-        version: that it takes.
+        new: the value whose version it takes.
+        version: the version.
     """
 
     taker: SsaOperation
@@ -51,7 +51,7 @@ def rewired_uses(
         flow: the values of its function.
         conversion: the conversion.
         exchange: the layouts.
-        region: that takes the layout of the conversion's other side.
+        region: the region that takes the layout of the conversion's other side.
     """
     for value in region.inward:
         version = Version.ANEW if flow.is_free(value) else Version.CONVERTED
@@ -87,8 +87,8 @@ class RewiredBody:
 
     Attributes:
         body: its blocks.
-        values: the values that are of the new layout in it.
-        originals: the operations of the function for which copies stand in it.
+        values: its values with the new layout.
+        originals: the operations of the function that it has copies of.
     """
 
     def __init__(

@@ -23,9 +23,9 @@ class Recost(NamedTuple):
     """Cost of a data movement before and after a change.
 
     Attributes:
-        operation: the operation; a conversion that is added has the line that it stands before.
-        executions: how often it runs.
-        before, after: its cost; None where the operation is not there.
+        operation: the operation; an added conversion has the line before which it is inserted.
+        executions: its executions.
+        before, after: its cost; None where the operation does not exist.
     """
 
     operation: Operation
@@ -56,12 +56,12 @@ class Suggestion:
 
     Attributes:
         where: `EVERYWHERE` that the old layout is used, or on one side of the conversion only.
-        old: the layout that it takes the place of, as the dump writes it.
-        replaced: the same as a layout.
+        old: the replaced layout, as the dump writes it.
+        replaced: the replaced layout.
         encoding: the layout to use.
         recosts: the data movements whose cost it changes.
-        lines: of the operations that take the new layout, where that is not all of them.
-        values: that are of it then, where that is not all of the old layout.
+        lines: lines of the operations that take the new layout, if not all do.
+        values: values that take the new layout, if not all of the old one do.
     """
 
     where: str
@@ -102,12 +102,12 @@ class Suggestion:
 
     @property
     def unknown(self) -> tuple[Recost, ...]:
-        """The copies to shared memory of which it is not known how many cycles they take there."""
+        """The copies to shared memory with unknown shared-memory cycles."""
         return tuple(recost for recost in self.recosts if _enters_unknown(recost.after))
 
     @property
     def sums(self) -> tuple[float, float]:
-        """The cycles in one program of all that it touches, before and after."""
+        """The cycles in one program of all changed data movements, before and after."""
         sums = [0.0, 0.0]
         for recost in self.recosts:
             for at, cost in enumerate((recost.before, recost.after)):
@@ -123,7 +123,7 @@ class Suggestion:
 
 
 def _enters_unknown(cost: Cost | None) -> bool:
-    """Return whether it is not known how many wavefronts a copy takes in shared memory."""
+    """Tell whether the shared-memory wavefronts of a copy are unknown."""
     details = cost.details if cost is not None else None
     if not isinstance(details, GlobalDetails) or details.entry is None:
         return False

@@ -1,4 +1,4 @@
-"""A module in which some layouts are others: what its operations would cost."""
+"""A module with some layouts exchanged, to cost its operations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Exchange:
     """Layouts that take the place of others, also as their parents.
 
     Attributes:
-        pairs: the layouts, each with what takes its place.
+        pairs: the layouts, each with its replacement.
 
     Example:
         >>> import tt_layout

@@ -29,17 +29,17 @@ from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
 SMALL_BYTES = 65536
-"""What all programs touch at most of what the first-level cache keeps."""
+"""The most bytes that all programs touch for the first-level cache to keep them."""
 
 LATENCY = "exposed latency"
 SPILLS = "spills"
 DRAM = "DRAM"
 CONTENDED = "contended atomics"
 SLICE_BYTES = 4096
-"""Bytes in a row that one part of the second-level cache serves, as contended atomics behave."""
+"""Contiguous bytes in one slice of the second-level cache, judged by contended atomics."""
 
 READS = ("global load", "copy to local")
-"""Accesses that read global memory, and may read parts of its lines."""
+"""Accesses that read global memory, perhaps parts of lines."""
 
 FIRST = {
     "global load": 0.63,
@@ -48,21 +48,21 @@ FIRST = {
     "copy from local": 1.0,
     "global atomic": 0.0,
 }
-"""The part that comes from memory, or goes there, of what loaded numbers point at.
+"""Fraction of data-dependent accesses that goes to memory.
 
 Nobody knows how many rows a table has.  With as many as are asked for, by chance, 1 - 1 / e of them
 are asked for at all.  What is added up is asked for often.
 """
 
 DIRTY = 0.6
-"""The part of the second-level cache that holds what was written before a launch.
+"""Fraction of the second-level cache with data written before a launch.
 
 Fitted: sums and products by a vector, which write nothing, take 9 us longer on an H200 and on an
 H100 than their bytes do at the speed of kernels that write as much as they read.
 """
 
 INTEGERS = 1.7
-"""How many times as fast sectors of integers are added to: of the histograms of an H100."""
+"""Speedup of atomic additions for sectors of integers, from histograms on an H100."""
 
 MIDDLE = 0.63
 """The weight of the middle of a range of registers; each end has half of the rest.
@@ -71,7 +71,7 @@ Of a range that leaves a twentieth on either side, the mean is best taken so fro
 (Pearson and Tukey, 1965)."""
 
 BESIDE = 2
-"""The power by which instructions of different pipes add up, of which one scheduler serves all.
+"""Exponent of the power mean over different pipes that share one scheduler.
 
 Set by hand on random numbers and a selection, which would come out a sixth too fast by 4.
 """
@@ -80,7 +80,7 @@ INSTRUCTION = 16
 """Bytes of an instruction since Volta."""
 
 PACED = 0.01
-"""Part of a program's latency by which the pace of memory has to change it to be followed."""
+"""Relative change of a program's latency from which the pace of memory is modelled."""
 
 PROGRAMS = "starts of programs"
 LAUNCH = "launch"
@@ -88,28 +88,28 @@ TENSOR = "tensor cores"
 FETCH = "instructions fetched"
 BUSY = ("issue", FETCH, "special functions", "LSU", "L2", TENSOR, "atomics")
 TERMS = (LATENCY, *BUSY, SPILLS, DRAM, CONTENDED, PROGRAMS, LAUNCH)
-"""What takes time: of a program alone, of all on a multiprocessor, of the launch."""
+"""Terms of the time: of a program alone, of all on a multiprocessor, of the launch."""
 
 FLOORS = (DRAM, TENSOR)
-"""Resources of which every configuration of a kernel asks as much."""
+"""Resources that every configuration of a kernel needs equally."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchTime:
-    """The time of a launch, and what it is made of.
+    """The time of a launch and its terms.
 
     Attributes:
-        seconds: of the launch.
-        terms: what is busy, or waited for -> the seconds that it would take alone.
-        floor: seconds that every configuration takes, by DRAM at its full speed or tensor cores.
-        programs: of the launch.
+        seconds: time of the launch.
+        terms: term, a resource or a wait -> the seconds that it would take alone.
+        floor: seconds that every configuration takes, by DRAM at full speed or tensor cores.
+        programs: programs of the launch.
         resident: programs that a multiprocessor holds at once.
-        waves: of programs, the last perhaps not full.
-        tail: seconds that its last wave takes longer than its programs would in full ones.
+        waves: waves of programs, the last perhaps not full.
+        tail: seconds that the last wave takes beyond its programs' share of full ones.
         latency: cycles of one program alone.
         spilled: registers that are spilled.
-        walked: the program alone.
-        possible: seconds that it takes by the range of its registers, each with its weight.
+        walked: latency of the program alone.
+        possible: possible times in seconds over the range of its registers, with their weights.
     """
 
     seconds: float
@@ -126,7 +126,7 @@ class LaunchTime:
 
     @property
     def limit(self) -> str:
-        """The term that takes most of the time."""
+        """The largest term."""
         return max(self.terms, key=lambda name: self.terms[name])
 
 
@@ -151,14 +151,14 @@ def launch_time(
 ) -> LaunchTime:
     """Return the time of a launch of a program.
 
-    Before a kernel is compiled its registers are a range: where its ends hold other programs, or
-    spill, the time is the mean over the range, and what it is made of is that of the middle.
+    Before a kernel is compiled its registers are a range.  If its ends differ in occupancy or
+    spills, the time is the mean over the range, with the terms of its middle.
 
     Args:
         program: the program.
         target: the chip.
-        rates, timing: of the product.
-        constants: that were fitted.
+        rates, timing: rates and measurements of the product.
+        constants: fitted constants.
     """
     middle = _launch_time(program, target, rates, timing, constants)
     if program.used is not None or not program.needed:
@@ -200,7 +200,7 @@ class _PacedLaunch:
     """A launch with the registers that its program is expected to need.
 
     Attributes:
-        paced: cycles in which the bytes of a program come from memory, while all load.
+        paced: cycles in which a program's bytes come from memory while all programs load.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class _PacedLaunch:
         """Return the latency of one program.
 
         Args:
-            busy: the part of the multiprocessors that load while it does.
+            busy: fraction of the multiprocessors that load at the same time.
         """
         timing, constants = self._timing, self._constants
         return walk(
@@ -302,11 +302,11 @@ class _PacedLaunch:
         ]
 
     def _waves(self, phases: Sequence[_Phase], spilled: float) -> tuple[float, float]:
-        """Return the cycles of all waves, and what the last takes longer than in full ones.
+        """Return the cycles of all waves, and those of the last beyond its share of full ones.
 
         Args:
-            phases: of a program.
-            spilled: cycles in which it moves what is spilled.
+            phases: phases of a program.
+            spilled: cycles in which it moves spilled registers.
         """
         constants, resident = self._constants, self._resident
         programs, multiprocessors = self._program.programs, self._rates.multiprocessors
@@ -333,11 +333,11 @@ class _PacedLaunch:
 
 
 class _Phase(NamedTuple):
-    """A part of a program: an outermost loop, or what is before, between or behind them.
+    """A part of a program: an outermost loop, or the code before, between or after them.
 
     Attributes:
         busy: cycles on each resource.
-        latency: of a program alone.
+        latency: cycles of a program alone.
     """
 
     busy: tuple[float, ...]
@@ -345,7 +345,7 @@ class _Phase(NamedTuple):
 
 
 def _parts(program: Program) -> list[list[Step]]:
-    """Return the steps of each phase, which begins for all programs of a wave together."""
+    """Return the steps of each phase, which all programs of a wave begin together."""
     parts: list[list[Step]] = [[]]
     for step in program.steps:
         if step.traits.loop:
@@ -357,11 +357,11 @@ def _parts(program: Program) -> list[list[Step]]:
 
 @dataclass(frozen=True)
 class _Again:
-    """Bytes of a launch that loads of a program read though others of it have read them.
+    """Bytes that loads of a program read although other loads of it have read them.
 
     Attributes:
-        near: that the first-level cache still holds.
-        far: that have to come from memory again.
+        near: bytes that the first-level cache still holds.
+        far: bytes that have to come from memory again.
     """
 
     near: float
@@ -369,7 +369,7 @@ class _Again:
 
 
 def _again(program: Program, target: Target, rates: Rates, timing: Timing, resident: int) -> _Again:
-    """Return what is read again, by where it is read from.
+    """Return the bytes that are read again, from the cache and from memory.
 
     Loads of the same iteration find it in the first-level cache.  Of a loop behind another one all
     that was touched meanwhile, by all programs that are there, is between the two.
@@ -401,13 +401,13 @@ def _again(program: Program, target: Target, rates: Rates, timing: Timing, resid
 
 
 def _kept(program: Program, target: Target, resident: int) -> float:
-    """Return the bytes that the first-level cache of a multiprocessor keeps beside buffers."""
+    """Return the bytes of a multiprocessor's first-level cache that buffers leave."""
     most = target.residence.shared_bytes if target.residence is not None else 0
     return max(0, most - resident * program.shared_bytes)
 
 
 def _lost(program: Program, slots: int, timing: Timing) -> float:
-    """Return the bytes of sectors that loops load in parts, and caches lose between iterations.
+    """Return the bytes of sectors loaded in parts that caches lose between iterations.
 
     All programs that are there touch the lines of an iteration before any touches them again.
     """
@@ -439,10 +439,10 @@ def _is_part(step: Step) -> bool:
 def _cached(
     program: Program, demands: Mapping[Step, Demand], again: _Again, kept: float
 ) -> dict[Step, Demand]:
-    """Return the demands without what the first-level cache holds.
+    """Return the demands without the bytes that the first-level cache holds.
 
-    It holds what is small over the whole launch, what loads of one program read again, and as much
-    of a table as it keeps.
+    It holds data that is small over the whole launch, bytes that loads of one program read again,
+    and as much of a table as fits.
     """
     loads = [
         step
@@ -502,10 +502,10 @@ def _total(
 
 
 def _fetched(program: Program, demands: Mapping[Step, Demand], timing: Timing) -> dict[Step, float]:
-    """Return the bytes of instructions that each step's warps wait for in a program.
+    """Return the bytes of instructions that the warps of each step wait for.
 
-    A loop finds in the cache what it keeps of all that the loop has; what is in no loop is run by
-    one program behind the other, with all that it has.
+    The instruction cache keeps a part of each loop; code outside of loops is fetched by every
+    program in turn.
     """
     codes = {step: INSTRUCTION * _instructions(demands[step], timing) for step in program.walk()}
     fetched: dict[Step, float] = {}
@@ -523,7 +523,7 @@ def _fetched(program: Program, demands: Mapping[Step, Demand], timing: Timing) -
 
 
 def _instructions(demand: Demand, timing: Timing) -> float:
-    """Return the instructions of a warp: some take their pipe for longer than one cycle."""
+    """Return the number of a warp's instructions, some of which hold their pipe for longer."""
     return _slots(demand, timing) - demand.held
 
 
@@ -537,9 +537,9 @@ def _slots(demand: Demand, timing: Timing) -> float:
 
 
 def _contended(program: Program, timing: Timing, demands: Mapping[Step, Demand]) -> float:
-    """Return the cycles of the launch in which programs add to the same few addresses.
+    """Return the cycles of the launch for atomic additions to the same few addresses.
 
-    A sector is added to as often as instructions ask for it, however few of its words they have.
+    Each instruction that adds to a sector counts once, however few of its words it adds to.
     """
     cycles = 0.0
     for step in program.walk():
@@ -562,8 +562,8 @@ class _Moved:
     """The bytes that a launch moves from and to memory.
 
     Attributes:
-        bytes: each once.
-        first: the part of what programs ask for that no other has asked for before.
+        bytes: bytes, each counted once.
+        first: fraction of the requested bytes that no program has requested before.
     """
 
     bytes: float
@@ -587,7 +587,7 @@ def _moved(program: Program, programs: int, total: Mapping[str, float], again: _
 
 
 def _tables(program: Program) -> dict[Step, object]:
-    """Return the table that each load reads of what loaded numbers point at.
+    """Return the table that each data-dependent load reads from.
 
     The corners of a cell are next to each other: what the same numbers point at from the same
     pointer is in one table, which comes from memory once.
@@ -610,10 +610,10 @@ def _tables(program: Program) -> dict[Step, object]:
 
 
 def _replaced(moved: float, written: float, timing: Timing) -> float:
-    """Return the bytes of others that leave the second-level cache, beyond those that stay there.
+    """Return the bytes of earlier data written back from the second-level cache.
 
-    Where a launch moves more than the cache holds, what was written before it goes to memory; of
-    what it writes itself as much is left.
+    Where a launch moves more than the cache holds, earlier writes go to memory; of its own writes
+    as much remains in the cache.
     """
     capacity = timing.l2_capacity
     gone = min(max(0.0, moved - capacity), capacity)
@@ -621,7 +621,7 @@ def _replaced(moved: float, written: float, timing: Timing) -> float:
 
 
 def _slowness(program: Program, timing: Timing) -> float:
-    """Return how many times as long memory takes, since programs read less than lines of it."""
+    """Return the slowdown of memory because programs read less than whole lines."""
     touched = taken = 0.0
     for step in program.walk():
         access = step.access
@@ -633,7 +633,7 @@ def _slowness(program: Program, timing: Timing) -> float:
 
 
 class _Spills:
-    """Registers that are spilled, and what that moves."""
+    """Spilled registers and their traffic."""
 
     def __init__(self, program: Program, constants: Constants) -> None:
         self._program, self._constants = program, constants
@@ -652,7 +652,7 @@ class _Spills:
         self.number, self._each = self._spilled()
 
     def _spilled(self) -> tuple[float, float]:
-        """Return the registers that are spilled, and the times that each moves in a pass."""
+        """Return the spilled registers, and the number of moves of each in a pass."""
         program, constants = self._program, self._constants
         if program.spilled is not None:
             used = program.used or program.limit
@@ -684,15 +684,15 @@ class _Spills:
         return max((sizes.get(name, 0) for loop in loops for name in loop.operands), default=0)
 
     def cycles(self, walked: Walked, timing: Timing, multiprocessors: int, programs: int) -> float:
-        """Return the cycles in which a program moves what is spilled, where nothing else hides it.
+        """Return the cycles in which a program moves spilled registers, if nothing hides them.
 
-        What all programs that are there have spilled is in the second-level cache, or in memory.
+        Spilled registers of all resident programs are in the second-level cache, or in memory.
 
         Args:
-            walked: the program.
-            timing: of the GPU.
-            multiprocessors: of the GPU.
-            programs: that are there at once.
+            walked: latency of the program.
+            timing: measurements of the GPU.
+            multiprocessors: multiprocessors of the GPU.
+            programs: resident programs.
         """
         if not self.number:
             return 0
@@ -716,7 +716,7 @@ def full_wave(program: Program, target: Target, rates: Rates, constants: Constan
 def _resident(program: Program, target: Target, needed: float) -> int:
     """Return the programs that a multiprocessor holds at once.
 
-    Where partitions share out registers, a CTA is given all of a multiprocessor.
+    A CTA whose partitions share registers takes all of a multiprocessor's.
     """
     used = program.used if program.used is not None else min(program.limit, needed)
     if program.is_pooled:

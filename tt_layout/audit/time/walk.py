@@ -27,15 +27,15 @@ from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
 MOST_UNROLLED = 4
-"""Iterations that the assembler makes one at most."""
+"""The most iterations that the assembler unrolls into one."""
 
 EXPECTS = "barrier_expect"
-"""Operation that says how many bytes are to arrive at a barrier."""
+"""Operation that states the bytes expected at a barrier."""
 
 COPY = ".async_copy_global_to_local"  # of either dialect
 
 FOLLOWED = 12
-"""Iterations of a loop that are followed."""
+"""The most iterations of a loop that are simulated."""
 
 
 MOST_SPANS = 20_000
@@ -51,17 +51,17 @@ LANES = {
     "special": ("special functions", "exponentials, divisions and the like"),
     ISSUE: ("issue", "instructions that are issued"),
 }
-"""What is busy in an iteration, in the order of its picture -> its name, and what it means."""
+"""Lane in the picture of an iteration, in order -> its name and meaning."""
 
 
 class Moment(NamedTuple):
-    """A time at which something is done.
+    """A point in time, with its cause.
 
     Attributes:
-        time: in cycles from the beginning of the program, for all warps.
-        step: that ends there; None at the beginning.
-        before: the moment that it waited for.
-        lead: cycles by which the first warp is ahead, where no barrier was since.
+        time: cycles from the beginning of the program, for the last warp.
+        step: step that ends then; None at the beginning.
+        before: the moment that the step waited for.
+        lead: cycles by which the first warp is ahead, without a barrier since.
     """
 
     time: float
@@ -82,8 +82,8 @@ class Wait(NamedTuple):
     """A step on the critical path of an iteration.
 
     Attributes:
-        step: that takes the time.
-        cycles: of the iteration.
+        step: the step.
+        cycles: cycles of the iteration that it takes.
     """
 
     step: Step
@@ -96,7 +96,7 @@ class Stretch(NamedTuple):
     Attributes:
         lane: a key of `LANES`.
         step: the step.
-        begin, end: in cycles.
+        begin, end: times in cycles.
     """
 
     lane: str
@@ -107,16 +107,16 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Iteration:
-    """An iteration of a loop, as it goes on and on.
+    """The steady state of a loop.
 
     Attributes:
-        loop: the step.
-        trips: how often its body runs, in the mean.
-        cycles: of one iteration.
+        loop: the loop's step.
+        trips: mean number of runs of its body.
+        cycles: cycles of one iteration.
         critical: the steps that it waits for, the longest first.
-        window: when a pass that is like the others begins and ends.
-        passes: iterations in it, which the assembler makes one.
-        spans: what is busy in the window, in cycles from its begin; empty of a loop around others.
+        window: begin and end of a typical pass.
+        passes: iterations in that pass, which the assembler unrolls.
+        spans: busy stretches of the window, in cycles from its begin; empty for outer loops.
     """
 
     loop: Step
@@ -133,11 +133,11 @@ class Walked:
     """The latency of a program that has a multiprocessor to itself.
 
     Attributes:
-        cycles: of the program.
-        iterations: of its loops, inner ones first.
+        cycles: cycles of the program.
+        iterations: steady states of its loops, inner ones first.
         critical: the steps that the program waits for, the longest first.
-        unknown: steps that nobody knows the time of.
-        spans: what is busy in a program without loops; empty of one with loops.
+        unknown: steps of unknown time.
+        spans: busy stretches of a program without loops; empty for one with loops.
         marks: cycles at which the outermost loops begin and end.
     """
 
@@ -158,18 +158,18 @@ class Walked:
 
 @dataclass(eq=False)
 class _Warps:
-    """Warps that take the same way: those of a program, or of a partition of it.
+    """State of the warps of a program, or of a partition of it.
 
     Attributes:
-        number: of warps.
-        ready: names of values -> when they are there.
-        floor: before which nothing begins.
-        issued: when the schedulers are free.
-        copied: the last copy that no group has.
-        groups, products: what waits may let pending.
+        number: number of warps.
+        ready: name of a value -> moment at which it is available.
+        floor: moment before which nothing begins.
+        issued: moment at which the schedulers are free.
+        copied: the last copy that is not in a group yet.
+        groups, products: moments of copy groups and products that waits may leave pending.
         read: buffers that were read since the last barrier.
-        last: the latest of all.
-        extra: cycles of iterations that are not followed.
+        last: the latest moment of all.
+        extra: cycles of iterations that are not simulated.
         waits: the buffer of the barrier that they wait at.
     """
 
@@ -187,12 +187,12 @@ class _Warps:
 
     @property
     def now(self) -> Moment:
-        """When the next step may begin."""
+        """The moment at which the next step may begin."""
         return _later(self.floor, self.issued)
 
     @property
     def end(self) -> Moment:
-        """When all that has begun is done."""
+        """The moment at which everything begun is done."""
         return _later(self.now, self.last)
 
 
@@ -201,20 +201,20 @@ class _Arrivals:
     """Arrivals at a ring of barriers; every group of warps waits for all of them.
 
     Attributes:
-        moments: in their order.
-        taken: how many each group has waited for.
+        moments: moments of the arrivals, in order.
+        taken: number of arrivals that each group has waited for.
     """
 
     moments: list[Moment] = field(default_factory=list)
     taken: dict[_Warps, int] = field(default_factory=dict)
 
     def next_of(self, warps: _Warps) -> Moment | None:
-        """Return the arrival that a group waits for; None where it is still out."""
+        """Return the arrival that a group waits for; None if it has not happened yet."""
         number = self.taken.get(warps, 0)
         return self.moments[number] if number < len(self.moments) else None
 
     def take(self, warps: _Warps) -> None:
-        """Count what a group has waited for."""
+        """Count an arrival that a group has waited for."""
         self.taken[warps] = self.taken.get(warps, 0) + 1
 
 
@@ -235,11 +235,11 @@ def walk(
 
     Args:
         program: the program.
-        timing: of the GPU.
-        constants: that were fitted.
-        demands: of the steps.
-        dram: latency of a load of global memory, in the mean.
-        per_byte: cycles in which a byte comes from DRAM, in the mean over those that do not.
+        timing: measurements of the GPU.
+        constants: fitted constants.
+        demands: demands of the steps.
+        dram: mean latency of a load of global memory.
+        per_byte: cycles per byte from DRAM, averaged with bytes that come from caches.
     """
     execution = _Execution(program, timing, constants, demands, dram, per_byte)
     return execution.result()
@@ -292,7 +292,7 @@ class _Execution:
         )
 
     def _within(self, begin: float, end: float) -> tuple[Stretch, ...]:
-        """Return what is busy between two times, in cycles from the first."""
+        """Return the busy stretches between two times, in cycles from the first."""
         return tuple(
             Stretch(lane, step, max(0.0, first - begin), min(end, last) - begin)
             for lane, step, first, last in self._spans
@@ -379,14 +379,14 @@ class _Execution:
         )
 
     def _unrolled(self, loop: Step) -> int:
-        """Return the iterations of a loop without barriers that the assembler makes one."""
+        """Return the unroll factor of a loop; barriers keep the assembler from unrolling."""
         issued = sum(self._demands[inner].issue for inner in loop.walk())
         return max(1, min(MOST_UNROLLED, int(self._constants.unroll / max(1, issued))))
 
     def _close(self, loop: Step, warps: _Warps) -> None:
-        """Let the next iteration begin behind what this one computes: warps issue in order.
+        """Let the next iteration begin after this one's computations, as warps issue in order.
 
-        What streams, loads and copies, is waited for where it is used.
+        Loads and copies are waited for only by their users.
         """
         for region in loop.regions:
             for step in region:
@@ -397,7 +397,7 @@ class _Execution:
                     warps.floor = _later(warps.floor, done._replace(time=done.time - 10))
 
     def _partitions(self, step: Step, warps: _Warps) -> Blocked:
-        """Follow warps that run side by side."""
+        """Simulate partitions of warps that run concurrently."""
         yield from ()
         groups: list[tuple[_Warps, Blocked]] = []
         for number, region in enumerate(step.regions):
@@ -413,7 +413,7 @@ class _Execution:
         _hand(step.ways, 0, None, warps)
 
     def _together(self, groups: list[tuple[_Warps, Blocked]]) -> None:
-        """Follow walks until all have ended; where all wait, a ring of buffers begins empty."""
+        """Run walks until all have ended; where all wait, a ring of buffers begins empty."""
         while groups:
             moved = []
             for group, steps in groups:
@@ -432,7 +432,7 @@ class _Execution:
         return warps.waits[0] in self._filled, warps.now.time
 
     def _wait(self, step: Step, warps: _Warps) -> Blocked:
-        """Wait at a barrier in memory until what arrives there has arrived."""
+        """Wait at a barrier in memory until its arrival."""
         arrivals = self._barriers.setdefault(step.root, _Arrivals())
         warps.waits = step.root, step.slots
         while (arrived := arrivals.next_of(warps)) is None:
@@ -478,7 +478,7 @@ class _Execution:
             warps.ready[result] = begin
 
     def _synchronize(self, step: Step, warps: _Warps) -> None:
-        """Follow a step that hands on nothing: what it lets warps wait for."""
+        """Simulate a step without results, such as a wait or a barrier."""
         demand = self._demands[step]
         if demand.barriers:
             self._barrier(step, warps, START)
@@ -490,7 +490,7 @@ class _Execution:
             self._unknown[f"line {step.line}: a function that is called"] = None
 
     def _execute(self, step: Step, warps: _Warps, begin: Moment) -> Moment:
-        """Send a step through the pipes and return when its result is there."""
+        """Send a step through the pipes and return the moment of its result."""
         demand = self._demands[step]
         if demand is NOTHING:
             return begin
@@ -532,7 +532,7 @@ class _Execution:
         return done
 
     def _moved(self, step: Step, warps: _Warps, done: Moment, demand: Demand) -> Moment:
-        """Return when what a step reads is there; nothing waits for what it writes."""
+        """Return the moment at which a step's reads are done; nothing waits for writes."""
         latency = demand.latency
         cached = cached_cycles(demand, self._timing)
         if cached:
@@ -563,7 +563,7 @@ class _Execution:
         return self._dram * max(1.0, min(8.0, held / self._constants.cap))
 
     def _fetched(self, step: Step, access: Access) -> float:
-        """Return the part of a load in a loop whose sectors no iteration before has asked for."""
+        """Return the fraction of a load whose sectors no earlier iteration has requested."""
         asked = access.sector_bytes
         if step.runs <= 1 or not asked or access.touched is None or access.bytes > asked / 2:
             return 1.0
@@ -598,14 +598,14 @@ class _Execution:
         return done
 
     def _keep(self, lane: str, step: Step, begin: Moment, end: Moment) -> None:
-        """Keep what a step keeps busy, for the picture of an iteration."""
+        """Record a busy stretch of a step, for the picture of an iteration."""
         if end.time > begin.time:
             self._spans.append(Stretch(lane, step, begin.time, end.time))
 
     def _through(
         self, pipe: str, begin: Moment, cycles: float, step: Step, warps: float = 0
     ) -> Moment:
-        """Return when a pipe has served a step: each of some warps its part, or all at once.
+        """Return the moment at which a pipe has served a step: warp by warp, or all at once.
 
         What goes through shared memory or tensor cores is served at once: warps exchange it.
         """
@@ -620,7 +620,7 @@ class _Execution:
         return done
 
     def _ordered(self, step: Step, warps: _Warps, begin: Moment) -> Moment:
-        """Return when a step may touch its buffer: copies wait for all that read another part."""
+        """Return the moment at which a step may touch its buffer: copies wait for all readers."""
         if step.name.endswith(COPY) and step.root in warps.read:
             return self._barrier(step, warps, begin)
         if step.root and (step.product is not None or step.traits.shared_read):
@@ -650,7 +650,7 @@ def _like_the_others(
 
 
 def _inside(loop: Step) -> Iterator[Step]:
-    """Yield what is in a loop, without itself."""
+    """Yield the steps in a loop, without the loop."""
     steps = loop.walk()
     next(steps)
     return steps
@@ -664,14 +664,14 @@ def _served(begin: Moment, free: float, cycles: float, warps: float, step: Step)
 
 
 def _later(first: Moment, second: Moment) -> Moment:
-    """Return the later of two moments, with the lead that warps have that wait for both."""
+    """Return the later of two moments, with the lead of warps that wait for both."""
     last = second if second.time > first.time else first
     lead = min(last.lead, last.time - max(first.first, second.first))
     return last if lead == last.lead else last._replace(lead=max(0.0, lead))
 
 
 def _pending(groups: list[Moment], number: int) -> Moment:
-    """Return when all but the last of some groups are done."""
+    """Return the moment at which all but the last ``number`` groups are done."""
     done = groups[: len(groups) - number]
     latest = max(done, key=lambda moment: moment.time, default=START)
     del groups[: max(0, len(groups) - number)]
@@ -679,7 +679,7 @@ def _pending(groups: list[Moment], number: int) -> Moment:
 
 
 def _hand(ways: Sequence[Passage], begin: int | None, end: int | None, warps: _Warps) -> None:
-    """Hand values over on a way."""
+    """Pass values along a control-flow edge."""
     for way in ways:
         if way.begin == begin and way.end == end:
             moments = [warps.ready.get(name, START) for name in way.passed]

@@ -47,7 +47,7 @@ from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
 
 MAX_ITERATIONS = 1 << 12
-"""Iterations of a loop that are followed to its results, and executions that are looked at."""
+"""The most iterations of a loop that are evaluated for its results, and the most executions."""
 
 
 MAX_SHARED = 1 << 10
@@ -57,7 +57,7 @@ INTEGER_BITS = 64
 """Width of the integers that values are evaluated in."""
 
 _BEGUN = Unknown()
-"""What stands for a value that is being evaluated: where it is met, the value depends on itself."""
+"""Marker of a value under evaluation: a value that meets it depends on itself."""
 
 Steps = Generator[tuple["Scope", Value], Found, Found]
 """The evaluation of a value: asks for others of a scope, and returns it."""
@@ -71,8 +71,8 @@ class Scope:
         parent: the scope around the loop.
         loop: the loop.
         known: values evaluated so far.
-        paths: those through regions of several blocks.
-        iterations: which iteration each of several instances is in; None where all are in one.
+        paths: paths through regions of several blocks.
+        iterations: iteration of each of several instances; None where all are in one.
     """
 
     parent: Scope | None = None
@@ -90,12 +90,12 @@ class Scope:
 
 
 class Evaluator:
-    """Evaluates the values of a function.
+    """Evaluator of the values of a function.
 
     Attributes:
         function: the function.
-        given: what its arguments are.
-        structure: where its values are defined.
+        given: values of its arguments.
+        structure: definitions of its values.
         overflows: integer operations whose results did not fit, in the order met.
 
     Example:

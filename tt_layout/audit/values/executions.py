@@ -18,20 +18,20 @@ from tt_layout.tuples import NamedTuple
 from tt_layout.wording import plural
 
 UNKNOWN = "unknown"
-"""How the text begins where there is no expression."""
+"""Start of the text where there is no expression."""
 
 
 class Executions(NamedTuple):
     """Number of executions of an operation in one program.
 
     Attributes:
-        number: of times; None where it is not known, or programs differ in it.
+        number: number of executions; None where it is not known, or programs differ.
         text: the number, or an expression over the arguments.
-        loop: whether the operation is inside, before or after a loop of the kernel.
-        programs: the ids of programs in the text that are not given.
-        binding: how tightly the last operation of the text binds, as of an `Expression`.
-        first: of times in the first program, where a causal loop may run least; None where that
-            is not known, or is that of all.
+        loop: position of the operation inside, before or after a loop of the kernel.
+        programs: unknown program ids in the text.
+        binding: precedence of the last operation of the text, as in `Expression`.
+        first: number in the first program, in which a causal loop may run least; None where not
+            known, or equal to `number`.
     """
 
     number: int | None
@@ -48,7 +48,7 @@ class Executions(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether there is no expression of it either; the text says why."""
+        """Whether there is not even an expression; the text has the reason."""
         return self.text.startswith(UNKNOWN)
 
     @property
@@ -66,14 +66,14 @@ class Executions(NamedTuple):
 
 
 AT_MOST = "at most "
-"""How the text begins where it is a bound."""
+"""Start of the text where it is an upper bound."""
 
 ASSUMED_TRIPS = 32
-"""How often a loop is taken to run, to compare costs, where that is not known."""
+"""Assumed trip count of a loop where it is not known, to compare costs."""
 
 
 def assumed_runs(executions: Executions) -> int:
-    """Return how often something runs, to compare costs by.
+    """Return the number of executions, assumed where not known, to compare costs.
 
     Example:
         >>> assumed_runs(Executions(7, "7", None)), assumed_runs(Executions(None, "%n", None))
@@ -91,16 +91,16 @@ def is_in_loop(executions: Executions) -> bool:
 
 
 UNPLACED = Executions(None, f"{UNKNOWN}: it is in no function", None)
-"""Of an operation outside of any function."""
+"""Executions of an operation outside of any function."""
 
 
 class _Factor(NamedTuple):
     """Number of runs of the region around an operation.
 
     Attributes:
-        number: of times; None where it is not known.
-        expression: the same as text; None without one.
-        at_most: whether that is a bound only.
+        number: number of runs; None where not known.
+        expression: number of runs as text; None without one.
+        at_most: whether it is only an upper bound.
         reason: why there is no expression.
         unknown: why it is not known whether a branch is taken.
     """
@@ -116,9 +116,9 @@ class Count(NamedTuple):
     """Number of runs of an operation in all of some programs.
 
     Attributes:
-        number: of times; None where that is not known.
-        assumed: why it is not known whether branches are taken that lead to it: the number is
-            that with all of them taken.
+        number: number of runs; None where not known.
+        assumed: why it is not known whether branches to it are taken; the number assumes that
+            they are.
     """
 
     number: int | None

@@ -9,7 +9,7 @@ from tt_layout.tuples import NamedTuple
 MAX_TEXT = 80
 MAX_DEPTH = 24
 MAX_VALUES = 256
-"""Values that one text is made from at most."""
+"""The most values in one text."""
 
 _DIVISIONS = frozenset({"arith.divsi", "arith.divui"})
 _INFIX = {
@@ -19,7 +19,7 @@ _INFIX = {
     "arith.divsi": ("/", 2),
     "arith.divui": ("/", 2),
 }
-"""Operation -> its sign, and how tightly that binds."""
+"""Operation -> its sign and precedence."""
 
 _FUNCTIONS = {
     "arith.minsi": "min",
@@ -32,7 +32,7 @@ _FUNCTIONS = {
     "arith.ceildivui": "ceildiv",
 }
 PRODUCT, ATOM = 2, 3
-"""How tightly a product binds, and a name or a call."""
+"""Precedence of a product, and of a name or a call."""
 
 
 class Expression(NamedTuple):
@@ -40,8 +40,8 @@ class Expression(NamedTuple):
 
     Attributes:
         text: the text.
-        binding: how tightly the last operation binds; `ATOM` for a name or a call.
-        constant: the number, where it is one.
+        binding: precedence of the last operation; `ATOM` for a name or a call.
+        constant: the number, if it is constant.
     """
 
     text: str
@@ -49,7 +49,7 @@ class Expression(NamedTuple):
     constant: int | None = None
 
     def within(self, binding: int) -> str:
-        """Return the text as an operand of something that binds so tightly."""
+        """Return the text as an operand of an operation with a precedence."""
         return self.text if self.binding >= binding else f"({self.text})"
 
 

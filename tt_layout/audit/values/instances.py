@@ -15,7 +15,7 @@ class Iterations(NamedTuple):
 
     Attributes:
         loop: the loop.
-        numbers: of the iterations, from 0.
+        numbers: numbers of the iterations, from 0.
         variables: values of the loop's variable.
     """
 
@@ -25,12 +25,12 @@ class Iterations(NamedTuple):
 
 
 class Instances(NamedTuple):
-    """Instances of the innermost of nested loops; of a function without any.
+    """Instances of the innermost of nested loops, or of a function without loops.
 
     Attributes:
-        program: the number of the program that each instance is in.
-        ids: of these programs, of shape ``[3, instances]``; None where there is one program.
-        loops: the loops around, the outermost first.
+        program: number of each instance's program.
+        ids: ids of these programs, of shape ``[3, instances]``; None for a single program.
+        loops: the enclosing loops, the outermost first.
     """
 
     program: Ints
@@ -59,9 +59,9 @@ class Instances(NamedTuple):
 
         Args:
             loop: the loop.
-            trips: how many there are, of each instance.
-            first: the variable of the first one.
-            step: what the variable grows by.
+            trips: number of iterations of each instance.
+            first: the variable in the first iteration.
+            step: increment of the variable.
 
         Example:
             >>> one = Instances.of(None).within(None, np.array([3]), np.array([8]), np.array([4]))

@@ -16,10 +16,10 @@ class Path(NamedTuple):
     """The blocks that control comes through.
 
     Attributes:
-        labels: of the blocks that certainly run, in their order.
-        sources: argument of one of them -> the value that it is handed.
-        unknown: why it is not known which follow; None where these are all.
-        perhaps: labels of those that may follow, where that is not known.
+        labels: labels of the blocks that certainly run, in order.
+        sources: argument of one of these blocks -> the value passed to it.
+        unknown: why further blocks are not known; None where these are all.
+        perhaps: labels of further blocks that may run.
     """
 
     labels: tuple[str, ...]

@@ -41,14 +41,14 @@ _MAX_ADDRESS = float(1 << 62)
 
 
 class Application(NamedTuple):
-    """An operation and what it is applied to.
+    """An operation and its operands.
 
     Attributes:
         operation: the operation.
         operands: their values.
         types: their types.
         result: the type of the result.
-        result_index: which of the results.
+        result_index: index of the result.
         layout: from the place of a type, among operands and then results, to its layout; None
             where it has none.
     """
@@ -95,7 +95,7 @@ class Application(NamedTuple):
 Rule = Callable[[Application], Ints]
 
 _OF_ONE = {**UNARY, **CASTS}
-"""Operation of one operand -> what computes it."""
+"""Operation of one operand -> the function that computes it."""
 
 _OF_TWO_FLOATS: dict[str, Callable[[floats.Floats, floats.Floats], Any]] = {
     "arith.addf": lambda a, b: a + b,

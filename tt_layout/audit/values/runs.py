@@ -27,9 +27,9 @@ def each_run(
     """Yield the values at each run of an operation.
 
     Args:
-        evaluator: of the function that it is in.
+        evaluator: evaluator of its function.
         operation: the operation.
-        values: those that it may use.
+        values: values that it may use.
         assumed: given, a branch that nothing decides is taken to lead to the operation, and why
             nothing decides it is added.
 
@@ -51,7 +51,7 @@ class TooManyRunsError(UnknownError):
     """An operation runs more often than is looked at.
 
     Attributes:
-        most: how often is looked at.
+        most: the most runs that are evaluated.
     """
 
     def __init__(self, operation: SsaOperation, most: int) -> None:

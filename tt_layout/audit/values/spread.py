@@ -27,8 +27,8 @@ class Spread(NamedTuple):
     """A value of each of several programs.
 
     Attributes:
-        base: a number of each program, of shape ``[programs]``.
-        pattern: what is added to it, of the shape of the value.
+        base: a number for each program, of shape ``[programs]``.
+        pattern: the common addend, of the shape of the value.
     """
 
     base: Ints
@@ -63,7 +63,7 @@ class SplitError(Exception):
     """The programs do not agree on something that the question depends on.
 
     Attributes:
-        keys: of each program; those whose keys are equal agree.
+        keys: a key for each program; programs with equal keys agree.
     """
 
     def __init__(self, keys: Ints) -> None:

@@ -24,7 +24,7 @@ class LoopPart(NamedTuple):
     """Whether an operation is inside, before or after a loop.
 
     Attributes:
-        line: of the loop.
+        line: line of the loop.
         part: the body of the innermost loop; or the prologue of the next one, or else the
             epilogue of the last one.
     """
@@ -39,11 +39,11 @@ class LoopPart(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """The addition that makes an iterated value of a loop that of the next iteration.
+    """The addition that advances a loop-carried value to the next iteration.
 
     Attributes:
-        step: the value that is added, the same in all iterations; None where nothing is.
-        unit: by how much 1 of it is: the bytes of what a pointer points at.
+        step: the value that is added, the same in all iterations; None for no addition.
+        unit: factor of the step: the bytes of a pointer's element.
     """
 
     step: Value | None

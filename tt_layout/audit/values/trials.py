@@ -1,4 +1,4 @@
-"""Facts of a value for any arguments: strides from the operations, the rest as trials show it.
+"""Facts of a value for any arguments: strides from its operations, the rest from trials.
 
 A hint to the compiler must never be false.  So the value that it would be about is evaluated for
 several arguments that the kernel allows, and for those that are given: odd and even multiples,
@@ -60,8 +60,8 @@ class Stride(NamedTuple):
     """A number, or a number times an argument.
 
     Attributes:
-        number: of elements, of pointers of bytes.
-        argument: of the function; empty for none.
+        number: elements, or bytes for pointers.
+        argument: argument of the function that it is multiplied by; empty for none.
     """
 
     number: int
@@ -114,9 +114,9 @@ class Strides:
         self._depth = 0
 
     def along(self, value: Value, dim: int) -> Stride | None:
-        """Return how far the elements of a value are apart along a dimension.
+        """Return the distance of a value's elements along a dimension.
 
-        None where that differs, or is not seen.  No sum or product is taken to overflow.
+        None where it differs, or cannot be derived.  Overflow is ignored.
         """
         key = value, dim
         if key not in self._known:

@@ -15,8 +15,8 @@ class Unknown:
     """Why a value is not known.
 
     Attributes:
-        names: arguments, and program ids, whose values would help.
-        reasons: what no argument helps with, such as ``tt.load on line 12``.
+        names: arguments and program ids whose values would help.
+        reasons: causes that no argument removes, such as ``tt.load on line 12``.
     """
 
     names: frozenset[str] = frozenset()
