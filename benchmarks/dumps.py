@@ -60,6 +60,33 @@ def write_tuned(path: Path, size: int, kernels: str) -> int:
     return count
 
 
+def write_chain(path: Path, count: int) -> None:
+    """Write functions of a load and a store, neither of them wide, each of which calls the next.
+
+    Args:
+        path: the dump.
+        count: functions.
+    """
+    ints, pointers = "tensor<128xi32, #b>", "tensor<128x!tt.ptr<f32>, #b>"
+    body = f"""    %r = tt.make_range {{end = 128 : i32, start = 0 : i32}} : {ints}
+    %p = tt.splat %a : !tt.ptr<f32> -> {pointers}
+    %q = tt.addptr %p, %r : {pointers}, {ints}
+    %v = tt.load %q : {pointers}
+    tt.store %q, %v : {pointers}
+"""
+    layout = "sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]"
+    with path.open("w") as file:
+        file.write(f"#b = #ttg.blocked<{{{layout}}}>\n")
+        file.write('module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {\n')
+        for number in range(count):
+            access = "private" if number else "public"
+            file.write(f"  tt.func {access} @f{number}(%a: !tt.ptr<f32>, %n: i32) {{\n{body}")
+            if number + 1 < count:
+                file.write(f"    tt.call @f{number + 1}(%a, %n) : (!tt.ptr<f32>, i32) -> ()\n")
+            file.write("    tt.return\n  }\n")
+        file.write("}\n")
+
+
 def write_folder(folder: Path, count: int) -> int:
     """Write kernels of usual size, each into a file; return the bytes of all.
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumps import KERNELS, write_dump, write_folder, write_tuned
+from dumps import KERNELS, write_chain, write_dump, write_folder, write_tuned
 from timing import (
     alternate,
     machine,
@@ -109,6 +109,7 @@ class Bench:
         large: rows and columns of the largest one.
         dump_bytes: of the large dump.
         dumps: of the folder.
+        functions: of the chain of calls.
         configurations: of the autotuned kernels.
         ours, triton: the two workers; None without a wheel.
         triton_python: the wheel's interpreter.
@@ -119,6 +120,7 @@ class Bench:
     large: int
     dump_bytes: int
     dumps: int
+    functions: int
     configurations: int
     ours: Worker
     triton: Worker | None
@@ -257,9 +259,20 @@ class Bench:
         (one,) = alternate(SHORT * self.runs, lambda: process_seconds([*audit, str(kernel)]))
         what = f"whole process, audit of a dump of {kernel.stat().st_size / 1e3:.0f} kB"
         yield Row(what, milliseconds(one), "", "")
+        yield self._chain()
         yield from self._dump(self.dump_bytes)
         yield from self._dump(self.dump_bytes, are_different=True)
         yield from self._tuned()
+
+    def _chain(self) -> Row:
+        """The audit of a dump of functions each of which calls the next, with two findings each."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "chain.ttgir"
+            write_chain(path, self.functions)
+            command = [sys.executable, "-m", "tt_layout", "audit", str(path)]
+            seconds, peak = process_peak(command, on_one_core=True)
+        what = f"whole process, audit of {self.functions} functions in a chain of calls"
+        return Row(what, f"{milliseconds(seconds)}, {peak:.0f} MB at most", "", "")
 
     def _tuned(self) -> Iterator[Row]:
         """The audit of a dump of autotuned kernels."""
@@ -330,6 +343,7 @@ def main() -> None:
         large=512 if options.smoke else 8192,
         dump_bytes=1_000_000 if options.smoke else 50_000_000,
         dumps=50 if options.smoke else 2_000,
+        functions=100 if options.smoke else 3_000,
         configurations=5 if options.smoke else 500,
         ours=Worker(sys.executable, "tt_layout"),
         triton=Worker(options.triton, "triton") if options.triton else None,

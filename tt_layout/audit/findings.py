@@ -19,6 +19,7 @@ from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.ir.operations import Location
+from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
@@ -200,7 +201,7 @@ class Finding:
         place = multiplication.line, multiplication.name, multiplication.function
         return Finding(*place, (occurrence,), multiplication.location, multiplication.executions)
 
-    @property
+    @lazy
     def kinds(self) -> tuple[str, ...]:
         """The kinds of its occurrences, the main one first."""
         return tuple(occurrence.kind for occurrence in self.occurrences)
@@ -210,7 +211,7 @@ class Finding:
         """Its main kind."""
         return self.kinds[0]
 
-    @property
+    @lazy
     def urgency(self) -> Urgency:
         """How soon a reader acts on it."""
         return min(occurrence.urgency for occurrence in self.occurrences)
@@ -220,7 +221,7 @@ class Finding:
         """Whether the compiler refuses its subject, or the kernel cannot be launched."""
         return self.urgency == Urgency.ERROR
 
-    @property
+    @lazy
     def problem(self) -> str:
         """The fault alone, without the change that avoids it."""
         said = [occurrence for occurrence in self.occurrences if occurrence.words]
@@ -249,7 +250,7 @@ class Finding:
         """Executions in one program; None where they are unknown."""
         return self.runs.number if self.runs is not None else None
 
-    @property
+    @lazy
     def weight(self) -> float:
         """Cycles wasted in one program; findings of one urgency are sorted by it."""
         return self.cost * (assumed_runs(self.runs) if self.runs is not None else 1)

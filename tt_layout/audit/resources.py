@@ -5,6 +5,8 @@ Every surface, bound and estimate starts from these.
 
 from __future__ import annotations
 
+from functools import partial
+
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.occupancy import Occupancy, kernel_occupancy
 from tt_layout.audit.registers import worst
@@ -49,5 +51,16 @@ def occupancy_of(audit: Audit, function: str | None) -> Occupancy | None:
     registers = worst(audit.registers_of(function))
     if registers is None:
         return None
-    shared_bytes = shared_bytes_of(audit, function)
-    return kernel_occupancy(audit, audit.audited, registers, shared_bytes, audit.known)
+    shared_bytes, audited = shared_bytes_of(audit, function), audit.audited
+    find = partial(kernel_occupancy, audit, audited, registers, shared_bytes, audit.known)
+    kernel = audited.functions_by_name.get(function)
+    if kernel is None:
+        return find()
+    amounts = registers.taken, registers.range, registers.limit, registers.compiled
+    memory = shared_bytes, audit.memory_of(function) is None  # of what it calls, too
+    stated = audit.known.warps, audit.known.tensor_columns
+    answers, question = audited.equal(kernel), ("occupancy", amounts, memory, stated)
+    if question not in answers:
+        answers[question] = find()
+    occupancy: Occupancy | None = answers[question]
+    return occupancy

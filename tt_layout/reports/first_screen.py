@@ -77,7 +77,12 @@ def verdict_paragraph(kernel: Kernel) -> Paragraph:
 
 def state(kernel: Kernel) -> list[Paragraph]:
     """Return the lines below the findings of a kernel: its memory and registers."""
-    texts = [kernel.memory, resources(kernel), kernel.untimed]
+    return _state_lines(kernel, resources(kernel))
+
+
+def _state_lines(kernel: Kernel, held: str) -> list[Paragraph]:
+    """Return the lines of `state`, of which one is the resources of the kernel."""
+    texts = [kernel.memory, held, kernel.untimed]
     if not kernel.findings and not kernel.needed:
         texts.insert(0, kernel.absences)
     return [Paragraph(text, GAP, 2 * len(GAP)) for text in texts if text]
@@ -331,8 +336,8 @@ def _verdict(kernel: Kernel) -> Part:
 
 def _state(kernel: Kernel) -> Part:
     """Return the memory and the registers of a kernel."""
-    whole = state(kernel)
     full, brief = resources(kernel), resources(kernel, is_short=True)
+    whole = _state_lines(kernel, full)
     texts = (brief if line.text == full else line.text for line in whole)
     short = [line._replace(text=_short(text)) for line, text in zip(whole, texts)]
     return Part(Turn.STATE, [whole], short)

@@ -224,8 +224,11 @@ def _form(widths: Sequence[int], are_right: Sequence[bool]) -> str:
     return "".join(f"{' ' * GAP}%{left}{size}s" for left, size in zip(flush, widths))
 
 
-def _wrapped(text: str, width: int, first: str = "", further: str = "") -> list[str]:
+@lru_cache(maxsize=32)
+def _wrapped(text: str, width: int, first: str = "", further: str = "") -> Sequence[str]:
     """Fold a text into lines; words longer than a line are broken.
+
+    Kernels alike have most of their lines in common, and the forms of a screen nearly all.
 
     Args:
         text: on one line.

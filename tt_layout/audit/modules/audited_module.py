@@ -513,10 +513,16 @@ class AuditedModule:
         from tt_layout.audit.values.executions import executions
 
         function, operation = full.function, full.operation
-        if not evaluator.depends_on_text_alone:
-            return executions(evaluator, operation)
-        question = "executions", operation.block
-        return function.once(question, lambda _: executions(evaluator, operation))
+        if evaluator.depends_on_text_alone:
+            question = "executions", operation.block
+            return function.once(question, lambda _: executions(evaluator, operation))
+        answers, place = self.equal(function), ("executions", operation.position)
+        runs: Executions | None = answers.get(place)
+        if runs is None:
+            runs = executions(evaluator, operation)
+            if not runs.is_unknown:  # whose text may name a line
+                answers[place] = runs
+        return runs
 
 
 def _walk(

@@ -56,6 +56,7 @@ class Adviser:
         self.shares = shares or Shares(audit)
         self._needs: dict[tuple[Finding | str | None, Suggestion], tuple[Needs, Needs]] = {}
         self._changes: dict[tuple[Finding, Suggestion], TimeChange | None] = {}
+        self._best: dict[Finding, Suggestion | None] = {}
         self._advice = audit.advice
         self._answers: dict[Callable[[Adviser], Any], Any] = {}
 
@@ -174,7 +175,11 @@ class Adviser:
 
     def best(self, finding: Finding) -> Suggestion | None:
         """Return the suggestion that saves most; None where none that was costed saves any."""
-        return self._once("best", finding, lambda one: next(self._with_room(one), None))
+        if finding not in self._best:
+            self._best[finding] = self._once(
+                "best", finding, lambda one: next(self._with_room(one), None)
+            )
+        return self._best[finding]
 
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return a program's cost as it is, and with a suggestion applied."""
