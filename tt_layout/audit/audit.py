@@ -65,7 +65,7 @@ _UNSENT = frozenset(
 
 
 class Audit(Conclusions):
-    """Audit of a module; what it says is found when it is first asked for.
+    """Audit of a module; each conclusion is computed on first use.
 
     Args:
         audited: the module.

@@ -30,7 +30,7 @@ _ACCESSES = {
     MovementKind.COPY_IN: "copy",
     MovementKind.COPY_OUT: "copy",
 }
-"""Kind of data movements -> what one of them is called."""
+"""Kind of data movements -> noun for one of them."""
 
 
 @dataclass(frozen=True)

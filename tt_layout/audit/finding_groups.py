@@ -1,4 +1,4 @@
-"""Findings alike together, numbered; those that matter, small ones, and those cured by others."""
+"""Numbered groups of similar findings: those that matter, small ones, and those cured by others."""
 
 from __future__ import annotations
 

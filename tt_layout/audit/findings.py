@@ -1,4 +1,4 @@
-"""Findings: what the reader of an audit should look at, of one or more kinds.
+"""Findings: faults that the reader of an audit should look at, each of one or more kinds.
 
 A kind of finding is a rule: a class under `Occurrence` in a file of `tt_layout.audit.rules`, which
 finds its occurrences itself.  Nothing else names it.

@@ -38,7 +38,7 @@ class GpuFit(NamedTuple):
     """A GPU and whether a kernel fits.
 
     Attributes:
-        gpu: as the compiler calls it.
+        gpu: the compiler's name of the GPU.
         limit: bytes of shared memory that a CTA may have.
         fits: whether the dump's bytes fit.
         is_own: whether it is the dump's GPU.
@@ -100,7 +100,7 @@ class KernelFit:
         """Tell whether it fits its own GPU with another ``num_stages``; None if that is not known.
 
         Args:
-            stages, compiled: as of `with_stages`.
+            stages, compiled: as in `with_stages`.
         """
         if self.pipelining.refusal(stages, compiled) is not None:
             return None

@@ -528,7 +528,7 @@ class Kernel:
 
 
 def kernel_names(audit: Audit) -> tuple[str | None, ...]:
-    """Return the functions that move data or have findings; None of what is outside of any.
+    """Return the functions that move data or have findings; None for operations outside of any.
 
     Where there are none, these are the functions that no other calls.
     """
@@ -543,10 +543,10 @@ def kernel_names(audit: Audit) -> tuple[str | None, ...]:
 def kernels_of(
     audit: Audit | Adviser, grid: Grid | None = None, file: str = ""
 ) -> tuple[Kernel, ...]:
-    """Return each kernel of a module that moves data, and what is in no kernel.
+    """Return the kernels of a module, and one for operations outside of any function.
 
     Args:
-        audit: of the module, or what answers for it.
+        audit: audit of the module, or its adviser.
         grid: programs along x, y and z; by default those that are given to the audit.
         file: the dump.
 

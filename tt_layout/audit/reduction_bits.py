@@ -94,7 +94,7 @@ class ReductionBits:
     """The reductions of two dumps.
 
     Attributes:
-        pairs: those that correspond, in the order of the text.
+        pairs: corresponding reductions, in the order of the text.
         unpaired: number of reductions in either dump, if these differ and none is compared.
     """
 

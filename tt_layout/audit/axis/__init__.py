@@ -201,7 +201,7 @@ def _pass_on(
     infos: Mapping[Value, AxisInfo],
     attributes: Mapping[str, Sequence[dict[str, Attribute]]],
 ) -> None:
-    """Make hints of what a function knows of one-dimensional values that it passes to another."""
+    """Add the AxisInfo of one-dimensional operands of a call to the hints of its parameters."""
     for (value, _), hints in zip(call.passed, attributes[call.callee.name]):
         info = infos.get(value)
         if info is None or info.rank != 1:

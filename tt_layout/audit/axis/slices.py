@@ -1,4 +1,4 @@
-"""Values of a function with all that they are computed from."""
+"""Backward slices of a function's values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tt_layout.ir.ssa.control_flow import ControlFlow, branches, by_label, ways
 
 
 class BackwardSlice:
-    """A value with all that it depends on: values, and what decides whether control gets there.
+    """The values that one depends on, by data and by control flow.
 
     Whatever is concluded from operands alone is the same of a slice as of the whole function.
 
@@ -45,7 +45,7 @@ class BackwardSlice:
             yield from self._around(owner)
 
     def _take(self, operation: SsaOperation) -> Iterator[Value]:
-        """Take an operation in, and yield what its results depend on, and whether it is run."""
+        """Add an operation, and yield the values that its results and its execution depend on."""
         block = operation.block
         if block is None or operation in self._operations.get(block, ()):
             return

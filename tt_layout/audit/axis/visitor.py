@@ -79,7 +79,7 @@ class Visitor:
             self.changes += 1
 
     def _join(self, values: Sequence[Value], passed: Sequence[Value]) -> None:
-        """Join into values what is known of others, one by one."""
+        """Join the AxisInfo of passed values into others, one by one."""
         for value, source in zip(values, passed):
             self._update(value, self._known(source))
 
@@ -121,7 +121,7 @@ class Visitor:
             self._conclude(operation, tuple(operands))
 
     def _conclude(self, operation: SsaOperation, operands: tuple[AxisInfo, ...]) -> None:
-        """Note what follows from what is known of the operands."""
+        """Join the AxisInfo of an operation's results, given that of its operands."""
         types = tuple([operand.type for operand in operation.operands])
         result = operation.results[0].type
         info = conclusion(Step(operation, operands, types, result))
@@ -133,7 +133,7 @@ class Visitor:
     # -- blocks -----------------------------------------------------------------------------
 
     def _region(self, region: Region) -> list[SsaOperation]:
-        """Visit what can be reached of a region; return the operations that leave it."""
+        """Visit the reachable operations of a region; return those that leave it."""
         if len(region) == 1:
             return self._block(region[0])
         blocks = {"": region[0], **by_label(region)}
@@ -154,7 +154,7 @@ class Visitor:
         return list(block.operations[-1:])
 
     def _branch(self, branch: SsaOperation, blocks: Mapping[str, Block], reached: set[str]) -> None:
-        """Hand over what a branch passes to the blocks that it goes to."""
+        """Pass the operands of a branch to its successors."""
         for way in branches(branch, blocks):
             if self._may_be_taken(way):
                 reached.add(blocks[str(way.end)].label)
@@ -188,7 +188,7 @@ class Visitor:
                 self._join(way.received, way.passed)
 
     def _taken_to(self, edges: Iterable[Way], visited: Container[int]) -> dict[int, None]:
-        """Hand over what ways to regions pass; return the regions that are to be visited for it."""
+        """Pass values along edges; return the regions to visit because of changes."""
         regions: dict[int, None] = {}
         for way in edges:
             if isinstance(way.end, int) and self._may_be_taken(way):
@@ -199,7 +199,7 @@ class Visitor:
         return regions
 
     def _counted(self, loop: SsaOperation, edges: Sequence[Way]) -> Sequence[Way]:
-        """Return the ways that are taken with what is known of the number of iterations."""
+        """Return the edges that are taken, given the known trip count."""
         begin, end, step = loop.operands[:BOUNDS]
         low, stride = self._known(begin), self._known(step)
         if low is None or stride is None:

@@ -1,4 +1,4 @@
-"""Times that a launch cannot beat, from what its audit counts and what the GPU does at most.
+"""Times that a launch cannot beat, from the counts of its audit and the peak rates of the GPU.
 
 `kernel_bounds` gives them for a kernel, with a grid in seconds and without one in cycles.
 """

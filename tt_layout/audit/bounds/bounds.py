@@ -52,7 +52,7 @@ class Bound(NamedTuple):
     """A time that a launch, or a program, cannot beat.
 
     Attributes:
-        resource: what is busy: ``DRAM``, ``L2``, ``LSU``, ``tensor cores``, ``FMA``,
+        resource: the busy resource: ``DRAM``, ``L2``, ``LSU``, ``tensor cores``, ``FMA``,
             ``special functions``, ``contended atomics``.
         cycles: cycles of a multiprocessor's clock.
         reason: the inputs of its computation.

@@ -256,7 +256,7 @@ class ProgramFootprints:
 
 
 def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _Reach | None:
-    """Return the footprint of one of some runs alike, and the range of all; None if unknown.
+    """Return the footprint of one of several equal runs, and the range of all; None if unknown.
 
     Raises:
         SplitError: they touch other parts of sectors, or do so in other lanes.

@@ -125,7 +125,7 @@ class ProgramSharing:
         return len({*map(_axis, filter(_is_program, self._evaluator.function.walk()))})
 
     def of(self, operation: SsaOperation) -> Sharing:
-        """Return how programs share what an access touches."""
+        """Return the sharing of an access's bytes between programs."""
         roots = tuple(places(operation))
         if roots not in self._known:
             self._known[roots] = self._sharing(roots)

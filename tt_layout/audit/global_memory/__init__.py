@@ -1,4 +1,4 @@
-"""Accesses to global memory: how wide their instructions are, and what keeps them narrow.
+"""Accesses to global memory: the width of their instructions, and limits of it.
 
 ==============  ============================================================================
 `operands`      which operand is the address, the mask, the value

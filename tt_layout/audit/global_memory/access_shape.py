@@ -1,4 +1,4 @@
-"""An access to global memory as its lanes see it, and the addresses that they get."""
+"""The elements of a global access by lane, and the lanes' addresses."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ _DWORDS = {8: "byte", 16: "short", 32: "dword", 64: "dwordx2", 96: "dwordx3", 12
 
 
 def _suffix(access: Access, *, is_store: bool) -> str:
-    """Return the end of a name: by words on CDNA and RDNA1 and 2, by bits on what is newer."""
+    """Return the suffix of a mnemonic: words on CDNA, RDNA1 and RDNA2, bits on newer GPUs."""
     if access.target.counts_dwords:
         unsigned = "u" * (access.bits < 32 and not is_store)
         return unsigned + _DWORDS.get(access.bits, f"b{access.bits}")

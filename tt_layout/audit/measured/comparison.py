@@ -106,7 +106,7 @@ class Part(NamedTuple):
 def predict(
     programs: Programs, rows: Iterable[MovementRow], left_out: Container[str] = ()
 ) -> dict[Counter, Amount]:
-    """Add up the contributions of a kernel's data movements; what is missing is 0.
+    """Add up the contributions of a kernel's data movements; missing counters are 0.
 
     Args:
         programs: programs of a launch.
@@ -153,7 +153,7 @@ class Sum:
         self._bound = ""
 
     def add(self, full: FullOperation | None, line: int, amount: Amount) -> None:
-        """Add what an operation of a line adds."""
+        """Add the amount of an operation on a line."""
         is_of_all = amount.reason == self._programs.reason
         reason = amount.reason if is_of_all else f"line {line}: {amount.reason}"
         if amount.number is None:

@@ -216,7 +216,7 @@ class Rows(NamedTuple):
 
     Attributes:
         file: its name.
-        rows: those that are not empty.
+        rows: rows that are not empty.
         decimal_comma: whether points group the digits, and a comma ends the whole part.
     """
 
@@ -273,7 +273,7 @@ def _rows(source: Source) -> Iterator[Row]:
 
 
 def split_cells(line: str) -> list[str]:
-    """Return the cells of a line, without that behind a last comma.
+    """Return the cells of a line, without an empty one after a last comma.
 
     Raises:
         csv.Error: it is not CSV.
@@ -299,7 +299,7 @@ def split_cells(line: str) -> list[str]:
 
 
 def is_heading(cells: Sequence[str]) -> bool:
-    """Whether a row names the kernel or the file of what follows."""
+    """Tell whether a row names the kernel or the file of the following rows."""
     return len(cells) == 2 and cells[0] in _HEADINGS
 
 
@@ -349,7 +349,7 @@ class _SourceReader:
     """Reader of a source page.
 
     Attributes:
-        launches: of all kernels.
+        launches: launches of all kernels.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -363,7 +363,7 @@ class _SourceReader:
         self._first: int | None = None  # the lowest of them
 
     def heading(self, name: str, text: str) -> None:
-        """Take the name of a kernel or of a file, of what follows."""
+        """Read the name of the kernel or file of the following rows."""
         if name in _FILES:
             self._file = text
         else:
@@ -371,7 +371,7 @@ class _SourceReader:
         self._columns = None
 
     def header(self, row: Row) -> None:
-        """Take the names of the columns of what follows."""
+        """Read the names of the columns of the following rows."""
         self._columns = _columns(row.cells, FileLocation(self._rows.file, row.line))
         self._place = None
         is_same = bool(self.launches) and self.launches[-1].kernel == self._kernel
@@ -441,7 +441,7 @@ def read_source_page(rows: Rows) -> list[Launch]:
 
 
 def read_launches(source: Source) -> list[Launch]:
-    """Return the launches that a file tells of, in its order.
+    """Return the launches in a file, in its order.
 
     Raises:
         LayoutError: it is not such a file, or has nothing that could be compared.
@@ -497,7 +497,7 @@ def _raw(header: Sequence[str], rows: Rows) -> list[Launch]:
 
 
 def _details(header: Sequence[str], rows: Rows) -> list[Launch]:
-    """Return the launches of a page with a row for each metric, or for what a rule says."""
+    """Return the launches of a page with a row for each metric, or for the text of a rule."""
     launches: dict[str, Launch] = {}
     for row in rows.rows:
         cells = dict(zip(header, row.cells))
@@ -577,7 +577,7 @@ class Launch:
     plain: set[str] = field(default_factory=set)
 
     def add(self, metric: str, number: float) -> None:
-        """Add what a metric that is compared counted."""
+        """Add the value of a compared metric."""
         if metric in LSU_METRICS:
             self.lsu[metric] = number
             if len(self.lsu) == len(LSU_METRICS):
@@ -592,7 +592,7 @@ class Launch:
                 self.counts[counter] = number
 
     def whole(self, counts: Counts) -> Counts:
-        """Return counts of the launch with 0 for what no instruction of it was counted as."""
+        """Return counts of the launch, with 0 for counters that no instruction contributed to."""
         if self.warps is None:
             return counts
         units = {counter.unit for counter in self.counts}

@@ -105,13 +105,13 @@ class IdleWarps:
             return 0
 
     def behind(self, full: FullOperation, result: int, loads: int, runs: float) -> float:
-        """Return how many loads of a result are behind a branch that warps take.
+        """Return the number of a result's loads that are skipped by a branch of idle warps.
 
         Args:
             full: an operation that hands its results on in shared memory.
             result: the number of the result.
             loads: instructions that load it, of each warp.
-            runs: how often the operation runs, in all programs.
+            runs: runs of the operation in all programs.
         """
         if full.operation.name == "tt.scan":
             return 0  # whose loads are for a choice, which is before the branch
@@ -145,7 +145,7 @@ class IdleWarps:
         return None
 
     def _is_in_order(self, operation: SsaOperation, loads: int) -> bool:
-        """Tell whether each load is of registers beside each other, as a store's are."""
+        """Tell whether each load is to adjacent registers, like those of a store."""
         if not operation.name.endswith("convert_layout"):
             return operation.name == "tt.reduce"
         audited, value = self._audited, operation.results[0]
@@ -163,7 +163,7 @@ class IdleWarps:
         )
 
     def _of_atomic(self, atomic: SsaOperation) -> int:
-        """Return how many warps of a program repeat what others do in an atomic."""
+        """Return the number of a program's warps that repeat elements of others in an atomic."""
         if any(value.uses for value in atomic.results) or len(atomic.operands) < 2:
             return 0
         warps = self._audited.module.number("num-warps") or 1
@@ -182,20 +182,20 @@ class IdleWarps:
 
     @cached_property
     def _last_stores(self) -> frozenset[SsaOperation]:
-        """The stores behind which a program does nothing more."""
+        """The stores after which a program does nothing more."""
         stores = (_last_store(block) for block in self._function.body)
         return frozenset(store for store in stores if store is not None)
 
 
 def _is_behind_branch(operation: SsaOperation) -> bool:
-    """Tell whether ptxas does an operation behind the branch, with what it takes."""
+    """Tell whether ptxas sinks an operation, with its operands, below the branch."""
     traits = operation.traits
     is_short = operation.name == "math.sqrt" or not operation.name.startswith("math.")
     return traits.repeats or (traits.elementwise and is_short)
 
 
 def _last_store(block: Block) -> SsaOperation | None:
-    """Return the store behind which a block does nothing but return; None without one."""
+    """Return the store after which a block only returns; None without one."""
     *before, last = block.operations or (None,)
     if last is None or last.name.rpartition(".")[2] != "return":
         return None
@@ -269,7 +269,7 @@ class _Barriers:
         return loads
 
     def _waits(self, operation: SsaOperation) -> bool:
-        """Note what an operation touches; tell whether there is a barrier before or behind it."""
+        """Note the buffers of an operation; tell whether there is a barrier before or after it."""
         traits = operation.traits
         writes = traits.shared_write and bool(operation.operands)
         waits = bool(operation.regions) and operation.name != "tt.reduce"
@@ -401,7 +401,7 @@ class Programs:
         return self._idle_warps.of_store(full.operation)
 
     def idle_behind(self, row: MovementRow, result: int, loads: int, runs: Amount) -> float:
-        """Return how many loads of a result are behind a branch that warps take."""
+        """Return the number of a result's loads that are skipped by a branch of idle warps."""
         full = self.full(row)
         if (
             full is None
@@ -412,7 +412,7 @@ class Programs:
         return self._idle_warps.behind(full, result, loads, runs.number or 0)
 
     def no_lane_loads(self) -> Iterator[tuple[FullOperation, Amount]]:
-        """Yield loads from shared memory that no lane executes, and what they are before."""
+        """Yield operations with the number of shared loads before each that no lane executes."""
         if self.function is None or self.audited.gpu not in NO_LANE_TARGETS:
             return
         warps = self.audited.module.number("num-warps") or 1
@@ -432,7 +432,7 @@ class Programs:
 
         Args:
             full: the operation; None where it is in no function.
-            runs: how often it does in the first program.
+            runs: its executions in the first program.
         """
         if self.number is None:
             return Amount(None, self.reason)

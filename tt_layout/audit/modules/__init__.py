@@ -1,1 +1,1 @@
-"""A module as its audit reads it: layouts over types, operations, what was known before."""
+"""A module as its audit reads it: layouts over types, operations, cached conclusions."""

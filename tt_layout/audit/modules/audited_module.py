@@ -84,7 +84,7 @@ class KnownModules:
         return KnownModules, ()
 
     def give(self, given: GivenValues) -> None:
-        """Forget what was concluded if it was for other arguments."""
+        """Clear the cache if it is for other arguments."""
         if given != self.given:
             self.given = given
             self._known.clear()
@@ -479,7 +479,7 @@ class AuditedModule:
 
     @cached_property
     def surroundings(self) -> Hashable:
-        """All that the costs of accesses that are computed alike depend on besides."""
+        """Key of further inputs on which costs of accesses with equal computations depend."""
         module, given = self.module, self.given
         aliases = [(name, module.aliases[name].encoding) for name in module.aliases.attributes()]
         values = tuple(given.values.items()), given.product

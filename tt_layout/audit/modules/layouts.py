@@ -1,4 +1,4 @@
-"""The layouts of a module as a table: where each is used, and what it gives a thread."""
+"""The layouts of a module as a table: uses of each, and its registers of a thread."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ def _uses(
 
 
 def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRow:
-    """Return the row of a type with a layout, less where it stands."""
+    """Return the row of a type with a layout, without its uses."""
     encoding = ir_type.encoding
     assert isinstance(encoding, Encoding)
     if not isinstance(placed, PlacedLayout):

@@ -57,11 +57,11 @@ def kinds() -> tuple[str, ...]:
 def find(
     rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
 ) -> list[Finding]:
-    """Return what all rules find, one finding per data movement, in the order of the report.
+    """Return the findings of all rules, one per data movement, in the order of the report.
 
     Args:
         rows: the data movements that are judged: all of the module, or those of a line.
-        conclusions: what is known of the module.
+        conclusions: facts about the module.
         audited: the module.
     """
     merged: dict[object, Finding] = {}
@@ -76,11 +76,11 @@ def find(
 
 
 def judged(findings: Iterable[Finding], judge: Callable[[Finding], Note | None]) -> Found:
-    """Return findings, apart from what every other way makes more expensive.
+    """Separate findings from notes, to which every alternative is more expensive.
 
     Args:
-        findings: of all rules.
-        judge: as `note_of`.
+        findings: findings of all rules.
+        judge: returns the note of a finding, as `note_of`; None if it has none.
     """
     pairs = [(finding, judge(finding)) for finding in findings]
     return Found(

@@ -129,9 +129,9 @@ def _broken_rule(info: AxisInfo, shape: tuple[int, ...], pitches: Sequence[int])
     """Return the rule that the addresses of a load break.
 
     Args:
-        known: of its pointers.
-        shape: of the tensor.
-        pitches: per dimension, what divides the distance of neighbours, in bytes.
+        info: AxisInfo of its pointers.
+        shape: shape of the tensor.
+        pitches: per dimension, a divisor of the distance of neighbours, in bytes.
     """
     rank = len(shape)
     fast = next((d for d in (rank - 1, rank - 2) if info.contiguity[d] == shape[d]), None)
@@ -162,7 +162,7 @@ class Distances:
 
     Attributes:
         function: the function.
-        known: what the axis analysis says of its values.
+        known: AxisInfo of its values.
     """
 
     def __init__(self, function: SsaFunction, known: Mapping[Value, AxisInfo]) -> None:
@@ -207,7 +207,7 @@ class Distances:
         return 1 if producer is None else self._of(producer, dim)
 
     def _of(self, operation: SsaOperation, dim: int) -> int:
-        """Return the divisor of what an operation returns."""
+        """Return the divisor of an operation's result."""
         operands = operation.operands
         if operation.name == "tt.splat" or operation.name == "arith.constant":
             return SAME

@@ -40,13 +40,13 @@ class Conflict(Occurrence):
     """An access to shared memory with bank conflicts.
 
     Attributes:
-        access: what the access is, as a noun.
+        access: noun for the access.
         buffer: the layout of the buffer, as the dump writes it.
         counts: instructions and cycles, in words.
-        cycles: of the conflicts, of all warps.
-        summed: the dimension along which the buffer of an operand has to be contiguous, and what
-            is stored to it is not; None of other accesses.
-        bits: of an element.
+        cycles: cycles of the conflicts, for all warps.
+        summed: the dimension along which the buffer of an operand has to be contiguous, but the
+            stored tensor is not; None for other accesses.
+        bits: width of an element.
     """
 
     kind: ClassVar[str] = "conflicts"
@@ -88,7 +88,7 @@ class Conflict(Occurrence):
 
     @property
     def is_avoidable(self) -> bool:
-        """Whether a change of the program avoids what it costs: nobody costed those."""
+        """False: changes of the program are not costed."""
         return False
 
     @property

@@ -35,7 +35,7 @@ _ROUTES = {
     ConversionKind.ACROSS_CTAS: ("goes across CTAs", " across CTAs"),
     ConversionKind.SHUFFLES: ("takes shuffles", " by shuffles"),
 }
-"""Class of a conversion -> how it is done, as a verb, and behind a noun."""
+"""Class of a conversion -> its route as a verb phrase, and as a suffix of a noun."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Conversion(Occurrence):
     Attributes:
         source, target: the layouts, as the dump writes them.
         route: its class, of `_ROUTES`.
-        counts: what it takes, in words.
-        cycles: of one execution.
+        counts: its counts in words.
+        cycles: cycles of one execution.
     """
 
     kind: ClassVar[str] = "conversions"
@@ -77,7 +77,7 @@ class Conversion(Occurrence):
 
     @property
     def words(self) -> str:
-        """From which layout to which, how, and what that takes."""
+        """The two layouts, the route, and the counts."""
         return f"from {self.source} to {self.target} {_ROUTES[self.route][0]}{self.counts}"
 
     @property

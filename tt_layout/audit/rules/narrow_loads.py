@@ -48,7 +48,7 @@ def wider_registers(
     """Return a layout for an access, costed in all operations of the old one; none if it is dearer.
 
     Args:
-        concluded: what is concluded from the module.
+        concluded: conclusions about the module.
         audited: the module.
         operation: the access, whose pointers have the old layout.
         encoding: the layout to try.
@@ -84,12 +84,12 @@ class NarrowAccess(Occurrence):
     """An access that moves fewer bytes at a time than it could.
 
     Attributes:
-        access: what the access is, as a noun.
-        width_bytes: that a thread moves at a time.
-        limit: what limits it.
-        change: what to change in the program; empty where nothing helps.
-        encoding: a layout for its registers in which it is wide; None where that is not enough.
-        cycles: the wavefronts beyond those that its bytes fill.
+        access: noun for the access.
+        width_bytes: bytes that an instruction moves per thread.
+        limit: the limit of the width, in words.
+        change: the change of the program; empty where nothing helps.
+        encoding: register layout in which it is wide; None where that is not enough.
+        cycles: wavefronts beyond those that its bytes fill.
     """
 
     kind: ClassVar[str] = "narrow-loads"
@@ -120,7 +120,7 @@ class NarrowAccess(Occurrence):
 
     @property
     def words(self) -> str:
-        """How wide it is, and what limits it."""
+        """Its width and the limit of it."""
         return self.limit
 
     @property

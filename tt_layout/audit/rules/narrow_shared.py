@@ -52,12 +52,12 @@ class NarrowShared(Occurrence):
     """A narrow access to shared memory.
 
     Attributes:
-        access: what the access is, as a noun.
+        access: noun for the access.
         buffer: the layout of the buffer, as the dump writes it.
-        width_bytes: that a thread moves at a time.
+        width_bytes: bytes that an instruction moves per thread.
         counts: instructions and cycles, in words.
-        cycles: that a usual swizzle saves in it, of all warps; or words, without one.
-        summed: the dimension of a dot's operand that is not contiguous in the buffer; None of
+        cycles: cycles that a usual swizzle saves in it, for all warps; or whole words, without one.
+        summed: the dimension of a dot's operand that is not contiguous in the buffer; None for
             accesses that another layout of the buffer makes cheaper.
     """
 
@@ -110,7 +110,7 @@ class NarrowShared(Occurrence):
 
     @property
     def is_avoidable(self) -> bool:
-        """Whether a change of the program avoids what it costs: nobody costed those."""
+        """False: changes of the program are not costed."""
         return False
 
     @property

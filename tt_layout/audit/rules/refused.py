@@ -87,7 +87,7 @@ class Refused(Occurrence):
         return Counted("error")
 
     def headline(self, number: int, first: Finding) -> str:
-        """Return how many errors there are, and what is wrong first."""
+        """Return the number of errors, and the first fault."""
         which = ", the first" * (number > 1)
         what = shortened(first.message, MAX_HEADLINE)
         return f"{self.counted.text(number)}{which} on line {first.line}: {what}"

@@ -121,7 +121,7 @@ def _bare(tensor: str) -> str:
 
 
 def _location(pressure: RegisterPressure, audited: AuditedModule) -> Location | None:
-    """Return the place in the program of the operation behind which most is live."""
+    """Return the location in the program of the operation after which most is live."""
     for full in audited.operations:
         if full.operation.line == pressure.line:
             return full.function.location(full.operation)

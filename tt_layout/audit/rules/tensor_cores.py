@@ -31,9 +31,9 @@ class IdleTensorCores(Occurrence):
     """A multiplication without a matrix instruction.
 
     Attributes:
-        per_thread: multiplications with an addition of a thread.
-        why: why no instruction carries it out, and what would give it one.
-        cycles: that they take in all threads; 0 where the rate is not known.
+        per_thread: multiply-adds of a thread.
+        why: why no instruction executes it, and what would change that.
+        cycles: cycles that they take in all threads; 0 where the rate is not known.
         unknown: the GPU, where its rate is not known.
     """
 

@@ -33,11 +33,11 @@ class Uncoalesced(Occurrence):
     """An access that touches more sectors than it needs.
 
     Attributes:
-        access: what the access is, as a noun.
-        sectors, ideal: those touched, and those that the bytes fill.
-        sector_bytes: of one.
-        counts: what the access takes, in words; empty where the finding says why it is narrow.
-        cycles: the wavefronts beyond those that its bytes fill.
+        access: noun for the access.
+        sectors, ideal: touched sectors, and the sectors that the bytes fill.
+        sector_bytes: size of a sector.
+        counts: its counts in words; empty where the finding also says why it is narrow.
+        cycles: wavefronts beyond those that its bytes fill.
     """
 
     kind: ClassVar[str] = "uncoalesced"

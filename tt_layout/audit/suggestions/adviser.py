@@ -267,7 +267,7 @@ def _saved_by_all_runs(recost: Recost) -> float:
 
 
 def _place_of(recost: Recost) -> tuple[object, ...]:
-    """Return the key of a data movement: one that is added stands before another operation."""
+    """Return the key of a data movement; an added one has the line of the next operation."""
     operation = recost.operation
     added = operation.types if recost.before is None else None
     return operation.line, operation.column, added

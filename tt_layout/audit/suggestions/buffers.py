@@ -81,7 +81,7 @@ def better_buffers(
     """Return layouts that save cycles over all accesses, the best of each family, best first.
 
     Args:
-        concluded: what is concluded from the module.
+        concluded: conclusions about the module.
         audited: the module.
         operation: an access to the buffers whose layout is in question.
     """

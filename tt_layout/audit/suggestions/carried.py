@@ -47,11 +47,11 @@ class Carried:
 
     @cached_property
     def _passers(self) -> Mapping[SsaOperation, int]:
-        """Number of operands before those that an operation hands over."""
+        """Operation -> number of operands before those that it passes on."""
         return {way.by: len(way.by.operands) - len(way.passed) for way in self._ways}
 
     def taker(self, use: Use, value: Value) -> Value | None:
-        """Return the group that a value is handed to by a use; None if it is not handed over."""
+        """Return the group to which a use passes a value; None if it does not pass it."""
         before = self._passers.get(use.owner)
         if before is None or use.operand_number < before:
             return None
@@ -59,7 +59,7 @@ class Carried:
         return self.leaders[received[0]] if received else None
 
     def values(self, leader: Value) -> Sequence[Value]:
-        """Return the members of a group, and what is handed to it."""
+        """Return the members of a group, and the values passed to it."""
         return list(self._values.get(leader, ()))
 
     @cached_property

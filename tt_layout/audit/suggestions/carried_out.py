@@ -40,7 +40,7 @@ ALIAS = "relaid"
 
 
 class _Edit(NamedTuple):
-    """A piece of a line, by its offsets from 0, and what takes its place."""
+    """A range of a line, by offsets from 0, and its replacement."""
 
     start: int
     end: int
@@ -121,7 +121,7 @@ class DumpText:
         return text
 
     def location(self, operation: SsaOperation) -> str:
-        """Return the location of an operation, to stand behind another."""
+        """Return the location suffix of an operation, to append to another one."""
         return f" loc({operation.location_text})" if operation.location_text else ""
 
     def type(self, ir_type: IRType) -> str:
@@ -178,7 +178,7 @@ class DumpText:
                 self.retype(line, exchange, [number])
 
     def redefine(self, old: Encoding, new: Encoding) -> None:
-        """Let every alias that stands for a layout stand for another."""
+        """Redefine every alias of a layout as another layout."""
         exchange = Exchange({old: new})
         for name in self.module.aliases.attributes():
             alias = self.module.aliases[name]
@@ -212,7 +212,7 @@ class DumpText:
         self._dropped.add(operation.line)
 
     def insert(self, text: str, operation: SsaOperation, *, before: bool) -> None:
-        """Add a line before or behind that of an operation, indented as that is."""
+        """Add a line before or after that of an operation, with its indentation."""
         line = self.line(operation)
         indent = line[: len(line) - len(line.lstrip())]
         where = self._before if before else self._behind
@@ -221,7 +221,7 @@ class DumpText:
     def copy_once(
         self, operation: SsaOperation, exchange: Exchange, names: Mapping[str, str]
     ) -> None:
-        """Add an operation once more behind itself, with other layouts and names of values."""
+        """Add a copy after an operation, with other layouts and names of values."""
         line = self.line(operation)
         if operation.line in self._copied:
             return
@@ -290,9 +290,9 @@ def carried_out(audit: Audit, full: FullOperation, suggestion: Suggestion) -> st
     """Return the text of a module in which a suggestion is followed.
 
     Args:
-        audit: of a module that is the only one of its source.
+        audit: audit of a module that is the only one of its source.
         full: the operation that the suggestion is for.
-        suggestion: what to do.
+        suggestion: the suggestion.
 
     Raises:
         LayoutError: what has to change is written in a way that is not followed.
@@ -354,7 +354,7 @@ class _Relaid:
             self.text.retype(line, self.exchange, ends)
 
     def _retype_carried(self, operation: SsaOperation) -> None:
-        """Exchange the layouts that a loop or a branch writes of what it hands over."""
+        """Exchange the layouts in the types that a loop or a branch writes for passed values."""
         for first, last, values in _written(operation):
             if not self.region.carried.isdisjoint(values):
                 types = map(self.flow.function.type_of, values)
@@ -378,7 +378,7 @@ class _Relaid:
         return names.get(plain(value.name), value.name)
 
     def _converted(self, value: Value, *, is_back: bool = False) -> str:
-        """Convert a value behind its definition; return the name of the result."""
+        """Convert a value after its definition; return the name of the result."""
         old = self.flow.function.type_of(value)
         assert old is not None
         types = [self.text.type(old), self.text.type(self.exchange.type(old))]

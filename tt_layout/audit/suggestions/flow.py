@@ -48,7 +48,7 @@ class Flow:
 
     @cached_property
     def behind(self) -> Mapping[Value, SsaOperation]:
-        """The operation that stands behind the definition of each value, in the same block."""
+        """The operation after the definition of each value, in the same block."""
         blocks = [block for block in self.function.blocks() if block.operations]
         begins = [(self.function.arguments, block) for block in blocks[:1]]
         begins += [(block.arguments, block) for block in blocks]

@@ -142,7 +142,7 @@ def gain(conclusions: Conclusions, function: str | None, removed: Iterable[Remov
     """Return the costs that a change of a kernel removes.
 
     Args:
-        conclusions: what is concluded from the module.
+        conclusions: conclusions about the module.
         function: the kernel.
         removed: cycles removed from each data movement.
     """

@@ -86,7 +86,7 @@ def needs_with(
     """Return the resources of a kernel's program with a suggestion applied.
 
     Args:
-        suggestion: what is changed.
+        suggestion: the change.
         conclusions, audited: the module.
         name: the kernel.
         rewired: its body where a conversion is dropped.

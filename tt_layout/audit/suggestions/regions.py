@@ -52,7 +52,7 @@ def cheapest_region(
     """Return the cheapest region to take the layout of the other side of a conversion.
 
     Args:
-        prices: what operations cost in either layout.
+        prices: costs of operations in either layout.
         flow: the values of its function.
         conversion: the conversion.
         where: `FORWARD` or `BACKWARD`.
@@ -150,7 +150,7 @@ class Graph:
         return () if all(map(self.prices.is_flipped, self.carried.values(node))) else None
 
     def _value(self, value: Value) -> None:
-        """Add what it costs to convert a value: from where it is made to where it is taken."""
+        """Add edges for the cost of converting a value between its producer and its users."""
         self._values[value] = None
         maker, prices = self._maker(value), self.prices
         inward, outward = ("in", value), ("out", value)
@@ -248,7 +248,7 @@ def _saved(recosts: tuple[Recost, ...]) -> float:
 
 
 class Cut:
-    """Nodes that go to one side or the other, and what it costs to part two of them.
+    """A flow network for a minimum cut between two sides.
 
     Example:
         >>> graph = Cut()
@@ -262,7 +262,7 @@ class Cut:
         self._left: defaultdict[Node, dict[Node, float]] = defaultdict(dict)
 
     def edge(self, source: Node, target: Node, cost: float) -> None:
-        """Add what it costs that one node is on the source's side and another on the sink's."""
+        """Add an edge, whose cost counts if it leads from the source's side to the sink's."""
         self._left[source][target] = self._left[source].get(target, 0) + cost
         self._left[target].setdefault(source, 0)
 

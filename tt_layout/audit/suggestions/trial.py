@@ -23,7 +23,7 @@ from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
 
 ACCESSES = frozenset({MovementKind.GLOBAL_LOAD, MovementKind.GLOBAL_STORE})
-"""Data movements whose cost follows from what their operands are computed from."""
+"""Data movements whose cost depends on the backward slices of their operands."""
 
 
 class Exchange:
@@ -125,7 +125,7 @@ def exchanged(
 
 
 class Trial(AuditedModule):
-    """A module as if its layouts were exchanged; what is known of its values stays."""
+    """A module as if its layouts were exchanged, with the same facts about its values."""
 
     def __init__(self, audited: AuditedModule, exchange: Exchange) -> None:
         super().__init__(audited.module, audited.shared, audited.given)
@@ -154,7 +154,7 @@ class Trial(AuditedModule):
         return self._kernels[function]
 
     def evaluator(self, function: SsaFunction) -> Evaluator:
-        """Return the evaluator of a function, which knows what that of the original does."""
+        """Return the evaluator of a function, which shares the values of the original's."""
         if function not in self._evaluators:
             original = self._audited.evaluator(self._original(function))
             self._evaluators[function] = original.laid_out(function)

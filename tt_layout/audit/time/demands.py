@@ -30,7 +30,7 @@ from tt_layout.tuples import NamedTuple
 SECTOR = 32
 LINE = 128
 STORED_AND_LOADED = 0.25
-"""Cycles of the load-store unit for each instruction of a conversion, beside its wavefronts.
+"""Cycles of the load/store unit for each instruction of a conversion, in addition to wavefronts.
 
 64 x 64 words by instructions of one word each took 323 cycles for 270 wavefronts on an H200, by
 those of four words 249 for 258.
@@ -142,7 +142,7 @@ _REPEATING = ("tt.broadcast", "tt.splat")
 """Operations whose result has each element of their operand many times."""
 
 _MULTIPLIED = 5
-"""Instructions of a division by what others are divided by, too."""
+"""Instructions of a division whose divisor other divisions share."""
 
 _WIDE = dict.fromkeys(("arith.divsi", "arith.divui", "arith.remsi", "arith.remui"), 20)
 _WIDE |= dict.fromkeys(("arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"), 24)
@@ -328,7 +328,7 @@ class Pricing:
         return NOTHING
 
     def _counting(self, step: Step, demand: Demand) -> Demand:
-        """Return a demand with the cycles in which a warp counts what falls into each bin.
+        """Add the cycles in which a warp counts the elements of each bin to a demand.
 
         For each element every bit is voted on; every lane then counts the votes for its bins.
         """

@@ -657,7 +657,7 @@ def _inside(loop: Step) -> Iterator[Step]:
 
 
 def _served(begin: Moment, free: float, cycles: float, warps: float, step: Step) -> Moment:
-    """Return when a step is done whose warps come one behind the other, from some time on."""
+    """Return the moment at which a step is done whose warps come one after the other."""
     each = cycles / warps
     end = max(free + cycles, begin.time + each)
     return Moment(end, step, begin, end - free - each)

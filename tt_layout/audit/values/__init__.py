@@ -1,4 +1,4 @@
-"""The values of a kernel: evaluated for given arguments, and what can be said without them.
+"""The values of a kernel: numbers for given arguments, and facts without them.
 
 ==============  ============================================================================
 `given`         what the user and the dump state about the arguments

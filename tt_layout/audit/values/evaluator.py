@@ -129,10 +129,10 @@ class Evaluator:
 
         Args:
             function: the function.
-            given: what its arguments are.
-            layouts: those of its types, if there are some already.
+            given: values of its arguments.
+            layouts: placed layouts of its types; new ones if None.
             programs: the ids of several programs, of shape ``[3, programs]``; of one if None.
-            structure: of the function, if it is known already.
+            structure: structure of the function; a new one if None.
         """
         self.function = function
         self.structure = structure or function.once("structure", Structure)
@@ -418,7 +418,7 @@ class Evaluator:
         return state[index]
 
     def _iterated(self, scope: Scope, iterations: Iterations, value: Value) -> Steps:
-        """Evaluate what a loop adds up, at the iterations that several instances are in."""
+        """Evaluate a running sum of a loop at the iterations of several instances."""
         loop, at, _ = iterations
         index = loop.regions[0][0].arguments.index(value) - 1
         advance = self.structure.advance(loop, index)

@@ -37,7 +37,7 @@ _ORDERED: dict[str, Callable[[Floats, Floats], Any]] = {
     "ge": np.greater_equal,
     "rd": lambda a, b: np.full(np.broadcast(a, b).shape, True),
 }
-"""Predicate behind its ``o`` -> whether it is true of two numbers that are no NaN."""
+"""Predicate without its ``o`` -> comparison of two numbers that are not NaN."""
 
 
 def float_bits(element: str) -> int | None:

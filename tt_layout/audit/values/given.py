@@ -168,7 +168,7 @@ def checked_arguments(given: GivenValues, functions: Iterable[SsaFunction]) -> I
 
 
 def check_names(given: GivenValues, arguments: Iterable[str]) -> None:
-    """Raise if a value is given for what no function has.
+    """Raise if a value is given for an argument that no function has.
 
     Raises:
         LayoutError: naming the arguments that there are.

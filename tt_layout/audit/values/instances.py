@@ -1,4 +1,4 @@
-"""Instances of the bodies of loops in several programs, beside each other."""
+"""Instances of loop bodies in several programs, evaluated together."""
 
 from __future__ import annotations
 

@@ -31,10 +31,10 @@ MAX_KINDS = 1 << 13
 """Kinds of runs of programs with loops, for the same reason."""
 
 MAX_AT_ONCE = 1 << 18
-"""Runs that stand beside each other: each value of theirs is an array of so many numbers."""
+"""The most runs that are evaluated together: each of their values is an array of that length."""
 
 MAX_RUNS = 1 << 22
-"""Runs of all programs that stand beside each other, in as many turns as that takes."""
+"""The most runs of all programs that are evaluated together, in several turns."""
 
 Answer = TypeVar("Answer")
 Question = Callable[[Sequence[Found]], Answer]
@@ -51,12 +51,12 @@ def kinds_of_runs(
     """Return the answers to a question about the runs of an operation, and how many have each.
 
     Args:
-        evaluator: of one program, or of several.
+        evaluator: evaluator of one program, or of several.
         operation: the operation.
-        values: those that the question is about.
-        question: is asked with these values, as a number of runs has them.
-        assumed: as for `each_run`.
-        most: runs of a program that are looked at; `MAX_ITERATIONS` at most.
+        values: values that the question is about.
+        question: computes an answer from these values, for a number of runs.
+        assumed: as in `each_run`.
+        most: the most runs of a program that are evaluated, up to `MAX_ITERATIONS`.
 
     Raises:
         UnknownError: it is not known when the operation runs, it runs too often, or its runs
@@ -82,11 +82,11 @@ def kinds_of_runs(
 
 
 class _TooManyError(Exception):
-    """There are more runs than stand beside each other."""
+    """More runs than can be evaluated together."""
 
 
 def _stand_beside(evaluator: Evaluator, around: Sequence[Region], values: Sequence[Value]) -> bool:
-    """Tell whether the loops around an operation hand on nothing that is needed but sums."""
+    """Tell whether the required loop-carried values around an operation are all sums."""
     structure = evaluator.structure
     owners = [region.owner for region in around if region.owner is not None]
     wanted = {*values, *(v for owner in owners for v in owner.operands[:BOUNDS])}
@@ -187,7 +187,7 @@ class _Kinds(Generic[Answer]):
     def _within(
         self, evaluator: Evaluator, scope: Scope, part: Instances, region: Region
     ) -> Iterator[Instances]:
-        """Yield the instances of a region that run within those of what is around it."""
+        """Yield the running instances of a region, given those around it."""
         operation = region.owner
         assert operation is not None
         if operation.traits.counted:
@@ -216,7 +216,7 @@ class _Kinds(Generic[Answer]):
     def _iterations(
         self, evaluator: Evaluator, scope: Scope, part: Instances, loop: SsaOperation
     ) -> Iterator[Instances]:
-        """Yield the iterations of a loop, as many at once as stand beside each other."""
+        """Yield the iterations of a loop, as many at once as can be evaluated together."""
         lower, step, trips = self._counts(evaluator, scope, part, loop)
         ends = np.cumsum(trips)
         if int(ends[-1]) > MAX_RUNS:

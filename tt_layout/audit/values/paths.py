@@ -40,7 +40,7 @@ def follow(region: Region, evaluate: Callable[[Value], Found], sources: dict[Val
     Args:
         region: the region.
         evaluate: returns what a value is.
-        sources: what the arguments of blocks are handed is added to it on the way.
+        sources: argument of a block -> the value passed to it; entries are added.
     """
     blocks = by_label(region)
     block = region[0]
@@ -86,7 +86,7 @@ def _open(region: Region, labels: list[str], sources: dict[Value, Value], why: U
 
 
 def _behind(region: Region, label: str) -> tuple[frozenset[str], list[str]]:
-    """Return the blocks that may run behind one, and those of them that do so once on all ways."""
+    """Return the blocks that may run after one, and those that run once on all paths."""
     followers = _followers(region)
     reached = _reached(followers, label)
     ends = {name for name in reached if not followers.get(name)}
@@ -103,7 +103,7 @@ def _behind(region: Region, label: str) -> tuple[frozenset[str], list[str]]:
 def _reached(
     followers: Mapping[str, list[str]], label: str, without: str | None = None
 ) -> set[str]:
-    """Return the blocks that control may come to behind one without coming to another."""
+    """Return the blocks that are reachable from one without passing another."""
 
     def behind(label: str) -> list[str]:
         return [follower for follower in followers.get(label, ()) if follower != without]

@@ -22,7 +22,7 @@ from tt_layout.ir.ssa.model import Block, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
 
 ROUNDS = 16
-"""Passes over what a value is made of, until what loops carry has to be settled."""
+"""The most passes over a value's sources until loop-carried ranges must be stable."""
 
 
 class IntegerRange(NamedTuple):
@@ -43,8 +43,8 @@ def integer_range(value: Value, flow: ControlFlow) -> IntegerRange | None:
     """Return the range of a number, or of the elements of a tensor.
 
     Args:
-        value: of integers.
-        flow: of its function.
+        value: an integer, or a tensor of integers.
+        flow: control flow of its function.
 
     Returns:
         What the value is in, whatever is loaded; None where that is no more than its type says.
@@ -67,7 +67,7 @@ def integer_range(value: Value, flow: ControlFlow) -> IntegerRange | None:
 
 
 def _becomes(value: Value, flow: ControlFlow, ranges: dict[Value, Interval]) -> Iterator[Interval]:
-    """Yield the ranges of what a value may become, as far as they are known by now."""
+    """Yield the known ranges of the values that one may be."""
     edges, made = flow.into(value), value.definition
     if edges:
         yield from (ranges[edge.source] for edge in edges if edge.source in ranges)

@@ -1,4 +1,4 @@
-"""The runs of an operation in one program: what its values are in each of them."""
+"""The runs of an operation in one program, with its values in each run."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ class _Runs(NamedTuple):
     """The runs of an operation.
 
     Attributes:
-        evaluator: of the function that it is in.
+        evaluator: evaluator of its function.
         operation: the operation.
-        wanted: the values that are asked for on the way to it.
-        assumed: takes what was assumed; None where nothing may be.
+        wanted: the requested values.
+        assumed: collects assumptions; None where none may be made.
     """
 
     evaluator: Evaluator

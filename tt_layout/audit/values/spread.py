@@ -1,4 +1,4 @@
-"""Values of many programs at once: what differs between them, apart from what all have in common.
+"""Values of many programs at once: a number for each program, and a pattern that all share.
 
 The programs of a grid do the same at other places.  A value of theirs is kept as a number of each
 program and an array that all of them share, whose sum it is::
@@ -139,9 +139,9 @@ def advanced_by(value: Shared, times: Ints, step: Shared, unit: int) -> Shared:
 
     Args:
         value: before the first addition.
-        times: how often, of each instance.
-        step: what is added, in units.
-        unit: by how much 1 of it is.
+        times: number of additions, for each instance.
+        step: the addend, in units.
+        unit: factor of the addend.
 
     Raises:
         SplitError: elements advance by different steps, of instances at different numbers.
@@ -179,7 +179,7 @@ def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Share
 
     Args:
         a: the operation; its operands are not looked at.
-        operands: what it is applied to.
+        operands: the operands.
 
     Returns:
         The result, and whether it did not fit its type, where that is wanted.

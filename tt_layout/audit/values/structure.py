@@ -151,7 +151,7 @@ class Structure:
 
         Args:
             loop: the loop.
-            index: of the value among those that are iterated.
+            index: index of the value among the loop-carried ones.
 
         Returns:
             The addition; None where the value changes in any other way.

@@ -142,7 +142,7 @@ class Strides:
         return stride or self._computed(operation, dim)
 
     def _moved(self, operation: SsaOperation, dim: int) -> Stride | None:
-        """Return the distance behind an operation that puts elements elsewhere."""
+        """Return the distance in the result of an operation that rearranges elements."""
         source = operation.operands[0]
         if operation.name == "tt.expand_dims":
             return self.along(source, dim - (dim > (operation.integer("axis") or 0)))
@@ -153,7 +153,7 @@ class Strides:
         return self.along(source, dim) if is_kept else None
 
     def _computed(self, operation: SsaOperation, dim: int) -> Stride | None:
-        """Return the distance behind an operation of each element by itself."""
+        """Return the distance in the result of an elementwise operation."""
         if not operation.traits.elementwise:
             return None
         strides = [self.along(operand, dim) for operand in operation.operands]
@@ -201,7 +201,7 @@ class Strides:
         return None
 
     def _iterated(self, value: Value, dim: int) -> Stride | None:
-        """Return the distance of what a loop iterates, if each iteration leaves it as it was."""
+        """Return the distance in a loop-carried value, if iterations do not change it."""
         loop = value.owner.owner if isinstance(value.owner, Block) else None
         initial = self._structure.first_value(value)
         if loop is None or initial is None or not loop.traits.counted:
@@ -234,7 +234,7 @@ class Facts(NamedTuple):
         contiguity: the longest groups of elements, a power of two, of which each is one more than
             the one before, and the first is a multiple of their number.
         constancy: the longest groups of equal elements, a power of two.
-        apart: how far neighbours are from each other, where that is always the same.
+        apart: distance of neighbours, where it is always the same.
         factor: the argument that neighbours are apart by; empty where they are not.
     """
 
@@ -288,8 +288,8 @@ class Trials:
         Args:
             value: the value.
             dim: the dimension.
-            supposed: what arguments are taken to be.
-            unit: bytes of an element, of addresses.
+            supposed: supposed values of arguments.
+            unit: bytes of an element, for addresses.
         """
         if supposed:
             return self.tried(value, dim, supposed, unit)
@@ -343,8 +343,8 @@ class Trials:
             divisor: the number.
             value: the value.
             dim: the dimension of the runs.
-            run: how many elements they have.
-            supposed: what arguments are taken to be.
+            run: elements of a run.
+            supposed: supposed values of arguments.
         """
         is_known = False
         for array in (a for t in self.trials_of(supposed or {}) for a in self.values_in(t, value)):
@@ -427,7 +427,7 @@ MAX_MADE_UP = 1 << 20
 
 
 class _Trial(Evaluator):
-    """Evaluates values for the arguments of one trial, and makes up what they do not determine."""
+    """Evaluator for the arguments of one trial, with made-up numbers for data."""
 
     def __init__(
         self,
