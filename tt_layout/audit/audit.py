@@ -69,14 +69,14 @@ class Audit(Conclusions):
 
     Args:
         audited: the module.
-        known: what is known of the compiled kernel.
+        known: metadata of the compiled kernel.
         is_judged: whether findings are looked for.
 
     Attributes:
         audited: the module with all that was looked up, to find better layouts.
         module: the module.
         arguments: names of the kernels' arguments, where values were given for some.
-        known: what is known of the compiled kernel.
+        known: metadata of the compiled kernel.
     """
 
     def __init__(

@@ -40,7 +40,7 @@ class Total:
     Attributes:
         function: the kernel; None for operations outside of any.
         operation: the name, without its dialect.
-        count: how many there are; a loop counts once.
+        count: number of operations; those in a loop count once.
         bytes: bytes that they move, each run once; None where a type does not determine it.
         executions: executions in one program; None where that is not known.
         executed_bytes: bytes that they move in all executions; None where not known.

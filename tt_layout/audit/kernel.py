@@ -1,6 +1,6 @@
-"""A kernel: one function on one chip, with what is known of its launch.
+"""A kernel: one function on one chip, with the known facts of its launch.
 
-Every report, of whatever format, prints kernels: what there is to say of one is a field here.
+Reports of every format print kernels, so that each fact about a kernel is a field here.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ SETTLED: Mapping[str, Any] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Kernel:
-    """A function on a chip, with what is known of its launch; each fact is computed once.
+    """A function on a chip, with the known facts of its launch; each is computed once.
 
     Attributes:
         adviser: causes and alternatives of its module's findings.

@@ -111,7 +111,7 @@ def _warps_and_lanes(audited: AuditedModule) -> tuple[int | None, int | None]:
 
 
 def _of_threads(audited: AuditedModule) -> Iterator[str]:
-    """Yield that a CTA has more threads than the GPU starts."""
+    """Yield the error of a CTA with more threads than the GPU starts."""
     target = audited.target
     warps, lanes = _warps_and_lanes(audited)
     if target is None or warps is None or lanes is None or warps * lanes <= target.most_threads:
@@ -121,7 +121,7 @@ def _of_threads(audited: AuditedModule) -> Iterator[str]:
 
 
 def _of_grid(audited: AuditedModule) -> Iterator[str]:
-    """Yield that a grid that is given has more programs along an axis than the GPU starts."""
+    """Yield the errors of a given grid with more programs along an axis than the GPU starts."""
     target = audited.target
     warps, lanes = _warps_and_lanes(audited)
     if target is None or warps is None or lanes is None:
@@ -134,7 +134,7 @@ def _of_grid(audited: AuditedModule) -> Iterator[str]:
 
 
 def _of_clusters(audited: AuditedModule) -> Iterator[str]:
-    """Yield that a cluster has more CTAs than the GPU starts at once."""
+    """Yield the error of a cluster with more CTAs than the GPU starts at once."""
     target, ctas = audited.target, audited.module.number("num-ctas") or 1
     if target is None or ctas <= target.most_ctas:
         return

@@ -21,7 +21,7 @@ class Constants(NamedTuple):
         beside: exponent of the power mean over memory and waves, whose latency includes memory.
         launch: microseconds of a launch, as benchmarks measure it.
         start: cycles in which a program begins and ends.
-        tail: the least cost of the last wave, as a fraction of a full one.
+        tail: the most that the last wave costs beyond its programs' share, in full waves.
         spill: bytes that a spilled register moves, over 4 bytes per thread and pass.
         collapse: factor on spilled bytes where the assembler keeps hardly any value in registers.
         wait: cycles from a matrix instruction of a warp group to its result.

@@ -1,7 +1,7 @@
 """Values of many programs at once: a number for each program, and a pattern that all share.
 
-The programs of a grid do the same at other places.  A value of theirs is kept as a number of each
-program and an array that all of them share, whose sum it is::
+The programs of a grid run the same operations at different addresses.  A value is the sum of a
+number for each program and an array that all of them share::
 
     program_id_x * 64 + [0 .. 63]     ->     base [0, 64, 128, ..], pattern [0 .. 63]
 
