@@ -165,6 +165,7 @@ class Plugin:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._folder: Path = options.folder
+        self._loading: frozenset[str] = frozenset()
         self._work = Work(options.share)
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -172,6 +173,7 @@ class Plugin:
             if not found.name.endswith("__main__"):
                 with suppress(ModuleNotFoundError):  # what needs an extra that is not there
                     import_module(found.name)
+        self._loading = children.called_in_loading()
         calls = self._folder / "calls.jsonl"
         if not self._options.test and not self._options.recorded:
             self._record(session.items, calls)
@@ -198,7 +200,7 @@ class Plugin:
             if mutant.key in before or not self._work.is_mine(mutant.key):
                 continue
             tests = items if self._options.test else chooser.tests(mutant, seconds)
-            result = tried(mutant, tests, int(seconds))
+            result = tried(mutant, tests, int(seconds), self._loading)
             row = {"mutant": mutant.key, "function": mutant.function, "outcome": result}
             with results.open("a", encoding="utf-8") as stream:
                 stream.write(json.dumps({**row, "tests": len(tests)}) + "\n")
@@ -233,8 +235,13 @@ def _nearest(key: str) -> Mutant | None:
     return min(same, key=lambda mutant: abs(mutant.line - int(line)), default=None)
 
 
-def tried(mutant: Mutant, tests: list[pytest.Item], seconds: int) -> str:
-    """Return what the tests make of a mutant."""
+def tried(mutant: Mutant, tests: list[pytest.Item], seconds: int, loading: frozenset[str]) -> str:
+    """Return what the tests make of a mutant.
+
+    Args:
+        loading: functions that are called when modules are loaded, so before one is changed: what
+            is made of their mutants, a process of its own shows.
+    """
     if not tests:
         return "not called"
     path = PACKAGE / mutant.module
@@ -244,9 +251,9 @@ def tried(mutant: Mutant, tests: list[pytest.Item], seconds: int) -> str:
         result = None
         if mutant.function:
             result = children.outcome(mutant, tests, 3 * seconds + 20)
-        if result is not None and result != "survived":
+        is_loading = f"{mutant.module}:{mutant.function}" in loading
+        if result is not None and not (result == "survived" and is_loading):
             return result
-        # What is called when modules are loaded is called before the function is changed.
         return _in_a_process(tests[:MOST_IN_A_PROCESS], 3 * seconds + 60)
     finally:
         path.write_text(text, encoding="utf-8")

@@ -8,6 +8,8 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -98,6 +100,18 @@ def record(items: Sequence[pytest.Item], file: str) -> None:
         return PASSED
 
     in_child(work, 600)
+
+
+def called_in_loading() -> frozenset[str]:
+    """Return the functions that are called when every module of the package is loaded."""
+    folder = Path(tempfile.mkdtemp())
+    shutil.copy(Path(__file__).parent / "elsewhere.py", folder / "sitecustomize.py")
+    called = folder / "called"
+    environment = {**os.environ, "MUTANTS_CALLED": str(called), "PYTHONPATH": str(folder)}
+    names = sorted(name for name in sys.modules if name.partition(".")[0] == PACKAGE.name)
+    program = "".join(f"import {name}\n" for name in names if not name.endswith("__main__"))
+    subprocess.run([sys.executable, "-c", program], cwd=PACKAGE.parent, env=environment, check=True)
+    return frozenset(_taken(called))
 
 
 def _recorded_elsewhere() -> Path:
