@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -308,7 +309,7 @@ def test_a_kernel_without_layouts_is_one_everywhere(
     assert said in plain(audited.out)
     assert said in plain(str(tt_layout.audit_ir(str(dump))))
     assert run("page", str(dump), "-o", str(page)).status == 0
-    assert said in plain(page.read_text(encoding="utf-8"))
+    assert said in plain(re.sub("<[^>]*>", "", page.read_text(encoding="utf-8")))
     [row] = map(json.loads, run("audit", str(dump), "--format", "features").out.splitlines())
     assert row == features(str(dump))
     assert row["kernel"] == name
@@ -317,6 +318,15 @@ def test_a_kernel_without_layouts_is_one_everywhere(
     assert same.status == 0
     line = text.split("\n").index(next(one for one in text.split("\n") if "tt.func" in one)) + 1
     assert said in plain(agent_tools().explain(text, line))
+
+
+def test_a_kernel_without_tensors_has_its_time_wherever_times_are(run: Run, tmp_path: Path) -> None:
+    dump, page = tmp_path / "k.ttgir", tmp_path / "page.html"
+    dump.write_text(NO_TENSORS)
+    time = tt_layout.estimate(str(dump), grid=(64,)).text
+    assert f"{time}; nothing in it" in plain(run("audit", str(dump), "--grid", "64").out)
+    assert run("page", str(dump), "-o", str(page), "--grid", "64").status == 0
+    assert time in plain(page.read_text(encoding="utf-8"))
 
 
 @pytest.mark.slow

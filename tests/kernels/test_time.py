@@ -1240,3 +1240,47 @@ class TestOfManyKernels:
         for limit, status in ((100, 0), (1, 1)):
             manifest.write_text(f"{start}at_most: {{estimate_us: {limit}}}}}\n")
             assert run("check", str(manifest)).status == status
+
+
+STRIDED = """\
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @strided(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32},
+                   %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32, %s: i32) {
+    %size = arith.constant 1024 : i32
+    %pid = tt.get_program_id x : i32
+    %base = arith.muli %pid, %size : i32
+    %range = tt.make_range {end = 1024 : i32, start = 0 : i32} : tensor<1024xi32, #b>
+    %bases = tt.splat %base : i32 -> tensor<1024xi32, #b>
+    %i = arith.addi %bases, %range : tensor<1024xi32, #b>
+    %ends = tt.splat %n : i32 -> tensor<1024xi32, #b>
+    %mask = arith.cmpi slt, %i, %ends : tensor<1024xi32, #b>
+    %strides = tt.splat %s : i32 -> tensor<1024xi32, #b>
+    %at = arith.muli %i, %strides : tensor<1024xi32, #b>
+    %xs = tt.splat %x : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+    %px = tt.addptr %xs, %at : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
+    %v = tt.load %px, %mask : tensor<1024x!tt.ptr<f32>, #b>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>, #b>
+    %py = tt.addptr %ys, %i : tensor<1024x!tt.ptr<f32>, #b>, tensor<1024xi32, #b>
+    tt.store %py, %v, %mask : tensor<1024x!tt.ptr<f32>, #b>
+    tt.return
+  }
+}
+"""
+"""Every s-th element is copied, as far as n."""
+
+
+@pytest.mark.parametrize("stride", [1, 2, 8])
+def test_a_mask_that_arguments_leave_open_is_taken_as_true(stride: int) -> None:
+    left_open = tt_layout.estimate(STRIDED, {"s": stride}, grid=(10000,))
+    told = tt_layout.estimate(STRIDED, {"s": stride, "n": 10240000}, grid=(10000,))
+    assert left_open.seconds == pytest.approx(told.seconds)
+    assert left_open.range[1] > told.range[1]
+    assert "; with n masking nothing)" in str(left_open)
+    assert "with " not in str(told)
+
+
+def test_an_unknown_stride_is_said_to_be_taken_as_1() -> None:
+    assert "; with s = 1 and n masking nothing)" in str(tt_layout.estimate(STRIDED, grid=(100,)))
+    known_mask = tt_layout.estimate(STRIDED, {"n": 102400}, grid=(100,))
+    assert known_mask.text.endswith("; with s = 1)")

@@ -354,7 +354,8 @@ class Kernel:
         if not self.findings and self.is_before_layouts:
             return BEFORE_LAYOUTS
         if not self.findings and self.is_empty:
-            return EMPTY
+            is_timed = self.measured is None and isinstance(self.estimate, Estimate)
+            return f"{self.estimate.text}; {EMPTY}" if is_timed else EMPTY
         bounds = None if self.unanalysed and self.measured is None else self.bounds
         return verdict_text(
             self.findings, bounds, self.measured, self.adviser, lambda: self.estimate

@@ -31,9 +31,9 @@ def times_data(kernels: Iterable[Kernel]) -> Iterator[dict[str, Any]]:
     """
     for kernel in kernels:
         found = kernel.estimate
-        if kernel.is_empty:
-            continue
         if isinstance(found, NoEstimate):
+            if kernel.is_empty:
+                continue
             yield {"name": kernel.heading, "text": safe(found.text)}
         else:
             yield {"name": kernel.heading, "text": found.text, **_drawn(found)}

@@ -18,6 +18,7 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints, distinct
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds.sharing import NOBODY, Sharing, is_place, places
+from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
 from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.operands import FORMS
@@ -104,6 +105,7 @@ def footprint(
     function: str | None,
     grid: Sequence[int] | None = None,
     sharing: Callable[[SsaOperation], Sharing] | None = None,
+    is_taken_true: Callable[[MovementRow], bool] | None = None,
 ) -> Footprint:
     """Return the footprint of a grid, or of one program, in global memory.
 
@@ -112,6 +114,8 @@ def footprint(
         function: the kernel.
         grid: programs along x, y and z; None for one program.
         sharing: returns the sharing of an access between programs; None to ignore it.
+        is_taken_true: tells whether to take an unknown mask of an access as true; None for none,
+            as a bound needs.
     """
     audited = audit.audited
     groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
@@ -124,6 +128,8 @@ def footprint(
         if full is None or full.operation.name not in FORMS:
             continue
         reached = programs.launch(full)
+        if reached is None and is_taken_true is not None and is_taken_true(row):
+            reached = programs.launch(full, has_mask=False)
         if reached is not None:
             line = row.operation.line
             lines[line], used[line], filled[line] = reached.bytes, reached.used, reached.filled
@@ -168,8 +174,13 @@ class ProgramFootprints:
         self._values = {**program_counts(self._grid), **audited.given.values}
         self._evaluators: dict[tuple[SsaFunction, tuple[int, ...]], Evaluator] = {}
 
-    def launch(self, full: FullOperation) -> _Launch | None:
-        """Return the footprint of an access in all programs; None if its addresses are unknown."""
+    def launch(self, full: FullOperation, *, has_mask: bool = True) -> _Launch | None:
+        """Return the footprint of an access in all programs; None if its addresses are unknown.
+
+        Args:
+            full: the access.
+            has_mask: whether its mask counts; else all its lanes are active.
+        """
         kernel = self._audited.kernel(full.function)
         try:
             access = placed_access(kernel, full.operation) if kernel is not None else None
@@ -178,6 +189,8 @@ class ProgramFootprints:
         pointer = pointer_of(self._audited, full) if access is not None else None
         if access is None or pointer is None or access.shape.too_large is not None:
             return None
+        if not has_mask:
+            access = access._replace(addresses=access.addresses._replace(mask=None))
         find = cache(partial(self.reach, full, access))
         sizes = self._touching(find)
         corners = {at: find(at) for at in product(*({0, size - 1} for size in sizes))}
@@ -215,7 +228,13 @@ class ProgramFootprints:
         module, operation = self._audited.module, full.operation
         place = operation.line - module.line, operation.column
         return self._audited.once(
-            ("reach", None if self._is_one else self._grid, place, at),
+            (
+                "reach",
+                None if self._is_one else self._grid,
+                place,
+                at,
+                access.addresses.mask is None,
+            ),
             lambda: self.whole(full, access, evaluator),
             has_lines=False,
         )

@@ -30,7 +30,7 @@ from tt_layout.audit.global_memory.cost import (
     sectors_apart,
     wavefronts_apart,
 )
-from tt_layout.audit.global_memory.operands import reached_bytes
+from tt_layout.audit.global_memory.operands import address_of, reached_bytes
 from tt_layout.audit.global_memory.origins import counted_places
 from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
@@ -44,6 +44,7 @@ from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.selection import Candidate
 from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
+from tt_layout.audit.values.unknown import Unknown
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware import Target
 from tt_layout.hardware.product import Product as Rates
@@ -55,7 +56,7 @@ from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
-from tt_layout.wording import count, durations
+from tt_layout.wording import count, durations, listed
 
 ERROR = 1.4
 """Half width of the range, as a factor: it held 84 % of 17 kernels swept, and 87 % of 15 others."""
@@ -85,6 +86,7 @@ class Estimate:
         is_measured: whether latencies and rates were measured on such a GPU.
         is_of_grid: whether it is for the known grid; else for one full wave.
         doubts: unknown facts, each of which widens the range.
+        assumption: strides and masks assumed where arguments leave them open; empty if none.
         program: the launched program.
         chip: the architecture of the GPU.
     """
@@ -96,6 +98,7 @@ class Estimate:
     is_measured: bool
     is_of_grid: bool
     doubts: tuple[str, ...]
+    assumption: str = ""
 
     @property
     def seconds(self) -> float:
@@ -154,8 +157,9 @@ class Estimate:
         about, low, high = durations(self.seconds, *self.range)
         programs = count(self.launch.programs, "program")
         of = "" if self.is_of_grid else f" for one full wave of {programs}"
-        made = "" if self.is_measured else "; rates not measured"
-        return f"about {about} on {self.product}{of} ({low} to {high}{made})"
+        made = "" if self.is_measured else "rates not measured"
+        notes = "; ".join(filter(None, [f"{low} to {high}", made, self.assumption]))
+        return f"about {about} on {self.product}{of} ({notes})"
 
     def __str__(self) -> str:
         return self.text
@@ -220,6 +224,7 @@ def kernel_estimate(
         is_measured=rates.timing.is_measured,
         is_of_grid=grid is not None,
         doubts=tuple(_doubts(program, has_grid=grid is not None, timing=rates.timing)),
+        assumption=_assumption(program),
     )
 
 
@@ -287,7 +292,7 @@ def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str
         for step in program.walk()
         if step.access is not None
         and step.access.kind in GLOBAL_KINDS
-        and step.access.touched is None
+        and (step.access.touched is None or step.access.bounds)
     ]
     if unknown:
         line, inputs = unknown[0]
@@ -295,6 +300,17 @@ def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str
         yield f"the addresses at line {line} {why}"
     if program.may_spill:
         yield "how much is spilled is not known before it is compiled"
+
+
+def _assumption(program: Program) -> str:
+    """Return what is taken of the strides and masks that arguments leave open, in words."""
+    accesses = [step.access for step in program.walk() if step.access is not None]
+    strides = sorted({access.stride for access in accesses} - {""})
+    bounds = sorted({name for access in accesses for name in access.bounds})
+    texts = [f"{name} = 1" for name in strides]
+    if bounds:
+        texts.append(f"{listed(bounds)} masking nothing")
+    return f"with {' and '.join(texts)}" if texts else ""
 
 
 def read_program(
@@ -315,7 +331,7 @@ def read_program(
     if function is None or warps is None or not function.body:
         return None
     programs = programs_of(audit, symbol, grid)
-    touched = footprint(audit, symbol, grid)
+    touched = footprint(audit, symbol, grid, is_taken_true=_is_left_open)
     counts = Counts(audited, programs)
     reader = _StepReader(audit, audited, function, counts, touched, grid)
     steps = reader.region(function.body)
@@ -356,6 +372,8 @@ class _Traffic(NamedTuple):
         part: fraction of the elements that moves.
         is_scattered: whether its addresses depend on loaded numbers.
         is_table: whether they do, and `touched` is all that these numbers may point at.
+        bounds: arguments of its mask, where that is not known and taken as true.
+        stride: argument that is the distance of neighbours, where not known and taken as 1.
     """
 
     touched: float | None
@@ -365,6 +383,8 @@ class _Traffic(NamedTuple):
     part: float = 1
     is_scattered: bool = False
     is_table: bool = False
+    bounds: Sequence[str] = ()
+    stride: str = ""
 
     def spread(self, sector_bytes: int) -> float:
         """Return the bytes of its lines beyond its sectors, if addresses depend on data."""
@@ -496,6 +516,8 @@ class _StepReader:
             is_scattered=traffic.is_scattered,
             is_table=traffic.is_table,
             spread=spread,
+            bounds=tuple(traffic.bounds),
+            stride=traffic.stride,
         )
 
     def _global_traffic(
@@ -509,6 +531,8 @@ class _StepReader:
             _mean(details.total_lsu_wavefronts, runs, details.lsu_wavefronts),
             is_scattered=_is_scattered(details),
         )
+        if _is_left_open(row):
+            return self._open_traffic(row, traffic, operation)
         if not traffic.is_scattered and (traffic.sectors is None or traffic.touched is not None):
             return traffic
         placed = self._placed(operation)
@@ -528,6 +552,44 @@ class _StepReader:
             return by_data._replace(wavefronts=by_data.lines)
         wavefronts = gathered_wavefronts(access.shape, info, by_data.lines)
         return by_data._replace(wavefronts=wavefronts)
+
+    def _open_traffic(
+        self, row: MovementRow, traffic: _Traffic, operation: SsaOperation
+    ) -> _Traffic:
+        """Return the traffic of an access with a mask taken as true, and an open stride as 1."""
+        placed = self._placed(operation)
+        if placed is None:
+            return traffic
+        _, access, _ = placed
+        bounds = self._open_bounds(access)
+        if traffic.touched is None:
+            return traffic._replace(bounds=bounds, stride=self._open_stride(*placed))
+        runs = self._counts.runs(row).number
+        sectors, wavefronts = (
+            _mean(self._counts.traffic(row, unit), runs, None)
+            for unit in ("sectors", "lsu_wavefronts")
+        )
+        return traffic._replace(sectors=sectors, wavefronts=wavefronts, bounds=bounds)
+
+    def _open_bounds(self, access: PlacedAccess) -> Sequence[str]:
+        """Return the arguments that a mask depends on which is not known."""
+        if access.addresses.mask is None:
+            return ()
+        mask = self._audited.evaluator(self._function).value(access.addresses.mask)
+        return sorted(mask.names) if isinstance(mask, Unknown) else ()
+
+    def _open_stride(self, kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> str:
+        """Return the argument that neighbours are apart by; empty where some are side by side."""
+        if max(info.contiguity, default=1) > 1:
+            return ""
+        address, width = address_of(access.roles), access.width
+        unit = width.element_bytes if address is access.roles["pointer"] else 1
+        dims = reversed(range(len(address.type.shape)))
+        facts = [kernel.trials.facts(address, dim, unit=unit) for dim in dims]
+        if any(along.contiguity > 1 for along in facts):
+            return ""
+        names = (along.factor[1:] for along in facts if along.factor)
+        return next((name for name in names if name not in self._audited.given.values), "")
 
     def _placed(
         self, operation: SsaOperation
@@ -608,12 +670,20 @@ def _is_scattered(details: Details | None) -> bool:
     return all(COMPUTED in reason for reason in details.unknown)
 
 
+def _is_left_open(row: MovementRow) -> bool:
+    """Tell whether arguments alone are missing of the addresses, or the mask, of an access."""
+    details = row.cost.details if row.cost is not None else None
+    if not isinstance(details, GlobalDetails) or details.sectors is not None:
+        return False
+    return bool(details.unknown) and not any(COMPUTED in reason for reason in details.unknown)
+
+
 def _is_barrier(function: SsaFunction, value: Value) -> bool:
     ir_type = function.type_of(value)
     return ir_type is not None and ir_type.is_memory and ir_type.element_type == "i64"
 
 
-def _mean(total: float | None, runs: int | None, first: float | None) -> float | None:
+def _mean(total: float | None, runs: float | None, first: float | None) -> float | None:
     """Return the mean over the executions, or the first if not all are known."""
     return total / runs if total is not None and runs else first
 

@@ -69,6 +69,9 @@ class Access:
         is_scattered: whether its addresses depend on loaded numbers.
         is_table: whether they do, and `touched` is all that these numbers may point at.
         spread: bytes of its lines beyond its sectors, if addresses depend on loaded numbers.
+        bounds: arguments of its mask, where that is not known and taken as true.
+        stride: argument that is the distance of neighbours, where not known and taken as 1;
+            empty without one.
     """
 
     kind: str
@@ -82,6 +85,8 @@ class Access:
     is_scattered: bool = False
     is_table: bool = False
     spread: float = 0
+    bounds: Names = ()
+    stride: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
