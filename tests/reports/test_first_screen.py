@@ -165,8 +165,8 @@ def test_the_order_of_a_screen_is_that_of_questions() -> None:
         plain_text(AuditReport(path.name, audits(path), argument=DumpArgument("k.ttgir"))).split()
     )
     parts = [
-        "@int8_matmul, gfx942 (MI300X), 4 warps: bound by LSU (assuming 2432 programs, 8 on each "
-        "of 304 compute units); 1 fix found",
+        "@int8_matmul, gfx942 (MI300X), 4 warps: bound by LSU if loops run 32 times "
+        "(assuming 2432 programs, 8 on each of 304 compute units); 1 fix found",
         "1. make.py:97:17, lines 74, 96: ttg.local_load of #shared1 has bank conflicts",
         "fix: replace #shared1 with #ttg.swizzled_shared<{vec = 8, perPhase = 2, maxPhase = 8,",
         "removes 448 of 640 shared-memory cycles an iteration, and 448 of 640 outside of loops",

@@ -36,6 +36,8 @@ SMALL = "its findings are small"
 BUSY = 0.5
 """Share of a measured time from which the busiest resource is said to bind a kernel."""
 
+_IF_ASSUMED = f" if loops run {ASSUMED_TRIPS} times"
+"""Condition of a bound that assumes unknown trip counts."""
 
 NEAR = 1.25
 """Factor over a bound up to which an estimate needs no further explanation."""
@@ -112,23 +114,21 @@ def _bound_text(bounds: Bounds, measured: float | None) -> str:
         return f"bound by {largest.resource}: {of}"
     if bounds.programs is None:
         return _wave_text(bounds)
-    least = (
-        f"about {took} if loops run {ASSUMED_TRIPS} times"
-        if bounds.is_assumed
-        else f"at least {took}"
-    )
+    least = f"about {took}{_IF_ASSUMED}" if bounds.is_assumed else f"at least {took}"
     return f"bound by {largest.resource}: {least}"
 
 
 def _wave_text(bounds: Bounds) -> str:
     """Return the resource that binds without a grid, and the assumed wave."""
     binding, within = bounds.binding, bounds.within
+    trips = _IF_ASSUMED if bounds.is_assumed else ""
     if binding is not None:
-        return f"bound by {binding.resource}" + f" ({bounds.assumption})" * bool(bounds.assumption)
+        wave = f" ({bounds.assumption})" if bounds.assumption else ""
+        return f"bound by {binding.resource}{trips}{wave}"
     if within is None:
         return "whether DRAM binds it depends on the grid"
     where = bounds.wave.called if bounds.wave is not None else "multiprocessor"
-    return f"bound by {within.resource} within a {where} (DRAM depends on the grid)"
+    return f"bound by {within.resource} within a {where}{trips} (DRAM depends on the grid)"
 
 
 def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: Gap | None = None) -> str:
