@@ -172,7 +172,7 @@ def paragraphs() -> dict[str, str]:
     return {text.partition("\n")[0]: f"{text}\n\n" for text in texts if text}
 
 
-@pytest.mark.parametrize("name", sampled([*EXAMPLES, *FURTHER], 2))
+@pytest.mark.parametrize("name", sampled([*EXAMPLES, *FURTHER], 5))
 def test_costs_are_those_of_the_golden(name: str) -> None:
     assert costs(name) == paragraphs()[name]
 

@@ -113,6 +113,7 @@ def test_the_folder_is_bounded(run: Run, folder: Path, monkeypatch: pytest.Monke
     assert set(after) - set(before), "what was made last stays"
 
 
+@pytest.mark.slow
 def test_several_processes_share_a_folder(folder: Path) -> None:
     command = [sys.executable, "-m", "tt_layout", "audit", "dumps", "--cache", "kept"]
     processes = [

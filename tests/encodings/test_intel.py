@@ -516,6 +516,7 @@ def random_access(rng: random.Random) -> tuple[str, str, tuple[int, int], int]:
     return registers, shared, (rows * sizes[0] * 2, max(32, lanes // rows * sizes[1])), 4
 
 
+@pytest.mark.slow
 def test_accesses_as_a_loop_over_lanes_and_words_counts_them() -> None:
     rng = random.Random(7)
     for _ in range(150):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from spelled import fields_of, spelled
+from tiers import sampled
 
 ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
@@ -211,7 +212,7 @@ def time(kernel: Kernel) -> Iterator[str]:
             yield " | ".join([fields_of(step, SHOWN), *parts])
 
 
-@pytest.mark.parametrize("name", DUMPS)
+@pytest.mark.parametrize("name", sampled(DUMPS, 3))
 def test_numbers_of_the_models(name: str) -> None:
     assert model(name) == golden(name).read_text(encoding="utf-8")
 

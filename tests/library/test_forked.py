@@ -44,6 +44,7 @@ class TestAnswers:
         found = answers_of(lambda number: fails() if number == 1 else 5.0, 4, workers=2)
         assert found == dict.fromkeys(answered, 5.0)
 
+    @pytest.mark.slow
     def test_what_takes_too_long_is_ended(self) -> None:
         def answer(number: int) -> float:
             if number == 1:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from test_outputs import printed
+from tiers import sampled
 from transcripts import BEGIN, transcripts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -46,7 +47,7 @@ WIDTHS = (30, 64)
 
 
 @pytest.mark.parametrize("columns", WIDTHS)
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", sampled(LINES, 3))
 def test_a_report_is_that_of_the_golden(
     line: str, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
