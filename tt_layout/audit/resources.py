@@ -53,14 +53,8 @@ def occupancy_of(audit: Audit, function: str | None) -> Occupancy | None:
         return None
     shared_bytes, audited = shared_bytes_of(audit, function), audit.audited
     find = partial(kernel_occupancy, audit, audited, registers, shared_bytes, audit.known)
-    kernel = audited.functions_by_name.get(function)
-    if kernel is None:
-        return find()
     amounts = registers.taken, registers.range, registers.limit, registers.compiled
     memory = shared_bytes, audit.memory_of(function) is None  # of what it calls, too
     stated = audit.known.warps, audit.known.tensor_columns
-    answers, question = audited.equal(kernel), ("occupancy", amounts, memory, stated)
-    if question not in answers:
-        answers[question] = find()
-    occupancy: Occupancy | None = answers[question]
-    return occupancy
+    kernel, question = audited.functions_by_name.get(function), (amounts, memory, stated)
+    return audited.once_for_equal(kernel, ("occupancy", question), find)

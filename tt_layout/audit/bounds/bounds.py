@@ -182,14 +182,11 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     called = audited.target.backend.multiprocessor
     held = occupancy_of(audit, function)
     wave = Wave(rates.multiprocessors, max(1, held.ctas) if held is not None else 1, called)
-    kernel = audited.functions_by_name.get(function)
-    if kernel is None:
-        return _wave_bounds(audit, function, rates, wave)
-    answers, question = audited.equal(kernel), ("bounds", wave)
-    if question not in answers:
-        answers[question] = _wave_bounds(audit, function, rates, wave)
-    bounds: Bounds = answers[question]
-    return bounds
+    return audited.once_for_equal(
+        audited.functions_by_name.get(function),
+        ("bounds", wave),
+        lambda: _wave_bounds(audit, function, rates, wave),
+    )
 
 
 def _launch_bounds(audit: Audit, function: str | None, rates: Product, grid: Grid) -> Bounds:

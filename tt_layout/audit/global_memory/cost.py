@@ -519,13 +519,13 @@ def _equal_cost(
     operation: Operation, full: FullOperation, kernel: AccessAnalysis, audited: AuditedModule
 ) -> Cost:
     """Return the cost of an access, shared by equal functions unless it names a line."""
-    answers, question = audited.equal(full.function), ("cost", full.operation.position)
-    cost: Cost | None = answers.get(question)
-    if cost is None:
-        cost = _found_cost(operation, full.operation, kernel, audited.evaluator(full.function))
-        if names_no_line(cost, full.function):
-            answers[question] = cost
-    return cost
+    evaluator = audited.evaluator(full.function)
+    return audited.once_for_equal(
+        full.function,
+        ("cost", full.operation.position),
+        lambda: _found_cost(operation, full.operation, kernel, evaluator),
+        lambda cost: names_no_line(cost, full.function),
+    )
 
 
 def names_no_line(cost: Cost, function: SsaFunction) -> bool:

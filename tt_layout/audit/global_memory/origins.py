@@ -203,8 +203,9 @@ class Origins:
 
     def rests_on_data(self, value: Value) -> bool:
         """Tell whether a value is computed from more than arguments and the program's number."""
-        return self.rests_on_loaded(value) or any(
-            operation.traits.float_to_integer for operation in self._operations_behind(value)
+        return any(
+            _is_data(operation) or operation.traits.float_to_integer
+            for operation in self._operations_behind(value)
         )
 
     def rests_on_loaded(self, value: Value) -> bool:

@@ -449,15 +449,36 @@ class AuditedModule:
 
         return module_axis_info(self.functions)
 
-    def equal(self, function: SsaFunction) -> dict[Hashable, Any]:
-        """Return the conclusions about functions equal to one that name no line and no function.
+    def once_for_equal(
+        self,
+        function: SsaFunction | None,
+        question: Hashable,
+        conclude: Callable[[], T],
+        is_shared: Callable[[T], bool] = lambda _: True,
+    ) -> T:
+        """Return a conclusion that names no line and no function, once for equal functions.
 
         They have the same text, but for its place, their names and those of what they call, and
         the same is known of their arguments.
+
+        Args:
+            function: the function; None if it is not in the module, so that nothing is kept.
+            question: key of the question.
+            conclude: computes the answer.
+            is_shared: tells whether an answer is kept; one that names a line is not.
         """
+        if function is None:
+            return conclude()
         if function not in self._equals:
             self._equals[function] = self._equal.setdefault(self.identity(function), {})
-        return self._equals[function]
+        answers = self._equals[function]
+        if question in answers:
+            known: T = answers[question]
+            return known
+        answer = conclude()
+        if is_shared(answer):
+            answers[question] = answer
+        return answer
 
     def identity(self, function: SsaFunction) -> Hashable:
         """Return a key of a function of the module that those equal to it share."""
@@ -516,13 +537,12 @@ class AuditedModule:
         if evaluator.depends_on_text_alone:
             question = "executions", operation.block
             return function.once(question, lambda _: executions(evaluator, operation))
-        answers, place = self.equal(function), ("executions", operation.position)
-        runs: Executions | None = answers.get(place)
-        if runs is None:
-            runs = executions(evaluator, operation)
-            if not runs.is_unknown:  # whose text may name a line
-                answers[place] = runs
-        return runs
+        return self.once_for_equal(
+            function,
+            ("executions", operation.position),
+            lambda: executions(evaluator, operation),
+            lambda runs: not runs.is_unknown,  # whose text may name a line
+        )
 
 
 def _walk(

@@ -429,13 +429,14 @@ def _of_equal(
     function: SsaFunction, sizes: _Sizes, audited: AuditedModule
 ) -> Iterator[RegisterPressure]:
     """Yield the registers of a function, computed once for equal functions."""
-    answers, question = audited.equal(function), "registers"
-    if question not in answers:
-        answers[question] = [
+
+    def placed() -> list[tuple[RegisterPressure, int | None]]:
+        return [
             (pressure, pressure.line - function.line if pressure.line else None)
             for pressure in _of_function(function, sizes)
         ]
-    for pressure, below in answers[question]:
+
+    for pressure, below in audited.once_for_equal(function, "registers", placed):
         line = function.line + below if below is not None else 0
         yield replace(pressure, function=function.name, line=line)
 
