@@ -195,10 +195,8 @@ class TypeUses(Sequence[TypeUse]):
         """
         from bisect import bisect_left
 
-        places = range(len(self))
-        cuts = [
-            bisect_left(places, line, key=lambda at: self._line_column(at)[0]) for line in starts
-        ]
+        begins = [self._source.offset(line + self._above, 1) for line in starts]
+        cuts = [bisect_left(self._offsets, begin) for begin in begins]
         firsts = []
         for begin, end in zip([0, *cuts], [*cuts, len(self)]):
             first: dict[int, int] = {}

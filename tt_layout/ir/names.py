@@ -116,9 +116,10 @@ def stated(attributes: Mapping[str, Value], name: str) -> Value | None:
         >>> stated({"triton_gpu.num-warps": 4}, "ttg.num-warps")
         4
     """
-    return next(
-        (attributes[spelling] for spelling in spellings(name) if spelling in attributes), None
-    )
+    for spelling in spellings(name):
+        if spelling in attributes:
+            return attributes[spelling]
+    return None
 
 
 def in_every_spelling(rows: Mapping[str, Value]) -> dict[str, Value]:
