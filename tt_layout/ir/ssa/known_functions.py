@@ -221,8 +221,8 @@ class FunctionDraft(NamedTuple):
     alike: dict[tuple[str, ...], Alike]
     structure: dict[Hashable, Any]
 
-    def placed(self, module: Module, function: Function, text: NamedText) -> SsaFunction:
-        """Return the function of a text whose draft this is, at its place."""
+    def placed(self, function: Function, text: NamedText) -> SsaFunction:
+        """Return the function of a text whose draft this is, at its place, without layouts."""
         first, names, distinct = function.line, text.names, text.distinct
         values = [
             Value(
@@ -280,8 +280,8 @@ class FunctionDraft(NamedTuple):
             body=body,
             line=first,
             column=function.column,
-            resolve_type=module.meanings.type_of_text,
-            resolve_location=module.meanings.location,
+            resolve_type=_no_type,
+            resolve_location=_no_location,
             alike=self.alike_of(text.constants),
         )
 
@@ -452,7 +452,7 @@ class KnownFunctions:
         draft = self._drafts.get(named.key)
         if draft is None:
             return None
-        return self._kept_plain(draft.placed(module, function, named), text, module)
+        return self._kept(draft.placed(function, named), text, module)
 
     def add(self, function: SsaFunction, text: str, module: Module) -> SsaFunction:
         """Keep a function that was read, and its draft if it has one; return it as kept."""
@@ -463,19 +463,19 @@ class KnownFunctions:
         self._of_drafts += len(text)
         try:
             draft = self._drafts[named.key] = _Drafting(function, named).draft()
+            alike = draft.alike_of(named.constants)
         except _NoDraftError:
-            return self._kept_plain(function, text, module)
-        alike = draft.alike_of(named.constants)
-        return self._kept_plain(replace(function, alike=alike), text, module)
+            alike = None
+        plain = replace(function, resolve_type=_no_type, resolve_location=_no_location, alike=alike)
+        return self._kept(plain, text, module)
 
-    def _kept_plain(self, function: SsaFunction, text: str, module: Module) -> SsaFunction:
-        """Keep a function without what it refers to; return it with that."""
+    def _kept(self, plain: SsaFunction, text: str, module: Module) -> SsaFunction:
+        """Keep a function without layouts; return it with those of a module."""
         if self._of_plain + len(text) > MAX_KEPT:
             self._plain.clear()
             self._of_plain = 0
         self._of_plain += len(text)
-        plain = replace(function, resolve_type=_no_type, resolve_location=_no_location)
-        self._plain[text, function.line, function.column] = plain
+        self._plain[text, plain.line, plain.column] = plain
         return _in_module(plain, module)
 
 
