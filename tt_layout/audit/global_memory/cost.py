@@ -499,31 +499,24 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     full = audited.in_full(operation)
     if full is None or full.operation.name not in FORMS:
         return None
-    kernel = audited.kernel(full.function)
-    if kernel is None:
-        raise LayoutError(audited.no_gpu)
-    evaluator = audited.evaluator(full.function)
-    if full.function.plain is None or kernel.explains or not _is_of_text(kernel, evaluator):
-        return _equal_cost(operation, full, kernel, audited)
+    if full.function.plain is None or audited.shared.explains or not _is_of_text(full, audited):
+        return _equal_cost(operation, full, audited)
     costs = full.function.once("costs of accesses", lambda _: dict[Hashable, Cost]())
-    key = audited.gpu, kernel.warps, operation.group, *_determining(full)
+    key = audited.gpu, audited.module.number("num-warps"), operation.group, *_determining(full)
     if key not in costs:
-        cost = _found_cost(operation, full.operation, kernel, evaluator)
+        cost = _found_cost(operation, full, audited)
         if len(costs) >= MAX_COSTS:
             costs.clear()
         costs[key] = cost
     return costs[key]
 
 
-def _equal_cost(
-    operation: Operation, full: FullOperation, kernel: AccessAnalysis, audited: AuditedModule
-) -> Cost:
+def _equal_cost(operation: Operation, full: FullOperation, audited: AuditedModule) -> Cost:
     """Return the cost of an access, shared by equal functions unless it names a line."""
-    evaluator = audited.evaluator(full.function)
     return audited.once_for_equal(
         full.function,
         ("cost", full.operation.position),
-        lambda: _found_cost(operation, full.operation, kernel, evaluator),
+        lambda: _found_cost(operation, full, audited),
         lambda cost: names_no_line(cost, full.function),
     )
 
@@ -537,10 +530,12 @@ def names_no_line(cost: Cost, function: SsaFunction) -> bool:
     return arguments.union(PROGRAM_IDS, PROGRAM_COUNTS).issuperset(details.unknown)
 
 
-def _is_of_text(kernel: AccessAnalysis, evaluator: Evaluator) -> bool:
-    """Tell whether accesses depend only on the text of their function and on layouts."""
-    is_alone = len(kernel.functions) == 1  # what others pass to it may be known, too
-    return is_alone and kernel.given.product is None and evaluator.depends_on_text_alone
+def _is_of_text(full: FullOperation, audited: AuditedModule) -> bool:
+    """Tell whether an access depends only on the text of its function and on layouts."""
+    is_alone = len(audited.functions) == 1  # what others pass to it may be known, too
+    if not is_alone or audited.given.product is not None:
+        return False
+    return audited.evaluator(full.function).depends_on_text_alone
 
 
 def _determining(full: FullOperation) -> tuple[Hashable, ...]:
@@ -563,14 +558,15 @@ def _buffers(function: SsaFunction) -> tuple[Value, ...]:
     return tuple(values.values())
 
 
-def _found_cost(
-    operation: Operation, full: SsaOperation, kernel: AccessAnalysis, evaluator: Evaluator
-) -> Cost:
+def _found_cost(operation: Operation, full: FullOperation, audited: AuditedModule) -> Cost:
     """Return the cost of an access, as it is in the table of data movements and in full."""
-    access, roles, width, shape, addresses = placed_access(kernel, full)
+    kernel, evaluator = audited.kernel(full.function), audited.evaluator(full.function)
+    if kernel is None:
+        raise LayoutError(audited.no_gpu)
+    access, roles, width, shape, addresses = placed_access(kernel, full.operation)
     check_direct_copy(kernel, access, shape)
     info = address_info(kernel, roles, width)
-    sectors = access_sectors(evaluator, full, shape, addresses, info)
+    sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
     limit = limit_of(kernel, access, width)
     written = written_wavefronts(evaluator, kernel, access, shape, addresses)
     bpermutes = swizzling_shuffles(kernel, access, width.instructions)

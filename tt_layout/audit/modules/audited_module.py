@@ -518,31 +518,34 @@ class AuditedModule:
 
     def runs(self, full: FullOperation) -> Executions:
         """Return how often an operation runs: as often as the others of its block."""
-        evaluator, operation = self.evaluator(full.function), full.operation
-        block = full.function, operation.block
+        from tt_layout.audit.values.structure import Structure
+
+        function, operation = full.function, full.operation
+        block = function, operation.block
         runs = self._of_blocks.get(block)
         if runs is not None and runs.loop is not None and runs.loop.is_body:
             return runs  # all of a block are in the same loop
-        part = evaluator.structure.loop_part(operation)
+        part = function.once("structure", Structure).loop_part(operation)
         if runs is None:
-            runs = self._found_runs(evaluator, full)._replace(loop=part)
+            runs = self.once_for_equal(
+                function,
+                ("executions", operation.position),
+                lambda: self._found_runs(full),
+                lambda found: not found.is_unknown,  # whose text may name a line
+            )._replace(loop=part)
             self._of_blocks[block] = runs
         return runs if runs.loop == part else runs._replace(loop=part)
 
-    def _found_runs(self, evaluator: Evaluator, full: FullOperation) -> Executions:
+    def _found_runs(self, full: FullOperation) -> Executions:
         """Return how often an operation runs, found once for functions of one text."""
         from tt_layout.audit.values.executions import executions
 
         function, operation = full.function, full.operation
-        if evaluator.depends_on_text_alone:
-            question = "executions", operation.block
-            return function.once(question, lambda _: executions(evaluator, operation))
-        return self.once_for_equal(
-            function,
-            ("executions", operation.position),
-            lambda: executions(evaluator, operation),
-            lambda runs: not runs.is_unknown,  # whose text may name a line
-        )
+        evaluator = self.evaluator(function)
+        if not evaluator.depends_on_text_alone:
+            return executions(evaluator, operation)
+        question = "executions", operation.block
+        return function.once(question, lambda _: executions(evaluator, operation))
 
 
 def _walk(
