@@ -306,7 +306,7 @@ class _Allocator:
 
     def _needs(self, function: SsaFunction) -> Iterator[_Need]:
         """Yield the needs of a function, in the compiler's order."""
-        if not any(_is_relevant(operation) for operation in function.walk()):
+        if not any(map(self._may_need, function.walk())):
             return
         numbering = Numbering(function)
         lines = Lines(numbering)
@@ -316,7 +316,7 @@ class _Allocator:
         live = _known_lives(numbering, allocating, self._rules)
         around = Surroundings(function, self._layouts, self._target, self._warps)
         for operation in numbering.operations:
-            if not _is_relevant(operation):
+            if not self._may_need(operation):
                 continue
             region = _concurrent(operation, numbering, regions)
             if operation.traits.allocates:
@@ -332,6 +332,13 @@ class _Allocator:
                 if operation.traits.partitions and self._rules.keeps_captures:
                     interval = (0, numbering.size)
                 yield need.at(interval, lines, region)
+
+    def _may_need(self, operation: SsaOperation) -> bool:
+        """Tell whether an operation may need shared memory."""
+        traits = operation.traits
+        if traits.call:
+            return self._size_of(_callee(operation)) != 0
+        return traits.allocates or operation.name.rpartition(".")[2] in RULES
 
     def _warp_indices(self, numbering: Numbering, lines: Lines) -> Iterator[_Need]:
         """Yield the bytes by which the warps of partitions are dispatched."""
@@ -475,9 +482,3 @@ def _concurrent(
 
 def _callee(operation: SsaOperation) -> str:
     return str(operation.attributes.get("callee"))
-
-
-def _is_relevant(operation: SsaOperation) -> bool:
-    """Tell whether an operation may need shared memory."""
-    traits = operation.traits
-    return traits.allocates or traits.call or operation.name.rpartition(".")[2] in RULES
