@@ -104,12 +104,11 @@ def bound_texts(kernel: Kernel) -> Iterator[str]:
         yield f"matrix instructions: {kernel.instructions}"
 
 
-def resources(kernel: Kernel, *, is_short: bool = False) -> str:
+def resources(kernel: Kernel) -> str:
     """Return the registers and the occupancy of a kernel; empty where neither is known."""
     registers, occupancy = kernel.registers, kernel.occupancy
     texts = [registers_text(registers)] if registers is not None else []
-    if occupancy is not None:
-        texts.append(occupancy.short if is_short else occupancy.text)
+    texts += [occupancy.text] if occupancy is not None else []
     texts += filter(None, [_unknown_text(kernel)])
     return "; ".join(texts)
 
@@ -273,7 +272,7 @@ def first_screen(
 
 def height(form: Form) -> int:
     """Return the number of screen lines of a form."""
-    return sum(1 for line in form for _ in line.fold(WIDTH))
+    return sum([line.height(WIDTH) for line in form])
 
 
 def _taken(chosen: Sequence[SizedForm]) -> int:
@@ -316,7 +315,7 @@ def _parts(
         for group in led_by(kernel.findings, groups.large):
             brief = partial(finding_in_brief, group, adviser, program, dump=dump)
             if group is worst:
-                yield Part(Turn.WORST, _full_forms(brief), _least_form(brief), group)
+                yield Part(Turn.WORST, _unbroken(_full_forms(brief)), _least_form(brief), group)
             else:
                 yield Part(Turn.FINDING, _all_forms(brief), (), group)
         yield _state(kernel)
@@ -336,11 +335,10 @@ def _verdict(kernel: Kernel) -> Part:
 
 def _state(kernel: Kernel) -> Part:
     """Return the memory and the registers of a kernel."""
-    full, brief = resources(kernel), resources(kernel, is_short=True)
-    whole = _state_lines(kernel, full)
-    texts = (brief if line.text == full else line.text for line in whole)
-    short = [line._replace(text=_short(text)) for line, text in zip(whole, texts)]
-    return Part(Turn.STATE, [whole], short)
+    held, occupancy = resources(kernel), kernel.occupancy
+    brief = held.replace(occupancy.text, occupancy.short) if occupancy is not None else held
+    short = [line._replace(text=_short(line.text)) for line in _state_lines(kernel, brief)]
+    return Part(Turn.STATE, [_state_lines(kernel, held)], short)
 
 
 def _short(text: str) -> str:
@@ -348,14 +346,16 @@ def _short(text: str) -> str:
 
 
 def _full_forms(brief: Brief) -> Iterator[Form]:
-    """Yield ever shorter texts on a group of findings, except those with too long a word."""
+    """Yield ever shorter texts on a group of findings."""
     usual, why = brief(USUAL)
     for form in ([*usual, *why], usual):
-        yield from (fitting for fitting in (form, _bare(form)) if not _breaks(fitting))
+        yield form
+        yield _bare(form)
 
 
 def _all_forms(brief: Brief) -> Iterator[Form]:
-    yield from _full_forms(brief)
+    """Yield the full forms without too long a word, then the shortest."""
+    yield from _unbroken(_full_forms(brief))
     yield _least_form(brief)
 
 
@@ -369,9 +369,12 @@ def _bare(form: Form) -> Form:
     return [line._replace(text=_FOLDERS.sub("", line.text)) for line in form]
 
 
-def _breaks(form: Form) -> bool:
-    """Tell whether a word of a form is longer than a line."""
-    return any(len(word) > WIDTH - line.indent for line in form for word in line.text.split())
+def _unbroken(forms: Iterable[Form]) -> Iterator[Form]:
+    """Yield the forms in which no word is longer than a line."""
+    for form in forms:
+        words = ((line.indent, line.text.split()) for line in form)
+        if all(indent + max(map(len, text), default=0) <= WIDTH for indent, text in words):
+            yield form
 
 
 def _left_out(groups: SortedGroups, parts: Sequence[Part], shown: Sequence[Part]) -> str:

@@ -69,10 +69,16 @@ class Paragraph(NamedTuple):
 
     def fold(self, width: int) -> Iterator[FoldedLine]:
         """Yield the lines."""
-        text, further = safe(self.text), " " * self.indent
-        least = max(self.indent, len(self.first)) + MIN_COLUMN
-        for line in _wrapped(text, max(width, least), self.first, further):
+        for line in self._lines(width):
             yield FoldedLine(line.rstrip(), self.colour)
+
+    def height(self, width: int) -> int:
+        """Return the number of lines."""
+        return len(self._lines(width))
+
+    def _lines(self, width: int) -> Sequence[str]:
+        least = max(self.indent, len(self.first)) + MIN_COLUMN
+        return _wrapped(safe(self.text), max(width, least), self.first, " " * self.indent)
 
 
 class Table(NamedTuple):
