@@ -186,6 +186,11 @@ class Finding:
     movement: MovementRow | None = None
 
     def __hash__(self) -> int:
+        return self._hash
+
+    @lazy
+    def _hash(self) -> int:
+        """Its hash, which is asked for many times."""
         return hash((self.line, self.name, self.kinds))
 
     @staticmethod
@@ -228,7 +233,7 @@ class Finding:
         link = said[0].link if said else ""
         return f"{self.name}{link}{'; it '.join(occurrence.words for occurrence in said)}"
 
-    @property
+    @lazy
     def program_change(self) -> str:
         """The change of the program that avoids it; empty where none is known."""
         changes = (occurrence.program_change for occurrence in self.occurrences)
@@ -240,7 +245,7 @@ class Finding:
         change = self.program_change
         return f"{self.problem}; {IN_PROGRAM}: {change}" if change else self.problem
 
-    @property
+    @lazy
     def cost(self) -> float:
         """Cycles that all warps of a CTA waste in one execution; 0 where that is not known."""
         return max(occurrence.cost for occurrence in self.occurrences)

@@ -482,12 +482,12 @@ class Kernel:
         """The kernel."""
         return f"@{self.function}" if self.function is not None else "outside of functions"
 
-    @property
+    @lazy
     def who(self) -> str:
         """The kernel, its GPU and its warps."""
         return self._who(self.target)
 
-    @property
+    @lazy
     def heading(self) -> str:
         """The target with the product that gives memory, clock and multiprocessors."""
         product = self.chip.product if self.chip is not None else None

@@ -20,6 +20,7 @@ from tt_layout.hardware import Target
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.ssa import integers
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
+from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, listed
@@ -122,7 +123,7 @@ class Occupancy:
         ctas = min([limit.then, *(other.ctas for other in others)])
         return f"{count(ctas, 'CTA')} with at most {limit.most} {units[limit.resource]}"
 
-    @property
+    @lazy
     def text(self) -> str:
         """Occupancy in a few words.
 
@@ -135,7 +136,7 @@ class Occupancy:
         step = f"; {self.next_step}" if self.next_step is not None else ""
         return f"{self.amount}, {self._warps}, {self._limits}{step}"
 
-    @property
+    @lazy
     def short(self) -> str:
         """Occupancy without warps and the next step."""
         return f"{self.amount}, {self._limits}"

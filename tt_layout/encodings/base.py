@@ -320,6 +320,11 @@ class Encoding:
         return self.form.name
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        """Its text, as it is spelled."""
         return str(self.spelling or self.respell())
 
     def _repr_html_(self) -> str:

@@ -32,6 +32,7 @@ from tt_layout.audit.values.unknown import Unknown
 from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.ssa import SsaOperation, Value, ValueType
+from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
@@ -93,7 +94,7 @@ class Bounds:
         """The largest bound, in cycles; 0 where there is none."""
         return self.largest.cycles if self.largest is not None else 0
 
-    @property
+    @lazy
     def binding(self) -> Bound | None:
         """The resource that binds, whatever the grid is; None where that depends on the grid."""
         largest = self.largest
@@ -112,13 +113,13 @@ class Bounds:
         """Cycles in which DRAM moves the bytes that lanes ask for, which no change reduces."""
         return self._dram(self.memory.used)
 
-    @property
+    @lazy
     def within(self) -> Bound | None:
         """The resource of a multiprocessor that binds a program; None where none is counted."""
         inside = (bound for bound in self.bounds if bound.resource not in (DRAM, L2, CONTENDED))
         return next((bound for bound in inside if bound.cycles > 0), None)
 
-    @property
+    @lazy
     def assumption(self) -> str:
         """The wave in words, where another number of programs may bind otherwise; else empty."""
         binding = self.binding
