@@ -77,6 +77,7 @@ class Chooser:
                 break
         chosen = dict.fromkeys(self._within(_spread(found, self._seconds), at_most))
         chosen |= dict.fromkeys(self._within(self._about(mutant), at_most / 2))
+        chosen |= dict.fromkeys(self._within(self._beside(found), at_most / 2))
         return [self._items[name] for name in chosen]
 
     def _about(self, mutant: Mutant) -> Iterator[str]:
@@ -87,6 +88,13 @@ class Chooser:
         for file, tests in self._files.items():
             if Path(file).stem.startswith(f"test_{stem}") or dotted in _text(file):
                 yield from tests
+
+    def _beside(self, found: set[str]) -> Iterator[str]:
+        """Yield the other tests of the files of some: they were recorded in the same process, so
+        what these had called may have answered them from a cache."""
+        files = {str(self._items[test].path) for test in found}
+        others = [test for file in files for test in self._files[file] if test not in found]
+        yield from _spread(others, self._seconds)
 
     def _calling(self, place: str) -> set[str]:
         """Return tests that call a function, or any that begins so."""

@@ -42,6 +42,11 @@ _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Pow: ast.Mult,
 }
 _TEXT = (ast.JoinedStr, ast.List, ast.Tuple)
+_GARBAGE = frozenset({"gc.disable", "gc.freeze", "gc.set_threshold"})
+"""Calls that only spare Python a search for garbage: without them all is as before, but slower."""
+
+_OF_TYPES = frozenset({"TypeVar", "ParamSpec"})
+"""Calls whose keywords only the checker of types reads."""
 
 
 class Mutant(NamedTuple):
@@ -145,15 +150,17 @@ class _Finder(ast.NodeVisitor):
 
     def visit_If(self, node: ast.If) -> None:
         """Make a condition true, and false."""
-        if ast.unparse(node.test) == "TYPE_CHECKING":
+        test = ast.unparse(node.test)
+        if test == "TYPE_CHECKING":
             return
-        self._add(node.test, "True")
+        if test != "not TYPE_CHECKING":  # it is true for whoever runs the code
+            self._add(node.test, "True")
         self._add(node.test, "False")
         self.generic_visit(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """Leave out a statement."""
-        if isinstance(node.value, ast.Constant):
+        if isinstance(node.value, ast.Constant) or _called(node.value) in _GARBAGE:
             return
         is_yield = isinstance(node.value, (ast.YieldFrom, ast.Yield))
         self._add(node, "if False: yield" if is_yield else "pass")
@@ -222,6 +229,8 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         """Leave out a keyword argument."""
+        if _called(node) in _OF_TYPES:
+            return
         for at, keyword in enumerate(node.keywords):
             if keyword.arg is not None:
                 new = copy.deepcopy(node)
@@ -234,6 +243,11 @@ class _Finder(ast.NodeVisitor):
         for test in node.ifs:
             self._add(test, "True")
         self.generic_visit(node)
+
+
+def _called(node: ast.expr) -> str:
+    """Return the name of what is called; nothing where that is no call."""
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
 
 
 def mutants_of(path: Path) -> list[Mutant]:
