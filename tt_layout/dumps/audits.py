@@ -173,8 +173,7 @@ class Auditor:
             shared.modules.give(self._reading.given or GivenValues())
 
             def answer(module: Module = module, shared: SharedWork = shared) -> dict[str, Any]:
-                is_same = module.stands_alone and module.error is None
-                return conclude(self._audit(dump, module.unplaced if is_same else module, shared))
+                return conclude(self._audit(dump, module.unplaced, shared))
 
             data = shared.modules.once(module, conclude, answer, has_lines=False)
             yield {**data_in_file(data, module.place.first_line - 1), **named}

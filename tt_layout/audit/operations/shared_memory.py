@@ -59,8 +59,7 @@ def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     padding = memory.encoding.padding
     shape = memory.shape[-buffer.num_out_dims :]
     # By whole words every address is displaced alike, which changes no conflict.
-    is_whole = all(amount * element_bytes % BANK_BYTES == 0 for _, amount in padding)
-    start = 0 if is_whole else _start(operation, memory, audited) % BANK_BYTES
+    start = _start(operation, memory, audited) % BANK_BYTES if padding else 0
     return _shared(registers, buffer, shape, element_bytes, padding, start, target, is_store)
 
 

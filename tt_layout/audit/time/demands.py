@@ -196,8 +196,6 @@ class Pricing:
             counts = step.name == "tt.histogram"
             return self._counting(step, demand) if counts else demand
         traits = step.traits
-        if step.name in ("tt.reduce", "tt.scan"):
-            return self._combine(step)
         if traits.elementwise and step.registers:
             return self._elementwise(step)
         if traits.synchronizes:
@@ -274,16 +272,6 @@ class Pricing:
         """Tell whether a comparison takes integers that are also stored."""
         is_word = step.input_element in ("i8", "i16", "i32", "i64")
         return is_word and step.operands[0] not in self._index
-
-    def _combine(self, step: Step) -> Demand:
-        """Return the demand of a reduction or scan within threads, without its exchange."""
-        combined = _combined(step.combines, ("cmp", "select"))
-        return Demand(
-            issue=combined.issue * step.inputs,
-            held=combined.held * step.inputs,
-            special=combined.special * self._timing.special * step.inputs,
-            latency=self._timing.alu * 6,
-        )
 
     # -- memory ---------------------------------------------------------------------------------
 
