@@ -183,6 +183,23 @@ def test_a_vector_in_the_layout_of_others_stays_narrow() -> None:
 SHIFTED = "%o = arith.addi %r, %ns : INTS"
 
 
+def test_what_holds_for_one_multiple_of_16_is_not_said_of_all() -> None:
+    """16 // 20 is 0, but 32 // 20 is 1."""
+    text = advised(
+        module(
+            "%c20 = arith.constant 20 : i32\n"
+            "%part = arith.divsi %n, %c20 : i32\n"
+            "%parts = tt.splat %part : i32 -> INTS\n"
+            "%sum = arith.addi %q, %ns : INTS\n"
+            "%o = arith.addi %sum, %parts : INTS"
+        )
+    )
+    assert text == (
+        "make n a multiple of 16, padding what it measures, or, only if n always is, "
+        "add tl.multiple_of(the sum, 8)"
+    )
+
+
 def test_a_hint_about_an_argument_is_lost() -> None:
     """``tl.multiple_of(n, 16)`` has no operation to be kept at: the sum has."""
     text = advised(module(SHIFTED))

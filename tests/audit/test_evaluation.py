@@ -545,6 +545,21 @@ def test_each_execution_of_an_operation() -> None:
         list(each_run(Evaluator(function, GivenValues()), x, values[-1:]))
 
 
+@pytest.mark.parametrize(
+    "absent", ["", ", {}"], ids=["without a region", "with one that has no block"]
+)
+def test_a_choice_that_has_no_other_way_is_unknown_where_that_is_taken(absent: str) -> None:
+    """Such a dump is not a valid one, but it is audited."""
+    body = """
+  %c = arith.cmpi sgt, %n, %zero : i32
+  %x = "scf.if"(%c) ({
+    scf.yield %n : i32
+  }REST) : (i1) -> i32"""
+    text = "  %zero = arith.constant 0 : i32" + body.replace("REST", absent)
+    assert evaluate("%x", text, "%n: i32", n=5) == 5
+    assert isinstance(evaluate("%x", text, "%n: i32", n=-5), Unknown)
+
+
 # -- what is unknown ------------------------------------------------------------------------
 
 

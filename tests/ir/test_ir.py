@@ -15,7 +15,7 @@ from tt_layout import parse_ir
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir import Alias, Module
-from tt_layout.ir.reader import MAX_LENGTH, check_lines
+from tt_layout.ir.reader import MAX_LENGTH, REPORT_EVERY, check_lines, iterate_ir
 from tt_layout.ir.scope import Scope
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
@@ -572,3 +572,12 @@ def test_lines_are_counted_by_blocks(size: int, monkeypatch: pytest.MonkeyPatch)
 def test_places_take_little_memory_however_many_lines_there_are() -> None:
     source = Source("\n" * 1_000_000)
     assert bytes_of(lambda: source.line_column(999_999)) < 100_000
+
+
+def test_progress_is_reported_once_for_so_many_characters() -> None:
+    kernel = "module {\n  tt.func @f() {\n" + "    // a line\n" * 1000 + "    tt.return\n  }\n}\n"
+    text = kernel * (5 * REPORT_EVERY // (2 * len(kernel)))
+    seen: list[int] = []
+    for _ in iterate_ir(Source(text), report=seen.append):
+        pass
+    assert [offset // REPORT_EVERY for offset in seen] == [1, 2]

@@ -254,6 +254,13 @@ def test_a_multiplication_has_the_layouts_of_its_operands() -> None:
     assert found["colour"] == "warp"
 
 
+def test_the_page_of_layouts_is_of_the_target_that_is_asked_for() -> None:
+    placed = laid(BLOCKED, "tensor<16x16xf16>").placed
+    assert embedded(page_of({"layout": placed}, target="gfx950"))["usualTargets"][0] == "gfx950"
+    with pytest.raises(LayoutError, match="unknown target 'h800'"):
+        page_of({"layout": placed}, target="h800")
+
+
 def test_a_page_without_a_multiplication_says_why_when_it_is_asked_for() -> None:
     placed = laid(BLOCKED, "tensor<16x16xf16>").placed
     assert not embedded(page_of({"layout": placed}))["isMultiplied"]

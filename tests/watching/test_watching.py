@@ -438,6 +438,26 @@ def test_tests_are_watched(program: Path, workers: list[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a shell script")
+@pytest.mark.parametrize("options", [(), ("--tt-audit-compile",)])
+def test_kernels_of_tests_are_compiled_only_where_that_is_asked_for(
+    program: Path, options: tuple[str, ...]
+) -> None:
+    (program / "test_copy.py").write_text(TESTS)
+    compiler = program / "python"
+    compiler.write_text(f"#!/bin/sh\ntouch {program / 'asked'}\nexit 1\n")
+    compiler.chmod(0o755)
+    plugins = "-p", "tt_layout.pytest_plugin", "-p", "no:cacheprovider", "-q"
+    result = run(
+        program, "-m", "pytest", *plugins, "--tt-audit", *options,
+        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", TT_LAYOUT_TRITON=str(compiler),
+        XDG_CACHE_HOME=str(program / "caches"),
+    )  # fmt: skip
+    assert "2 passed" in result.stdout, result.stdout + result.stderr
+    assert (program / "asked").exists() == bool(options)
+
+
+@pytest.mark.slow
 def test_a_kind_that_is_none_is_refused_with_the_way_out(program: Path) -> None:
     plugins = "-p", "tt_layout.pytest_plugin", "-p", "no:cacheprovider"
     result = run(
