@@ -60,6 +60,6 @@ def renew_locks() -> None:
     for name, module in tuple(sys.modules.items()):
         if name.partition(".")[0] == "tt_layout":
             classes = (kind for kind in tuple(vars(module).values()) if isinstance(kind, type))
-            for keeper in (kept for kind in classes for kept in vars(kind).values()):
-                if isinstance(keeper, cached_property):
-                    vars(keeper)["lock"] = threading.RLock()
+            for member in (member for kind in classes for member in vars(kind).values()):
+                if isinstance(member, cached_property):
+                    vars(member)["lock"] = threading.RLock()

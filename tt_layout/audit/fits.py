@@ -215,12 +215,12 @@ def _by_depth(
     largest: int,
 ) -> Iterator[tuple[int, int]]:
     """Yield depths and the bytes that the function takes with the deepest ring that deep."""
-    for wanted in range(1, MOST_DEPTH):
-        size = _bytes_with(function, rings, wanted - depth, audited)
+    for deepest in range(1, MOST_DEPTH):
+        size = _bytes_with(function, rings, deepest - depth, audited)
         if size is None:
             return
-        yield wanted, size
-        if size > largest and wanted >= depth + MORE_DEPTHS:
+        yield deepest, size
+        if size > largest and deepest >= depth + MORE_DEPTHS:
             return
 
 
@@ -236,11 +236,9 @@ def _bytes_with(
         return ring._replace(shape=(max(1, ring.shape[0] + added), *ring.shape[1:]))
 
     changed = replace(function, resolve_type=resolve)
-    functions = [changed if candidate is function else candidate for candidate in audited.functions]
+    functions = [changed if other is function else other for other in audited.functions]
     memories = module_memory(audited, functions)
-    return next(
-        (candidate.bytes for candidate in memories if candidate.function == function.name), None
-    )
+    return next((memory.bytes for memory in memories if memory.function == function.name), None)
 
 
 def peak_allocations(memory: SharedMemory) -> tuple[Allocation, ...]:

@@ -451,7 +451,7 @@ def show(
         for alias, encoding, ending in layouts:
             request = ViewRequest(place(encoding, tensor), kind, selection)
             views.append(print_view(request, alias=alias)._replace(ending=ending))
-    size = check_size(sum(one.size for one in views), max_text)
+    size = check_size(sum(view.size for view in views), max_text)
     _write(views, size, output, display, has_pager=not others.get(_PAGER))
 
 

@@ -270,7 +270,7 @@ class KernelReader:
             found = self._known_kernels(dump)
             settled += (kernel.with_values(file=place) for kernel in found.kernels)
             arguments.update(dict.fromkeys(found.arguments))
-        unread = tuple(PassedOver(*passed) for passed in opened.unread)
+        unread = tuple(PassedOver(*unread) for unread in opened.unread)
         return FileKernels(tuple(settled), tuple(arguments), unread)
 
     def _known_kernels(self, dump: Dump) -> FileKernels:

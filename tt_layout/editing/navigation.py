@@ -100,7 +100,7 @@ def defined_at(piece: Piece, line: int, name: str) -> Defined | None:
     """
     audited = piece.module_at(line)
     functions = audited.functions if audited is not None else []
-    before = [candidate for candidate in functions if candidate.line <= line]
+    before = [function for function in functions if function.line <= line]
     if not before:
         return None
     function, plain = before[-1], whole(name)

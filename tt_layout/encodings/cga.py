@@ -258,4 +258,4 @@ def is_permutation_matrix(vectors: Sequence[Sequence[int]], rank: int) -> bool:
             return False
         for d, step in moved:
             steps[d].append(step)
-    return all(sorted(taken) == [1 << bit for bit in range(len(taken))] for taken in steps)
+    return all(sorted(sizes) == [1 << bit for bit in range(len(sizes))] for sizes in steps)

@@ -437,7 +437,7 @@ class PerfModel:
         audit = audit_module(module, self._shared, given, known, is_judged=False)
         check_product(GivenValues(product=self._asked), [audit.chip])
         estimates = [kernel.estimate for kernel in kernels_of(audit, (x, y, z))]
-        found = [one.candidate for one in estimates if isinstance(one, Estimate)]
+        found = [estimate.candidate for estimate in estimates if isinstance(estimate, Estimate)]
         is_one = len(found) == len(estimates) == 1
         return _Estimated(found[0] if is_one else None, _digest(launch, text))
 

@@ -249,7 +249,7 @@ def known_data(target: str | None) -> dict[str, Any]:
     return {
         "targets": list(_embedded_targets((*ROWS, *chosen))),
         "palette": {"cells": CELLS, "shades": SHADES},
-        "usualTargets": list(dict.fromkeys(one.name for one in (*chosen, *USUAL_TARGETS))),
+        "usualTargets": list(dict.fromkeys(row.name for row in (*chosen, *USUAL_TARGETS))),
         "releases": [str(release) for release in Release],
         **encoding_rules(),
         **{

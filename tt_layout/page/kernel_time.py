@@ -102,5 +102,5 @@ def _lanes(spans: Sequence[Stretch]) -> Iterator[tuple[str, str, list[tuple[int,
         own = [span for span in spans if span.lane == lane and span.end - span.begin >= 0.5]
         longest = sorted(own, key=lambda span: span.begin - span.end)[:MAX_SPANS]
         if longest:
-            drawn = sorted((round(one.begin), round(one.end), one.step.line) for one in longest)
+            drawn = sorted((round(span.begin), round(span.end), span.step.line) for span in longest)
             yield name, meaning, drawn

@@ -54,15 +54,15 @@ class Remedy(NamedTuple):
 
 def remedy(adviser: Adviser, group: Sequence[Finding]) -> Remedy:
     """Return the best remedy for a group of findings."""
-    finding, best = group[0], adviser.best(group[0])
+    first, best = group[0], adviser.best(group[0])
     triton = in_triton(best, adviser.target) if best is not None else ""
-    ways = fix_text(best) if best is not None else way_out(finding)
-    why = why_text(adviser, finding)
+    ways = fix_text(best) if best is not None else way_out(first)
+    why = why_text(adviser, first)
     drawbacks = dict.fromkeys(
         text
-        for alike in group
-        if (suggestion := adviser.best(alike)) is not None
-        for text in drawback_texts(adviser, alike, suggestion)
+        for finding in group
+        if (suggestion := adviser.best(finding)) is not None
+        for text in drawback_texts(adviser, finding, suggestion)
     )
     return Remedy(ways, gain_text(adviser, group), triton, why, best is not None, tuple(drawbacks))
 
@@ -101,7 +101,7 @@ def way_out(finding: Finding) -> str:
 
 def no_way_out(finding: Finding) -> str:
     """Return the statement that a finding has no remedy, with the reason where it is known."""
-    why = next(filter(None, (element.no_way_out for element in finding.occurrences)), "")
+    why = next(filter(None, (occurrence.no_way_out for occurrence in finding.occurrences)), "")
     return f"{NO_FIX}: {why}" if why else NO_FIX
 
 
@@ -110,7 +110,7 @@ def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
     first = group[0]
     if adviser.best(first) is not None:
         return adviser.gain(group).text("removes")
-    is_promised = any(element.is_avoidable for element in first.occurrences)
+    is_promised = any(occurrence.is_avoidable for occurrence in first.occurrences)
     if first.program_change and is_promised:
         return adviser.gain(group).text("removes up to")
     text = adviser.gain(group).text("costs")
@@ -201,7 +201,7 @@ def _details(
     yield change_text(adviser.share(finding, suggestion))
     yield from map(_worse_line, suggestion.worse)
     if suggestion.unknown:
-        places = lines([element.operation.line for element in suggestion.unknown])
+        places = lines([recost.operation.line for recost in suggestion.unknown])
         yield f"not counted: how the copies of {places} enter shared memory"
     yield from drawback_texts(adviser, finding, suggestion)
     yield in_triton(suggestion, adviser.target)
@@ -235,16 +235,16 @@ def why_text(adviser: Adviser, finding: Finding) -> str:
     return f"why: source layout from {ends[0]}, destination layout from {ends[1]}" * all(ends)
 
 
-def note_text(adviser: Adviser, note: Note, alike: Sequence[Finding]) -> str:
+def note_text(adviser: Adviser, note: Note, group: Sequence[Finding]) -> str:
     """Return why operations are worth keeping, with their lines."""
-    return f"{lines([element.line for element in alike])}, {note_message(adviser, note)}"
+    return f"{lines([finding.line for finding in group])}, {note_message(adviser, note)}"
 
 
 def note_message(adviser: Adviser, note: Note) -> str:
     """Return why an operation is worth keeping: the cost of the alternative."""
     before, after = note.cycles, note.otherwise
     reason = adviser.reason(note.finding)
-    ends = {element.operation for element in reason.consumers} if reason is not None else set()
+    ends = {anchor.operation for anchor in reason.consumers} if reason is not None else set()
     way = "the cheapest other way"
     if ends and ends <= _STORES | _ATOMICS:
         way = "a direct atomic" if ends & _ATOMICS else "a direct store"
@@ -355,18 +355,16 @@ def suggestion_data(
         "seconds": list(share.change[:2]) if share.change is not None else None,
         "worse": [
             {
-                "line": element.operation.line,
-                "cycles": -element.saved,
-                "executions": element.executions.number,
+                "line": recost.operation.line,
+                "cycles": -recost.saved,
+                "executions": recost.executions.number,
             }
-            for element in suggestion.worse
+            for recost in suggestion.worse
         ],
-        "unknown": [element.operation.line for element in suggestion.unknown],
-        "registers": [element.registers and element.registers.needed for element in needs],
-        "shared_bytes": [
-            element.memory.bytes if element.memory is not None else 0 for element in needs
-        ],
-        "ctas": [element.ctas for element in needs],
+        "unknown": [recost.operation.line for recost in suggestion.unknown],
+        "registers": [need.registers and need.registers.needed for need in needs],
+        "shared_bytes": [need.memory.bytes if need.memory is not None else 0 for need in needs],
+        "ctas": [need.ctas for need in needs],
     }
 
 

@@ -187,15 +187,10 @@ def _by_cost(changes: Sequence[Change]) -> list[Change]:
         groups.setdefault((change.operation.function, key), []).append(change)
 
     def delta(group: Sequence[Change]) -> float:
-        return sum(
-            (difference.cycles or 0) * (1 if difference.sign == "+" else -1) for difference in group
-        )
+        return sum((change.cycles or 0) * (1 if change.sign == "+" else -1) for change in group)
 
-    return [
-        difference
-        for group in sorted(groups.values(), key=lambda g: -abs(delta(g)))
-        for difference in group
-    ]
+    ranked = sorted(groups.values(), key=lambda group: -abs(delta(group)))
+    return [change for group in ranked for change in group]
 
 
 # -- the report ------------------------------------------------------------------------------------
@@ -316,7 +311,7 @@ def _same_text(comparison: Comparison) -> str:
     words = [
         word
         for word, names in SAME.items()
-        if not names or any(getattr(one, name) is not None for one in facts for name in names)
+        if not names or any(getattr(fact, name) is not None for fact in facts for name in names)
     ]
     return f"the same {', '.join(words[:-1])} and {words[-1]}"
 

@@ -97,8 +97,8 @@ def finding_in_brief(
 
 def notes(adviser: Adviser) -> Iterator[Paragraph]:
     """Yield the notes on operations that are worth keeping, in groups."""
-    notes_by_finding = {member.finding: member for member in adviser.audit.notes}
-    for group in grouped([member.finding for member in adviser.audit.notes]):
+    notes_by_finding = {note.finding: note for note in adviser.audit.notes}
+    for group in grouped([note.finding for note in adviser.audit.notes]):
         text = note_text(adviser, notes_by_finding[group[0]], group)
         yield Paragraph(text, GAP, 2 * len(GAP))
 
@@ -113,11 +113,11 @@ def what(
     first = group[0]
     colour = "red" if first.is_error else "yellow"
     start, indent = f"  {number}. ", len(f"  {number}. ")
-    places = dict.fromkeys(member.location for member in group if member.location is not None)
+    places = dict.fromkeys(finding.location for finding in group if finding.location is not None)
     where = [safe(str(place)) for place in islice(places, room.places)]
     where += [f"{count(len(places) - room.places, 'more place')}"] * (len(places) > room.places)
     where.append(lines([finding.line for finding in group], room.lines))
-    text = next((member for member in map(program.line, places) if member is not None), None)
+    text = next((line for line in map(program.line, places) if line is not None), None)
     place, message = ", ".join(where), shortened(safe(first.problem), room.message)
     if text is None:
         return [Paragraph(f"{place}: {message}", start, indent, colour)]

@@ -66,7 +66,7 @@ class KernelOverview:
     def _listed(self, shown: Sequence[Kernel], names: Sequence[str]) -> Iterator[Line | Fitted]:
         """Yield a line for each of some kernels, and a count of the others."""
         if shown:
-            rows = [_cells(*passed) for passed in zip(shown, names)]
+            rows = [_cells(kernel, name) for kernel, name in zip(shown, names)]
             colours = {
                 at: "red" if kernel.errors else "yellow" if kernel.finding_lines else "green"
                 for at, kernel in enumerate(shown)
@@ -201,17 +201,15 @@ def names_apart(kernels: Sequence[Kernel]) -> list[str]:
     That is their options, then registers and shared memory where the options are equal.
     """
     names = [*map(_name, kernels)]
-    for words in (lambda passed: passed.config, _resource_options):
+    for options in (lambda kernel: kernel.config, _resource_options):
         by_name: dict[str, list[int]] = {}
         for at, name in enumerate(names):
             by_name.setdefault(name, []).append(at)
         for group in by_name.values():
-            values = [words(kernels[at]) for at in group]
+            values = [options(kernels[at]) for at in group]
             differing = _differing(values)
-            for at, constants in zip(group, values):
-                names[at] = " ".join(
-                    [names[at], *(f"{k}={constants.get(k, '-')}" for k in differing)]
-                )
+            for at, own in zip(group, values):
+                names[at] = " ".join([names[at], *(f"{k}={own.get(k, '-')}" for k in differing)])
     return names
 
 
@@ -221,9 +219,9 @@ def _resource_options(kernel: Kernel) -> dict[str, str]:
 
 
 def _differing(values: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return the first names whose values differ."""
-    names = dict.fromkeys(name for passed in values for name in passed)
-    differing = (name for name in names if len({passed.get(name) for passed in values}) > 1)
+    """Return the first options whose values differ between kernels."""
+    names = dict.fromkeys(name for options in values for name in options)
+    differing = (name for name in names if len({options.get(name) for options in values}) > 1)
     return [*islice(differing, MAX_OPTIONS)]
 
 

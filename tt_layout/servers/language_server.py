@@ -346,9 +346,9 @@ def _navigation(server: LayoutServer) -> None:
         where = server.word(uri, params.position)
         if where is None:
             return []
-        place = await server.look(references, where.placed.piece, where.line, where.column)
-        kept = place if params.context.include_declaration else place[1:]
-        return [location(uri, where, item) for item in kept]
+        places = await server.look(references, where.placed.piece, where.line, where.column)
+        named = places if params.context.include_declaration else places[1:]
+        return [location(uri, where, place) for place in named]
 
 
 def _pieces(server: LayoutServer) -> None:
@@ -361,9 +361,9 @@ def _pieces(server: LayoutServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     async def hinted(params: types.InlayHintParams) -> list[types.InlayHint]:
         return [
-            values.inlay_hint(item, placed, server.units)
+            values.inlay_hint(hint, placed, server.units)
             for placed in server.between(params.text_document.uri, params.range)
-            for item in await server.read(hints, placed.piece, *_lines(params.range, placed))
+            for hint in await server.read(hints, placed.piece, *_lines(params.range, placed))
         ]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)

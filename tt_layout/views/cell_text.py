@@ -152,8 +152,8 @@ class TupleText:
         """Return the text of each of these cells."""
         first, *rest = (self._layer(axis, cells, np.arange(1)) for axis in range(len(self.sizes)))
         texts = first.texts[first.which]
-        for other in rest:
-            texts |= other.texts[other.which]
+        for layer in rest:
+            texts |= layer.texts[layer.which]
         return texts
 
     def _stamps(self, axis: int, values: Ints) -> Bytes:

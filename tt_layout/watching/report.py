@@ -203,7 +203,7 @@ class WatchReport(Printed):
 
     def _share(self, kernel: WatchedKernel) -> float | None:
         """Return the share of a kernel in the estimated time of all kernels."""
-        total = sum(one.seconds or 0 for one in self.kernels)
+        total = sum(kernel.seconds or 0 for kernel in self.kernels)
         return kernel.seconds / total if kernel.seconds is not None and total else None
 
     def _time_text(self, kernel: WatchedKernel) -> str:

@@ -181,11 +181,11 @@ def _patterns(folder: str, inside: str) -> list[str]:
     if not dumps:
         raise LayoutError(f"found no dump: {WHAT_DUMPS_ARE}", FileLocation(folder))
     is_deep = any(os.path.relpath(os.path.dirname(dump), folder) != "." for dump in dumps)
-    ends = sorted({os.path.splitext(dump)[1] for dump in dumps})
+    endings = sorted({os.path.splitext(dump)[1] for dump in dumps})
     parent = "" if inside == "." else f"{inside}/"
     # A .ttir beside a .ttgir is the same kernel before it has layouts.
-    wanted = (end for end in ends if end != ".ttir" or ".ttgir" not in ends)
-    return [f"{parent}{'**/' * is_deep}*{end}" for end in wanted]
+    with_layouts = (name for name in endings if name != ".ttir" or ".ttgir" not in endings)
+    return [f"{parent}{'**/' * is_deep}*{ending}" for ending in with_layouts]
 
 
 def _write(text: str, file: str, output: str) -> None:
