@@ -37,6 +37,13 @@ def test_each_kind_of_command_of_a_ci_is_made_harmless(text: str, safe: str) -> 
     assert safe_lines(text) == safe
 
 
+@pytest.mark.parametrize(
+    ("coloured", "safe"), [(False, "plain\n?[31mred?[0m"), (True, "plain\n\x1b[31mred\x1b[0m")]
+)
+def test_only_colours_of_our_own_remain(coloured: bool, safe: str) -> None:
+    assert safe_lines("plain\n\x1b[31mred\x1b[0m", coloured=coloured) == safe
+
+
 def test_a_wrong_argument_is_shown_up_to_a_hundred_characters() -> None:
     assert shown("a" * 98) == f"'{'a' * 98}' of str"
     assert "a" * 98 not in shown("a" * 99)

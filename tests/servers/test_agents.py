@@ -155,17 +155,20 @@ def test_no_tool_of_layouts_names_an_option_or_an_argument_of_another_surface() 
 def test_findings_of_a_later_module_follow_those_before() -> None:
     dump = (ROOT / "examples" / "kernels" / "matmul-sm80.ttgir").read_text(encoding="utf-8")
     report = tt_layout.audit_ir(f"{dump}\n// -----\n{dump}")
-    pages = [str(FindingsPage(report, first, 1)) for first in (1, 2, 3)]
-    second = dump.count("\n") + 2 + 139
-    assert [f"line {line}: ttg.convert_layout" in pages[0] for line in (139, second)] == [
-        True,
-        False,
+    pages = [str(FindingsPage(report, first, 1)).splitlines() for first in (1, 2, 3)]
+    second = dump.count("\n") + 2
+    for page, begins in zip(pages, (0, second)):
+        heading, finding, *_ = page
+        assert heading == f"<text>:{begins + 15}"
+        assert f"line {begins + 139}: ttg.convert_layout" in finding
+    assert pages[0][-1] == "1 to 1 of 2 findings; the next: first=2"
+    assert pages[1][-1] == "2 to 2 of 2 findings"
+    assert str(FindingsPage(report)).splitlines() == [
+        *pages[0][:-1],
+        *pages[1][:-1],
+        "1 to 2 of 2 findings",
     ]
-    assert [f"line {line}: ttg.convert_layout" in pages[1] for line in (139, second)] == [
-        False,
-        True,
-    ]
-    assert pages[2].splitlines() == ["none from 3 on, of 2 findings"]
+    assert pages[2] == ["none from 3 on, of 2 findings"]
 
 
 def test_a_conversion_is_for_warps_as_the_layouts_have_them() -> None:

@@ -109,8 +109,8 @@ def _chunks(placed: PlacedLayout, of_elements: bool) -> Grouping:
 
 def fast_axis(placed: PlacedLayout) -> int:
     """Return the dimension along which shared memory is contiguous."""
-    vectors = dict(placed.layout.in_bases).get("offset") or [[1]]
-    return next((axis for axis, step in enumerate(vectors[0]) if step), 0)
+    vectors = dict(placed.layout.in_bases).get("offset", ())
+    return next((axis for vector in vectors for axis, step in enumerate(vector) if step), 0)
 
 
 def chunk_bytes(placed: PlacedLayout) -> int:

@@ -202,10 +202,10 @@ class Structure:
         owner = value.owner
         if isinstance(owner, SsaOperation):
             sources: Iterable[Value] = (v for inner in owner.walk() for v in inner.operands)
-        elif owner is not None and owner.owner is not None and owner.owner is not loop:
-            sources = owner.owner.operands if owner is owner.region[0] else ()
         else:
-            sources = ()
+            assert owner is not None  # the value is within the loop
+            assert owner.owner is not None
+            sources = owner.owner.operands if owner is owner.region[0] else ()
         return (source for source in sources if self.is_within(source, loop))
 
 
