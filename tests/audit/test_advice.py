@@ -118,6 +118,22 @@ CONSTANT = "tl.max_constancy"
         (constant("%c", 2) + "%d = arith.muli %r, %c : INTS\n%o = arith.addi %d, %r : INTS",
          "neighbours are 3 elements apart", HINT),
         ("%o = arith.addi %r, %r : INTS", "neighbours are 2 elements apart", HINT),
+        ("%o = arith.subi %bs, %q : INTS", "neighbours are in reverse order: none", "tl."),
+        (constant("%z", 0) + "%m = arith.cmpi slt, %q, %ns : INTS\n"
+         "%o = arith.select %m, %q, %z : tensor<1024xi1, #l>, INTS",
+         "tl.where leaves neighbours apart: none, because no hint is true of them", "constant"),
+        ("%o = arith.minsi %q, %ns : INTS",
+         "tl.minimum leaves neighbours apart: none, because no hint is true of them", "argument"),
+        (constant("%z", 0) + constant("%c", 512)
+         + "%is = tt.splat %i : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>, #l>\n"
+         "%ip = tt.addptr %is, %q : tensor<1024x!tt.ptr<i32>, #l>, INTS\n"
+         "%k = tt.load %ip : tensor<1024x!tt.ptr<i32>, #l>\n"
+         "%m = arith.cmpi sle, %k, %c : INTS\n"
+         "%w = arith.select %m, %c, %z : tensor<1024xi1, #l>, INTS\n%o = arith.addi %w, %c : INTS",
+         "the offsets depend on the data (arith.select)", "arith.constant"),
+        (constant("%c", 3) + "%m = arith.cmpi slt, %n, %n : i32\n%v = arith.muli %q, %c : INTS\n"
+         "%o = arith.select %m, %v, %q : INTS",
+         "* leaves neighbours apart: none", "tl.where"),
         ("%o = arith.muli %r, %ns : INTS",
          "neighbours are n elements apart: pass n as 1", HINT),
         ("%o = arith.addi %bs, %ss : INTS", "all elements along dimension 0 have one address",

@@ -170,6 +170,18 @@ def apart(by: str, *, is_free: bool = False) -> str:
     )
 
 
+def backwards() -> str:
+    """Return why there is no advice on neighbours in reverse order.
+
+    To load them forwards and turn them round by ``tl.flip`` takes more shuffles and barriers than
+    the narrow loads take sectors.
+    """
+    return (
+        f"neighbours are in reverse order: {NO_FIX}, because an instruction moves them in the order"
+        " of memory"
+    )
+
+
 def unseen(origin: Origin, count: int) -> str:
     """Return a hint that is true, whatever the arguments are."""
     if origin.trace.wanted == CONSTANCY:

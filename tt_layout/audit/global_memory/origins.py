@@ -27,6 +27,9 @@ CONTIGUITY, DIVISIBILITY, CONSTANCY = range(3)
 _CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "arith.xor")
 """Operations that determine whether neighbours are equal, whatever their operands are."""
 
+_CHOOSING = ("arith.select", "arith.minsi", "arith.maxsi")
+"""Operations whose elements are each one of the last two operands'."""
+
 HALF = 0.5
 """Assumed fraction of elements that flags keep, which no dump states."""
 
@@ -235,8 +238,8 @@ class Origins:
             return None if has_run else self._varying(operands)
         if operation.name in ("arith.remsi", "arith.remui", "arith.divsi", "arith.divui"):
             return self._most_limiting(operands[:1])
-        if operation.name in ("arith.select", "arith.minsi", "arith.maxsi"):
-            return self._most_limiting(operands[-2:])
+        if operation.name in _CHOOSING:
+            return self._run_of_choice(operation, operands)
         return None
 
     def _is_same_along(self, trace: Trace, operation: SsaOperation) -> bool:
@@ -255,10 +258,28 @@ class Origins:
             return self._most_limiting(constants)
         return self._varying(operands)
 
+    def _run_of_choice(self, operation: SsaOperation, operands: Sequence[Trace]) -> Trace | None:
+        """Return the operand that varies and is no run; None if the choice itself is to blame.
+
+        Neighbours are apart where one is chosen for some of them and another for the rest.
+        """
+        varying = self._most_limiting(t for t in operands[-2:] if self._varies(t))
+        if varying is not None:
+            return varying
+        *conditions, _, _ = operation.operands
+        is_for_all = all(
+            not value.type.is_tensor or not self._varies(trace)
+            for value, trace in zip(conditions, operands)
+        )
+        return self._most_limiting(operands[-2:]) if conditions and is_for_all else None
+
     def _varying(self, operands: Sequence[Trace]) -> Trace | None:
         """Return the operand that varies along the dimension, if there is one."""
-        varying = [t for t in operands if self.lacks(t._replace(wanted=CONSTANCY))]
+        varying = [trace for trace in operands if self._varies(trace)]
         return self._most_limiting(varying or operands)
+
+    def _varies(self, trace: Trace) -> bool:
+        return self.lacks(trace._replace(wanted=CONSTANCY))
 
     # -- divisibility -----------------------------------------------------------------------
 
@@ -279,7 +300,7 @@ class Origins:
             return self._factor_of_product(operands)
         if operation.name in ("arith.remsi", "arith.remui"):
             return self._most_limiting(operands)
-        if operation.name in ("arith.select", "arith.minsi", "arith.maxsi"):
+        if operation.name in _CHOOSING:
             return self._most_limiting(operands[-2:])
         return None
 
