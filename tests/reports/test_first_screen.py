@@ -30,6 +30,7 @@ from tt_layout.ir.operations import Location
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.reports.advice_text import DumpArgument
 from tt_layout.reports.audit import AuditReport, page_command
+from tt_layout.reports.first_screen import first_screen
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import plain_text
 
@@ -53,6 +54,18 @@ def test_a_first_screen_is_short(path: Path) -> None:
     assert max(map(len, lines)) <= WIDTH
     verdict = next(line for line in lines[1:] if not line.startswith("  "))  # below a note
     assert verdict.startswith("@")
+
+
+@pytest.mark.parametrize("room", [4, 8, 20])
+def test_a_verdict_without_room_keeps_its_conditions(room: int) -> None:
+    [audit] = audits(EXAMPLES / "kernels" / "convolution-sm90.ttgir")
+    adviser = Adviser(audit, Shares(audit))
+    [kernel] = kernels_of(adviser)
+    [verdict, *_] = first_screen([kernel], adviser, ProgramSource(), room)
+    clauses = kernel.verdict.split("; ")
+    assert "masking nothing)" in verdict.text
+    assert verdict.text.endswith(clauses[-1])
+    assert set(verdict.text.partition(": ")[2].split("; ")) <= set(clauses)
 
 
 NARROW = """#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32],

@@ -27,7 +27,7 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.time.estimate import Estimate, NoEstimate, kernel_estimate
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
-from tt_layout.audit.verdict import BEFORE_LAYOUTS, EMPTY, verdict_text
+from tt_layout.audit.verdict import BEFORE_LAYOUTS, EMPTY, verdict_clauses
 from tt_layout.hardware import Target
 from tt_layout.ir.operations import layout_of
 from tt_layout.ir.passes import Stage, stage_of
@@ -351,13 +351,18 @@ class Kernel:
     @lazy
     def verdict(self) -> str:
         """Whether it compiles and fits, how long it takes, and what can be gained."""
+        return "; ".join(self.verdict_clauses)
+
+    @property
+    def verdict_clauses(self) -> tuple[str, ...]:
+        """The clauses of its verdict."""
         if not self.findings and self.is_before_layouts:
-            return BEFORE_LAYOUTS
+            return (BEFORE_LAYOUTS,)
         if not self.findings and self.is_empty:
             is_timed = self.measured is None and isinstance(self.estimate, Estimate)
-            return f"{self.estimate.text}; {EMPTY}" if is_timed else EMPTY
+            return (self.estimate.text, EMPTY) if is_timed else (EMPTY,)
         bounds = None if self.unanalysed and self.measured is None else self.bounds
-        return verdict_text(
+        return verdict_clauses(
             self.findings, bounds, self.measured, self.adviser, lambda: self.estimate
         )
 

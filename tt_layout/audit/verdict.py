@@ -72,13 +72,13 @@ _TERMS = {"FMA": "issue"}
 """Resource of a bound -> the term of an estimate, where their names differ."""
 
 
-def verdict_text(
+def verdict_clauses(
     findings: Sequence[Finding],
     bounds: Bounds | None,
     measured: float | None,
     adviser: Adviser,
     estimate: Callable[[], Estimate | NoEstimate],
-) -> str:
+) -> tuple[str, ...]:
     """Return whether a kernel compiles and fits, its time, what takes it, and possible gains.
 
     Args:
@@ -92,13 +92,13 @@ def verdict_text(
     if urgent:
         first = urgent[0].occurrences[0]
         alike = [finding for finding in urgent if finding.occurrences[0].counted == first.counted]
-        return first.headline(len(alike), urgent[0])
+        return (first.headline(len(alike), urgent[0]),)
     bound = _bound_text(bounds, measured) if bounds is not None else ""
     time = estimate() if measured is None else None
     if not isinstance(time, Estimate):
-        return "; ".join(filter(None, [bound, _gain_text(findings, adviser)]))
+        return *filter(None, [bound]), _gain_text(findings, adviser)
     gap = Gap(time, bounds)
-    return f"{gap.text}; {_gain_text(findings, adviser, gap)}"
+    return *gap.clauses, _gain_text(findings, adviser, gap)
 
 
 def _bound_text(bounds: Bounds, measured: float | None) -> str:
@@ -210,7 +210,7 @@ class Gap:
         return self.estimate.seconds <= NEAR * self.least(bound)
 
     @property
-    def text(self) -> str:
+    def clauses(self) -> tuple[str, ...]:
         """The time, the bound, and what takes the rest."""
         bound = self.bound
         texts = [self.estimate.text]
@@ -220,7 +220,7 @@ class Gap:
             texts.append(at_best + " (DRAM depends on the grid)" * depends)
         if bound is None or not self._is_near(bound):
             texts.append(self._rest(bound))
-        return "; ".join(texts)
+        return tuple(texts)
 
     def _rest(self, bound: Bound | None) -> str:
         """Return the term that takes most of what the bound does not explain."""

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import partial
-from itertools import chain
+from itertools import chain, compress
 
 from tt_layout.audit.finding_groups import Group, SortedGroups, led_by, sorted_groups
 from tt_layout.audit.findings import Finding
@@ -50,6 +50,7 @@ MAX_WHO = 72  # characters of a kernel, its GPU and its warps, in short
 MAX_LEFT_OUT = 4  # lines about what is left out
 MAX_KINDS = 100  # characters of the kinds of findings that are left out
 MAX_TEXT = 150  # characters of a verdict, and of resources, in short
+MAX_CLAUSE = 220  # characters of the first clause of a verdict, which has no shorter form
 
 FEW = Listed(places=1, lines=2, message=240)
 
@@ -327,10 +328,24 @@ def _verdict(kernel: Kernel) -> Part:
     texts = (
         f"{kernel.heading}: {said}",
         f"{kernel.who}: {said}",
-        f"{shortened(kernel.who, MAX_WHO)}: {_short(said)}",
+        f"{shortened(kernel.who, MAX_WHO)}: {_short_verdict(kernel)}",
     )
     *forms, least = [[Paragraph(text, indent=4, colour=colour)] for text in texts]
     return Part(Turn.VERDICT, forms, least)
+
+
+def _short_verdict(kernel: Kernel) -> str:
+    """Return the verdict without clauses that do not fit, the first and the last before others.
+
+    A clause is kept whole or left out, so that none loses its condition.
+    """
+    first, *rest = map(safe, kernel.verdict_clauses)
+    kept = [True] + [False] * len(rest)
+    clauses = [first, *rest]
+    for at in (len(rest), *range(1, len(rest))):
+        length = sum(len(clause) + len("; ") for clause in compress(clauses, kept))
+        kept[at] = at == 0 or length + len(clauses[at]) <= MAX_TEXT
+    return shortened("; ".join(compress(clauses, kept)), MAX_CLAUSE)
 
 
 def _state(kernel: Kernel) -> Part:
