@@ -275,7 +275,7 @@ class Kernel:
 
     @lazy
     def bounds(self) -> Bounds | None:
-        """Lower bounds of its time; None if the GPU has no rates."""
+        """Lower bounds of its time; None if the GPU has no rates, or it waits for others."""
         return self.adviser.shares.bounds(self.symbol)
 
     @property
@@ -362,9 +362,10 @@ class Kernel:
             is_timed = self.measured is None and isinstance(self.estimate, Estimate)
             return (self.estimate.text, EMPTY) if is_timed else (EMPTY,)
         bounds = None if self.unanalysed and self.measured is None else self.bounds
-        return verdict_clauses(
+        clauses = verdict_clauses(
             self.findings, bounds, self.measured, self.adviser, lambda: self.estimate
         )
+        return *filter(None, [self.audit.audited.wait_of(self.symbol)]), *clauses
 
     @property
     def untimed(self) -> str:

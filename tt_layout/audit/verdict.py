@@ -83,7 +83,7 @@ def verdict_clauses(
 
     Args:
         findings: findings of the kernel, the most urgent first.
-        bounds: lower bounds of its time; None where no rates are known.
+        bounds: lower bounds of its time; None where none are known.
         measured: cycles of a launch; None where none was measured.
         adviser: causes and alternatives of the findings.
         estimate: returns its estimated time.

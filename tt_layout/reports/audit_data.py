@@ -164,7 +164,7 @@ def _registers(pressure: RegisterPressure | None) -> dict[str, Any]:
 
 
 def _bounds(summary: Kernel) -> dict[str, Any] | None:
-    """Return the lower bounds of a launch or a program; None where no rates are known."""
+    """Return the lower bounds of a launch or a program; None where none are known."""
     pressure = summary.bounds
     if pressure is None:
         return None

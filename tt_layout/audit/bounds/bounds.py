@@ -147,7 +147,9 @@ class Bounds:
 
 
 def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) -> Bounds | None:
-    """Return the lower bounds of a kernel's launch; None if the GPU has no rates.
+    """Return the lower bounds of a kernel's launch.
+
+    None if the GPU has no rates, or the kernel waits for others: no resource binds it then.
 
     Args:
         audit: audit of its module, with the values of its arguments where they are known.
@@ -176,6 +178,8 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     """
     audited = audit.audited
     if audited.target is None or audited.target.product is None:
+        return None
+    if audited.wait_of(function):
         return None
     rates = audited.target.product
     if grid is not None:

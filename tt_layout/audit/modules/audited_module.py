@@ -420,6 +420,17 @@ class AuditedModule:
             self._evaluators[function] = Evaluator(function, self.given, self.layouts)
         return self._evaluators[function]
 
+    def wait_of(self, name: str | None) -> str:
+        """Return where a function waits for what others write to memory; empty if it does not.
+
+        How long that takes is decided by those, and not by the function.
+        """
+        function = self.functions_by_name.get(name)
+        wait = self.evaluator(function).structure.wait if function is not None else None
+        if wait is None:
+            return ""
+        return f"waits in the loop at line {wait.line} for what others write"
+
     def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
         """Return the global-memory facts of a function; None if the target is not known."""
         from tt_layout.audit.global_memory.width import AccessAnalysis

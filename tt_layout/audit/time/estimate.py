@@ -204,6 +204,9 @@ def kernel_estimate(
     caller = audit.audited.callers.get(symbol)
     if caller is not None:
         return NoEstimate(reason=f"it is not a kernel: @{caller} calls it")
+    wait = audit.audited.wait_of(symbol)
+    if wait:
+        return NoEstimate(reason=f"it {wait}")
     refused = _refused_grid(audit, grid)
     if refused is not None:
         return NoEstimate(reason=refused)

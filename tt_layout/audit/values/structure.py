@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from tt_layout.enums import TextEnum
 from tt_layout.ir.ssa.control_flow import ControlFlow
@@ -75,10 +76,41 @@ class Structure:
     """
 
     def __init__(self, function: SsaFunction) -> None:
-        self._control = ControlFlow(function)
+        self._function, self._control = function, ControlFlow(function)
         self._count = function.body.end
         self._loops = [(o.position, o.end, o.line) for o in function.walk() if o.traits.loop]
         self._begins = [begin for begin, _, _ in self._loops]
+
+    @cached_property
+    def wait(self) -> SsaOperation | None:
+        """The first loop that waits for what others write to memory; None without any.
+
+        It reads numbers at addresses that it does not change, until they are as it wants, and
+        touches nothing else: a flag or a lock.
+        """
+        loops = (operation for operation in self._function.walk() if operation.traits.loop)
+        return next((loop for loop in loops if not loop.traits.counted and self._waits(loop)), None)
+
+    def _waits(self, loop: SsaOperation) -> bool:
+        touching = [
+            inner
+            for inner in loop.walk()
+            if inner is not loop and (inner.traits.reads or inner.traits.writes)
+        ]
+        polls = {value for inner in touching if _polls(inner) for value in inner.results}
+        changing = (value for inner in touching for value in inner.operands)
+        if not all(map(_polls, touching)) or any(self.depends_on(v, loop) for v in changing):
+            return False
+        ends = (operation for operation in loop.walk() if operation.name == "scf.condition")
+        conditions = [value for end in ends for value in end.operands[:1]]
+        behind = reach(conditions, self._sources_of_all_runs)
+        return not polls.isdisjoint(behind)
+
+    def _sources_of_all_runs(self, value: Value) -> Iterator[Value]:
+        """Yield the values that a value is computed from, in any iteration."""
+        yield from (edge.source for edge in self._control.into(value))
+        if value.definition is not None:
+            yield from value.definition.operands
 
     def first_value(self, value: Value) -> Value | None:
         """Return the initial value of a region argument; None for other values."""
@@ -207,6 +239,12 @@ class Structure:
             assert owner.owner is not None
             sources = owner.owner.operands if owner is owner.region[0] else ()
         return (source for source in sources if self.is_within(source, loop))
+
+
+def _polls(operation: SsaOperation) -> bool:
+    """Tell whether an operation reads one number of memory, and has no effect that it chooses."""
+    is_read = operation.traits.reads and (operation.traits.atomic or not operation.traits.writes)
+    return is_read and any(value.type.is_scalar for value in operation.results)
 
 
 def _stride(addition: SsaOperation, argument: Value) -> int:

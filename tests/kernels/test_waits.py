@@ -1,0 +1,115 @@
+"""A kernel that waits for a flag or a lock has neither a time nor a bound of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+import tt_layout
+from tt_layout.audit.kernel import Kernel, kernels_of
+
+FLAG = """scf.while : () -> () {
+      %v = tt.atomic_rmw add, acq_rel, gpu, %p, %zero, %true : (!tt.ptr<i32>, i32, i1) -> i32
+      %again = arith.cmpi eq, %v, %zero : i32
+      scf.condition(%again)
+    } do {
+      scf.yield
+    }"""
+
+LOCK = """scf.while : () -> () {
+      %v = tt.atomic_cas acq_rel, gpu, %p, %zero, %one : (!tt.ptr<i32>, i32, i32) -> i32
+      %again = arith.cmpi eq, %v, %one : i32
+      scf.condition(%again)
+    } do {
+      scf.yield
+    }"""
+
+VOLATILE = """%first = tt.load %p {isVolatile = true} : !tt.ptr<i32>
+    scf.while (%v = %first) : (i32) -> () {
+      %again = arith.cmpi eq, %v, %zero : i32
+      scf.condition(%again)
+    } do {
+      %next = tt.load %p {isVolatile = true} : !tt.ptr<i32>
+      scf.yield %next : i32
+    }"""
+
+CHAIN = """%end = scf.while (%v = %zero) : (i32) -> i32 {
+      %again = arith.cmpi slt, %v, %n : i32
+      scf.condition(%again) %v : i32
+    } do {
+    ^bb0(%w: i32):
+      %q = tt.addptr %flags, %w : !tt.ptr<i32>, i32
+      %next = tt.load %q : !tt.ptr<i32>
+      scf.yield %next : i32
+    }"""
+"""Each number is the place of the next: it walks on by itself."""
+
+WORK = """%first = tt.atomic_rmw add, acq_rel, gpu, %p, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    %end = scf.while (%v = %first) : (i32) -> i32 {
+      %again = arith.cmpi slt, %v, %n : i32
+      scf.condition(%again) %v : i32
+    } do {
+    ^bb0(%w: i32):
+      tt.store %py, %x : tensor<512x!tt.ptr<f32>, #b>
+      %next = tt.atomic_rmw add, acq_rel, gpu, %p, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32
+      scf.yield %next : i32
+    }"""
+"""Each program takes the next piece of work, as long as there is any."""
+
+HALVING = """%end = scf.while (%v = %n) : (i32) -> i32 {
+      %again = arith.cmpi sgt, %v, %one : i32
+      scf.condition(%again) %v : i32
+    } do {
+    ^bb0(%w: i32):
+      %seen = tt.load %p : !tt.ptr<i32>
+      %next = arith.shrsi %w, %one : i32
+      scf.yield %next : i32
+    }"""
+"""What it reads does not decide when it ends."""
+
+
+def kernel(loop: str) -> str:
+    return f"""
+#b = #ttg.blocked<{{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+  tt.func @f(%flags: !tt.ptr<i32> {{tt.divisibility = 16 : i32}},
+             %y: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}, %n: i32) {{
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %true = arith.constant true
+    %pid = tt.get_program_id x : i32
+    %p = tt.addptr %flags, %pid : !tt.ptr<i32>, i32
+    %i = tt.make_range {{end = 512 : i32, start = 0 : i32}} : tensor<512xi32, #b>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+    %py = tt.addptr %ys, %i : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+    %x = tt.load %py : tensor<512x!tt.ptr<f32>, #b>
+    {loop}
+    tt.store %py, %x : tensor<512x!tt.ptr<f32>, #b>
+    tt.return
+  }}
+}}
+"""
+
+
+def audited(loop: str, grid: tuple[int, ...] | None) -> Kernel:
+    [audit] = tt_layout.audit_ir(kernel(loop)).audits
+    [found] = kernels_of(audit, grid)
+    return found
+
+
+@pytest.mark.parametrize("grid", [None, (100,)])
+@pytest.mark.parametrize("loop", [FLAG, LOCK, VOLATILE], ids=["flag", "lock", "volatile"])
+def test_a_wait_has_neither_a_time_nor_a_bound(loop: str, grid: tuple[int, ...] | None) -> None:
+    found = audited(loop, grid)
+    line = 1 + next(n for n, text in enumerate(kernel(loop).split("\n")) if "scf.while" in text)
+    waits = f"waits in the loop at line {line} for what others write"
+    assert found.verdict == f"{waits}; no findings"
+    assert found.untimed == f"no estimate of its time: it {waits}"
+    assert (found.bounds, found.bound, found.facts.bound_cycles) == (None, None, None)
+
+
+@pytest.mark.parametrize("loop", [CHAIN, WORK, HALVING], ids=["chain", "work", "halving"])
+def test_a_loop_that_goes_on_by_itself_is_no_wait(loop: str) -> None:
+    found = audited(loop, (100,))
+    assert "waits" not in found.verdict
+    assert found.bound is not None
+    assert "if loops run 32 times" in found.verdict
