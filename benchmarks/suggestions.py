@@ -75,7 +75,7 @@ def differences(
     if errors and not any(one.is_error for one in audit.findings):
         yield f"errors: {errors}"
     _, foretold = adviser.needs(finding, suggestion)
-    real = facts(needs_of(after, after.audited, finding.function))
+    real = facts(needs_of(after, finding.function))
     for what, value in facts(foretold).items():
         if value != real[what]:
             yield f"{what}: {value} foretold, {real[what]} are"

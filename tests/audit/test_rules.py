@@ -186,8 +186,8 @@ class LongKernel(Occurrence):
     lines: int
 
     @classmethod
-    def find(cls, rows, found, audited):
-        for function in audited.functions:
+    def find(cls, rows, conclusions):
+        for function in conclusions.audited.functions:
             yield Finding(function.line, f"@{function.name}", function.name, (cls(7),))
 
     words = property(lambda self: f"has {self.lines} lines")

@@ -128,7 +128,7 @@ def test_a_side_of_a_conversion_is_closed_if_all_of_it_can_change(
     audit = audit_module(module_of(body))
     audited = audit.audited
     [full] = [one for one in audited.operations if one.operation.name == "ttg.convert_layout"]
-    assert has_closed_side(Advice(audit, audited), full) is is_closed
+    assert has_closed_side(Advice(audit), full) is is_closed
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,7 @@ CONVERTING = [path for path in DUMPS if "convert_layout" in path.read_text(encod
 @pytest.mark.parametrize("path", sampled(CONVERTING, 9), ids=lambda path: path.stem)
 def test_a_side_without_another_conversion_hangs_together(path: Path) -> None:
     audit = audit_of(path.read_text(encoding="utf-8"))
-    advice = Advice(audit, audit.audited)
+    advice = Advice(audit)
     for row in audit.movements:
         full = audit.audited.in_full(row.operation)
         if full is not None and row.operation.name == "ttg.convert_layout":
@@ -303,7 +303,7 @@ def test_narrow_accesses_that_take_little_are_not_searched_for(
 ) -> None:
     asked: list[int] = []
 
-    def noted(found: object, audited: object, operation: Operation) -> None:
+    def noted(conclusions: object, operation: Operation) -> None:
         asked.append(operation.line)
 
     monkeypatch.setattr(buffers, "usual_buffer", noted)
@@ -323,7 +323,7 @@ def test_products_are_not_compared_whose_operands_stay(monkeypatch: pytest.Monke
     assert audit.multiplications
     compared: list[object] = []
     monkeypatch.setattr(buffers, "multiplications", compared.append)
-    assert buffers.better_buffers(audit, audit.audited, stores[0].operation)
+    assert buffers.better_buffers(audit, stores[0].operation)
     assert not compared
 
 

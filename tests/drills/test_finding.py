@@ -32,7 +32,6 @@ from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
-from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.wording import size
 
@@ -50,9 +49,7 @@ class LargeLoad(Occurrence):
     bytes: int
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], found: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the large loads of a module."""
         for row in rows:
             loaded = row.operation.bytes or 0

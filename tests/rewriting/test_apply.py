@@ -360,7 +360,7 @@ def test_registers_are_foretold_with_the_conversions_that_are_added() -> None:
     suggestion = adviser.suggestions(finding)[0]
     assert suggestion.adds
     [foretold] = [one.registers for one in adviser.needs(finding, suggestion)[1:]]
-    real = needs_of(after := carried_out_audit(audit, finding, suggestion), after.audited, "f")
+    real = needs_of(carried_out_audit(audit, finding, suggestion), "f")
     assert foretold is not None
     assert real.registers is not None
     assert foretold.range == real.registers.range
@@ -410,7 +410,7 @@ def test_scratch_of_conversions_at_one_place_is_not_for_all_at_once() -> None:
     adviser = Adviser(audit)
     finding, suggestion = with_three_conversions(adviser)
     before, foretold = adviser.needs(finding, suggestion)
-    real = needs_of(after := carried_out_audit(audit, finding, suggestion), after.audited, "f")
+    real = needs_of(carried_out_audit(audit, finding, suggestion), "f")
     assert [one.memory and one.memory.bytes for one in (before, foretold, real)] == [
         16384,
         8192,

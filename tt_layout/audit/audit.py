@@ -172,7 +172,7 @@ class Audit(Conclusions):
         """Answers that the suggestions for its findings share."""
         from tt_layout.audit.suggestions.advice import Advice
 
-        return Advice(self, self.audited)
+        return Advice(self)
 
     @lazy
     def _estimated_registers(self) -> tuple[RegisterPressure, ...]:
@@ -192,7 +192,7 @@ class Audit(Conclusions):
     @lazy
     def _suspects(self) -> Sequence[Finding]:
         """Findings of the rules, before alternatives are costed."""
-        return find(self.movements, self, self.audited)
+        return find(self.movements, self)
 
     def _judge(self, finding: Finding) -> Note | None:
         """Return the note of a finding, cached; None if it stays a finding."""
@@ -261,7 +261,7 @@ class Audit(Conclusions):
     def found_on(self, lines: range) -> Found:
         """Return the findings and notes on some lines, without judging any other."""
         if "_found" not in vars(self):
-            found = find(self.rows_on(lines), self, self.audited)
+            found = find(self.rows_on(lines), self)
             return judged([one for one in found if _is_on(one.line, lines)], self._judge)
         return Found(
             tuple(finding for finding in self.findings if _is_on(finding.line, lines)),

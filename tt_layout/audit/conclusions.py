@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from tt_layout.audit.allocation import SharedMemory
+from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.multiplications import Intensity, Multiplication, intensity
@@ -91,7 +92,13 @@ class MovementRow(NamedTuple):
 
 
 class Conclusions:
-    """Content of a module, with costs."""
+    """Content of a module, with costs.
+
+    Attributes:
+        audited: the module.
+    """
+
+    audited: AuditedModule
 
     @property
     def layouts(self) -> tuple[LayoutRow, ...]:

@@ -25,7 +25,6 @@ from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
-    from tt_layout.audit.modules.audited_module import AuditedModule
     from tt_layout.audit.suggestions.advice import Advice, Reason
     from tt_layout.audit.suggestions.suggestion import Suggestion
 
@@ -100,15 +99,12 @@ class Occurrence:
     no_way_out: ClassVar[str] = ""
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield a finding, with one occurrence, for each place in a module.
 
         Args:
             rows: the data movements to judge: all of the module, or those of a line.
-            conclusions: facts about the module.
-            audited: the module.
+            conclusions: conclusions about the module.
         """
         raise NotImplementedError
 

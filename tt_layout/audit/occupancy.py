@@ -147,8 +147,7 @@ class Occupancy:
 
 
 def kernel_occupancy(
-    found: Conclusions,
-    audited: AuditedModule,
+    conclusions: Conclusions,
     pressure: RegisterPressure,
     shared_bytes: int | None,
     known: KernelMetadata = NO_METADATA,
@@ -156,21 +155,22 @@ def kernel_occupancy(
     """Return the occupancy of a kernel, as far as its dump determines it.
 
     Args:
-        found, audited: the module.
+        conclusions: conclusions about the module.
         pressure: its registers; those beyond the limit are spilled.
         shared_bytes: shared memory of a CTA; None if it has none, or if not known.
         known: metadata of the compiled kernel.
     """
+    audited = conclusions.audited
     warps = held_warps(audited, pressure.function, known)
     if audited.target is None or warps is None:
         return None
     if shared_bytes is None:
-        if found.memory_of(pressure.function) is not None:
+        if conclusions.memory_of(pressure.function) is not None:
             return None
         shared_bytes = 0
     columns = known.tensor_columns
     if columns is None:
-        columns = tensor_columns_of(found, pressure.function)
+        columns = tensor_columns_of(conclusions, pressure.function)
     needs = {"shared_bytes": shared_bytes, "tensor_columns": columns}
     find = partial(occupancy, audited.target, warps, **needs)
 

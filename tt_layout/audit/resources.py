@@ -52,7 +52,7 @@ def occupancy_of(audit: Audit, function: str | None) -> Occupancy | None:
     if registers is None:
         return None
     shared_bytes, audited = shared_bytes_of(audit, function), audit.audited
-    find = partial(kernel_occupancy, audit, audited, registers, shared_bytes, audit.known)
+    find = partial(kernel_occupancy, audit, registers, shared_bytes, audit.known)
     amounts = registers.taken, registers.range, registers.limit, registers.compiled
     memory = shared_bytes, audit.memory_of(function) is None  # of what it calls, too
     stated = audit.known.warps, audit.known.tensor_columns

@@ -175,8 +175,8 @@ def _cured_group(
         before, audit = audit, _carried_out(audit, finding, suggestion, release, given)
         name = finding.function
         needs = (
-            needs_of(before, before.audited, name),
-            needs_of(audit, audit.audited, name),
+            needs_of(before, name),
+            needs_of(audit, name),
         )
         yield Step(number, finding, suggestion, share, removed, needs), audit
         if suggestion.where == EVERYWHERE:

@@ -19,7 +19,6 @@ from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Finding, Found, Note, Occurrence
 
 if TYPE_CHECKING:
-    from tt_layout.audit.modules.audited_module import AuditedModule
     from tt_layout.audit.suggestions.advice import Advice
 
 HEADINGS = ("What:", "Cost:", "Why:", "How to fix:", "When it does not pay:")
@@ -54,19 +53,16 @@ def kinds() -> tuple[str, ...]:
     return tuple(rule.kind for rule in rules())
 
 
-def find(
-    rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-) -> list[Finding]:
+def find(rows: Sequence[MovementRow], conclusions: Conclusions) -> list[Finding]:
     """Return the findings of all rules, one per data movement, in the order of the report.
 
     Args:
         rows: the data movements that are judged: all of the module, or those of a line.
-        conclusions: facts about the module.
-        audited: the module.
+        conclusions: conclusions about the module.
     """
     merged: dict[object, Finding] = {}
     for rule in rules():
-        for number, finding in enumerate(rule.find(rows, conclusions, audited)):
+        for number, finding in enumerate(rule.find(rows, conclusions)):
             key = _movement(finding) or (rule.kind, number)
             if key in merged:
                 occurrences = merged[key].occurrences + finding.occurrences

@@ -59,10 +59,9 @@ class GatheredOperand(Occurrence):
     why: str
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the loads of operands of ``dpas`` that are not marked as 2D block loads."""
+        audited = conclusions.audited
         if not audited.module.is_intel:
             return
         distances_by_size: dict[tuple[int, int], Distances] = {}

@@ -25,7 +25,6 @@ from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
-from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.turned_operands import stored_transposed, turned_dimension
@@ -65,15 +64,13 @@ class Conflict(Occurrence):
     bits: int = 0
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the accesses of a module with bank conflicts."""
         for row in rows:
             cost, operation = row.cost, row.operation
             if cost is not None and _has_conflicts(cost):
                 facts = row.access, layout_of(operation.memory), cost.text, cost.extra
-                turned = _turned(operation, conclusions, audited)
+                turned = _turned(operation, conclusions)
                 yield Finding.of_movement(row, cls(*facts, *turned))
 
     @property
@@ -107,12 +104,10 @@ class Conflict(Occurrence):
         return advice.better_buffers(finding.movement.operation)
 
 
-def _turned(
-    operation: Operation, conclusions: Conclusions, audited: AuditedModule
-) -> tuple[int | None, int]:
+def _turned(operation: Operation, conclusions: Conclusions) -> tuple[int | None, int]:
     """Return the summed dimension of an operand that is stored along another, and its bits."""
     memory, source = operation.target, operation.source
-    registers = audited.layouts.linear(source) if source is not None else None
+    registers = conclusions.audited.layouts.linear(source) if source is not None else None
     if memory is None or not memory.is_memory or registers is None:
         return None, 0
     products = conclusions.products_of(operation.function)

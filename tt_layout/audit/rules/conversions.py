@@ -23,7 +23,7 @@ from typing import ClassVar
 from tt_layout.analyses.conversion.conversion import ConversionKind
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
-from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
+from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.operations.details import ConversionDetails
 from tt_layout.audit.suggestions.advice import Advice, Anchor, Reason
 from tt_layout.audit.suggestions.suggestion import Suggestion
@@ -61,9 +61,7 @@ class Conversion(Occurrence):
     cycles: float
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the conversions of a module that move data between threads."""
         for row in rows:
             cost = row.cost

@@ -26,7 +26,6 @@ from typing import ClassVar
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.global_memory.limits import Limit
-from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.buffers import try_layout
@@ -43,26 +42,25 @@ from tt_layout.wording import count
 
 
 def wider_registers(
-    concluded: Conclusions, audited: AuditedModule, operation: Operation, encoding: Encoding
+    conclusions: Conclusions, operation: Operation, encoding: Encoding
 ) -> list[Suggestion]:
     """Return a layout for an access, costed in all operations of the old one; none if it is dearer.
 
     Args:
-        concluded: conclusions about the module.
-        audited: the module.
+        conclusions: conclusions about the module.
         operation: the access, whose pointers have the old layout.
         encoding: the layout to try.
     """
     registers = operation.moved
     old = registers.encoding if registers is not None else None
-    if registers is None or not isinstance(old, Encoding) or audited.gpu is None:
+    if registers is None or not isinstance(old, Encoding) or conclusions.audited.gpu is None:
         return []
     exchange = Exchange.between(old, encoding)
-    for function in audited.functions:
-        prices = Prices(concluded, audited, Flow(function), exchange)
+    for function in conclusions.audited.functions:
+        prices = Prices(conclusions, Flow(function), exchange)
         if not all(_can_change(prices, one) for one in function.walk()):
             return []
-    wider = try_layout(concluded, audited, registers, encoding)
+    wider = try_layout(conclusions, registers, encoding)
     return [wider] if wider is not None else []
 
 
@@ -105,9 +103,7 @@ class NarrowAccess(Occurrence):
     cycles: float
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the narrow accesses of a module."""
         for row in rows:
             cost = row.cost
@@ -145,9 +141,8 @@ class NarrowAccess(Occurrence):
 
         assert finding.movement is not None
         operation, encoding = finding.movement.operation, self.encoding
-        module = advice.found, advice.audited, operation
         key = operation.function, operation.moved, encoding
-        return advice.once(key, lambda: wider_registers(*module, encoding))
+        return advice.once(key, lambda: wider_registers(advice.conclusions, operation, encoding))
 
 
 def _limit_of(details: GlobalDetails | SharedDetails) -> Limit | None:

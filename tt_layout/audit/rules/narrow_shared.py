@@ -73,12 +73,11 @@ class NarrowShared(Occurrence):
     summed: int | None = None
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the narrow accesses of a module that a usual swizzle makes cheaper."""
         from tt_layout.audit.suggestions.buffers import usual_buffer
 
+        audited = conclusions.audited
         suggestions: dict[object, Suggestion | None] = {}
         for row in rows:
             cost, operation = row.cost, row.operation
@@ -88,7 +87,7 @@ class NarrowShared(Occurrence):
             if is_narrow and _may_pay(row, conclusions.cycles_of(operation.function), audited):
                 key = operation.group, operation.source, operation.target
                 if key not in suggestions:
-                    suggestions[key] = usual_buffer(conclusions, audited, operation)
+                    suggestions[key] = usual_buffer(conclusions, operation)
                 saved, summed = _saved(operation, suggestions[key]), None
                 if saved <= 0:
                     summed = _far_dimension(operation, audited)

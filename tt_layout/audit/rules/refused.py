@@ -52,10 +52,9 @@ class Refused(Occurrence):
     is_predicate: bool = False
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the errors of launches, layouts, data movements, memory and multiplications."""
+        audited = conclusions.audited
         yield from _of_launch(audited)
         yield from _unused_aliases(audited, {row.layout for row in conclusions.layouts})
         for row in conclusions.layouts:

@@ -60,16 +60,14 @@ class Spills(Occurrence):
     pressure: RegisterPressure
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the kernels of a module that are likely to spill."""
         for pressure in conclusions.registers:
             if pressure.spills:
                 name = f"@{pressure.function}"
                 if pressure.partition is not None:
                     name += f", partition {pressure.partition}"
-                place = _location(pressure, audited)
+                place = _location(pressure, conclusions.audited)
                 yield Finding(pressure.line, name, pressure.function, (cls(pressure),), place)
 
     @property

@@ -48,10 +48,9 @@ class IdleTensorCores(Occurrence):
     unknown: str | None = None
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the multiplications of a module that tensor cores take no part in."""
+        audited = conclusions.audited
         target = audited.target if audited.module.gpu is not None else None
         for product in conclusions.multiplications:
             if product.fma is not None and product.instruction is None:

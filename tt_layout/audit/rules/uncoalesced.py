@@ -21,7 +21,6 @@ from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
-from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.records import dataclass
 
@@ -53,9 +52,7 @@ class Uncoalesced(Occurrence):
     cycles: float
 
     @classmethod
-    def find(
-        cls, rows: Sequence[MovementRow], conclusions: Conclusions, audited: AuditedModule
-    ) -> Iterator[Finding]:
+    def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the accesses of a module that touch too many sectors."""
         for row in rows:
             details = row.cost.details if row.cost is not None else None

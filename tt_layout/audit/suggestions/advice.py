@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tt_layout.audit.conclusions import Conclusions
-from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.prices import Prices
 from tt_layout.audit.suggestions.regions import Region
@@ -42,13 +41,13 @@ class Advice:
     """A module, with answers that suggestions for several of its findings share.
 
     Attributes:
-        found: conclusions about the module.
+        conclusions: conclusions about the module.
         audited: the module.
         regions: cache of regions, by conversion and side.
     """
 
-    def __init__(self, conclusions: Conclusions, audited: AuditedModule) -> None:
-        self.found, self.audited = conclusions, audited
+    def __init__(self, conclusions: Conclusions) -> None:
+        self.conclusions, self.audited = conclusions, conclusions.audited
         self.regions: dict[tuple[SsaOperation, str], Region | None] = {}
         self._flows: dict[SsaFunction, Flow] = {}
         self._prices: dict[tuple[SsaFunction, Encoding, Encoding], Prices] = {}
@@ -68,7 +67,7 @@ class Advice:
         key = function, old, new
         if key not in self._prices:
             exchange = Exchange.between(old, new)
-            self._prices[key] = Prices(self.found, self.audited, self.flow(function), exchange)
+            self._prices[key] = Prices(self.conclusions, self.flow(function), exchange)
         return self._prices[key]
 
     def once(
@@ -84,4 +83,4 @@ class Advice:
         from tt_layout.audit.suggestions.buffers import better_buffers
 
         key = operation.group, operation.source, operation.target
-        return self.once(key, lambda: better_buffers(self.found, self.audited, operation))
+        return self.once(key, lambda: better_buffers(self.conclusions, operation))

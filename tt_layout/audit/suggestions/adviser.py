@@ -183,13 +183,12 @@ class Adviser:
 
     def needs(self, finding: Finding, suggestion: Suggestion) -> tuple[Needs, Needs]:
         """Return a program's cost as it is, and with a suggestion applied."""
-        found, audited = self.audit, self.audit.audited
         # What takes the place of a layout everywhere is the same change for all of its findings.
         key = finding.function if suggestion.where == EVERYWHERE else finding, suggestion
         if key not in self._needs:
-            before = needs_of(found, audited, finding.function)
+            before = needs_of(self.audit, finding.function)
             rewired = self._rewired(finding, suggestion)
-            after = needs_with(suggestion, found, audited, finding.function, rewired)
+            after = needs_with(suggestion, self.audit, finding.function, rewired)
             self._needs[key] = before, after
         return self._needs[key]
 

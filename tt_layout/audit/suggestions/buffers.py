@@ -75,17 +75,14 @@ class _Access(NamedTuple):
     runs: int
 
 
-def better_buffers(
-    concluded: Conclusions, audited: AuditedModule, operation: Operation
-) -> list[Suggestion]:
+def better_buffers(conclusions: Conclusions, operation: Operation) -> list[Suggestion]:
     """Return layouts that save cycles over all accesses, the best of each family, best first.
 
     Args:
-        concluded: conclusions about the module.
-        audited: the module.
+        conclusions: conclusions about the module.
         operation: an access to the buffers whose layout is in question.
     """
-    memory = _memory(operation)
+    audited, memory = conclusions.audited, _memory(operation)
     if memory is None or audited.gpu is None:
         return []
     assert isinstance(memory.encoding, SharedEncoding)
@@ -95,60 +92,57 @@ def better_buffers(
         return []
     suggestions = []
     shape = memory.tensor_type().shape
-    accesses = _accesses(concluded, audited, memory.encoding, shape)
+    accesses = _accesses(conclusions, memory.encoding, shape)
     gpu = find_target(audited.gpu)
     is_copied = _is_copied(audited, memory.encoding)
     families = ("nvmma",) if readers else _families(gpu, is_copied=is_copied)
     candidates: Iterable[SharedEncoding] = swizzling_widths(memory.encoding)
     element_bytes = size // memory.elements
     if is_copied and gpu.is_amd and not gpu.scatters_async_copies:
-        copies = _direct_copies(concluded, audited, memory.encoding, element_bytes)
+        copies = _direct_copies(conclusions, memory.encoding, element_bytes)
         candidates = _writable(accesses, shape, element_bytes, gpu, copies)
     elif accesses:
         candidates = _candidates(accesses, shape, element_bytes, gpu, families)
     for encoding in candidates:
-        suggestion = try_layout(concluded, audited, memory, encoding)
+        suggestion = try_layout(conclusions, memory, encoding)
         if suggestion is not None:
             suggestions.append(suggestion)
     suggestions.sort(key=lambda suggestion: (-suggestion.saved, len(suggestion.worse)))
     return suggestions if accesses else suggestions[:1]
 
 
-def usual_buffer(
-    concluded: Conclusions, audited: AuditedModule, operation: Operation
-) -> Suggestion | None:
+def usual_buffer(conclusions: Conclusions, operation: Operation) -> Suggestion | None:
     """Return the usual swizzle that saves most over all accesses, of those that save in one.
 
     A few trials where :func:`better_buffers` searches; its arguments.
     """
-    memory = _memory(operation)
+    audited, memory = conclusions.audited, _memory(operation)
     size = type_bytes(memory) if memory is not None else None
     if memory is None or size is None or not memory.elements or audited.gpu is None:
         return None
     assert isinstance(memory.encoding, SharedEncoding)
     if _other_readers(audited, memory.encoding) or _is_copied(audited, memory.encoding):
-        return next(iter(better_buffers(concluded, audited, operation)), None)
+        return next(iter(better_buffers(conclusions, operation)), None)
     usual = _usual_swizzles(memory.tensor_type().shape, size // memory.elements)
     tried = [
-        try_layout(concluded, audited, memory, encoding)
+        try_layout(conclusions, memory, encoding)
         for encoding in usual
-        if _saves(concluded, audited, memory.encoding, encoding, operation)
+        if _saves(conclusions, memory.encoding, encoding, operation)
     ]
     return max(filter(None, tried), key=lambda suggestion: suggestion.saved, default=None)
 
 
 def _saves(
-    concluded: Conclusions,
-    audited: AuditedModule,
+    conclusions: Conclusions,
     old: Encoding,
     new: Encoding,
     operation: Operation,
 ) -> bool:
     """Tell whether a layout saves cycles in one access."""
-    row = concluded.row_at(operation.line, operation.column)
+    row = conclusions.row_at(operation.line, operation.column)
     before = row.cost if row is not None else None
     try:
-        after = Trial(audited, Exchange({old: new})).cost(operation)
+        after = Trial(conclusions.audited, Exchange({old: new})).cost(operation)
     except LayoutError:
         return False
     return before is not None and after is not None and after.cycles < before.cycles
@@ -204,17 +198,18 @@ def _is_copied(audited: AuditedModule, encoding: Encoding) -> bool:
 
 
 def _direct_copies(
-    concluded: Conclusions, audited: AuditedModule, encoding: Encoding, element_bytes: int
+    conclusions: Conclusions, encoding: Encoding, element_bytes: int
 ) -> tuple[DirectCopy, ...]:
     """Return the copies to buffers of a layout; none where one is not known."""
     copies: dict[DirectCopy, None] = {}
-    for row in concluded.priced:
+    for row in conclusions.priced:
         operation, memory = row.operation, row.operation.memory
         if operation.group is not MovementKind.COPY_IN or memory is None:
             continue
         if memory.encoding == encoding:
             details = row.cost.details if row.cost is not None else None
-            linear = audited.layouts.linear(operation.source) if operation.source else None
+            source, layouts = operation.source, conclusions.audited.layouts
+            linear = layouts.linear(source) if source else None
             if linear is None or not isinstance(details, GlobalDetails):
                 return ()
             copies[DirectCopy(linear, details.width_bytes // element_bytes)] = None
@@ -236,11 +231,11 @@ def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
 
 
 def _accesses(
-    concluded: Conclusions, audited: AuditedModule, encoding: Encoding, shape: tuple[int, ...]
+    conclusions: Conclusions, encoding: Encoding, shape: tuple[int, ...]
 ) -> tuple[_Access, ...]:
     """Return the accesses to buffers of a layout, of one shape, each kind once."""
     accesses = Counter[tuple[LinearLayout, bool]]()
-    for row in concluded.priced:
+    for row in conclusions.priced:
         operation = row.operation
         if operation.group not in LOCAL_ACCESSES:
             continue
@@ -249,9 +244,9 @@ def _accesses(
             register, memory = memory, register
         if register is None or memory is None or memory.encoding != encoding:
             continue
-        registers = audited.layouts.linear(register)
+        registers = conclusions.audited.layouts.linear(register)
         if registers is None or registers.out_sizes != _sizes(shape, registers):
-            buffer_layout = audited.layouts.linear(memory)
+            buffer_layout = conclusions.audited.layouts.linear(memory)
             if registers is None or buffer_layout is None or memory.tensor_type().shape != shape:
                 continue
             registers = LinearLayout(registers.in_bases, buffer_layout.out_sizes)
@@ -365,16 +360,14 @@ def _oddity(encoding: SharedEncoding, element_bytes: int) -> tuple[int, ...]:
     return tuple(abs(pad * element_bytes - 16) for _, pad in encoding.padding)
 
 
-def try_layout(
-    concluded: Conclusions, audited: AuditedModule, memory: IRType, encoding: Encoding
-) -> Suggestion | None:
+def try_layout(conclusions: Conclusions, memory: IRType, encoding: Encoding) -> Suggestion | None:
     """Return the savings of another layout in place of one; None without any."""
     assert isinstance(memory.encoding, Encoding)
     if encoding == memory.encoding:
         return None
-    trial = Trial(audited, Exchange({memory.encoding: encoding}))
+    trial = Trial(conclusions.audited, Exchange({memory.encoding: encoding}))
     recosts: list[Recost] = []
-    for row in concluded.priced:
+    for row in conclusions.priced:
         if trial.exchange.operation(row.operation) is row.operation:
             continue
         try:
@@ -386,7 +379,8 @@ def try_layout(
         recosts.append(Recost(row.operation, row.executions, row.cost, after))
     old = memory.encoding
     suggestion = Suggestion(EVERYWHERE, memory.layout or str(old), old, encoding, tuple(recosts))
-    return suggestion if suggestion.saved > 0 and _keeps_multiplications(concluded, trial) else None
+    is_better = suggestion.saved > 0 and _keeps_multiplications(conclusions, trial)
+    return suggestion if is_better else None
 
 
 def is_narrowed(before: Cost | None, after: Cost | None) -> bool:
@@ -397,9 +391,9 @@ def is_narrowed(before: Cost | None, after: Cost | None) -> bool:
     return now.sectors is None and now.width_bytes < was.width_bytes
 
 
-def _keeps_multiplications(concluded: Conclusions, trial: Trial) -> bool:
+def _keeps_multiplications(conclusions: Conclusions, trial: Trial) -> bool:
     """Tell whether the matrix instructions stay as they are."""
-    before = concluded.multiplications
+    before = conclusions.multiplications
     if not any(_is_exchanged(product, trial.exchange) for product in before):
         return True
     return list(map(_instruction, before)) == list(map(_instruction, multiplications(trial)))

@@ -76,7 +76,7 @@ def _try_side(advice: Advice, full: FullOperation, where: str) -> Suggestion | N
     region = region_of(advice, full, where, *ends[1:])
     if region is None:
         return None
-    gone = advice.found.row_at(full.operation.line, full.operation.column)
+    gone = advice.conclusions.row_at(full.operation.line, full.operation.column)
     assert gone is not None
     recosts = Recost(gone.operation, gone.executions, gone.cost, None), *region.recosts
     lines = tuple(sorted({operation.line for operation in region.operations}))

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.conclusions import Conclusions
-from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.occupancy import kernel_occupancy
 from tt_layout.audit.registers import RegisterPressure, module_registers, worst
 from tt_layout.audit.suggestions.rewiring import RewiredBody
@@ -51,11 +50,10 @@ class Needs(NamedTuple):
         return self.registers.text if is_more else None
 
 
-def needs_of(conclusions: Conclusions, audited: AuditedModule, name: str | None) -> Needs:
+def needs_of(conclusions: Conclusions, name: str | None) -> Needs:
     """Return the resources of a kernel's program."""
     return _needs(
         conclusions,
-        audited,
         worst(conclusions.registers_of(name)),
         conclusions.memory_of(name),
     )
@@ -63,14 +61,14 @@ def needs_of(conclusions: Conclusions, audited: AuditedModule, name: str | None)
 
 def _needs(
     conclusions: Conclusions,
-    audited: AuditedModule,
     registers: RegisterPressure | None,
     memory: SharedMemory | None,
 ) -> Needs:
+    audited = conclusions.audited
     if registers is None:
         return Needs(registers, memory, None)
     bytes_ = memory.bytes if memory is not None else 0
-    occupancy = kernel_occupancy(conclusions, audited, registers, bytes_)
+    occupancy = kernel_occupancy(conclusions, registers, bytes_)
     if occupancy is None or audited.target is None:
         return Needs(registers, memory, None)
     return Needs(registers, memory, occupancy.ctas, audited.target.backend.multiprocessor)
@@ -79,7 +77,6 @@ def _needs(
 def needs_with(
     suggestion: Suggestion,
     conclusions: Conclusions,
-    audited: AuditedModule,
     name: str | None,
     rewired: RewiredBody | None = None,
 ) -> Needs:
@@ -87,16 +84,17 @@ def needs_with(
 
     Args:
         suggestion: the change.
-        conclusions, audited: the module.
+        conclusions: conclusions about the module.
         name: the kernel.
         rewired: its body where a conversion is dropped.
     """
-    before = needs_of(conclusions, audited, name)
+    audited = conclusions.audited
+    before = needs_of(conclusions, name)
     exchange = suggestion.exchange
     if isinstance(suggestion.encoding, SharedEncoding):
         everywhere = [exchanged(candidate, exchange) for candidate in audited.functions]
         memory = _memory_of(module_memory(audited, everywhere), name)
-        return _needs(conclusions, audited, before.registers, memory)
+        return _needs(conclusions, before.registers, memory)
     function = audited.functions_by_name[name]
     if rewired is not None:
         in_new = exchanged(function, exchange, rewired.values)
@@ -107,7 +105,7 @@ def needs_with(
         new if candidate is function else candidate for candidate in audited.functions
     ]
     memory = _memory_of(module_memory(audited, functions), name)
-    return _needs(conclusions, audited, worst(module_registers(audited, [new])), memory)
+    return _needs(conclusions, worst(module_registers(audited, [new])), memory)
 
 
 def _changed(suggestion: Suggestion, function: SsaFunction) -> frozenset[Value] | None:

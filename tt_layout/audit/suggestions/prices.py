@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
-from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
@@ -19,18 +18,15 @@ class Prices:
     """Costs of a function's operations as they are, and in another layout.
 
     Args:
-        concluded: conclusions about the module.
-        audited: the module.
+        conclusions: conclusions about the module.
         flow: the values of the function.
         exchange: the layouts.
     """
 
-    def __init__(
-        self, concluded: Conclusions, audited: AuditedModule, flow: Flow, exchange: Exchange
-    ) -> None:
-        self.audited, self.flow, self.exchange = audited, flow, exchange
-        self.concluded = concluded
-        self.trial = Trial(audited, exchange)
+    def __init__(self, conclusions: Conclusions, flow: Flow, exchange: Exchange) -> None:
+        self.flow, self.exchange = flow, exchange
+        self.conclusions = conclusions
+        self.trial = Trial(conclusions.audited, exchange)
         self._converted: dict[tuple[Value, bool], tuple[Recost, ...] | None] = {}
         self._costs: dict[tuple[str, bool], Cost | None] = {}
         self._changes: dict[SsaOperation, bool] = {}
@@ -74,7 +70,7 @@ class Prices:
 
     def _row(self, operation: SsaOperation) -> MovementRow | None:
         """Return a data movement whose cost is known as it is; None of any other."""
-        row = self.concluded.row_at(operation.line, operation.column)
+        row = self.conclusions.row_at(operation.line, operation.column)
         is_known = row is not None and row.cost is not None and _is_exact(row.cost)
         return row if is_known else None
 
@@ -125,13 +121,13 @@ class Prices:
         if kind not in self._costs:
             self._costs[kind] = self._cost(operation)
         cost = self._costs[kind]
-        runs = self.audited.executions(operation)
+        runs = self.conclusions.audited.executions(operation)
         return (Recost(operation, runs, None, cost),) if cost is not None else None
 
     def _cost(self, conversion: Operation) -> Cost | None:
         """Return the cost of a conversion; None if it is not known."""
         try:
-            return conversion_cost(conversion, self.audited)
+            return conversion_cost(conversion, self.conclusions.audited)
         except LayoutError:
             return None
 
