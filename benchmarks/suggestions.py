@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.finding_groups import grouped
+from tt_layout.audit.finding_groups import similar_findings
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.carried_out import carried_out
@@ -88,7 +88,7 @@ def group_differences(audit: Audit, adviser: Adviser, number: int) -> Iterator[s
         LayoutError: the dump is written in a way that is not followed, or one change forbids
             another.
     """
-    group = grouped(audit.findings)[number - 1]
+    group = similar_findings(audit.findings)[number - 1]
     foretold = adviser.avoidable([one for one in group if adviser.best(one) is not None])
     cured = cure(audit.module.source, [number])
     saved = cycles(cured.before) - cycles(cured.after)
@@ -129,7 +129,7 @@ class Sweep:
         for finding, suggestion in [*suggestions(audit, adviser)][: self._each]:
             where = f"{name}:{finding.line} {suggestion.where}"
             self._compare("suggestions", where, differences(audit, adviser, finding, suggestion))
-        for number, group in enumerate(grouped(audit.findings)[: self._each], 1):
+        for number, group in enumerate(similar_findings(audit.findings)[: self._each], 1):
             if len(group) > 1 and adviser.best(group[0]) is not None:
                 where = f"{name}: finding {number}, {len(group)} alike"
                 self._compare("groups", where, group_differences(audit, adviser, number))

@@ -31,7 +31,7 @@ from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.given import PROGRAM_COUNTS, GivenValues
 from tt_layout.ir import parse_ir
 from tt_layout.mlir.source import Source
-from tt_layout.reports.finding_text import grouped
+from tt_layout.reports.finding_text import similar_findings
 from tt_layout.rewriting.apply import Step, cure
 
 PROCESSES = 10
@@ -46,7 +46,7 @@ def suggested(text: str, given: GivenValues) -> Iterator[tuple[Step, str] | str]
     [module] = parse_ir(text)
     audit = audit_module(module, given=given)
     adviser, texts = Adviser(audit), set[str]()
-    for number, group in enumerate(grouped(audit.findings), 1):
+    for number, group in enumerate(similar_findings(audit.findings), 1):
         if any(adviser.suggestions(finding) for finding in group):
             try:
                 cured = cure(Source(text, "dump"), [number], given=given)

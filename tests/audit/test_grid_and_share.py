@@ -108,7 +108,7 @@ def test_more_accesses_may_take_longer_where_multiprocessors_have_one_program(
     adviser = Adviser(audit)
     [finding] = [one for one in audit.findings if "conversions" in one.kinds]
     found = adviser.suggestions(finding)
-    assert [one.asked_more for one in found] == [0, 8], "the side that asks for no more first"
+    assert [one.extra_requests for one in found] == [0, 8], "the side that asks for no more first"
     assert found[0].saved == found[1].saved
     assert not any(one.worse for one in found), "as many cycles are no more"
     assert [adviser.share_of_cycles(finding, one).verdict for one in found] == verdicts

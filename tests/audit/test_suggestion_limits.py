@@ -18,7 +18,7 @@ from tt_layout.audit.suggestions.adviser import is_risky
 from tt_layout.audit.suggestions.buffers import is_narrowed
 from tt_layout.audit.suggestions.conversions import has_closed_side
 from tt_layout.audit.suggestions.flow import Flow
-from tt_layout.audit.suggestions.suggestion import Recost, Suggestion
+from tt_layout.audit.suggestions.suggestion import CostChange, Suggestion
 from tt_layout.audit.values.executions import Executions
 from tt_layout.audit.values.structure import LoopPart, Part
 from tt_layout.ir.ssa import read_functions
@@ -86,8 +86,8 @@ def test_accesses_that_are_added_in_a_loop_are_worth_ten_times_that(
     operation: Any = None
     details: Any = None
     four = Executions(4, "4", LoopPart(1, Part.BODY))
-    added = Recost(operation, four, None, Cost("", 3, details, requests=2))
-    suggestion: Any = SimpleNamespace(saved=saved, recosts=(added,))
+    added = CostChange(operation, four, None, Cost("", 3, details, requests=2))
+    suggestion: Any = SimpleNamespace(saved=saved, changes=(added,))
     assert is_risky(suggestion) is expected
 
 
@@ -99,7 +99,7 @@ def test_a_suggestion_names_copies_whose_wavefronts_are_unknown(
     entry = SimpleNamespace(wavefronts=wavefronts)
     details = GlobalDetails(**{**names, "entry": entry})  # type: ignore[arg-type]
     some: Any = None
-    copy = Recost(some, Executions(1, "1", None), None, Cost("", 1, details))
+    copy = CostChange(some, Executions(1, "1", None), None, Cost("", 1, details))
     suggestion = Suggestion("", "", some, some, (copy,))
     assert suggestion.unknown == ((copy,) if is_unknown else ())
 

@@ -227,9 +227,9 @@ def check(audit: Audit, line: int, suggestion: Suggestion) -> None:
     assert cycles(audit) - cycles(again) == pytest.approx(suggestion.saved)
     assert suggestion.saved > 0
     costs = [row.cost.text for row in again.movements if row.cost is not None]
-    for recost in suggestion.recosts:
-        if recost.after is not None:
-            assert recost.after.text in costs
+    for change in suggestion.changes:
+        if change.after is not None:
+            assert change.after.text in costs
 
 
 @pytest.mark.slow
@@ -284,7 +284,7 @@ def test_a_side_without_another_conversion_hangs_together(path: Path) -> None:
         full = audit.audited.in_full(row.operation)
         if full is not None and row.operation.name == "ttg.convert_layout":
             may_do = has_closed_side(advice, full)
-            assert may_do or all(one.adds for one in tried_sides(advice, full))
+            assert may_do or all(one.conversions_added for one in tried_sides(advice, full))
 
 
 def test_sides_of_which_none_may_do_are_not_tried_before_they_are_shown(

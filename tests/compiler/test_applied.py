@@ -20,7 +20,7 @@ from compiler.test_instruction_counts import alike, predicted
 from compiler.wheel import Wheel
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.finding_groups import grouped
+from tt_layout.audit.finding_groups import similar_findings
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.mlir.source import Source
 from tt_layout.rewriting.apply import cure
@@ -43,7 +43,7 @@ def applied(name: str, text: str) -> Iterator[Pair]:
     [module] = parse_ir(text)
     audit = audit_module(module)
     adviser = Adviser(audit)
-    for number, group in enumerate(grouped(audit.findings), 1):
+    for number, group in enumerate(similar_findings(audit.findings), 1):
         if any(adviser.suggestions(finding) for finding in group):
             yield f"{name}, finding {number}", text, cure(Source(text, name), [number]).text
 

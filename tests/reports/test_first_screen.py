@@ -16,7 +16,7 @@ from tiers import sampled, slow
 from work import calls_of
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.finding_groups import grouped, numbered
+from tt_layout.audit.finding_groups import numbered, similar_findings
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.registers import RegisterPressure
@@ -352,7 +352,7 @@ def test_findings_are_in_the_order_in_which_a_reader_acts(seed: int) -> None:
         shuffled = random.sample(audit.findings, len(audit.findings))
         shares = Shares(audit)
         found = []
-        for group in grouped(shuffled):
+        for group in similar_findings(shuffled):
             share = shares.of(group[0].function, sum(one.weight for one in group))
             found.append((group[0].urgency, -(share.part or 0)))
         assert found == sorted(found)

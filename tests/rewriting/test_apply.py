@@ -17,7 +17,7 @@ from tiers import sampled
 import tt_layout
 from tt_layout import LayoutError
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.finding_groups import grouped
+from tt_layout.audit.finding_groups import similar_findings
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.resources import shared_bytes_of
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -307,7 +307,7 @@ def test_conversions_that_one_change_ends_count_once() -> None:
     [module] = tt_layout.parse_ir(CONVERTED)
     audit = audit_module(module)
     adviser = Adviser(audit)
-    groups = enumerate(grouped(audit.findings), 1)
+    groups = enumerate(similar_findings(audit.findings), 1)
     [(number, group)] = [found for found in groups if adviser.best(found[1][0])]
     assert len(group) == 2
     [place] = [place for place in adviser.gain(group).places if place.loop is not None]
@@ -344,7 +344,7 @@ def test_changes_that_only_cost_beside_another_are_not_counted() -> None:
     [module] = tt_layout.parse_ir(ENTANGLED)
     audit = audit_module(module)
     adviser = Adviser(audit)
-    groups = enumerate(grouped(audit.findings), 1)
+    groups = enumerate(similar_findings(audit.findings), 1)
     with_fix = [(number, group) for number, group in groups if adviser.best(group[0])]
     assert len(with_fix) == 2
     for number, group in with_fix:
@@ -358,7 +358,7 @@ def test_registers_are_foretold_with_the_conversions_that_are_added() -> None:
     adviser = Adviser(audit)
     finding = next(one for one in audit.findings if adviser.best(one))
     suggestion = adviser.suggestions(finding)[0]
-    assert suggestion.adds
+    assert suggestion.conversions_added
     [foretold] = [one.registers for one in adviser.needs(finding, suggestion)[1:]]
     real = needs_of(carried_out_audit(audit, finding, suggestion), "f")
     assert foretold is not None
@@ -400,7 +400,7 @@ def with_three_conversions(adviser: Adviser) -> tuple[Finding, Suggestion]:
     """Return a finding with its suggestion that adds a conversion to the loop, and two behind."""
     findings = adviser.audit.findings
     tried = ((found, one) for found in findings for one in adviser.suggestions(found))
-    return next((found, one) for found, one in tried if len(one.adds) == 3)
+    return next((found, one) for found, one in tried if len(one.conversions_added) == 3)
 
 
 def test_scratch_of_conversions_at_one_place_is_not_for_all_at_once() -> None:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
-from tt_layout.audit.conclusions import Conclusions, MovementRow, by_function, cycles_by_kernel
+from tt_layout.audit.conclusions import Conclusions, MovementRow, cycles_by_kernel
 from tt_layout.audit.findings import Finding, Found, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
@@ -27,6 +27,7 @@ from tt_layout.audit.registers import (
 from tt_layout.audit.rules import find, judged, note_of
 from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
+from tt_layout.grouping import grouped
 from tt_layout.hardware import Target
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
@@ -161,11 +162,11 @@ class Audit(Conclusions):
 
     @lazy
     def _findings(self) -> Mapping[str | None, Sequence[Finding]]:
-        return by_function(self.findings, lambda finding: finding.function)
+        return grouped(self.findings, lambda finding: finding.function)
 
     @lazy
     def _notes(self) -> Mapping[str | None, Sequence[Note]]:
-        return by_function(self.notes, lambda note: note.finding.function)
+        return grouped(self.notes, lambda note: note.finding.function)
 
     @lazy
     def advice(self) -> Advice:
@@ -244,7 +245,7 @@ class Audit(Conclusions):
     @lazy
     def _numbers_of(self) -> Mapping[str | None, Sequence[int]]:
         numbers, operations = range(len(self._operations)), self._operations
-        return by_function(numbers, lambda number: operations[number].function)
+        return grouped(numbers, lambda number: operations[number].function)
 
     @lazy
     def _trial(self) -> Trial:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar
 
 from tt_layout.audit.allocation import SharedMemory
 from tt_layout.audit.modules.audited_module import AuditedModule
@@ -13,14 +12,12 @@ from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.multiplications import Intensity, Multiplication, intensity
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.values.executions import Executions, assumed_runs
+from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
-
-T = TypeVar("T")
-F = TypeVar("F", bound="str | None")
 
 _ACCESSES = {
     MovementKind.LOCAL_LOAD: "load",
@@ -184,15 +181,15 @@ class Conclusions:
 
     @cached_property
     def _totals(self) -> Mapping[str | None, Sequence[Total]]:
-        return by_function(self.totals, lambda total: total.function)
+        return grouped(self.totals, lambda total: total.function)
 
     @cached_property
     def _intensities(self) -> Mapping[str | None, Sequence[Intensity]]:
-        return by_function(self.intensities, lambda intensity: intensity.function)
+        return grouped(self.intensities, lambda intensity: intensity.function)
 
     @cached_property
     def _by_function(self) -> Mapping[str | None, Sequence[MovementRow]]:
-        return by_function(self.movements, lambda row: row.operation.function)
+        return grouped(self.movements, lambda row: row.operation.function)
 
     @cached_property
     def _cycles(self) -> Mapping[str | None, float]:
@@ -200,23 +197,15 @@ class Conclusions:
 
     @cached_property
     def _products(self) -> Mapping[str | None, Sequence[Multiplication]]:
-        return by_function(self.multiplications, lambda product: product.function)
+        return grouped(self.multiplications, lambda product: product.function)
 
     @cached_property
     def _memories(self) -> Mapping[str | None, Sequence[SharedMemory]]:
-        return by_function(self.shared_memory, lambda memory: memory.function)
+        return grouped(self.shared_memory, lambda memory: memory.function)
 
     @cached_property
     def _registers(self) -> Mapping[str | None, Sequence[RegisterPressure]]:
-        return by_function(self.registers, lambda pressure: pressure.function)
-
-
-def by_function(items: Iterable[T], function_of: Callable[[T], F]) -> dict[F, list[T]]:
-    """Group items by their function, in the order of first appearance."""
-    groups: dict[F, list[T]] = {}
-    for item in items:
-        groups.setdefault(function_of(item), []).append(item)
-    return groups
+        return grouped(self.registers, lambda pressure: pressure.function)
 
 
 def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
@@ -230,10 +219,9 @@ def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
 
 def _totals(movements: Sequence[MovementRow]) -> Iterator[Total]:
     """Yield the totals by function and name, in the order of first appearance."""
-    groups: dict[tuple[str | None, str], list[MovementRow]] = {}
-    for row in movements:
-        key = row.operation.function, row.operation.name.rpartition(".")[2]
-        groups.setdefault(key, []).append(row)
+    groups = grouped(
+        movements, lambda row: (row.operation.function, row.operation.name.rpartition(".")[2])
+    )
     for (function, name), group in groups.items():
         sizes = [row.operation.bytes for row in group]
         times = [row.executions.number for row in group]

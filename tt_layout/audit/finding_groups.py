@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from tt_layout.audit.findings import Finding, Urgency
-from tt_layout.audit.suggestions.adviser import Adviser, cure_of
+from tt_layout.audit.suggestions.adviser import Adviser, exclusion_key
 from tt_layout.ir.operations import attribute_of
 from tt_layout.tuples import NamedTuple
 
@@ -38,7 +38,7 @@ class SortedGroups(NamedTuple):
     fixes: dict[Finding, Group]
 
 
-def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
+def similar_findings(findings: Sequence[Finding]) -> list[list[Finding]]:
     """Group findings that differ only in their line, in order."""
     groups: dict[object, list[Finding]] = {}
     for number, finding in enumerate(findings):
@@ -48,7 +48,7 @@ def grouped(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 def numbered(findings: Sequence[Finding]) -> list[Group]:
     """Return the groups of a module's findings with their numbers in the report."""
-    return [Group(number, group) for number, group in enumerate(grouped(findings), 1)]
+    return [Group(number, group) for number, group in enumerate(similar_findings(findings), 1)]
 
 
 def _likeness(finding: Finding) -> tuple[object, ...] | None:
@@ -79,7 +79,7 @@ def _sorted(adviser: Adviser) -> SortedGroups:
     cures = set[object]()
     for group in numbered(adviser.audit.findings):
         best = adviser.best(group.findings[0])
-        cure = cure_of(best) if best is not None else None
+        cure = exclusion_key(best) if best is not None else None
         if cure is not None and cure in cures:
             sorted_.cured.append(group)
         elif not _matters(group.findings, adviser):

@@ -149,7 +149,7 @@ class Occurrence:
         """Return the operations that make the finding necessary; None if the rule has none."""
         return None
 
-    def dearer(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+    def costlier(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return the alternatives, the cheapest first, if each of them costs more."""
         return ()
 
@@ -263,12 +263,12 @@ class Note(NamedTuple):
     Attributes:
         finding: the finding.
         cycles: cycles in one program of all operations that the cheapest alternative changes.
-        otherwise: their cycles with that alternative.
+        alternative_cycles: their cycles with that alternative.
     """
 
     finding: Finding
     cycles: float
-    otherwise: float
+    alternative_cycles: float
 
 
 class Found(NamedTuple):

@@ -16,7 +16,7 @@ from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.facts import Facts
 from tt_layout.audit.finding_groups import led_by, sorted_groups
-from tt_layout.audit.findings import Counted, Finding, FindingLine, Urgency
+from tt_layout.audit.findings import Finding, FindingLine, Urgency
 from tt_layout.audit.occupancy import Occupancy, tensor_columns_of
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import RegisterPressure, worst
@@ -28,6 +28,7 @@ from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.time.estimate import Estimate, NoEstimate, kernel_estimate
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 from tt_layout.audit.verdict import BEFORE_LAYOUTS, EMPTY, verdict_clauses
+from tt_layout.grouping import grouped
 from tt_layout.hardware import Target
 from tt_layout.ir.operations import layout_of
 from tt_layout.ir.passes import Stage, stage_of
@@ -577,16 +578,13 @@ def kernels_of(
 
 def kinds_texts(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield how many findings there are of each kind, in the order of the rules."""
-    groups: dict[tuple[int, Counted], list[Finding]] = {}
-    for finding in findings:
-        for occurrence in finding.occurrences:
-            groups.setdefault((occurrence.order, occurrence.counted), []).append(finding)
-    for key in sorted(groups):
-        group = groups[key]
-        runs = (finding.runs for finding in group if not finding.is_error)
-        loops = sum(is_in_loop(occurrence) for occurrence in runs if occurrence is not None)
+    pairs = [(finding, occurrence) for finding in findings for occurrence in finding.occurrences]
+    groups = grouped(pairs, lambda pair: (pair[1].order, pair[1].counted))
+    for (_, counted), group in sorted(groups.items(), key=lambda item: item[0]):
+        runs = (finding.runs for finding, _ in group if not finding.is_error)
+        loops = sum(is_in_loop(executions) for executions in runs if executions is not None)
         some = f"({loops} in the loop)" if loops < len(group) else "in the loop"
-        yield key[1].text(len(group)) + f" {some}" * bool(loops)
+        yield counted.text(len(group)) + f" {some}" * bool(loops)
 
 
 def _counted(kinds: Iterable[str]) -> dict[str, int]:

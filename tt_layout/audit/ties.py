@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from tt_layout.audit.audit import Audit
+from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.kernels.assembly import Assembly, Piece, Place
 from tt_layout.records import dataclass
@@ -75,9 +76,7 @@ def ties_of(audit: Audit) -> Ties | None:
     assembly = known.read() if known is not None else None
     if assembly is None:
         return None
-    pieces: dict[Place, list[Piece]] = {}
-    for piece in assembly.pieces:
-        pieces.setdefault(piece.place, []).append(piece)
+    pieces = grouped(assembly.pieces, lambda piece: piece.place)
     # An operation without a place of its own has that of its text in the dump that was compiled.
     dumps = {place.file for place in pieces if place.file.endswith(".ttgir")}
     dump = next(iter(dumps)) if len(dumps) == 1 else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.finding_groups import grouped
+from tt_layout.audit.finding_groups import similar_findings
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.gains import gain, removed_by
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
@@ -61,7 +61,7 @@ def actions(piece: Piece, first: int, last: int) -> list[Action]:
 def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
     for module, audit in enumerate(piece.audits if piece.is_read else (), 1):
         adviser = Adviser(audit)
-        for number, group in enumerate(grouped(audit.findings), 1):
+        for number, group in enumerate(similar_findings(audit.findings), 1):
             chosen = next((finding for finding in group if first <= finding.line <= last), None)
             suggestions = adviser.suggestions(chosen) if chosen is not None else []
             if chosen is None or not suggestions:
@@ -71,7 +71,7 @@ def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
             what = f"Replace {old} with {new}"
             if best.where != EVERYWHERE:
                 what = f"Drop the conversion: {new} instead of {old}"
-            removed = gain(audit, chosen.function, removed_by(best.recosts)).text()
+            removed = gain(audit, chosen.function, removed_by(best.changes)).text()
             drawbacks = drawback_texts(adviser, chosen, best)
             said = "; ".join([removed, *drawbacks])
             yield Action(f"{what} ({said})", chosen.line, module, number)

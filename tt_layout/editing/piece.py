@@ -19,6 +19,7 @@ from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.enums import TextEnum
 from tt_layout.errors import LayoutError
+from tt_layout.grouping import grouped
 from tt_layout.ir.reader import iterate_ir
 from tt_layout.ir.scope import Interner
 from tt_layout.ir.tokens import ENDS
@@ -218,11 +219,9 @@ class Piece:
     @cached_property
     def operations(self) -> Mapping[int, list[FullOperation]]:
         """The operations of all functions by their lines."""
-        by_line: dict[int, list[FullOperation]] = {}
-        for audit in self.audits if self.is_read else ():
-            for full in audit.audited.operations:
-                by_line.setdefault(full.operation.line, []).append(full)
-        return by_line
+        audits = self.audits if self.is_read else ()
+        operations = (full for audit in audits for full in audit.audited.operations)
+        return grouped(operations, lambda full: full.operation.line)
 
     # -- what is wrong ----------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from tt_layout.errors import file_error
 from tt_layout.files import stamp_of
 from tt_layout.golden.facts import CaseOutput, Facts
 from tt_layout.golden.files import read_golden, write_golden
+from tt_layout.grouping import grouped
 from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
@@ -86,10 +87,7 @@ def keep(checks: Iterable[Check], kept_by_golden: dict[Path, Kept]) -> None:
     Raises:
         LayoutError: a file cannot be written.
     """
-    checks_of: dict[Path, list[Check]] = {}
-    for check in checks:
-        checks_of.setdefault(file_of(check), []).append(check)
-    for path, kept_there in checks_of.items():
+    for path, kept_there in grouped(checks, file_of).items():
         before = _read(path)
         after = dict(before)
         for check in kept_there:

@@ -16,6 +16,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.golden.inputs import defined_at
 from tt_layout.golden.manifest import DEFAULT_PATH, Check
 from tt_layout.golden.runner import DIFFERENT, NEW_WORDS, Outcome, Results, State
+from tt_layout.grouping import grouped
 from tt_layout.records import dataclass
 from tt_layout.reports.report import Annotation, Case, Line, Problem, Suite
 from tt_layout.safe_text import safe
@@ -110,10 +111,7 @@ def _text(results: Results) -> str:
 
 def by_change(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
     """Yield outcomes in order, grouped by change of a layout."""
-    groups: dict[object, list[Outcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(_change(outcome), []).append(outcome)
-    yield from groups.values()
+    yield from grouped(outcomes, _change).values()
 
 
 def _change(outcome: Outcome) -> object:

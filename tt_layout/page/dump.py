@@ -13,7 +13,7 @@ from typing import Any
 
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.finding_groups import grouped
+from tt_layout.audit.finding_groups import similar_findings
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.fits import kernel_fits
 from tt_layout.audit.global_memory.first_request import first_request
@@ -171,7 +171,7 @@ def _lines_of_aliases(module: Module) -> Iterator[int]:
 
 def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
     """Yield groups of findings, the most expensive with their remedies."""
-    for number, group in enumerate(grouped(adviser.audit.findings)):
+    for number, group in enumerate(similar_findings(adviser.audit.findings)):
         first = group[0]
         advice = advice_lines(adviser, first, is_whole=False) if number < MAX_SHOWN else ()
         yield {

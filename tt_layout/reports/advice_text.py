@@ -13,7 +13,7 @@ from tt_layout.audit.suggestions.advice import Anchor
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.gains import gain, removed_by
 from tt_layout.audit.suggestions.needs import Needs
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, CostChange, Suggestion
 from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.audit.verdict import NO_FIX
 from tt_layout.errors import LayoutError
@@ -195,7 +195,7 @@ def _details(
     constructor = gluon(suggestion)
     if constructor is not None:
         yield f"in Gluon: {constructor}"
-    removed = gain(adviser.audit, finding.function, removed_by(suggestion.recosts))
+    removed = gain(adviser.audit, finding.function, removed_by(suggestion.changes))
     sums = f"; in one program {safe(suggestion.saved_text)} cycles"
     yield removed.text() + sums * (is_whole and removed.is_in_loop)
     yield change_text(adviser.share(finding, suggestion))
@@ -242,7 +242,7 @@ def note_text(adviser: Adviser, note: Note, group: Sequence[Finding]) -> str:
 
 def note_message(adviser: Adviser, note: Note) -> str:
     """Return why an operation is worth keeping: the cost of the alternative."""
-    before, after = note.cycles, note.otherwise
+    before, after = note.cycles, note.alternative_cycles
     reason = adviser.reason(note.finding)
     ends = {anchor.operation for anchor in reason.consumers} if reason is not None else set()
     way = "the cheapest other way"
@@ -300,7 +300,7 @@ def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ..
     return knobs.get(suggestion.replaced.mnemonic) if knobs is not None else None
 
 
-def _worse_line(worse: Recost) -> str:
+def _worse_line(worse: CostChange) -> str:
     """Return a cost that a suggestion raises or adds."""
     times, line = safe(worse.executions.times), worse.operation.line
     if worse.before is None:

@@ -105,7 +105,7 @@ def _note(note: Note, adviser: Adviser) -> dict[str, Any]:
         **_finding(note.finding),
         "text": note_text(adviser, note, [note.finding]),
         "cycles": note.cycles,
-        "otherwise": note.otherwise,
+        "otherwise": note.alternative_cycles,
         "why": reason_data(adviser, note.finding),
     }
 

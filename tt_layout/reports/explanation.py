@@ -7,7 +7,7 @@ explain`` share these lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.enums import MemorySpace
+from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import layout_of
 from tt_layout.ir.ssa import SsaOperation, Value
@@ -156,19 +157,12 @@ class Explainer:
 
     @cached_property
     def _products(self) -> Mapping[int, list[Multiplication]]:
-        return _by(self._audit.multiplications, lambda product: product.line)
+        return grouped(self._audit.multiplications, lambda product: product.line)
 
     @cached_property
     def _live(self) -> Mapping[int, int]:
         """Live registers of a thread after each line with an operation."""
         return live_by_line(self._audit.audited)
-
-
-def _by(items: Iterable[T], key: Callable[[T], K]) -> Mapping[K, list[T]]:
-    grouped: dict[K, list[T]] = {}
-    for item in items:
-        grouped.setdefault(key(item), []).append(item)
-    return grouped
 
 
 def layout_facts(placed: PlacedLayout, row: LayoutRow) -> Iterator[str]:

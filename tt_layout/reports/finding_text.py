@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from tt_layout.audit.finding_groups import Group, grouped
+from tt_layout.audit.finding_groups import Group, similar_findings
 from tt_layout.audit.findings import Finding
-from tt_layout.audit.suggestions.adviser import Adviser, cure_of
+from tt_layout.audit.suggestions.adviser import Adviser, exclusion_key
 from tt_layout.reports.advice_text import (
     DumpArgument,
     advice_lines,
@@ -63,7 +63,7 @@ def all_findings(
     fixed: dict[object, int] = {}
     for number, findings in groups:
         best = adviser.best(findings[0]) if number <= MAX_SHOWN else None
-        before = fixed.setdefault(cure_of(best), number) if best is not None else number
+        before = fixed.setdefault(exclusion_key(best), number) if best is not None else number
         if before != number:
             texts = [f"fixed by finding {before} as well"]
         elif number > MAX_SHOWN:
@@ -98,7 +98,7 @@ def finding_in_brief(
 def notes(adviser: Adviser) -> Iterator[Paragraph]:
     """Yield the notes on operations that are worth keeping, in groups."""
     notes_by_finding = {note.finding: note for note in adviser.audit.notes}
-    for group in grouped([note.finding for note in adviser.audit.notes]):
+    for group in similar_findings([note.finding for note in adviser.audit.notes]):
         text = note_text(adviser, notes_by_finding[group[0]], group)
         yield Paragraph(text, GAP, 2 * len(GAP))
 

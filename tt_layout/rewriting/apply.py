@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
-from tt_layout.audit.finding_groups import grouped
+from tt_layout.audit.finding_groups import similar_findings
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.shares import Share
@@ -103,7 +103,7 @@ def cure(
     source = _of_module(source, module, release)
     before = _audit(source, release, given)
     check_product(given or GivenValues(), [before.chip])
-    groups = grouped(before.findings)
+    groups = similar_findings(before.findings)
     for number in numbers:
         if not 1 <= number <= len(groups):
             message = f"there is no finding {number}: the report has {len(groups)}"
@@ -171,7 +171,7 @@ def _cured_group(
         share = adviser.share(finding, suggestion) if suggestion is not None else None
         if suggestion is None or share is None or (takes_large and share.is_small):
             continue
-        removed = gain(audit, finding.function, removed_by(suggestion.recosts))
+        removed = gain(audit, finding.function, removed_by(suggestion.changes))
         before, audit = audit, _carried_out(audit, finding, suggestion, release, given)
         name = finding.function
         needs = (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError, TooLargeError
+from tt_layout.grouping import grouped
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Alias, Module
 from tt_layout.ir.reader import check_lines
@@ -141,11 +142,8 @@ def _check_names(
 
 def _types_by_layout(module: Module) -> dict[str, list[IRType]]:
     """Return the distinct types that can be shown, by layout as written."""
-    types: dict[str, list[IRType]] = {}
-    for ir_type in module.types.distinct:
-        if ir_type.is_tensor or ir_type.is_memory:
-            types.setdefault(ir_type.layout or "", []).append(ir_type)
-    return types
+    shown = (t for t in module.types.distinct if t.is_tensor or t.is_memory)
+    return grouped(shown, lambda ir_type: ir_type.layout or "")
 
 
 def _view(

@@ -18,6 +18,7 @@ from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings import Encoding
 from tt_layout.errors import MAX_SHOWN
+from tt_layout.grouping import grouped
 from tt_layout.hardware import intel
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
@@ -403,10 +404,7 @@ class AuditedModule:
 
     @cached_property
     def _by_function(self) -> Mapping[str | None, Sequence[FullOperation]]:
-        operations: dict[str | None, list[FullOperation]] = {}
-        for full in self.operations:
-            operations.setdefault(full.function.name, []).append(full)
-        return operations
+        return grouped(self.operations, lambda full: full.function.name)
 
     def in_full(self, operation: Operation) -> FullOperation | None:
         """Return an operation with its attributes; None for one outside of any function."""

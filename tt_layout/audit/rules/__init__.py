@@ -87,7 +87,7 @@ def judged(findings: Iterable[Finding], judge: Callable[[Finding], Note | None])
 
 def note_of(finding: Finding, advice: Advice) -> Note | None:
     """Return the note of a finding whose alternatives all cost more; else None."""
-    alternatives = [occurrence.dearer(finding, advice) for occurrence in finding.occurrences]
+    alternatives = [occurrence.costlier(finding, advice) for occurrence in finding.occurrences]
     return Note(finding, *alternatives[0][0].sums) if all(alternatives) else None
 
 

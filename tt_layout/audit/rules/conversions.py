@@ -102,7 +102,7 @@ class Conversion(Occurrence):
             *(tuple(Anchor(o.name, o.line, function.location(o)) for o in end) for end in ends)
         )
 
-    def dearer(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+    def costlier(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return both sides in the layout of the other, where each costs more.
 
         One that is only reached by other conversions is no other way.
@@ -117,7 +117,7 @@ class Conversion(Occurrence):
         tried = tried_sides(advice, full)
         if any(suggestion.saved > 0 for suggestion in tried):
             return ()
-        return [suggestion for suggestion in tried if not suggestion.adds]
+        return [suggestion for suggestion in tried if not suggestion.conversions_added]
 
     def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
         """Return the sides that would be cheaper in the layout of the other side."""

@@ -29,8 +29,7 @@ from tt_layout.audit.global_memory.limits import Limit
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.buffers import try_layout
-from tt_layout.audit.suggestions.carried import is_followed
-from tt_layout.audit.suggestions.flow import Flow, is_elementwise, is_free
+from tt_layout.audit.suggestions.flow import Flow, is_elementwise, is_followed, is_free
 from tt_layout.audit.suggestions.prices import Prices
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.suggestions.trial import Exchange

@@ -161,5 +161,5 @@ def _far_dimension(operation: Operation, audited: AuditedModule) -> int | None:
 
 def _saved(operation: Operation, better: Suggestion | None) -> float:
     """Return the cycles that a layout saves in an access; 0 without a layout."""
-    recosts = better.recosts if better is not None else ()
-    return sum(recost.saved for recost in recosts if recost.operation is operation)
+    changes = better.changes if better is not None else ()
+    return sum(change.saved for change in changes if change.operation is operation)

@@ -17,7 +17,7 @@ from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.gains import Gain, Removed, gain, removed_by, unit_of
 from tt_layout.audit.suggestions.needs import Needs, needs_of, needs_with
 from tt_layout.audit.suggestions.rewiring import RewiredBody
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, CostChange, Suggestion
 from tt_layout.audit.time.estimate import Estimate, kernel_estimate
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 from tt_layout.errors import LayoutError
@@ -102,7 +102,7 @@ class Adviser:
         may take longer than all that is saved: one of 57 such changes did, on an H100.
         """
         share = self.shares.of(finding.function, suggestion.saved)
-        waits = suggestion.asked_more > 0 and self.shares.leaves_some_idle(finding.function)
+        waits = suggestion.extra_requests > 0 and self.shares.leaves_some_idle(finding.function)
         before, after = self.needs(finding, suggestion)
         are_known = None not in (before.ctas, after.ctas)
         holds_fewer = are_known and (after.ctas or 0) < (before.ctas or 0)
@@ -142,20 +142,20 @@ class Adviser:
 
         A data movement that several of them change counts once.
         """
-        saved = sum(map(_saved_by_all_runs, self._recosts(findings)))
+        saved = sum(map(_saved_by_all_runs, self._cost_changes(findings)))
         without_fix = dict.fromkeys(finding for finding in findings if self.best(finding) is None)
         return saved + sum(finding.weight for finding in without_fix if _is_avoidable(finding))
 
-    def _recosts(self, findings: Sequence[Finding]) -> Iterator[Recost]:
+    def _cost_changes(self, findings: Sequence[Finding]) -> Iterator[CostChange]:
         """Yield the data movements that the best suggestions for findings change, each once."""
         cures: dict[object, Suggestion] = {}
         for best in filter(None, map(self.best, findings)):
-            before = cures.setdefault(cure_of(best), best)
+            before = cures.setdefault(exclusion_key(best), best)
             if before.saved < best.saved:
-                cures[cure_of(best)] = best
+                cures[exclusion_key(best)] = best
         seen = set[object]()
         for suggestion in sorted(cures.values(), key=lambda cure: -cure.saved):
-            further = [recost for recost in suggestion.recosts if _place_of(recost) not in seen]
+            further = [change for change in suggestion.changes if _place_of(change) not in seen]
             # The changes before have ended what a suggestion is for that only costs beside them.
             if not seen or sum(map(_saved_by_all_runs, further)) > 0:
                 seen.update(map(_place_of, further))
@@ -166,7 +166,7 @@ class Adviser:
 
         A data movement that several of them change counts once.
         """
-        removed = [*removed_by(self._recosts(group))]
+        removed = [*removed_by(self._cost_changes(group))]
         for finding in group:
             row = finding.movement if self.best(finding) is None else None
             if row is not None and row.cost is not None and finding.cost:
@@ -254,29 +254,29 @@ def _is_avoidable(finding: Finding) -> bool:
     return any(candidate.is_avoidable for candidate in finding.occurrences)
 
 
-def cure_of(suggestion: Suggestion) -> tuple[object, ...]:
+def exclusion_key(suggestion: Suggestion) -> tuple[object, ...]:
     """Return the key shared by suggestions that exclude one another."""
-    places = map(_place_of, suggestion.recosts) if suggestion.where != EVERYWHERE else ()
+    places = map(_place_of, suggestion.changes) if suggestion.where != EVERYWHERE else ()
     return suggestion.where, suggestion.old, frozenset(places)
 
 
-def _saved_by_all_runs(recost: Recost) -> float:
+def _saved_by_all_runs(change: CostChange) -> float:
     """Return the cycles of one program that a changed data movement saves."""
-    return recost.saved * assumed_runs(recost.executions)
+    return change.saved * assumed_runs(change.executions)
 
 
-def _place_of(recost: Recost) -> tuple[object, ...]:
+def _place_of(change: CostChange) -> tuple[object, ...]:
     """Return the key of a data movement; an added one has the line of the next operation."""
-    operation = recost.operation
-    added = operation.types if recost.before is None else None
+    operation = change.operation
+    added = operation.types if change.before is None else None
     return operation.line, operation.column, added
 
 
 def is_risky(suggestion: Suggestion) -> bool:
     """Tell whether it saves less than `WORTH` times the global accesses that it adds to loops."""
     added = sum(
-        candidate.asked_more * assumed_runs(candidate.executions)
-        for candidate in suggestion.recosts
+        candidate.extra_requests * assumed_runs(candidate.executions)
+        for candidate in suggestion.changes
         if is_in_loop(candidate.executions)
     )
     return suggestion.saved < WORTH * added

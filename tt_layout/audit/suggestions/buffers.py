@@ -16,7 +16,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.operations.multiplications import Multiplication, multiplications
-from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Recost, Suggestion
+from tt_layout.audit.suggestions.suggestion import EVERYWHERE, CostChange, Suggestion
 from tt_layout.audit.suggestions.trial import Exchange, Trial
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.encodings import Encoding, SharedEncoding
@@ -366,7 +366,7 @@ def try_layout(conclusions: Conclusions, memory: IRType, encoding: Encoding) -> 
     if encoding == memory.encoding:
         return None
     trial = Trial(conclusions.audited, Exchange({memory.encoding: encoding}))
-    recosts: list[Recost] = []
+    changes: list[CostChange] = []
     for row in conclusions.priced:
         if trial.exchange.operation(row.operation) is row.operation:
             continue
@@ -376,9 +376,9 @@ def try_layout(conclusions: Conclusions, memory: IRType, encoding: Encoding) -> 
             return None
         if (after is None) != (row.cost is None) or is_narrowed(row.cost, after):
             return None
-        recosts.append(Recost(row.operation, row.executions, row.cost, after))
+        changes.append(CostChange(row.operation, row.executions, row.cost, after))
     old = memory.encoding
-    suggestion = Suggestion(EVERYWHERE, memory.layout or str(old), old, encoding, tuple(recosts))
+    suggestion = Suggestion(EVERYWHERE, memory.layout or str(old), old, encoding, tuple(changes))
     is_better = suggestion.saved > 0 and _keeps_multiplications(conclusions, trial)
     return suggestion if is_better else None
 

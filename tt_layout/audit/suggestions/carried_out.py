@@ -12,9 +12,8 @@ from functools import cached_property
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.audited_module import FullOperation
-from tt_layout.audit.suggestions.carried import is_followed
 from tt_layout.audit.suggestions.conversions import region_of
-from tt_layout.audit.suggestions.flow import Flow
+from tt_layout.audit.suggestions.flow import Flow, is_followed
 from tt_layout.audit.suggestions.regions import Region
 from tt_layout.audit.suggestions.rewiring import Version, changes, computed_anew, rewired_uses
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
@@ -339,7 +338,7 @@ class _Relaid:
             key = use.new, use.version
             if key not in names:
                 names[key] = self._version(*key)
-            self.text.use(use.taker, use.old.name, names[key])
+            self.text.use(use.consumer, use.old.name, names[key])
         self.text.drop(self.conversion)
 
     def _retype(self, operation: SsaOperation) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.regions import Region, cheapest_region, is_closed
-from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, Recost, Suggestion
+from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, CostChange, Suggestion
 from tt_layout.encodings import Encoding
 
 
@@ -34,7 +34,7 @@ def tried_sides(advice: Advice, full: FullOperation) -> tuple[Suggestion, ...]:
         sides = (_try_side(advice, full, side) for side in (FORWARD, BACKWARD))
         present = (suggestion for suggestion in sides if suggestion is not None)
         return tuple(
-            sorted(present, key=lambda suggestion: (-suggestion.saved, suggestion.asked_more))
+            sorted(present, key=lambda suggestion: (-suggestion.saved, suggestion.extra_requests))
         )
 
     question = "sides", operation.line, operation.column
@@ -78,10 +78,10 @@ def _try_side(advice: Advice, full: FullOperation, where: str) -> Suggestion | N
         return None
     gone = advice.conclusions.row_at(full.operation.line, full.operation.column)
     assert gone is not None
-    recosts = Recost(gone.operation, gone.executions, gone.cost, None), *region.recosts
+    changes = CostChange(gone.operation, gone.executions, gone.cost, None), *region.changes
     lines = tuple(sorted({operation.line for operation in region.operations}))
     values = frozenset(value.name for value in region.values)
-    return Suggestion(where, *ends, recosts, lines, values)
+    return Suggestion(where, *ends, changes, lines, values)
 
 
 def region_of(

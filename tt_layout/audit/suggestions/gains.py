@@ -20,9 +20,10 @@ from tt_layout.audit.operations.details import (
     SharedDetails,
     TensorMemoryDetails,
 )
-from tt_layout.audit.suggestions.suggestion import Recost
+from tt_layout.audit.suggestions.suggestion import CostChange
 from tt_layout.audit.values.executions import Executions, assumed_runs, is_in_loop
 from tt_layout.enums import TextEnum
+from tt_layout.grouping import grouped
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import shown
 
@@ -97,9 +98,9 @@ class Gain(NamedTuple):
         first, *rest = self.places
         text = f"{verb} {_amount(first)} {self.unit} cycles"
         text += _where(first, is_first=True) if self.has_loops else ""
-        for recost in rest:
-            word = "adds" if recost.removed < 0 else "and"
-            text += f", {word} {_amount(recost)}{_where(recost, is_first=False)}"
+        for place in rest:
+            word = "adds" if place.removed < 0 else "and"
+            text += f", {word} {_amount(place)}{_where(place, is_first=False)}"
         return text
 
 
@@ -130,12 +131,12 @@ def unit_of(cost: Cost) -> Unit:
     return Unit.SHARED if is_through else Unit.ANY
 
 
-def removed_by(recosts: Iterable[Recost]) -> Iterator[Removed]:
+def removed_by(changes: Iterable[CostChange]) -> Iterator[Removed]:
     """Yield the saving of each data movement that suggestions change."""
-    for recost in recosts:
-        cost = recost.before or recost.after
+    for change in changes:
+        cost = change.before or change.after
         if cost is not None:
-            yield Removed(unit_of(cost), recost.saved, recost.executions)
+            yield Removed(unit_of(cost), change.saved, change.executions)
 
 
 def gain(conclusions: Conclusions, function: str | None, removed: Iterable[Removed]) -> Gain:
@@ -146,8 +147,8 @@ def gain(conclusions: Conclusions, function: str | None, removed: Iterable[Remov
         function: the kernel.
         removed: cycles removed from each data movement.
     """
-    terms = [recost for recost in removed if recost.cycles]
-    units = {recost.unit for recost in terms}
+    savings = [saving for saving in removed if saving.cycles]
+    units = {saving.unit for saving in savings}
     unit = units.pop() if len(units) == 1 else Unit.ANY
     wholes: dict[int | None, float] = {}
     for row in conclusions.priced_of(function):
@@ -156,25 +157,18 @@ def gain(conclusions: Conclusions, function: str | None, removed: Iterable[Remov
         loop = _loop(row.executions)
         is_counted = unit is Unit.ANY or unit_of(row.cost) is unit
         wholes[loop] = wholes.get(loop, 0) + row.cost.cycles * is_counted
-    loops = _by_loop(terms)
-    loops.sort(key=lambda item: -_weight(item[1]))
-    places = (
-        PlaceGain(loop, sum(recost.cycles for recost in some), wholes.get(loop, 0))
-        for loop, some in loops
-    )
+    by_loop = grouped(savings, lambda saving: _loop(saving.executions))
+    places = [
+        PlaceGain(loop, sum(saving.cycles for saving in savings), wholes.get(loop, 0))
+        for loop, savings in sorted(by_loop.items(), key=lambda item: -_in_program(item[1]))
+    ]
     has_loops = any(loop is not None for loop in wholes)
-    return Gain(unit, tuple(recost for recost in places if round(recost.removed, 1)), has_loops)
+    return Gain(unit, tuple(place for place in places if round(place.removed, 1)), has_loops)
 
 
-def _by_loop(terms: Sequence[Removed]) -> list[tuple[int | None, list[Removed]]]:
-    loops: dict[int | None, list[Removed]] = {}
-    for recost in terms:
-        loops.setdefault(_loop(recost.executions), []).append(recost)
-    return list(loops.items())
-
-
-def _weight(removed: Sequence[Removed]) -> float:
-    return sum(recost.cycles * assumed_runs(recost.executions) for recost in removed)
+def _in_program(savings: Sequence[Removed]) -> float:
+    """Return the cycles that are saved in one program."""
+    return sum(saving.cycles * assumed_runs(saving.executions) for saving in savings)
 
 
 def _loop(executions: Executions) -> int | None:

@@ -7,7 +7,7 @@ from tt_layout.audit.operations.conversions import conversion_cost
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.suggestions.flow import Flow, is_elementwise
-from tt_layout.audit.suggestions.suggestion import Recost
+from tt_layout.audit.suggestions.suggestion import CostChange
 from tt_layout.audit.suggestions.trial import Exchange, Trial
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
@@ -27,10 +27,10 @@ class Prices:
         self.flow, self.exchange = flow, exchange
         self.conclusions = conclusions
         self.trial = Trial(conclusions.audited, exchange)
-        self._converted: dict[tuple[Value, bool], tuple[Recost, ...] | None] = {}
+        self._conversions: dict[tuple[Value, bool], tuple[CostChange, ...] | None] = {}
         self._costs: dict[tuple[str, bool], Cost | None] = {}
-        self._changes: dict[SsaOperation, bool] = {}
-        self._owns: dict[SsaOperation, tuple[Recost, ...] | None] = {}
+        self._can_change: dict[SsaOperation, bool] = {}
+        self._operations: dict[SsaOperation, tuple[CostChange, ...] | None] = {}
         self._flipped: dict[str, bool] = {}
 
     def is_flipped(self, value: Value) -> bool:
@@ -43,30 +43,37 @@ class Prices:
 
     def can_change(self, operation: SsaOperation) -> bool:
         """Tell whether an operation could have the other layout, at a known cost."""
-        if operation not in self._changes:
-            self._changes[operation] = self._can_change(operation)
-        return self._changes[operation]
+        if operation not in self._can_change:
+            values = [*operation.operands, *operation.results]
+            flips = [self.is_flipped(value) for value in values if self.flow.is_tensor(value)]
+            if operation.traits.same_elements:
+                can_change = flips.count(True) == 1 and self._row(operation) is not None
+            elif not all(flips) or _is_free(operation):
+                can_change = all(flips)
+            else:
+                can_change = operation.traits.any_layout and self._row(operation) is not None
+            self._can_change[operation] = can_change
+        return self._can_change[operation]
 
-    def _can_change(self, operation: SsaOperation) -> bool:
-        values = [*operation.operands, *operation.results]
-        changes = [self.is_flipped(value) for value in values if self.flow.is_tensor(value)]
-        if operation.traits.same_elements:
-            return changes.count(True) == 1 and self._row(operation) is not None
-        if not all(changes) or _is_free(operation):
-            return all(changes)
-        return operation.traits.any_layout and self._row(operation) is not None
-
-    def own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
+    def changes(self, operation: SsaOperation) -> tuple[CostChange, ...] | None:
         """Return the cost of an operation before and after; None if it cannot change."""
-        if operation not in self._owns:
-            self._owns[operation] = self._own(operation)
-        return self._owns[operation]
+        if operation not in self._operations:
+            self._operations[operation] = self._changes(operation)
+        return self._operations[operation]
 
-    def _own(self, operation: SsaOperation) -> tuple[Recost, ...] | None:
+    def _changes(self, operation: SsaOperation) -> tuple[CostChange, ...] | None:
         if not self.can_change(operation):
             return None
         row = self._row(operation) if not _is_free(operation) else None
-        return self._recost(row) if row is not None else ()
+        if row is None:
+            return ()
+        try:
+            after = self.trial.cost(row.operation)
+        except LayoutError:
+            return None
+        if after is None or not _is_exact(after):
+            return None
+        return (CostChange(row.operation, row.executions, row.cost, after),)
 
     def _row(self, operation: SsaOperation) -> MovementRow | None:
         """Return a data movement whose cost is known as it is; None of any other."""
@@ -74,44 +81,30 @@ class Prices:
         is_known = row is not None and row.cost is not None and _is_exact(row.cost)
         return row if is_known else None
 
-    def _recost(self, row: MovementRow) -> tuple[Recost, ...] | None:
-        try:
-            after = self.trial.cost(row.operation)
-        except LayoutError:
-            return None
-        if after is None or not _is_exact(after):
-            return None
-        return (Recost(row.operation, row.executions, row.cost, after),)
+    def conversion(self, value: Value, *, is_back: bool) -> tuple[CostChange, ...] | None:
+        """Return the cost of converting a value after its definition; None if that cannot be.
 
-    def inward(self, value: Value) -> tuple[Recost, ...] | None:
-        """Return the cost of converting a value to the other layout; None if that cannot be."""
-        return self._conversion(value, is_back=False)
-
-    def outward(self, value: Value) -> tuple[Recost, ...] | None:
-        """Return the cost of converting a value back; None if that cannot be."""
-        return self._conversion(value, is_back=True)
-
-    def _conversion(self, value: Value, *, is_back: bool) -> tuple[Recost, ...] | None:
+        Args:
+            value: the value.
+            is_back: whether it is converted back from the other layout, rather than to it.
+        """
         key = value, is_back
-        if key not in self._converted:
-            self._converted[key] = self._added(value, is_back=is_back)
-        return self._converted[key]
+        if key not in self._conversions:
+            self._conversions[key] = self._conversion(value, is_back=is_back)
+        return self._conversions[key]
 
-    def _added(self, value: Value, *, is_back: bool) -> tuple[Recost, ...] | None:
-        """Return the cost of a conversion after the definition of a value."""
+    def _conversion(self, value: Value, *, is_back: bool) -> tuple[CostChange, ...] | None:
         old = self.flow.function.type_of(value)
         assert old is not None
-        before, after = (
-            (self.exchange.type(old), old) if is_back else (old, self.exchange.type(old))
-        )
-        place = self.flow.behind.get(value)
-        if place is None:
+        new, following = self.exchange.type(old), self.flow.behind.get(value)
+        if following is None:
             return None
+        before, after = (new, old) if is_back else (old, new)
         operation = Operation(
             "ttg.convert_layout",
             self.flow.function.name,
-            place.line,
-            place.column,
+            following.line,
+            following.column,
             None,
             (before, after),
             before,
@@ -119,17 +112,13 @@ class Prices:
         )
         kind = old.text, is_back
         if kind not in self._costs:
-            self._costs[kind] = self._cost(operation)
+            try:
+                self._costs[kind] = conversion_cost(operation, self.conclusions.audited)
+            except LayoutError:
+                self._costs[kind] = None
         cost = self._costs[kind]
         runs = self.conclusions.audited.executions(operation)
-        return (Recost(operation, runs, None, cost),) if cost is not None else None
-
-    def _cost(self, conversion: Operation) -> Cost | None:
-        """Return the cost of a conversion; None if it is not known."""
-        try:
-            return conversion_cost(conversion, self.conclusions.audited)
-        except LayoutError:
-            return None
+        return (CostChange(operation, runs, None, cost),) if cost is not None else None
 
 
 def _is_free(operation: SsaOperation) -> bool:

@@ -14,8 +14,7 @@ from math import inf
 
 from tt_layout.audit.suggestions.flow import MAX_REGION, Flow
 from tt_layout.audit.suggestions.prices import Prices
-from tt_layout.audit.suggestions.suggestion import FORWARD, Recost
-from tt_layout.audit.values.executions import assumed_runs
+from tt_layout.audit.suggestions.suggestion import FORWARD, CostChange
 from tt_layout.ir.ssa import SsaOperation, Use, Value
 from tt_layout.tuples import NamedTuple
 
@@ -33,8 +32,8 @@ class Region(NamedTuple):
         carried: those of the values that loops and branches pass on.
         inward: values from outside that these operations use: recomputed if free, else converted.
         outward: values of the new layout that operations outside use: converted back.
-        takers: users of the values inward and outward that take another version.
-        recosts: data movements before and after, without the conversion that it removes.
+        consumers: users of the values inward and outward that take another version.
+        changes: data movements before and after, without the conversion that it removes.
     """
 
     operations: tuple[SsaOperation, ...]
@@ -42,8 +41,8 @@ class Region(NamedTuple):
     carried: frozenset[Value]
     inward: tuple[Value, ...]
     outward: tuple[Value, ...]
-    takers: dict[Value, tuple[SsaOperation, ...]]
-    recosts: tuple[Recost, ...]
+    consumers: dict[Value, tuple[SsaOperation, ...]]
+    changes: tuple[CostChange, ...]
 
 
 def cheapest_region(
@@ -80,7 +79,7 @@ class Graph:
         self.is_forward = where == FORWARD
         self.begin = conversion.results[0] if self.is_forward else conversion.operands[0]
         self._cut = Cut()
-        self._recosts: dict[Node, tuple[Recost, ...]] = {}
+        self._cost_changes: dict[Node, tuple[CostChange, ...]] = {}
         self._values: dict[Value, None] = {}
         self._waiting: list[Node] = []
 
@@ -95,12 +94,12 @@ class Graph:
         """Follow values from the conversion; tell whether that comes to an end."""
         if self._is_followed(self.begin):
             self._value(self.begin)
-        while self._waiting and len(self._recosts) <= MAX_REGION:
+        while self._waiting and len(self._cost_changes) <= MAX_REGION:
             node = self._waiting.pop()
             for value in self._touched(node):
                 if value not in self._values and self._is_followed(value):
                     self._value(value)
-        return len(self._recosts) <= MAX_REGION
+        return len(self._cost_changes) <= MAX_REGION
 
     # -- nodes and edges --------------------------------------------------------------------
 
@@ -115,14 +114,14 @@ class Graph:
         elif isinstance(node, Value):
             yield from self.carried.values(node)
 
-    def _maker(self, value: Value) -> Node:
+    def _producer(self, value: Value) -> Node:
         """Return the node that a value comes from; the sink if that cannot change."""
         origin = self.carried.leaders.get(value, value.definition)
         return self._node(origin) if origin is not None else SINK
 
-    def _taker(self, use: Use, value: Value) -> Node:
+    def _consumer(self, use: Use, value: Value) -> Node:
         """Return the node that a value goes to."""
-        return self._node(self.carried.taker(use, value) or use.owner)
+        return self._node(self.carried.receiver(use, value) or use.owner)
 
     def _node(self, node: SsaOperation | Value) -> Node:
         """Return a node: an operation, or a group by its leader.
@@ -131,64 +130,66 @@ class Graph:
         """
         if node is self.conversion:
             return SOURCE
-        if node in self._recosts:
+        if node in self._cost_changes:
             return node
-        recosts = self._own(node)
-        if recosts is None:
+        changes = self._changes_of(node)
+        if changes is None:
             return SINK
-        self._recosts[node] = recosts
+        self._cost_changes[node] = changes
         self._waiting.append(node)
-        saved = _saved(recosts)
+        saved = _saved(changes)
         source, target = (SOURCE, node) if saved > 0 else (node, SINK)
         self._cut.edge(source, target, abs(saved))
         return node
 
-    def _own(self, node: SsaOperation | Value) -> tuple[Recost, ...] | None:
+    def _changes_of(self, node: SsaOperation | Value) -> tuple[CostChange, ...] | None:
         """Return the cost of a node before and after; None if it cannot change."""
         if isinstance(node, SsaOperation):
-            return self.prices.own(node)
+            return self.prices.changes(node)
         return () if all(map(self.prices.is_flipped, self.carried.values(node))) else None
 
     def _value(self, value: Value) -> None:
         """Add edges for the cost of converting a value between its producer and its users."""
         self._values[value] = None
-        maker, prices = self._maker(value), self.prices
+        producer, prices = self._producer(value), self.prices
         inward, outward = ("in", value), ("out", value)
-        ends = value is self.begin, self.is_forward
-        self._cut.edge(inward, maker, _cost(prices.inward(value), is_out=ends == (True, False)))
-        self._cut.edge(maker, outward, _cost(prices.outward(value), is_out=all(ends)))
+        for source, target, is_back in ((inward, producer, False), (producer, outward, True)):
+            is_end = value is self.begin and self.is_forward is is_back
+            added = prices.conversion(value, is_back=is_back) if not is_end else None
+            self._cut.edge(source, target, -_saved(added) if added is not None else inf)
         for use in value.uses:
-            if len(self._recosts) > MAX_REGION:
+            if len(self._cost_changes) > MAX_REGION:
                 return
-            taker = self._taker(use, value)
-            self._cut.edge(taker, inward, inf)
-            self._cut.edge(outward, taker, inf)
+            consumer = self._consumer(use, value)
+            self._cut.edge(consumer, inward, inf)
+            self._cut.edge(outward, consumer, inf)
 
     # -- the answer -------------------------------------------------------------------------
 
     def _result(self, flipped: set[Node]) -> Region:
-        nodes = [node for node in self._recosts if node in flipped]
-        recosts = [recost for node in nodes for recost in self._recosts[node]]
+        nodes = [node for node in self._cost_changes if node in flipped]
+        changes = [change for node in nodes for change in self._cost_changes[node]]
         carried = {value for value, leader in self.carried.leaders.items() if leader in flipped}
         values, inward, outward = set(carried), list[Value](), list[Value]()
-        takers: dict[Value, tuple[SsaOperation, ...]] = {}
+        consumers: dict[Value, tuple[SsaOperation, ...]] = {}
 
         def is_flipped(node: SsaOperation | Value | None) -> bool:
             return node is self.conversion or node in flipped
 
-        for value in self._wanted(nodes):
+        touched = dict.fromkeys(value for node in nodes for value in self._touched(node))
+        for value in filter(self.prices.is_flipped, touched):
             is_made = is_flipped(self.carried.leaders.get(value, value.definition))
             values |= {value} if is_made else set()
             users = [
                 use.owner
                 for use in value.uses
-                if is_flipped(self.carried.taker(use, value) or use.owner) != is_made
+                if is_flipped(self.carried.receiver(use, value) or use.owner) != is_made
             ]
             if users:
-                takers[value] = tuple(users)
+                consumers[value] = tuple(users)
                 (outward if is_made else inward).append(value)
             if users and (is_made or not self.flow.is_free(value)):
-                recosts += (self.prices.outward if is_made else self.prices.inward)(value) or ()
+                changes += self.prices.conversion(value, is_back=is_made) or ()
         operations = [node for node in nodes if isinstance(node, SsaOperation)]
         operations.sort(key=lambda operation: operation.position)
         return Region(
@@ -197,14 +198,9 @@ class Graph:
             frozenset(carried),
             tuple(inward),
             tuple(outward),
-            takers,
-            tuple(recosts),
+            consumers,
+            tuple(changes),
         )
-
-    def _wanted(self, nodes: list[Node]) -> dict[Value, None]:
-        """Return the values of another layout that some nodes take or make, in their order."""
-        values = (value for node in nodes for value in self._touched(node))
-        return {value: None for value in values if self.prices.is_flipped(value)}
 
 
 class _Reach(Graph):
@@ -216,32 +212,27 @@ class _Reach(Graph):
         """Tell whether nothing that values lead to has to stay."""
         return self._explore() and self._is_whole
 
-    def _own(self, node: SsaOperation | Value) -> tuple[Recost, ...] | None:
+    def _changes_of(self, node: SsaOperation | Value) -> tuple[CostChange, ...] | None:
         if isinstance(node, SsaOperation):
-            recosts: tuple[Recost, ...] | None = () if self.prices.can_change(node) else None
+            changes: tuple[CostChange, ...] | None = () if self.prices.can_change(node) else None
         else:
-            recosts = super()._own(node)
-        self._is_whole = self._is_whole and recosts is not None
-        return recosts
+            changes = super()._changes_of(node)
+        self._is_whole = self._is_whole and changes is not None
+        return changes
 
     def _value(self, value: Value) -> None:
         self._values[value] = None
-        self._is_whole = self._is_whole and self._maker(value) is not SINK
+        self._is_whole = self._is_whole and self._producer(value) is not SINK
         for use in value.uses:
-            if not self._is_whole or len(self._recosts) > MAX_REGION:
+            if not self._is_whole or len(self._cost_changes) > MAX_REGION:
                 break
-            self._is_whole = self._taker(use, value) is not SINK
+            self._is_whole = self._consumer(use, value) is not SINK
         if not self._is_whole:
             self._waiting.clear()
 
 
-def _cost(added: tuple[Recost, ...] | None, *, is_out: bool) -> float:
-    """Return the cost of a conversion; infinity if there can be none."""
-    return inf if added is None or is_out else -_saved(added)
-
-
-def _saved(recosts: tuple[Recost, ...]) -> float:
-    return sum(recost.saved * assumed_runs(recost.executions) for recost in recosts)
+def _saved(changes: tuple[CostChange, ...]) -> float:
+    return sum(change.saved_in_program for change in changes)
 
 
 # -- minimum cut -----------------------------------------------------------------------------------
@@ -259,12 +250,12 @@ class Cut:
     """
 
     def __init__(self) -> None:
-        self._left: defaultdict[Node, dict[Node, float]] = defaultdict(dict)
+        self._capacity: defaultdict[Node, dict[Node, float]] = defaultdict(dict)
 
     def edge(self, source: Node, target: Node, cost: float) -> None:
         """Add an edge, whose cost counts if it leads from the source's side to the sink's."""
-        self._left[source][target] = self._left[source].get(target, 0) + cost
-        self._left[target].setdefault(source, 0)
+        self._capacity[source][target] = self._capacity[source].get(target, 0) + cost
+        self._capacity[target].setdefault(source, 0)
 
     def side_of_source(self) -> set[Node] | None:
         """Return the smallest source side of a minimum cut; None if its cost is infinite.
@@ -275,15 +266,12 @@ class Cut:
             path = self._path()
             if SINK not in path:
                 return set(path)
-            room = min(self._left[path[node]][node] for node in _back(path))
-            if room == inf:
+            capacity = min(self._capacity[path[node]][node] for node in _back(path))
+            if capacity == inf:
                 return None
-            self._fill(path, room)
-
-    def _fill(self, path: dict[Node, Node], room: float) -> None:
-        for node in _back(path):
-            self._left[path[node]][node] -= room
-            self._left[node][path[node]] += room
+            for node in _back(path):
+                self._capacity[path[node]][node] -= capacity
+                self._capacity[node][path[node]] += capacity
 
     def _path(self) -> dict[Node, Node]:
         """Return the nodes that the source reaches in the residual graph, with predecessors."""
@@ -291,8 +279,8 @@ class Cut:
         waiting = deque[Node]([SOURCE])
         while waiting and SINK not in parents:
             node = waiting.popleft()
-            for after, room in self._left[node].items():
-                if room > 0 and after not in parents:
+            for after, capacity in self._capacity[node].items():
+                if capacity > 0 and after not in parents:
                     parents[after] = node
                     waiting.append(after)
         return parents

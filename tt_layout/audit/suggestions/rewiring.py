@@ -30,13 +30,13 @@ class RewiredUse(NamedTuple):
     """An operand that becomes another value.
 
     Attributes:
-        taker: the operation.
+        consumer: the operation.
         old: its operand.
         new: the value whose version it takes.
         version: the version.
     """
 
-    taker: SsaOperation
+    consumer: SsaOperation
     old: Value
     new: Value
     version: Version
@@ -55,10 +55,14 @@ def rewired_uses(
     """
     for value in region.inward:
         version = Version.ANEW if flow.is_free(value) else Version.CONVERTED
-        yield from (RewiredUse(taker, value, value, version) for taker in region.takers[value])
+        yield from (
+            RewiredUse(consumer, value, value, version) for consumer in region.consumers[value]
+        )
     for value in region.outward:
         version = Version.CONVERTED_BACK
-        yield from (RewiredUse(taker, value, value, version) for taker in region.takers[value])
+        yield from (
+            RewiredUse(consumer, value, value, version) for consumer in region.consumers[value]
+        )
     source, result = conversion.operands[0], conversion.results[0]
     is_kept = source in region.values or not changes(flow, exchange, source)
     version = Version.KEPT if is_kept else Version.ANEW
@@ -103,7 +107,7 @@ class RewiredBody:
         values = set(region.values)
         for use in rewired_uses(flow, conversion, exchange, region):
             new = self._version(use.new, use.version)
-            self._operands.setdefault(use.taker, {})[use.old] = new
+            self._operands.setdefault(use.consumer, {})[use.old] = new
             values |= {new} if use.version is Version.CONVERTED else set()
         self.values = frozenset(values | {*self._anew.values()})
         self.originals: dict[SsaOperation, SsaOperation] = {}

@@ -19,7 +19,7 @@ FORWARD = "after the conversion"
 BACKWARD = "before the conversion"
 
 
-class Recost(NamedTuple):
+class CostChange(NamedTuple):
     """Cost of a data movement before and after a change.
 
     Attributes:
@@ -42,7 +42,12 @@ class Recost(NamedTuple):
         return before - after
 
     @property
-    def asked_more(self) -> float:
+    def saved_in_program(self) -> float:
+        """Cycles saved in one program, loops counted as findings count them."""
+        return self.saved * assumed_runs(self.executions)
+
+    @property
+    def extra_requests(self) -> float:
         """The cycles or requests that an access to global memory takes more, each time."""
         if self.after is None or not self.after.requests:
             return 0
@@ -59,7 +64,7 @@ class Suggestion:
         old: the replaced layout, as the dump writes it.
         replaced: the replaced layout.
         encoding: the layout to use.
-        recosts: the data movements whose cost it changes.
+        changes: the data movements whose cost it changes.
         lines: lines of the operations that take the new layout, if not all do.
         values: values that take the new layout, if not all of the old one do.
     """
@@ -68,7 +73,7 @@ class Suggestion:
     old: str
     replaced: Encoding
     encoding: Encoding
-    recosts: tuple[Recost, ...]
+    changes: tuple[CostChange, ...]
     lines: tuple[int, ...] = ()
     values: frozenset[str] | None = None
 
@@ -83,43 +88,44 @@ class Suggestion:
     @property
     def saved(self) -> float:
         """Cycles saved in one program, loops counted as findings count them."""
-        return sum(recost.saved * assumed_runs(recost.executions) for recost in self.recosts)
+        return sum(change.saved_in_program for change in self.changes)
 
     @property
-    def asked_more(self) -> float:
+    def extra_requests(self) -> float:
         """The cycles or requests that it adds to accesses to global memory, in one program."""
-        return sum(recost.asked_more * assumed_runs(recost.executions) for recost in self.recosts)
+        return sum(
+            change.extra_requests * assumed_runs(change.executions) for change in self.changes
+        )
 
     @property
-    def worse(self) -> tuple[Recost, ...]:
+    def worse(self) -> tuple[CostChange, ...]:
         """The data movements that get more expensive."""
-        return tuple(recost for recost in self.recosts if recost.saved < 0)
+        return tuple(change for change in self.changes if change.saved < 0)
 
     @property
-    def adds(self) -> tuple[Recost, ...]:
+    def conversions_added(self) -> tuple[CostChange, ...]:
         """The conversions that it adds."""
-        return tuple(recost for recost in self.recosts if recost.before is None)
+        return tuple(change for change in self.changes if change.before is None)
 
     @property
-    def unknown(self) -> tuple[Recost, ...]:
+    def unknown(self) -> tuple[CostChange, ...]:
         """The copies to shared memory with unknown shared-memory cycles."""
-        return tuple(recost for recost in self.recosts if _enters_unknown(recost.after))
+        return tuple(change for change in self.changes if _enters_unknown(change.after))
 
     @property
     def sums(self) -> tuple[float, float]:
         """The cycles in one program of all changed data movements, before and after."""
-        sums = [0.0, 0.0]
-        for recost in self.recosts:
-            for at, cost in enumerate((recost.before, recost.after)):
-                sums[at] += (cost.cycles if cost is not None else 0) * assumed_runs(
-                    recost.executions
-                )
-        return sums[0], sums[1]
+        before = after = 0.0
+        for change in self.changes:
+            runs = assumed_runs(change.executions)
+            before += change.before.cycles * runs if change.before is not None else 0
+            after += change.after.cycles * runs if change.after is not None else 0
+        return before, after
 
     @property
     def saved_text(self) -> str:
         """The cycles saved in one program, as an expression where loops are not known."""
-        return in_all([(recost.saved, recost.executions) for recost in self.recosts])
+        return in_all([(change.saved, change.executions) for change in self.changes])
 
 
 def _enters_unknown(cost: Cost | None) -> bool:

@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from tt_layout.grouping import grouped
 from tt_layout.ir.ssa.model import NO_BLOCKS, Block, Region, SsaFunction, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
 
@@ -282,17 +283,11 @@ class ControlFlow:
 
     @cached_property
     def _into(self) -> Mapping[Value, list[Edge]]:
-        edges: dict[Value, list[Edge]] = {}
-        for edge in self.edges:
-            edges.setdefault(edge.target, []).append(edge)
-        return edges
+        return grouped(self.edges, lambda edge: edge.target)
 
     @cached_property
     def _out_of(self) -> Mapping[Value, list[Edge]]:
-        edges: dict[Value, list[Edge]] = {}
-        for edge in self.edges:
-            edges.setdefault(edge.source, []).append(edge)
-        return edges
+        return grouped(self.edges, lambda edge: edge.source)
 
     def into(self, value: Value) -> Sequence[Edge]:
         """Return the edges to a value."""
