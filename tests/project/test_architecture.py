@@ -27,6 +27,7 @@ RANKS = {
     "wording": -1,
     "folding": -1,
     "lazy": -2,
+    "grouping": -2,
     "records": -2,
     "tuples": -2,
     "surface": -1,

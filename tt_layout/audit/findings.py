@@ -89,6 +89,7 @@ class Occurrence:
         absence: adjective, perhaps empty, and plural noun for the sentence on a kernel without
             findings; None if that does not mention the kind.
         no_way_out: text where no cheaper alternative was found; empty for none.
+        is_change_costed: whether `program_change` avoids what it costs.
     """
 
     kind: ClassVar[str]
@@ -97,6 +98,7 @@ class Occurrence:
     urgency: ClassVar[Urgency] = Urgency.CYCLES
     absence: ClassVar[tuple[str, str] | None] = None
     no_way_out: ClassVar[str] = ""
+    is_change_costed: ClassVar[bool] = True
 
     @classmethod
     def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
@@ -129,7 +131,7 @@ class Occurrence:
     @property
     def is_avoidable(self) -> bool:
         """Whether a change of the program avoids what it costs."""
-        return bool(self.program_change)
+        return self.is_change_costed and bool(self.program_change)
 
     @property
     def counted(self) -> Counted:

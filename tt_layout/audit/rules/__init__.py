@@ -8,10 +8,11 @@ annotations, ``--fail-on`` and the order of findings follow from the class.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
@@ -34,18 +35,14 @@ def rules() -> tuple[type[Occurrence], ...]:
         ['refused', 'registers']
     """
     names = (f"{__name__}.{module.name}" for module in iter_modules(__path__))
-    return tuple(sorted((rule for name in names for rule in _rules_of(name)), key=_order))
-
-
-def _rules_of(module: str) -> Iterator[type[Occurrence]]:
-    for item in vars(import_module(module)).values():
-        is_rule = isinstance(item, type) and issubclass(item, Occurrence)
-        if is_rule and item.__module__ == module and "kind" in vars(item):
-            yield item
-
-
-def _order(rule: type[Occurrence]) -> int:
-    return rule.order
+    items = [(name, item) for name in names for item in vars(import_module(name)).values()]
+    occurrences = [
+        item
+        for name, item in items
+        if isinstance(item, type) and issubclass(item, Occurrence) and item.__module__ == name
+    ]
+    named = [rule for rule in occurrences if "kind" in vars(rule)]
+    return tuple(sorted(named, key=attrgetter("order")))
 
 
 def kinds() -> tuple[str, ...]:
@@ -63,7 +60,10 @@ def find(rows: Sequence[MovementRow], conclusions: Conclusions) -> list[Finding]
     merged: dict[object, Finding] = {}
     for rule in rules():
         for number, finding in enumerate(rule.find(rows, conclusions)):
-            key = _movement(finding) or (rule.kind, number)
+            key: object = (rule.kind, number)
+            if finding.movement is not None and not finding.is_error:
+                operation = finding.movement.operation
+                key = operation.line, operation.column
             if key in merged:
                 occurrences = merged[key].occurrences + finding.occurrences
                 finding = replace(merged[key], occurrences=occurrences)
@@ -89,14 +89,6 @@ def note_of(finding: Finding, advice: Advice) -> Note | None:
     """Return the note of a finding whose alternatives all cost more; else None."""
     alternatives = [occurrence.costlier(finding, advice) for occurrence in finding.occurrences]
     return Note(finding, *alternatives[0][0].sums) if all(alternatives) else None
-
-
-def _movement(finding: Finding) -> object:
-    """Return the data movement that a finding is about, unless that is an error; else None."""
-    if finding.movement is None or finding.is_error:
-        return None
-    operation = finding.movement.operation
-    return operation.line, operation.column
 
 
 def _rank(finding: Finding) -> tuple[int, float, int]:

@@ -17,8 +17,8 @@ When it does not pay: an operand that is loaded once, before the loop.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from math import gcd
-from typing import ClassVar
 
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.axis.info import AxisInfo
@@ -51,10 +51,10 @@ class GatheredOperand(Occurrence):
         why: the rule of the compiler that is broken.
     """
 
-    kind: ClassVar[str] = "block-loads"
-    order: ClassVar[int] = 25
-    heading: ClassVar[str] = "gathered"
-    urgency: ClassVar[Urgency] = Urgency.IDLE_TENSOR_CORES
+    kind = "block-loads"
+    order = 25
+    heading = "gathered"
+    urgency = Urgency.IDLE_TENSOR_CORES
 
     why: str
 
@@ -64,14 +64,10 @@ class GatheredOperand(Occurrence):
         audited = conclusions.audited
         if not audited.module.is_intel:
             return
-        distances_by_size: dict[tuple[int, int], Distances] = {}
 
+        @cache
         def distances_of(function: SsaFunction) -> Distances:
-            where = function.line, function.column
-            if where not in distances_by_size:
-                info = axis_info(function, audited.functions)
-                distances_by_size[where] = Distances(function, info)
-            return distances_by_size[where]
+            return Distances(function, axis_info(function, audited.functions))
 
         for row in rows:
             if row.operation.name == "tt.load" and _is_operand(row.operation):
@@ -169,8 +165,11 @@ class Distances:
         self.known = known
         self._flow = ControlFlow(function)
         self._divisors = dict.fromkeys(self._dimensions(function.body), SAME)
-        while self._sweep():
-            pass
+        before: dict[tuple[Value, int], int] = {}
+        while before != self._divisors:
+            before = dict(self._divisors)
+            for (value, dim), divisor in before.items():
+                self._divisors[value, dim] = gcd(divisor, self._from_sources(value, dim))
 
     def divisor(self, value: Value, dim: int) -> int:
         """Return the divisor of the distance of neighbours along a dimension; SAME if equal.
@@ -184,31 +183,24 @@ class Distances:
     def _dimensions(self, region: Region) -> Iterator[tuple[Value, int]]:
         """Yield each value and dimension, results behind the regions that they come from."""
         for block in region:
-            yield from _of_values(block.arguments)
+            yield from _dimensions_of(block.arguments)
             for operation in block.operations:
                 for inner in operation.regions:
                     yield from self._dimensions(inner)
-                yield from _of_values(operation.results)
+                yield from _dimensions_of(operation.results)
 
-    def _sweep(self) -> bool:
-        """Tell whether a distance became less when each was asked once more."""
-        before = dict(self._divisors)
-        for (value, dim), divisor in before.items():
-            self._divisors[value, dim] = gcd(divisor, self._now(value, dim))
-        return self._divisors != before
-
-    def _now(self, value: Value, dim: int) -> int:
+    def _from_sources(self, value: Value, dim: int) -> int:
         """Return the divisor of a value, as far as it is known of those that it comes from."""
         sources = self._flow.into(value)
         if sources:
             return gcd(*(self.divisor(edge.source, dim) for edge in sources))
         producer = value.definition
-        return 1 if producer is None else self._of(producer, dim)
+        return 1 if producer is None else self._of_result(producer, dim)
 
-    def _of(self, operation: SsaOperation, dim: int) -> int:
+    def _of_result(self, operation: SsaOperation, dim: int) -> int:
         """Return the divisor of an operation's result."""
         operands = operation.operands
-        if operation.name == "tt.splat" or operation.name == "arith.constant":
+        if operation.name in ("tt.splat", "arith.constant"):
             return SAME
         if len(operands) < 1 + (operation.name == "arith.muli"):
             return 1  # the dump is not a valid one
@@ -240,7 +232,7 @@ class Distances:
         return info.divisibility[dim] if info is not None else 1
 
 
-def _of_values(values: Sequence[Value]) -> Iterator[tuple[Value, int]]:
+def _dimensions_of(values: Sequence[Value]) -> Iterator[tuple[Value, int]]:
     for value in values:
         for dim in range(len(value.type.shape)):
             yield value, dim

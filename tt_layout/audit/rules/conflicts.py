@@ -21,7 +21,6 @@ When it does not pay: a layout without conflicts for one access may cost another
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
@@ -48,13 +47,12 @@ class Conflict(Occurrence):
         bits: width of an element.
     """
 
-    kind: ClassVar[str] = "conflicts"
-    order: ClassVar[int] = 20
-    heading: ClassVar[str] = "conflicts"
-    absence: ClassVar[tuple[str, str] | None] = "", "bank conflicts"
-    no_way_out: ClassVar[str] = (
-        "no layout that was tried takes fewer cycles over all accesses to its buffers"
-    )
+    kind = "conflicts"
+    order = 20
+    heading = "conflicts"
+    absence = "", "bank conflicts"
+    no_way_out = "no layout that was tried takes fewer cycles over all accesses to its buffers"
+    is_change_costed = False
 
     access: str
     buffer: str
@@ -82,11 +80,6 @@ class Conflict(Occurrence):
     def program_change(self) -> str:
         """How to have neighbours along the summed dimension; empty where a layout may do it."""
         return stored_transposed(self.summed, self.bits) if self.summed is not None else ""
-
-    @property
-    def is_avoidable(self) -> bool:
-        """False: changes of the program are not costed."""
-        return False
 
     @property
     def counted(self) -> Counted:

@@ -18,7 +18,6 @@ When it does not pay: the layout of a matrix instruction is fixed, and a store o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from tt_layout.analyses.conversion.conversion import ConversionKind
 from tt_layout.audit.conclusions import Conclusions, MovementRow
@@ -49,10 +48,10 @@ class Conversion(Occurrence):
         cycles: cycles of one execution.
     """
 
-    kind: ClassVar[str] = "conversions"
-    order: ClassVar[int] = 10
-    heading: ClassVar[str] = "conversions"
-    absence: ClassVar[tuple[str, str] | None] = "", "conversions through shared memory"
+    kind = "conversions"
+    order = 10
+    heading = "conversions"
+    absence = "", "conversions through shared memory"
 
     source: str
     target: str

@@ -21,11 +21,9 @@ When it does not pay: a kernel that waits for DRAM is not faster with fewer requ
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
-from tt_layout.audit.global_memory.limits import Limit
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.buffers import try_layout
@@ -89,10 +87,10 @@ class NarrowAccess(Occurrence):
         cycles: wavefronts beyond those that its bytes fill.
     """
 
-    kind: ClassVar[str] = "narrow-loads"
-    order: ClassVar[int] = 30
-    heading: ClassVar[str] = "narrow global"
-    absence: ClassVar[tuple[str, str] | None] = "narrow", "accesses"
+    kind = "narrow-loads"
+    order = 30
+    heading = "narrow global"
+    absence = "narrow", "accesses"
 
     access: str
     width_bytes: int
@@ -108,10 +106,15 @@ class NarrowAccess(Occurrence):
             cost = row.cost
             if cost is None or cost.finding is None:
                 continue
-            if isinstance(cost.details, (GlobalDetails, SharedDetails)):
-                limit = _limit_of(cost.details)
-                facts = row.access, cost.details.width_bytes, _fault(row, cost.finding, limit)
-                yield Finding.of_movement(row, cls(*facts, *_ways_out(limit), cost.extra))
+            details, fault, change, encoding = cost.details, cost.finding, "", None
+            if not isinstance(details, (GlobalDetails, SharedDetails)):
+                continue
+            limit = details.limited_by if isinstance(details, GlobalDetails) else None
+            if limit is not None:
+                fault += f"; why: {limit.why(row.operation.line)}"
+                change, encoding = limit.change, limit.encoding
+            facts = row.access, details.width_bytes, fault, change, encoding, cost.extra
+            yield Finding.of_movement(row, cls(*facts))
 
     @property
     def words(self) -> str:
@@ -137,23 +140,7 @@ class NarrowAccess(Occurrence):
         """Return the layout in which it is wide, if it saves cycles over all operations."""
         if self.encoding is None:
             return ()
-
         assert finding.movement is not None
         operation, encoding = finding.movement.operation, self.encoding
         key = operation.function, operation.moved, encoding
         return advice.once(key, lambda: wider_registers(advice.conclusions, operation, encoding))
-
-
-def _limit_of(details: GlobalDetails | SharedDetails) -> Limit | None:
-    """Return the limit of the width of an access to global memory; None of any other."""
-    return details.limited_by if isinstance(details, GlobalDetails) else None
-
-
-def _fault(row: MovementRow, finding: str, limit: Limit | None) -> str:
-    """Return how wide an access is, and why."""
-    return f"{finding}; why: {limit.why(row.operation.line)}" if limit is not None else finding
-
-
-def _ways_out(limit: Limit | None) -> tuple[str, Encoding | None]:
-    """Return the change of the program, and a register layout that makes the access wide."""
-    return (limit.change, limit.encoding) if limit is not None else ("", None)

@@ -26,7 +26,6 @@ When it does not pay: the gain of this access may be lost where the buffer is wr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import MAY_PAY, Counted, Finding, Occurrence
@@ -61,9 +60,10 @@ class NarrowShared(Occurrence):
             accesses that another layout of the buffer makes cheaper.
     """
 
-    kind: ClassVar[str] = "narrow-shared"
-    order: ClassVar[int] = 21
-    heading: ClassVar[str] = "narrow shared"
+    kind = "narrow-shared"
+    order = 21
+    heading = "narrow shared"
+    is_change_costed = False
 
     access: str
     buffer: str
@@ -83,17 +83,20 @@ class NarrowShared(Occurrence):
             cost, operation = row.cost, row.operation
             if cost is None or not isinstance(cost.details, SharedDetails) or cost.extra:
                 continue
-            is_narrow = cost.details.width_bytes < BANK_BYTES and cost.details.instructions > 1
-            if is_narrow and _may_pay(row, conclusions.cycles_of(operation.function), audited):
+            width, excess = cost.details.width_bytes, _excess(row, audited)
+            least = MAY_PAY * conclusions.cycles_of(operation.function)
+            may_pay = excess * assumed_runs(row.executions) >= least
+            if width < BANK_BYTES and cost.details.instructions > 1 and may_pay:
                 key = operation.group, operation.source, operation.target
                 if key not in suggestions:
                     suggestions[key] = usual_buffer(conclusions, operation)
-                saved, summed = _saved(operation, suggestions[key]), None
-                if saved <= 0:
-                    summed = _far_dimension(operation, audited)
-                    saved = _excess(row, audited) if summed is not None else 0
+                better = suggestions[key]
+                changes = better.changes if better is not None else ()
+                saved = sum(change.saved for change in changes if change.operation is operation)
+                summed = _far_dimension(operation, audited) if saved <= 0 else None
+                if summed is not None:
+                    saved = excess
                 if saved > 0:
-                    width = cost.details.width_bytes
                     facts = row.access, layout_of(operation.memory), width, cost.text, saved, summed
                     yield Finding.of_movement(row, cls(*facts))
 
@@ -106,11 +109,6 @@ class NarrowShared(Occurrence):
     def program_change(self) -> str:
         """How to have neighbours along the summed dimension; empty where a layout of it does it."""
         return stored_transposed(self.summed, WIDEST_BITS) if self.summed is not None else ""
-
-    @property
-    def is_avoidable(self) -> bool:
-        """False: changes of the program are not costed."""
-        return False
 
     @property
     def counted(self) -> Counted:
@@ -128,11 +126,6 @@ class NarrowShared(Occurrence):
         """Return layouts that save cycles over all accesses to the buffers."""
         assert finding.movement is not None
         return advice.better_buffers(finding.movement.operation)
-
-
-def _may_pay(row: MovementRow, total: float, audited: AuditedModule) -> bool:
-    """Tell whether an access in words would save enough of the cycles of its kernel."""
-    return _excess(row, audited) * assumed_runs(row.executions) >= MAY_PAY * total
 
 
 def _excess(row: MovementRow, audited: AuditedModule) -> float:
@@ -157,9 +150,3 @@ def _far_dimension(operation: Operation, audited: AuditedModule) -> int | None:
     rank = len(target.shape)
     summed = rank - 1 - target.encoding.op_idx
     return None if places[0][-rank:][summed] else summed
-
-
-def _saved(operation: Operation, better: Suggestion | None) -> float:
-    """Return the cycles that a layout saves in an access; 0 without a layout."""
-    changes = better.changes if better is not None else ()
-    return sum(change.saved for change in changes if change.operation is operation)

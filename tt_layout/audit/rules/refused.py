@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
@@ -43,10 +42,10 @@ class Refused(Occurrence):
         is_predicate: whether that continues the name, rather than follows its colon.
     """
 
-    kind: ClassVar[str] = "refused"
-    order: ClassVar[int] = 0
-    heading: ClassVar[str] = "errors"
-    urgency: ClassVar[Urgency] = Urgency.ERROR
+    kind = "refused"
+    order = 0
+    heading = "errors"
+    urgency = Urgency.ERROR
 
     refusal: str
     is_predicate: bool = False
@@ -55,10 +54,10 @@ class Refused(Occurrence):
     def find(cls, rows: Sequence[MovementRow], conclusions: Conclusions) -> Iterator[Finding]:
         """Yield the errors of launches, layouts, data movements, memory and multiplications."""
         audited = conclusions.audited
-        yield from _of_launch(audited)
-        yield from _unused_aliases(audited, {row.layout for row in conclusions.layouts})
+        yield from _launch_findings(audited)
+        yield from _alias_findings(audited, {row.layout for row in conclusions.layouts})
         for row in conclusions.layouts:
-            yield from _of_layout(row, audited)
+            yield from _layout_findings(row, audited)
         for movement in rows:
             if movement.refusal is not None:
                 yield Finding.of_movement(movement, cls(movement.refusal))
@@ -92,9 +91,9 @@ class Refused(Occurrence):
         return f"{self.counted.text(number)}{which} on line {first.line}: {what}"
 
 
-def _of_launch(audited: AuditedModule) -> Iterator[Finding]:
+def _launch_findings(audited: AuditedModule) -> Iterator[Finding]:
     """Yield the functions of a module that the GPU does not start, with the reasons."""
-    refusals = [*_of_threads(audited), *_of_clusters(audited), *_of_grid(audited)]
+    refusals = [*_thread_refusals(audited), *_cluster_refusals(audited), *_grid_refusals(audited)]
     module = audited.module
     for function in module.functions if refusals else ():
         why = tuple(Refused(refusal, is_predicate=True) for refusal in refusals)
@@ -109,7 +108,7 @@ def _warps_and_lanes(audited: AuditedModule) -> tuple[int | None, int | None]:
     return warps, module.number("threads-per-warp") or (target.lanes if target else None)
 
 
-def _of_threads(audited: AuditedModule) -> Iterator[str]:
+def _thread_refusals(audited: AuditedModule) -> Iterator[str]:
     """Yield the error of a CTA with more threads than the GPU starts."""
     target = audited.target
     warps, lanes = _warps_and_lanes(audited)
@@ -119,7 +118,7 @@ def _of_threads(audited: AuditedModule) -> Iterator[str]:
     yield f"has {has}; {target.name} starts at most {target.most_threads}"
 
 
-def _of_grid(audited: AuditedModule) -> Iterator[str]:
+def _grid_refusals(audited: AuditedModule) -> Iterator[str]:
     """Yield the errors of a given grid with more programs along an axis than the GPU starts."""
     target = audited.target
     warps, lanes = _warps_and_lanes(audited)
@@ -132,7 +131,7 @@ def _of_grid(audited: AuditedModule) -> Iterator[str]:
             yield f"has {programs} programs along {along}; {target.name} starts at most {most}"
 
 
-def _of_clusters(audited: AuditedModule) -> Iterator[str]:
+def _cluster_refusals(audited: AuditedModule) -> Iterator[str]:
     """Yield the error of a cluster with more CTAs than the GPU starts at once."""
     target, ctas = audited.target, audited.module.number("num-ctas") or 1
     if target is None or ctas <= target.most_ctas:
@@ -141,7 +140,7 @@ def _of_clusters(audited: AuditedModule) -> Iterator[str]:
     yield f"has {ctas} CTAs in a cluster; {target.name} {most}"
 
 
-def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
+def _layout_findings(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
     """Yield the faults of a layout, in each function that uses it."""
     name = f"{row.layout} on {row.type}" if row.layout else row.type
     wrong = [Refused(text, is_predicate=True) for text in mismatches(row, audited.module)]
@@ -153,7 +152,7 @@ def _of_layout(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding]:
             yield Finding(line, name, use.function, (refusal,))
 
 
-def _unused_aliases(audited: AuditedModule, used: set[str]) -> Iterator[Finding]:
+def _alias_findings(audited: AuditedModule, used: set[str]) -> Iterator[Finding]:
     """Yield the faults of aliases that no type uses, up to a limit."""
     module = audited.module
     aliases, functions = module.aliases, module.functions

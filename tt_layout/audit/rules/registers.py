@@ -23,13 +23,10 @@ When it does not pay: the number is an estimate from the dump (docs/registers.md
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
-from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.registers import RegisterPressure
-from tt_layout.ir.operations import Location
 from tt_layout.ir.short_names import short_layout
 from tt_layout.records import dataclass
 from tt_layout.wording import count
@@ -52,10 +49,10 @@ class Spills(Occurrence):
         pressure: its registers.
     """
 
-    kind: ClassVar[str] = "registers"
-    order: ClassVar[int] = 5
-    heading: ClassVar[str] = "spills"
-    urgency: ClassVar[Urgency] = Urgency.SPILLS
+    kind = "registers"
+    order = 5
+    heading = "spills"
+    urgency = Urgency.SPILLS
 
     pressure: RegisterPressure
 
@@ -67,15 +64,21 @@ class Spills(Occurrence):
                 name = f"@{pressure.function}"
                 if pressure.partition is not None:
                     name += f", partition {pressure.partition}"
-                place = _location(pressure, conclusions.audited)
-                yield Finding(pressure.line, name, pressure.function, (cls(pressure),), place)
+                locations = (
+                    full.function.location(full.operation)
+                    for full in conclusions.audited.operations
+                    if full.operation.line == pressure.line
+                )
+                facts = name, pressure.function, (cls(pressure),), next(locations, None)
+                yield Finding(pressure.line, *facts)
 
     @property
     def words(self) -> str:
         """The live registers and their limit."""
         pressure = self.pressure
         large = ", ".join(
-            f"{value.name} ({_bare(value.type)}, {short_layout(value.layout)}) {value.registers}"
+            f"{value.name} ({value.type.removeprefix('tensor<').removesuffix('>')}, "
+            f"{short_layout(value.layout)}) {value.registers}"
             for value in pressure.values[:NAMED]
         )
         text = f"spills are likely: {pressure.amount.replace('registers', 'registers per thread')}"
@@ -112,15 +115,3 @@ class Spills(Occurrence):
     def headline(self, number: int, first: Finding) -> str:
         """Return how many registers are needed, and where."""
         return self.pressure.text
-
-
-def _bare(tensor: str) -> str:
-    return tensor.removeprefix("tensor<").removesuffix(">")
-
-
-def _location(pressure: RegisterPressure, audited: AuditedModule) -> Location | None:
-    """Return the location in the program of the operation after which most is live."""
-    for full in audited.operations:
-        if full.operation.line == pressure.line:
-            return full.function.location(full.operation)
-    return None

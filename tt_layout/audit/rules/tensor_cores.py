@@ -17,12 +17,9 @@ When it does not pay: a product that is small beside what the kernel loads, or 3
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
-from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.hardware import Target
 from tt_layout.records import dataclass
 
 
@@ -37,10 +34,10 @@ class IdleTensorCores(Occurrence):
         unknown: the GPU, where its rate is not known.
     """
 
-    kind: ClassVar[str] = "tensor-cores"
-    order: ClassVar[int] = 22
-    heading: ClassVar[str] = "FMA"
-    urgency: ClassVar[Urgency] = Urgency.IDLE_TENSOR_CORES
+    kind = "tensor-cores"
+    order = 22
+    heading = "FMA"
+    urgency = Urgency.IDLE_TENSOR_CORES
 
     per_thread: int
     why: str
@@ -55,8 +52,12 @@ class IdleTensorCores(Occurrence):
         for product in conclusions.multiplications:
             if product.fma is not None and product.instruction is None:
                 per_thread, why = product.fma
-                cycles = per_thread * _threads(target, audited) / _rate(target)
-                unknown = target.name if target is not None and target.product is None else None
+                cycles, unknown = 0.0, None
+                if target is not None and target.product is not None:
+                    threads = (audited.module.number("num-warps") or 1) * target.lanes
+                    cycles = per_thread * threads / target.product.fma
+                elif target is not None:
+                    unknown = target.name
                 yield Finding.of_multiplication(product, cls(per_thread, why, cycles, unknown))
 
     @property
@@ -76,14 +77,3 @@ class IdleTensorCores(Occurrence):
     def cost(self) -> float:
         """The cycles of the multiplications, which tensor cores would take a part of."""
         return self.cycles
-
-
-def _threads(target: Target | None, audited: AuditedModule) -> int:
-    lanes = target.lanes if target is not None else audited.module.number("threads-per-warp")
-    return (audited.module.number("num-warps") or 1) * (lanes or 1)
-
-
-def _rate(target: Target | None) -> float:
-    """Return the multiplications of a multiprocessor in a cycle; without end where unknown."""
-    product = target.product if target is not None else None
-    return product.fma if product is not None else float("inf")

@@ -17,7 +17,6 @@ When it does not pay: the rest of a sector may be used by the next access before
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
@@ -39,10 +38,10 @@ class Uncoalesced(Occurrence):
         cycles: wavefronts beyond those that its bytes fill.
     """
 
-    kind: ClassVar[str] = "uncoalesced"
-    order: ClassVar[int] = 40
-    heading: ClassVar[str] = "uncoalesced"
-    absence: ClassVar[tuple[str, str] | None] = "uncoalesced", "accesses"
+    kind = "uncoalesced"
+    order = 40
+    heading = "uncoalesced"
+    absence = "uncoalesced", "accesses"
 
     access: str
     sectors: int
