@@ -354,7 +354,7 @@ class Kernel:
         """Whether it compiles and fits, how long it takes, and what can be gained."""
         return "; ".join(self.verdict_clauses)
 
-    @property
+    @lazy
     def verdict_clauses(self) -> tuple[str, ...]:
         """The clauses of its verdict."""
         if not self.findings and self.is_before_layouts:

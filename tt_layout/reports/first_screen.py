@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import partial
-from itertools import chain, compress
+from itertools import chain
 
 from tt_layout.audit.finding_groups import Group, SortedGroups, led_by, sorted_groups
 from tt_layout.audit.findings import Finding
@@ -339,13 +339,15 @@ def _short_verdict(kernel: Kernel) -> str:
 
     A clause is kept whole or left out, so that none loses its condition.
     """
-    first, *rest = map(safe, kernel.verdict_clauses)
-    kept = [True] + [False] * len(rest)
-    clauses = [first, *rest]
-    for at in (len(rest), *range(1, len(rest))):
-        length = sum(len(clause) + len("; ") for clause in compress(clauses, kept))
-        kept[at] = at == 0 or length + len(clauses[at]) <= MAX_TEXT
-    return shortened("; ".join(compress(clauses, kept)), MAX_CLAUSE)
+    clauses = [*map(safe, kernel.verdict_clauses)]
+    last, shown, room = len(clauses) - 1, {0}, MAX_TEXT - len(clauses[0])
+    for at in sorted(range(1, len(clauses)), key=lambda at: at != last):
+        length = len(f"; {clauses[at]}")
+        if length <= room:
+            shown.add(at)
+            room -= length
+    text = "; ".join(clause for at, clause in enumerate(clauses) if at in shown)
+    return shortened(text, MAX_CLAUSE)
 
 
 def _state(kernel: Kernel) -> Part:

@@ -423,8 +423,10 @@ class AuditedModule:
 
         How long that takes is decided by those, and not by the function.
         """
+        from tt_layout.audit.values.structure import Structure
+
         function = self.functions_by_name.get(name)
-        wait = self.evaluator(function).structure.wait if function is not None else None
+        wait = function.once("structure", Structure).wait if function is not None else None
         if wait is None:
             return ""
         return f"waits in the loop at line {wait.line} for what others write"
