@@ -286,6 +286,9 @@ def _grown(parts: Sequence[Part], room: int) -> list[SizedForm]:
 
     Once a finding or note has no room, none after it of the same turn is shown.
     """
+    fullest = [next(part.forms) for part in parts]
+    if _taken(fullest) <= room:
+        return fullest
     chosen = [part.least for part in parts]
     room -= _taken(chosen)
     full = set[Turn]()
