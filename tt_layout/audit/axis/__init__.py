@@ -16,8 +16,7 @@ from math import gcd
 
 from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, pessimistic
 from tt_layout.audit.axis.rules import rank_of
-from tt_layout.audit.axis.slices import BackwardSlice
-from tt_layout.audit.axis.visitor import Visitor, hinted
+from tt_layout.audit.axis.visitor import BackwardSlice, Visitor, hinted
 from tt_layout.ir.ssa import Attribute, SsaFunction, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
 from tt_layout.ir.ssa.control_flow import Call, ControlFlow, calls
@@ -76,24 +75,19 @@ class SupposedInfo(Mapping[Value, AxisInfo]):
         self, flow: ControlFlow, known: Mapping[Value, AxisInfo], supposed: Mapping[Value, AxisInfo]
     ) -> None:
         self._flow, self._known, self._supposed = flow, known, supposed
-        self._found: dict[Value, AxisInfo] = {}
+        self._infos: dict[Value, AxisInfo] = {}
 
     def __getitem__(self, value: Value) -> AxisInfo:
-        if value not in self._found:
-            known = self._known[value]
+        if value not in self._infos:
+            known, function = self._known[value], self._flow.function
             within = BackwardSlice(self._flow, value)
             if within.values.keys().isdisjoint(self._supposed):
-                self._found[value] = known
+                self._infos[value] = known
             else:
-                self._found |= self._found_within(within)
-        return self._found[value]
-
-    def _found_within(self, within: BackwardSlice) -> Mapping[Value, AxisInfo]:
-        arguments = self._flow.function.arguments
-        found = Visitor(self._flow.function, self._supposed, within).run(
-            self._known[value] for value in arguments
-        )
-        return {value: found[value] for value in within.values if value in found}
+                arguments = (self._known[argument] for argument in function.arguments)
+                infos = Visitor(function, self._supposed, within).run(arguments)
+                self._infos |= {value: infos[value] for value in within.values if value in infos}
+        return self._infos[value]
 
     def __contains__(self, value: object) -> bool:
         return value in self._known
@@ -150,12 +144,15 @@ def _known(
 ) -> Mapping[Value, AxisInfo]:
     """Return the AxisInfo of every value, found once for all functions of one skeleton."""
     question = "axis", tuple(arguments), takes_hints
-    return function.once(question, lambda plain: _found(plain, arguments, takes_hints=takes_hints))
+    return function.once(
+        question, lambda plain: _visited_values(plain, arguments, takes_hints=takes_hints)
+    )
 
 
-def _found(
+def _visited_values(
     function: SsaFunction, arguments: Sequence[AxisInfo], *, takes_hints: bool
 ) -> Mapping[Value, AxisInfo]:
+    """Return the AxisInfo of every value, remembered by the skeleton of the function."""
     key = function.skeleton, tuple(arguments), takes_hints
     values, numbered = [*function.values.values()], _infos.get(key)
     if numbered is not None:

@@ -19,26 +19,63 @@ from math import gcd
 from tt_layout.audit.axis.info import (
     MAX_DIVISOR,
     AxisInfo,
+    join,
     joint_divisibility,
     power_of_two_divisor,
     product_of_divisors,
 )
-from tt_layout.audit.axis.step import Rule, Step
 from tt_layout.ir.names import in_every_spelling
-from tt_layout.ir.ssa import ValueType, integers, value_type
+from tt_layout.ir.ssa import SsaOperation, ValueType, integers, value_type
 from tt_layout.ir.ssa.attributes import COMPARISONS, constant_value
 from tt_layout.records import dataclass
-
-PerDimension = Callable[[Step, AxisInfo, AxisInfo, int], int]
+from tt_layout.tuples import NamedTuple
 
 _WIDTH = 64
 
 _RANGE_DIVISOR = 1 << 30
 """What divides a range that begins at zero: the greatest power of two of 32 bits."""
 
-_KNOWN: dict[Hashable, AxisInfo | None] = {}
-MAX_KNOWN = 1 << 14
+_CONCLUSIONS: dict[Hashable, AxisInfo | None] = {}
+MAX_CONCLUSIONS = 1 << 14
 """Conclusions that are remembered."""
+
+
+class Step(NamedTuple):
+    """An operation and the AxisInfo of its operands.
+
+    Attributes:
+        operation: the operation.
+        operands: AxisInfo of each operand.
+        types: types of the operands.
+        result: the type of the first result.
+    """
+
+    operation: SsaOperation
+    operands: tuple[AxisInfo, ...]
+    types: tuple[ValueType, ...]
+    result: ValueType
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether the result is a tensor."""
+        return self.result.is_tensor
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        """The constancy of a result of which all elements are equal."""
+        return self.result.shape if self.is_tensor else (1,) * self.operands[0].rank
+
+
+Rule = Callable[[Step], AxisInfo | None]
+"""Rule that returns the AxisInfo of an operation's result; None where nothing is known."""
+
+PerDimension = Callable[[Step, AxisInfo, AxisInfo, int], int]
+
+
+def _of_constant(value: int, shape: tuple[int, ...]) -> AxisInfo:
+    """Return the AxisInfo of a tensor whose elements are all one number."""
+    ones = (1,) * len(shape)
+    return AxisInfo.of(ones, (power_of_two_divisor(value),) * len(shape), shape, value)
 
 
 # -- arithmetic of two operands --------------------------------------------------------------------
@@ -80,9 +117,7 @@ class Binary:
         dims = range(left.rank)
         constant = self._value(step, left, right)
         if constant is not None:
-            ones = (1,) * left.rank
-            divisor = power_of_two_divisor(constant)
-            return AxisInfo.of(ones, (divisor,) * left.rank, step.whole, constant)
+            return _of_constant(constant, step.whole)
         return AxisInfo.of(
             [self.contiguity(step, left, right, dim) for dim in dims],
             [self.divisibility(step, left, right, dim) for dim in dims],
@@ -317,9 +352,7 @@ def _constant(step: Step) -> AxisInfo | None:
         return None
     if step.result.integer_bits == 1:
         value = -(value & 1)  # sign-extended, as the compiler does it
-    shape = step.result.shape if step.is_tensor else (1,)
-    divisor = power_of_two_divisor(value)
-    return AxisInfo.of((1,) * len(shape), (divisor,) * len(shape), shape, value)
+    return _of_constant(value, step.result.shape if step.is_tensor else (1,))
 
 
 # -- comparisons and choices ----------------------------------------------------------------
@@ -328,7 +361,7 @@ def _constant(step: Step) -> AxisInfo | None:
 def _comparison(step: Step) -> AxisInfo | None:
     if not step.is_tensor:
         return None
-    left, right = step.operands[0], step.operands[1]
+    left, right = step.operands
     predicate = str(step.operation.attributes.get("predicate"))
     ones = (1,) * left.rank
     if left.constant is not None and right.constant is not None:
@@ -338,8 +371,7 @@ def _comparison(step: Step) -> AxisInfo | None:
         compare = COMPARISONS.get(predicate[-2:])
         if compare is None:
             return None
-        holds = compare(*values)
-        return AxisInfo.of(ones, ones, step.result.shape, int(holds))
+        return AxisInfo.of(ones, ones, step.result.shape, int(compare(*values)))
     constancy = [_compared(step, predicate[-2:], left, right, d) for d in range(left.rank)]
     return AxisInfo.of(ones, ones, constancy)
 
@@ -381,18 +413,11 @@ def _choice(step: Step) -> AxisInfo:
 def _extremum(choose: Callable[[int, int], int]) -> Rule:
     """Return the rule of a minimum or maximum."""
 
-    def rule(step: Step) -> AxisInfo:
-        left, right = step.operands[0], step.operands[1]
-        dims = range(left.rank)
-        if left.constant is not None and right.constant is not None:
-            value = choose(left.constant, right.constant)
-            divisor = power_of_two_divisor(value)
-            return AxisInfo.of((1,) * left.rank, (divisor,) * left.rank, step.whole, value)
-        return AxisInfo.of(
-            [gcd(left.contiguity[d], right.contiguity[d]) for d in dims],
-            [joint_divisibility(left, right, d) for d in dims],
-            [gcd(left.constancy[d], right.constancy[d]) for d in dims],
-        )
+    def rule(step: Step) -> AxisInfo | None:
+        left, right = step.operands
+        if left.constant is None or right.constant is None:
+            return join(left, right)
+        return _of_constant(choose(left.constant, right.constant), step.whole)
 
     return rule
 
@@ -441,14 +466,9 @@ def _reshape(step: Step) -> AxisInfo:
     """Return the AxisInfo of a tensor whose row-major order is reshaped."""
     operand, old, new = step.operands[0], step.types[0].shape, step.result.shape
     if operand.constant is not None:
-        divisor = power_of_two_divisor(operand.constant)
-        return AxisInfo.of((1,) * len(new), (divisor,) * len(new), new, operand.constant)
-    everywhere = operand.global_divisibility
-    pieces = [
-        _reshaped(operand, old, size, stride, everywhere)
-        for size, stride in zip(new, _strides(new))
-    ]
-    return AxisInfo.of_vectors([piece[i] for piece in pieces] for i in range(3))
+        return _of_constant(operand.constant, new)
+    dimensions = [_reshaped(operand, old, size, stride) for size, stride in zip(new, _strides(new))]
+    return AxisInfo.of_vectors([dimension[i] for dimension in dimensions] for i in range(3))
 
 
 def _strides(shape: tuple[int, ...]) -> list[int]:
@@ -458,10 +478,10 @@ def _strides(shape: tuple[int, ...]) -> list[int]:
 
 
 def _reshaped(
-    operand: AxisInfo, old: tuple[int, ...], size: int, stride: int, everywhere: int
+    operand: AxisInfo, old: tuple[int, ...], size: int, stride: int
 ) -> tuple[int, int, int]:
     """Return contiguity, divisibility and constancy of one dimension of a reshaped tensor."""
-    strides = _strides(old)
+    strides, everywhere = _strides(old), operand.global_divisibility
     within = (d for d, s in enumerate(strides) if s <= stride < s * old[d])
     dim = next(within, 0)  # a leading dimension of one element belongs to the outermost
     run, divisor = operand.contiguity[dim], operand.divisibility[dim]
@@ -486,12 +506,12 @@ def _merged_constancy(
     for outer in range(dim - 1, -1, -1):
         if left <= 1:
             break
-        piece = min(old[outer], left)
-        equal = min(operand.constancy[outer], piece)
+        merged = min(old[outer], left)
+        equal = min(operand.constancy[outer], merged)
         constancy *= equal
-        if equal < piece:
+        if equal < merged:
             break
-        left //= piece
+        left //= merged
     return constancy
 
 
@@ -577,11 +597,11 @@ def conclusion(step: Step) -> AxisInfo | None:
         return _concluded(step)
     attributes = tuple(operation.attributes.items())
     key = operation.name, attributes, step.operands, step.types, step.result
-    if key not in _KNOWN:
-        if len(_KNOWN) >= MAX_KNOWN:
-            _KNOWN.clear()
-        _KNOWN[key] = _concluded(step)
-    return _KNOWN[key]
+    if key not in _CONCLUSIONS:
+        if len(_CONCLUSIONS) >= MAX_CONCLUSIONS:
+            _CONCLUSIONS.clear()
+        _CONCLUSIONS[key] = _concluded(step)
+    return _CONCLUSIONS[key]
 
 
 def _concluded(step: Step) -> AxisInfo | None:

@@ -1,16 +1,14 @@
-"""The visit of a function's operations, or of those that some values depend on."""
+"""The visit of a function's operations, or of the backward slice of one of its values."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from tt_layout.audit.axis.info import AxisInfo, join, pessimistic
-from tt_layout.audit.axis.rules import conclusion, rank_of
-from tt_layout.audit.axis.slices import BackwardSlice
-from tt_layout.audit.axis.step import Step
+from tt_layout.audit.axis.rules import Step, conclusion, rank_of
 from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
-from tt_layout.ir.ssa.control_flow import BOUNDS, Way, branches, by_label, ways
+from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow, Way, branches, by_label, ways
 
 _HINTS = frozenset(HINTS)
 
@@ -25,6 +23,71 @@ def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
     if any(len(vector) != info.rank for vector in vectors):
         return info
     return AxisInfo.of_vectors(vectors, info.constant)
+
+
+class BackwardSlice:
+    """The values that one depends on, by data and by control flow.
+
+    Whatever is concluded from operands alone is the same of a slice as of the whole function.
+
+    Attributes:
+        values: the value, and those that it depends on.
+    """
+
+    def __init__(self, flow: ControlFlow, value: Value) -> None:
+        self.values: dict[Value, None] = {}
+        self._operations: dict[Block, dict[SsaOperation, None]] = {}
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            if value not in self.values:
+                self.values[value] = None
+                pending += self._before(flow, value)
+        self._sorted: dict[Block, Sequence[SsaOperation]] = {}
+
+    def of(self, block: Block) -> Sequence[SsaOperation]:
+        """Return the operations of a block that the value depends on, in order."""
+        if block not in self._sorted:
+            operations = self._operations.get(block, ())
+            self._sorted[block] = sorted(operations, key=lambda operation: operation.position)
+        return self._sorted[block]
+
+    def _before(self, flow: ControlFlow, value: Value) -> Iterator[Value]:
+        """Yield the values that a value depends on directly."""
+        yield from (edge.source for edge in flow.into(value))
+        owner = value.owner
+        if isinstance(owner, SsaOperation):
+            yield from self._take(owner)
+        elif owner is not None:
+            yield from self._around(owner)
+
+    def _take(self, operation: SsaOperation) -> Iterator[Value]:
+        """Add an operation, and yield the values that its results and its execution depend on."""
+        block = operation.block
+        if block is None or operation in self._operations.get(block, ()):
+            return
+        self._operations.setdefault(block, {})[operation] = None
+        yield from operation.operands
+        yield from (way.choice.value for way in ways(operation) if way.choice is not None)
+        yield from self._around(block)
+
+    def _around(self, block: Block) -> Iterator[Value]:
+        """Yield the values that decide whether a block is reached."""
+        yield from _conditions(block.region)
+        if block.owner is not None:
+            yield from self._take(block.owner)
+
+
+def _conditions(region: Region) -> Iterator[Value]:
+    """Yield the values that decide between the blocks of a region."""
+    if len(region) < 2:
+        return
+    blocks = by_label(region)
+    for block in region:
+        for last in block.operations[-1:]:
+            for way in branches(last, blocks):
+                if way.choice is not None:
+                    yield way.choice.value
 
 
 class Visitor:
