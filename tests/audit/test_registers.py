@@ -23,6 +23,7 @@ from tt_layout.audit.registers.live_ranges import (
     LiveRange,
     LiveRanges,
     Numbers,
+    ValueSizes,
     live_ranges,
 )
 from tt_layout.hardware import find_target
@@ -583,25 +584,32 @@ def traffic(body: str) -> RegisterDemand:
     target = find_target("sm90")
     assert target.compiler is not None
 
-    def words(value: Value) -> int:
-        ir_type = function.type_of(value)
-        if ir_type is None or tuple(ir_type.shape) != (4096,):
-            return 0
-        return ir_type.element_bits or 32
+    class Sizes(ValueSizes):
+        """An element of a tensor for each of its bits."""
 
-    found = live_ranges(
-        function,
-        function.body,
-        words,
-        target.compiler,
-        by_row=False,
-        slices_of=lambda value: 0,
-        elements_of=words,
-        loads_of=lambda value: 2 * words(value) if value.name == "%single" else 0,
-        is_address=lambda value: False,
-        is_wide=lambda value: False,
-    )
-    return found.demand._replace(live=0, addresses=0, compared=0)
+        def words(self, value: Value) -> int:
+            ir_type = function.type_of(value)
+            if ir_type is None or tuple(ir_type.shape) != (4096,):
+                return 0
+            return ir_type.element_bits or 32
+
+        def elements(self, value: Value) -> int:
+            return self.words(value)
+
+        def narrow_loads(self, value: Value) -> int:
+            return 2 * self.words(value) if value.name == "%single" else 0
+
+        def slices(self, value: Value) -> float:
+            return 0
+
+        def is_address(self, value: Value) -> bool:
+            return False
+
+        def is_wide(self, value: Value) -> bool:
+            return False
+
+    ranges = live_ranges(function, function.body, Sizes(), target.compiler, by_row=False)
+    return ranges.demand._replace(live=0, addresses=0, compared=0)
 
 
 def test_what_is_loaded_stored_exchanged_and_computed_step_by_step_is_counted() -> None:

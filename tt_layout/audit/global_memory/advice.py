@@ -57,6 +57,10 @@ def _name(value: str) -> str:
     return value.lstrip("%")
 
 
+def _factor_name(origin: Origin) -> str:
+    return _name(origin.factor.name) if origin.factor is not None else ""
+
+
 def _how(origin: Origin) -> str:
     return _HOW.get(origin.kind, origin.kind)
 
@@ -200,12 +204,7 @@ def unseen_if(origin: Origin, count: int, given: int | None, *, suffices: bool) 
         given: value of the argument; None where it is not known.
         suffices: whether the multiple alone, without the hint, is enough for the compiler.
     """
-    name, how, hint = (
-        _name(origin.factor.name if origin.factor is not None else ""),
-        _how(origin),
-        _hint(count),
-    )
-    what = "breaks the run"
+    name, how, hint, what = _factor_name(origin), _how(origin), _hint(count), "breaks the run"
     if origin.trace.wanted == CONSTANCY:
         hint, what = f"tl.max_constancy(offsets, {count})", "changes within the run"
     add = f"or, only if it always is, add {hint}" if suffices else f"and add {hint}"
@@ -253,11 +252,7 @@ def no_run(origin: Origin) -> str:
 
 def argument(origin: Origin, given: int | None) -> str:
     """Advise on an argument that is not known to be a multiple."""
-    text, name, number = (
-        multiple(origin, given),
-        _name(origin.factor.name if origin.factor is not None else ""),
-        origin.trace.least,
-    )
+    text, name, number = multiple(origin, given), _factor_name(origin), origin.trace.least
     if origin.is_pointer:
         return text
     way = _COMBINED.get(origin.combined, "what is computed from it")
@@ -268,10 +263,7 @@ def argument(origin: Origin, given: int | None) -> str:
 
 def multiple(origin: Origin, given: int | None) -> str:
     """Return how to make an argument a multiple."""
-    name, wanted = (
-        _name(origin.factor.name if origin.factor is not None else ""),
-        origin.trace.least,
-    )
+    name, wanted = _factor_name(origin), origin.trace.least
     number = max(SPECIALIZED, wanted) if origin.kind == "argument" else SPECIALIZED
     if origin.is_pointer:
         return f"pass {name} aligned to {number} bytes"

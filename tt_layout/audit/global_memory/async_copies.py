@@ -18,15 +18,15 @@ from tt_layout.analyses.global_memory.async_copy import (
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.analyses.global_memory.sectors import flat_bases, lanes_of
 from tt_layout.analyses.shared_memory.direct_copies import DirectCopy
-from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, lane_addresses
+from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.traffic import values_of_all
-from tt_layout.audit.global_memory.width import AccessAnalysis
+from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
 from tt_layout.audit.operations.buffer_parts import Place, place_of_part
 from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.kinds import kinds_of_runs
-from tt_layout.audit.values.unknown import Found, Known, unknowns
+from tt_layout.audit.values.unknown import Found, unknowns
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.mlir.types import POINTER_BITS
@@ -41,8 +41,7 @@ OFFSET_BITS = 32
 
 def is_async_copy(operation: SsaOperation, kernel: AccessAnalysis) -> bool:
     """Tell whether an operation is ``cp.async``, whose writes follow a rule that was measured."""
-    is_copy = operation.name.endswith(".async_copy_global_to_local")
-    return is_copy and kernel.target.is_nvidia
+    return kernel.target.is_nvidia and operation.name.endswith(".async_copy_global_to_local")
 
 
 def swizzling_shuffles(kernel: AccessAnalysis, operation: SsaOperation, instructions: int) -> int:
@@ -105,11 +104,7 @@ class Written(NamedTuple):
 
 
 def written_wavefronts(
-    evaluator: Evaluator,
-    kernel: AccessAnalysis,
-    operation: SsaOperation,
-    shape: AccessShape,
-    addresses: Addresses,
+    evaluator: Evaluator, kernel: AccessAnalysis, placed: PlacedAccess
 ) -> Written | None:
     """Return the shared-memory wavefronts of the writes of a copy's first execution.
 
@@ -117,28 +112,23 @@ def written_wavefronts(
     memory, or the layout of the buffer, are unknown.  The allocation is taken to begin at a row of
     all banks.
     """
-    buffer = _buffer(evaluator, kernel, operation, shape)
+    buffer = _buffer(evaluator, kernel, placed)
     if buffer is None:
         return None
-    ran = [evaluator.run(evaluator.top, value) for value in addresses.all]
-    return _written(values_of_all(ran, shape, addresses), shape, addresses, buffer)
+    values = [evaluator.run(evaluator.top, value) for value in placed.addresses.all]
+    return _written(values, placed, buffer)
 
 
 def all_written(
-    evaluator: Evaluator,
-    kernel: AccessAnalysis,
-    access: tuple[SsaOperation, SsaOperation],
-    shape: AccessShape,
-    addresses: Addresses,
+    evaluator: Evaluator, kernel: AccessAnalysis, operation: SsaOperation, placed: PlacedAccess
 ) -> int | None:
     """Return the shared-memory wavefronts of the writes of all executions of a copy.
 
     Args:
         evaluator: evaluator of one program, or of several.
         kernel: analysis of the copy's function.
-        access: the copy as in the dump, and in today's form.
-        shape: assignment of elements to its lanes.
-        addresses: the values that determine its addresses.
+        operation: the copy, as in the dump.
+        placed: the inputs that determine its bytes.
 
     Returns:
         The number; None as in `written_wavefronts`.
@@ -147,18 +137,14 @@ def all_written(
         UnknownError: it is not known when the copy is executed.
         SplitError: the programs do not all do the same.
     """
-    buffer = _buffer(evaluator, kernel, access[1], shape)
+    buffer = _buffer(evaluator, kernel, placed)
     if buffer is None:
         return None
-
-    def ask(found: Sequence[Found]) -> int | None:
-        written = _written(values_of_all(found, shape, addresses), shape, addresses, buffer)
-        return written.wavefronts if written is not None else None
-
-    kinds = kinds_of_runs(evaluator, access[0], addresses.all, ask)
-    if any(wavefronts is None for _, wavefronts in kinds):
-        return None
-    return sum(number * (wavefronts or 0) for number, wavefronts in kinds)
+    kinds = kinds_of_runs(
+        evaluator, operation, placed.addresses.all, lambda values: _written(values, placed, buffer)
+    )
+    known = [(runs, written.wavefronts) for runs, written in kinds if written is not None]
+    return sum(map(prod, known)) if len(known) == len(kinds) else None
 
 
 class _Buffer(NamedTuple):
@@ -175,28 +161,31 @@ class _Buffer(NamedTuple):
     part: Place | None
 
 
-def _buffer(
-    evaluator: Evaluator, kernel: AccessAnalysis, operation: SsaOperation, shape: AccessShape
-) -> _Buffer | None:
+def _buffer(evaluator: Evaluator, kernel: AccessAnalysis, access: PlacedAccess) -> _Buffer | None:
     """Return the buffer of a copy; None if its wavefronts are not counted."""
-    if not is_async_copy(operation, kernel) or shape.width_bytes not in WIDTHS:
+    shape = access.shape
+    if not is_async_copy(access.operation, kernel) or shape.width_bytes not in WIDTHS:
         return None
-    buffer = operands(operation).get("memory")
+    buffer = access.roles.get("memory")
     memory = kernel.function.type_of(buffer) if buffer is not None else None
-    placed = kernel.layouts.of(memory) if memory is not None else None
-    if shape.too_large is not None or not isinstance(placed, PlacedLayout):
+    if buffer is None or memory is None or shape.too_large is not None:
         return None
-    assert buffer is not None
-    assert memory is not None
-    if prod(placed.shape) > MAX_ELEMENTS or placed.layout.get_in_dim_size("block") > 1:
+    placed = kernel.layouts.of(memory)
+    if not isinstance(placed, PlacedLayout) or prod(placed.shape) > MAX_ELEMENTS:
+        return None
+    if placed.layout.get_in_dim_size("block") > 1:
         return None
     return _Buffer(placed, tuple(memory.shape), place_of_part(buffer, evaluator, kernel.layouts))
 
 
-def _written(
-    values: list[Known], shape: AccessShape, addresses: Addresses, buffer: _Buffer
-) -> Written | None:
-    """Return the wavefronts of an execution; None where its addresses are not known."""
+def _written(found: Sequence[Found], access: PlacedAccess, buffer: _Buffer) -> Written | None:
+    """Return the wavefronts of an execution; None where its addresses are not known.
+
+    Raises:
+        SplitError: the programs do not agree on its addresses.
+    """
+    shape, addresses = access.shape, access.addresses
+    values = values_of_all(found, shape, addresses)
     if unknowns(values) is not None:
         return None
     # Of copies without a mask that bypass the first-level cache the hardware counts idle warps.
@@ -232,8 +221,8 @@ def _targets(
     if last_sizes != placed.shape:
         first = part.first if part is not None else (0,) * len(last_sizes)
         inside = np.unravel_index(elements, last_sizes)
-        places = tuple(at + start for at, start in zip(inside, first))
-        elements = np.ravel_multi_index(places, placed.shape)
+        coordinates = tuple(at + start for at, start in zip(inside, first))
+        elements = np.ravel_multi_index(coordinates, placed.shape)
     shift = part.shift or 0 if part is not None else 0
     return _offsets(placed)[elements] * placed.element_bytes + shift
 

@@ -24,17 +24,11 @@ from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.ssa.dataflow import reach
 
 
-def constant_mask(kernel: AccessAnalysis, roles: Mapping[str, Value]) -> Ints | None:
-    """Return the mask of an access, element by element; None where constants do not determine it.
-
-    Args:
-        kernel: analysis of the access's function.
-        roles: operands of the access by role.
-    """
-    if "mask" not in roles or not _is_constant(roles["mask"]):
+def constant_mask(kernel: AccessAnalysis, value: Value) -> Ints | None:
+    """Return a mask, element by element; None where constants do not determine it."""
+    if not _is_constant(value):
         return None
-    evaluator = Evaluator(kernel.function, GivenValues(), kernel.layouts)
-    mask = evaluator.value(roles["mask"])
+    mask = Evaluator(kernel.function, GivenValues(), kernel.layouts).value(value)
     return None if isinstance(mask, Unknown) else mask.reshape(-1)
 
 
@@ -48,7 +42,7 @@ def possible_mask(kernel: AccessAnalysis, value: Value) -> Ints | None:
         masks = [possible_mask(kernel, operand) for operand in made.operands]
         determined = [mask for mask in masks if mask is not None]
         return reduce(operator.and_, determined) if determined else None
-    return constant_mask(kernel, {"mask": value})
+    return constant_mask(kernel, value)
 
 
 def kept_instructions(
@@ -75,9 +69,9 @@ def kept_instructions(
     lanes = shape_lanes(shape)
     if mask.size <= int(lanes.elements.max(initial=0)):
         return None
-    kept = (mask[lanes.elements] != 0).any(axis=(1, 2))
-    beyond = is_buffer and "other" not in roles and not kept.all()
-    return int(kept.sum()) + beyond
+    is_kept = (mask[lanes.elements] != 0).any(axis=(1, 2))
+    beyond = is_buffer and "other" not in roles and not is_kept.all()
+    return int(is_kept.sum()) + beyond
 
 
 def _is_constant(value: Value) -> bool:

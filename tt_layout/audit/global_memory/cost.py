@@ -29,7 +29,6 @@ from tt_layout.analyses.global_memory.sectors import Lanes, SectorCounts
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses, shape_lanes
 from tt_layout.audit.global_memory.async_copies import (
-    Written,
     all_written,
     check_direct_copy,
     is_async_copy,
@@ -55,7 +54,7 @@ from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
-from tt_layout.audit.values.unknown import Unknown, UnknownError, place, unknowns
+from tt_layout.audit.values.unknown import Unknown, UnknownError, operation_text, unknowns
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
@@ -131,8 +130,8 @@ def access_sectors(
         return sectors
     overflowed = set(evaluator.overflows)
     sources = evaluator.structure.sources(addresses.all)
-    places = sorted({place(o) for o in sources if o in overflowed})
-    return sectors._replace(overflows=tuple(places))
+    texts = sorted({operation_text(source) for source in sources if source in overflowed})
+    return sectors._replace(overflows=tuple(texts))
 
 
 def _sectors(
@@ -229,9 +228,7 @@ def sectors_apart(shape: AccessShape, info: AxisInfo) -> int:
 def _pieces_apart(shape: AccessShape, info: AxisInfo, size: int) -> int:
     """Return the number of pieces of ``size`` bytes that runs far apart touch."""
     runs, offsets, _ = _places_in_runs(shape, info)
-    rows = np.arange(len(runs))[:, None]
-    pairs = rows * (int(runs.max(initial=0)) + 1) + runs
-    return int(_pieces_of_runs(pairs, offsets, size).sum())
+    return int(_pieces_of_runs(runs, offsets, size).sum())
 
 
 def gathered_wavefronts(shape: AccessShape, info: AxisInfo, lines: float) -> float:
@@ -308,17 +305,14 @@ def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
         SectorBounds(least=4, most=10)
     """
     runs, offsets, step = _places_in_runs(shape, info)
-    rows = np.arange(len(runs))[:, None]
-    pairs = rows * (int(runs.max(initial=0)) + 1) + runs
-    least = most = _pieces_of_runs(pairs, offsets, shape.sector_bytes)
+    least = most = _pieces_of_runs(runs, offsets, shape.sector_bytes)
     for begin in range(step, shape.sector_bytes, step):
-        counts = _pieces_of_runs(pairs, offsets + begin, shape.sector_bytes)
+        counts = _pieces_of_runs(runs, offsets + begin, shape.sector_bytes)
         least, most = np.minimum(least, counts), np.maximum(most, counts)
-    owners = np.sort(pairs, axis=1)
-    firsts = np.ones(owners.shape, np.bool_)
-    firsts[:, 1:] = owners[:, 1:] != owners[:, :-1]
-    starts = np.concatenate([[0], np.cumsum(firsts.sum(axis=1))[:-1]])
-    lanes = pairs.shape[1] * max(1, shape.width_bytes // shape.sector_bytes)
+    in_order = np.sort(runs, axis=1)
+    runs_of_requests = 1 + (np.diff(in_order, axis=1) != 0).sum(axis=1)
+    starts = np.concatenate([[0], np.cumsum(runs_of_requests)[:-1]])
+    lanes = runs.shape[1] * max(1, shape.width_bytes // shape.sector_bytes)
     return SectorBounds(
         int(np.maximum.reduceat(least, starts).min()),
         min(lanes, int(np.add.reduceat(most, starts).max())),
@@ -329,7 +323,8 @@ def _places_in_runs(shape: AccessShape, info: AxisInfo) -> tuple[Ints, Ints, int
     """Return the run of each lane, its offset in the run, and the alignment of runs.
 
     Returns:
-        Numbers of runs and offsets in bytes, of shape ``[requests, lanes]``, and a power of two.
+        Numbers of runs, others in each request, and offsets in bytes, both of shape
+        ``[requests, lanes]``, and a power of two.
     """
     sizes = [size for _, size in shape.layout.out_sizes]
     element_bytes = shape.width_bytes // shape.vector
@@ -340,7 +335,10 @@ def _places_in_runs(shape: AccessShape, info: AxisInfo) -> tuple[Ints, Ints, int
     along = elements // stride % sizes[dim]
     inside = along % length
     step = max(element_bytes, min(shape.sector_bytes, info.divisibility[dim]))
-    return elements - inside * stride, inside * element_bytes, step
+    firsts = elements - inside * stride
+    requests = np.arange(len(firsts))[:, None]
+    runs = requests * (int(firsts.max(initial=0)) + 1) + firsts
+    return runs, inside * element_bytes, step
 
 
 def _active_elements(lanes: Lanes) -> Ints:
@@ -352,48 +350,36 @@ def _active_elements(lanes: Lanes) -> Ints:
     return requests
 
 
-def _pieces_of_runs(pairs: Ints, offsets: Ints, unit: int) -> Ints:
+def _pieces_of_runs(runs: Ints, offsets: Ints, unit: int) -> Ints:
     """Return the number of pieces of memory that each run of each request touches, in order."""
     pieces = offsets // unit
-    keys = np.sort((pairs * (int(pieces.max(initial=0)) + 1) + pieces).reshape(-1))
-    keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
-    owners = keys // (int(pieces.max(initial=0)) + 1)
-    firsts = np.flatnonzero(np.concatenate([[True], owners[1:] != owners[:-1]]))
-    counts: Ints = np.diff(np.append(firsts, len(owners)))
+    pieces_of_run = int(pieces.max(initial=0)) + 1
+    distinct = np.unique(runs * pieces_of_run + pieces)
+    counts: Ints = np.unique(distinct // pieces_of_run, return_counts=True)[1]
     return counts
 
 
 # -- repeated addresses ----------------------------------------------------------------------------
 
 
-def are_merged(
-    kernel: AccessAnalysis, operation: SsaOperation, roles: Mapping[str, Value], mask: Ints | None
+def _are_merged(
+    kernel: AccessAnalysis, operation: SsaOperation, roles: Mapping[str, Value]
 ) -> bool:
-    """Tell whether equal instructions of an access become one.
-
-    Args:
-        kernel: analysis of the access's function.
-        operation: the access, in today's form.
-        roles: operands of the access by role.
-        mask: mask as far as constants determine it.
-    """
+    """Tell whether equal instructions of an access become one."""
     if not kernel.target.is_nvidia or operation.name != "tt.load":
         return False
     if operation.attributes.get("isVolatile") is True:
         return False
-    return "mask" not in roles or (mask is not None and bool(mask.all()))
+    if "mask" not in roles:
+        return True
+    mask = constant_mask(kernel, roles["mask"])
+    return mask is not None and bool(mask.all())
 
 
-def merged_layout(
+def _merged_layout(
     kernel: AccessAnalysis, roles: Mapping[str, Value], layout: LinearLayout
 ) -> LinearLayout:
-    """Return the layout of a merged load, without the registers that repeat an address.
-
-    Args:
-        kernel: analysis of the load's function.
-        roles: operands of the load by role.
-        layout: layout of the tensor of pointers.
-    """
+    """Return the layout of a merged load, without the registers that repeat an address."""
     sizes = [size for _, size in layout.out_sizes]
     infos = [kernel.known[roles[role]] for role in ("pointer", "mask") if role in roles]
     repeats = [all(info.constancy[d] >= size for info in infos) for d, size in enumerate(sizes)]
@@ -419,20 +405,16 @@ def placed_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAcce
     Raises:
         LayoutError: its instructions are not known, with the reason.
     """
-    placed = kernel.placed.get(operation)
-    if placed is None:
-        placed = kernel.placed[operation] = _found_access(kernel, operation)
-    return placed
-
-
-def _found_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAccess:
+    if operation in kernel.placed:
+        return kernel.placed[operation]
     access = in_todays_form(operation)
     roles = operands(access)
     is_single = is_scalar(access)
     width = scalar_width(kernel, access) if is_single else _known_width(kernel, access)
-    layout = scalar_layout(kernel, kernel.warps_at(access)) if is_single else None
-    mask = constant_mask(kernel, roles)
-    is_merged = are_merged(kernel, access, roles, mask)
+    layout = None
+    if is_single:
+        layout = scalar_layout(kernel.target.lanes, kernel.warps_at(access))
+    is_merged = _are_merged(kernel, access, roles)
     shape = _shape(kernel, access, roles, width, layout, is_merged=is_merged)
     kept = kept_instructions(kernel, access, roles, shape)
     if kept is None and shape.too_large is None and is_merged:
@@ -440,7 +422,9 @@ def _found_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAcce
     if kept is not None and kept < width.instructions:
         width = width._replace(instructions=kept)
     values = roles["pointer"], roles.get("offsets"), roles.get("mask")
-    return PlacedAccess(access, roles, width, shape, Addresses(*values, width.element_bytes))
+    addresses = Addresses(*values, width.element_bytes)
+    placed = kernel.placed[operation] = PlacedAccess(access, roles, width, shape, addresses)
+    return placed
 
 
 class WholeAccess(NamedTuple):
@@ -460,19 +444,16 @@ class WholeAccess(NamedTuple):
 
     def traffic(self, evaluator: Evaluator) -> Traffic:
         """Return the traffic of all runs; raises as `traffic` does."""
-        _, _, _, shape, addresses = self.placed
-        return traffic(evaluator, self.operation, shape, addresses, self.bounds)
+        placed = self.placed
+        return traffic(evaluator, self.operation, placed.shape, placed.addresses, self.bounds)
 
     def idle(self, evaluator: Evaluator) -> int:
         """Return the warps that do nothing in its last instruction; as `idle_warps` does."""
-        _, _, _, shape, addresses = self.placed
-        return idle_warps(evaluator, self.operation, shape, addresses)
+        return idle_warps(evaluator, self.operation, self.placed.shape, self.placed.addresses)
 
     def written(self, evaluator: Evaluator) -> int | None:
         """Return the shared-memory wavefronts of its runs' writes; None where unknown."""
-        access, _, _, shape, addresses = self.placed
-        both = self.operation, access
-        return all_written(evaluator, self.kernel, both, shape, addresses)
+        return all_written(evaluator, self.kernel, self.operation, self.placed)
 
 
 def whole_access(audited: AuditedModule, full: FullOperation) -> WholeAccess | None:
@@ -500,25 +481,20 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     if full is None or full.operation.name not in FORMS:
         return None
     if full.function.plain is None or audited.shared.explains or not _is_of_text(full, audited):
-        return _equal_cost(operation, full, audited)
+        return audited.once_for_equal(
+            full.function,
+            ("cost", full.operation.position),
+            lambda: _access_cost(operation, full, audited),
+            lambda cost: names_no_line(cost, full.function),
+        )
     costs = full.function.once("costs of accesses", lambda _: dict[Hashable, Cost]())
     key = audited.gpu, audited.module.number("num-warps"), operation.group, *_determining(full)
     if key not in costs:
-        cost = _found_cost(operation, full, audited)
+        cost = _access_cost(operation, full, audited)
         if len(costs) >= MAX_COSTS:
             costs.clear()
         costs[key] = cost
     return costs[key]
-
-
-def _equal_cost(operation: Operation, full: FullOperation, audited: AuditedModule) -> Cost:
-    """Return the cost of an access, shared by equal functions unless it names a line."""
-    return audited.once_for_equal(
-        full.function,
-        ("cost", full.operation.position),
-        lambda: _found_cost(operation, full, audited),
-        lambda cost: names_no_line(cost, full.function),
-    )
 
 
 def names_no_line(cost: Cost, function: SsaFunction) -> bool:
@@ -558,23 +534,30 @@ def _buffers(function: SsaFunction) -> tuple[Value, ...]:
     return tuple(values.values())
 
 
-def _found_cost(operation: Operation, full: FullOperation, audited: AuditedModule) -> Cost:
+def _access_cost(operation: Operation, full: FullOperation, audited: AuditedModule) -> Cost:
     """Return the cost of an access, as it is in the table of data movements and in full."""
     kernel, evaluator = audited.kernel(full.function), audited.evaluator(full.function)
     if kernel is None:
         raise LayoutError(audited.no_gpu)
-    access, roles, width, shape, addresses = placed_access(kernel, full.operation)
+    placed = placed_access(kernel, full.operation)
+    access, roles, width, shape, addresses = placed
     check_direct_copy(kernel, access, shape)
     info = address_info(kernel, roles, width)
     sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
     limit = limit_of(kernel, access, width)
-    written = written_wavefronts(evaluator, kernel, access, shape, addresses)
+    written = written_wavefronts(evaluator, kernel, placed)
     bpermutes = swizzling_shuffles(kernel, access, width.instructions)
     text = f"{width.instructions} x {width.instruction or access.name}"
     text += f", {bpermutes} x ds_bpermute_b32" * bool(bpermutes)
-    text += _entering(written)
+    if written is not None:
+        conflicts = written.wavefronts - written.fewest
+        text += f", {count(written.wavefronts, 'wavefront')}"
+        text += f", {conflicts} from conflicts" * bool(conflicts)
     text += f", limited by {limit.what}" if limit is not None else ""
-    entry = _entry(written) if is_async_copy(access, kernel) else None
+    entry = None
+    if is_async_copy(access, kernel):
+        copied, fewest = written if written is not None else (None, None)
+        entry = EntryDetails(wavefronts=copied, ideal_wavefronts=fewest)
     details = _details(width, limit, entry, bpermutes, sectors, shape)
     warps = shape.layout.get_in_dim_size("warp") * shape.layout.get_in_dim_size("block")
     counts = sectors.first or sectors.most
@@ -583,15 +566,16 @@ def _found_cost(operation: Operation, full: FullOperation, audited: AuditedModul
     price = _price(sectors, shape, info, all_bytes)
     finding = None
     if limit is not None:
-        moved = f"{_verb(operation)} {count(width.width_bytes, 'byte')} per instruction"
-        finding = f"{moved} instead of {limit.wanted_bytes}"
+        verbs = {MovementKind.GLOBAL_LOAD: "loads", MovementKind.GLOBAL_STORE: "stores"}
+        moved = f"{count(width.width_bytes, 'byte')} per instruction"
+        verb = verbs.get(operation.group, "moves")
+        finding = f"{verb} {moved} instead of {limit.wanted_bytes}"
     text += sector_text(sectors, shape)
     requests = counts.requests if counts is not None else width.instructions * warps
     is_single = not shape.layout.total_out_bits
-    entering = (written.wavefronts, written.fewest) if written is not None else (0, 0)
+    entering, fewest_entering = written if written is not None else (0, 0)
     asked = counts.asked_bytes if counts is not None else all_bytes
-    fewest = max(-(-asked // shape.line_bytes), entering[1])
-    cycles = max(price, entering[0])
+    cycles, fewest = max(price, entering), max(-(-asked // shape.line_bytes), fewest_entering)
     extra = 0 if is_single else max(0, cycles - fewest)
     return Cost(text, cycles, details, finding, extra, requests)
 
@@ -609,27 +593,6 @@ def _price(sectors: Sectors, shape: AccessShape, info: AxisInfo, all_bytes: int)
     return -(-all_bytes // shape.line_bytes)
 
 
-def _conflicts(written: Written | None) -> int:
-    """Return the extra wavefronts by bank conflicts in the buffer."""
-    return written.wavefronts - written.fewest if written is not None else 0
-
-
-def _entering(written: Written | None) -> str:
-    """Format the writes of a copy as the suffix of its instructions."""
-    if written is None:
-        return ""
-    conflicts = _conflicts(written)
-    wavefronts = count(written.wavefronts, "wavefront")
-    return f", {wavefronts}" + f", {conflicts} from conflicts" * bool(conflicts)
-
-
-def _entry(written: Written | None) -> EntryDetails:
-    """Return the entry of an asynchronous copy into shared memory, as far as it is known."""
-    if written is None:
-        return EntryDetails(wavefronts=None, ideal_wavefronts=None)
-    return EntryDetails(wavefronts=written.wavefronts, ideal_wavefronts=written.fewest)
-
-
 def _known_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
     """Return the instructions of an access.
 
@@ -641,18 +604,11 @@ def _known_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
             raise LayoutError(f"{missing.name} is not defined in the dump")
     width = access_width(kernel, operation)
     if width is None:
-        raise LayoutError(_what_is_missing(kernel, operation))
+        raise LayoutError(_reason_without_width(kernel, operation))
     return width
 
 
-def _verb(operation: Operation) -> str:
-    """Return the verb of an access."""
-    if operation.group is MovementKind.GLOBAL_LOAD:
-        return "loads"
-    return "stores" if operation.group is MovementKind.GLOBAL_STORE else "moves"
-
-
-def _what_is_missing(kernel: AccessAnalysis, operation: SsaOperation) -> str:
+def _reason_without_width(kernel: AccessAnalysis, operation: SsaOperation) -> str:
     """Return why the width of an access is not known, in a few words."""
     roles = operands(operation)
     if "pointer" not in roles:
@@ -686,7 +642,7 @@ def _shape(
     is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9
     is_repeated = operation.name == "tt.store" or (operation.name == "tt.load" and not is_merged)
     if is_merged:
-        layout = merged_layout(kernel, roles, layout)
+        layout = _merged_layout(kernel, roles, layout)
     return AccessShape(
         layout=layout,
         vector=width.elements,
@@ -763,14 +719,8 @@ def sector_text(sectors: Sectors, shape: AccessShape) -> str:
         text = f", {least}{f' to {most}' * (least != most)} {unit} per request"
     text += ", not measured" * (is_amd and text != "")
     text += f"; {', '.join(sectors.overflows[:2])} overflows" * bool(sectors.overflows)
-    return text + _way_out(sectors)
-
-
-def _way_out(sectors: Sectors) -> str:
-    """Return the values that make the counts exact, or the reason why none do."""
     if sectors.unknown is None:
-        return ""
+        return text
     if sectors.unknown.reasons:
-        return f"; it depends on {', '.join(sorted(sectors.unknown.reasons)[:2])}"
-    options = values_of(sorted(sectors.unknown.names))
-    return f"; exact with {options}"
+        return f"{text}; it depends on {', '.join(sorted(sectors.unknown.reasons)[:2])}"
+    return f"{text}; exact with {values_of(sorted(sectors.unknown.names))}"

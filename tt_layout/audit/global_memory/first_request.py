@@ -7,8 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from tt_layout.analyses.global_memory.sectors import lanes_of
-from tt_layout.audit.global_memory.access_shape import lane_addresses
+from tt_layout.audit.global_memory.access_shape import lane_addresses, shape_lanes
 from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.operands import FORMS
 from tt_layout.audit.modules.audited_module import AuditedModule
@@ -94,7 +93,7 @@ def first_request(
             values = [evaluator.value(value) for value in addresses.all]
         except LayoutError:  # an argument cannot be that
             return None
-    lanes = lanes_of(shape.layout, shape.vector, one_holder=shape.one_holder, repeats=shape.repeats)
+    lanes = shape_lanes(shape)
     at, chosen = lane_addresses(lanes, addresses, values)
     active = lanes.active & chosen
     takes_part = active.any(axis=-1).reshape(-1)

@@ -12,9 +12,10 @@ until the access is as wide as it can be.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -55,8 +56,8 @@ class Cure(NamedTuple):
     """
 
     text: str
-    known: Mapping[Value, AxisInfo]
-    arguments: Supposed
+    known: Mapping[Value, AxisInfo] = MappingProxyType({})
+    arguments: Supposed = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -126,22 +127,8 @@ class Access:
         return replace(self, kernel=kernel, width=width, known=supposed, arguments=arguments)
 
 
-class Cured(NamedTuple):
-    """Limit of an access besides its layout, with its cure.
-
-    Attributes:
-        what: ``contiguity``, ``divisibility`` or ``mask``.
-        operation: operation at which it begins; None for the access itself.
-        advice: what would help, and how much.
-    """
-
-    what: str
-    operation: SsaOperation | None
-    advice: str
-
-
-def cured(access: Access) -> Cured:
-    """Return the limit of an access, and its cure."""
+def cured(access: Access) -> Limit:
+    """Return the limit of an access besides its layout, with its cure as advice."""
     what, origin = _tightest(access)
     texts, best, current = list[str](), access.reached, access
     for _ in range(MAX_CURES):
@@ -162,7 +149,7 @@ def cured(access: Access) -> Cured:
     text = "; and ".join(texts) or advice.nothing(access.reached)
     if gained:
         text += f" (then {advice.bytes_text(current.reached * access.width.element_bytes)})"
-    return Cured(what, origin.operation, text)
+    return _limit(access, what, text, origin.operation)
 
 
 def limit_name(bounds: Bounds, wanted: int) -> str:
@@ -196,9 +183,8 @@ def _alignment(access: Access) -> Trace:
 
 def _cure(access: Access) -> Cure:
     what, origin = _tightest(access)
-    return {"contiguity": _contiguity, "divisibility": _divisibility, "mask": _mask}[what](
-        access, origin
-    )
+    cures = {"contiguity": _contiguity, "divisibility": _divisibility, "mask": _mask}
+    return cures[what](access, origin)
 
 
 # -- contiguity -----------------------------------------------------------------------------
@@ -209,23 +195,23 @@ def _contiguity(access: Access, origin: Origin) -> Cure:
     trace, name = origin.trace, access.operation.name
     dimension = access.facts(access.address, access.width.dim, access.element_bytes)
     if dimension.apart == 0:
-        return _nothing(advice.one_address(access.width.dim, name))
+        return Cure(advice.one_address(access.width.dim, name))
     if dimension.apart not in (None, 1) or dimension.factor:
         return _apart(access, dimension)
     if dimension.constancy > 1:
-        return _nothing(advice.repeated(dimension.constancy, name))
+        return Cure(advice.repeated(dimension.constancy, name))
     facts = access.facts(trace.value, trace.dim)
     holds = _holds(trace, facts)
     if holds > _seen(access, trace):
         text = advice.unseen(origin, holds)
-        return Cure(text, {trace.value: _with(access, trace, holds)}, {})
+        return Cure(text, {trace.value: _with(access, trace, holds)})
     if origin.factor in access.kernel.origins.sources.arguments:
         cure = _multiple_factor(access, origin)
         if cure is not None:
             return cure
     if access.kernel.origins.rests_on_data(trace.value):
         return _data(access, origin)
-    return _nothing(advice.no_run(origin))
+    return Cure(advice.no_run(origin))
 
 
 def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
@@ -238,8 +224,10 @@ def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
         return None
     supposed_factor = {factor: AxisInfo((1,), (advice.SPECIALIZED,), (1,))}
     hinted = {**supposed_factor, trace.value: _with(access, trace, holds)}
-    of_argument, of_both = (Cure("", infos, supposed) for infos in (supposed_factor, hinted))
-    suffices = access.after(of_argument).reached == access.after(of_both).reached
+    by_argument, by_both = (
+        access.after(Cure("", infos, supposed)).reached for infos in (supposed_factor, hinted)
+    )
+    suffices = by_argument == by_both
     text = advice.unseen_if(origin, holds, _given(access, factor), suffices=suffices)
     return Cure(text, hinted, supposed)
 
@@ -261,9 +249,8 @@ def _data(access: Access, origin: Origin) -> Cure:
     trace = origin.trace
     if origin.kind != "tt.load":
         is_loaded = access.kernel.origins.rests_on_loaded(trace.value)
-        return _nothing(advice.of_data(origin) if is_loaded else advice.of_floats(origin))
-    supposed = {trace.value: _with(access, trace, trace.least)}
-    return Cure(advice.of_loaded(origin), supposed, {})
+        return Cure(advice.of_data(origin) if is_loaded else advice.of_floats(origin))
+    return Cure(advice.of_loaded(origin), {trace.value: _with(access, trace, trace.least)})
 
 
 def _apart(access: Access, facts: Facts) -> Cure:
@@ -272,18 +259,14 @@ def _apart(access: Access, facts: Facts) -> Cure:
     if facts.apart is not None and facts.apart < 0:
         return _nothing(advice.backwards())
     if facts.apart is not None or not factor:
-        return _nothing(advice.apart(str(facts.apart)))
+        return Cure(advice.apart(str(facts.apart)))
     argument = access.kernel.function.values[factor]
     info = access.kernel.known.get(argument)
     is_more = info is not None and info.divisibility[0] > 1
     if is_more or _given(access, argument) not in (None, 1):
-        return _nothing(advice.apart(factor))
+        return Cure(advice.apart(factor))
     supposed = {argument: AxisInfo((1,), (1,), (1,), 1)}
     return Cure(advice.apart(factor, is_free=True), supposed, {factor: (1, True)})
-
-
-def _nothing(text: str) -> Cure:
-    return Cure(text, {}, {})
 
 
 def _with(access: Access, trace: Trace, number: int) -> AxisInfo:
@@ -313,16 +296,14 @@ def _divisibility(access: Access, origin: Origin) -> Cure:
         trace.least, trace.value, trace.dim, run, access.arguments
     )
     if always:
-        supposed = {trace.value: _with(access, trace, trace.least)}
-        return Cure(advice.undivided(origin), supposed, {})
+        return Cure(advice.undivided(origin), {trace.value: _with(access, trace, trace.least)})
     if access.kernel.origins.rests_on_data(trace.value):
         return _data(access, origin)
-    return _nothing(advice.misaligned(origin))
+    return Cure(advice.misaligned(origin))
 
 
-def _argument(access: Access, origin: Origin, text: object) -> Cure:
+def _argument(access: Access, origin: Origin, text: Callable[[Origin, int | None], str]) -> Cure:
     """Return the cure of an argument that is not known to be a multiple."""
-    assert callable(text)
     argument, divisor = origin.factor, max(advice.SPECIALIZED, origin.trace.least)
     assert argument is not None
     supposed = {argument: AxisInfo((1,), (divisor,), (1,))}
@@ -344,7 +325,7 @@ def _mask(access: Access, origin: Origin) -> Cure:
     holds = min(access.facts(trace.value, trace.dim).constancy, trace.least)
     holds = min(holds, _same_for_any_bound(access, origin))
     if holds > _seen(access, trace):
-        return Cure(advice.same_mask(holds), {trace.value: _with(access, trace, holds)}, {})
+        return Cure(advice.same_mask(holds), {trace.value: _with(access, trace, holds)})
     cause = _bound(access, origin)
     if cause is not None and cause.kind == "argument":
         cure = _argument(access, cause, advice.bound)
@@ -355,9 +336,9 @@ def _mask(access: Access, origin: Origin) -> Cure:
     is_load = "load" in access.operation.name
     infos = {trace.value: _with(access, trace, trace.least)} if is_load else {}
     if cause is not None and cause.kind == "arith.constant":
-        return Cure(advice.constant_bound(access.wanted, is_load=is_load), infos, {})
+        return Cure(advice.constant_bound(access.wanted, is_load=is_load), infos)
     is_data = access.kernel.origins.rests_on_data(trace.value)
-    return Cure(advice.differing_mask(is_load=is_load, is_data=is_data), infos, {})
+    return Cure(advice.differing_mask(is_load=is_load, is_data=is_data), infos)
 
 
 def _same_for_any_bound(access: Access, origin: Origin) -> int:
@@ -554,5 +535,4 @@ def _of_knowledge(access: Access) -> Limit:
         return _limit(access, "layout", advice.of_its_layout(bounds.layout))
     if not access.kernel.explains:
         return _limit(access, limit_name(bounds, access.wanted), "")
-    cause = cured(access)
-    return _limit(access, cause.what, cause.advice, cause.operation)
+    return cured(access)

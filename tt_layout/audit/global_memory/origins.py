@@ -12,12 +12,13 @@ stores each where that sum says, one further than the element before it, or at t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.operands import address_of
-from tt_layout.audit.global_memory.sources import Sources
-from tt_layout.ir.ssa import SsaOperation, Value, ValueType, integers, value_type
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, ValueType, integers, value_type
 from tt_layout.ir.ssa.attributes import constant_value
+from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.tuples import NamedTuple
 
@@ -87,9 +88,77 @@ def _is_copy(operation: SsaOperation) -> bool:
     return _is_passed_on(operation) or operation.traits.repeats
 
 
-def _computes_nothing(operation: SsaOperation) -> bool:
-    """Tell whether an operation only rearranges or casts the elements of its one operand."""
-    return _is_copy(operation) or operation.name == "tt.trans"
+class Sources:
+    """The operands of each value, direct and transitive.
+
+    Attributes:
+        function: the function.
+    """
+
+    def __init__(self, function: SsaFunction) -> None:
+        self.function = function
+
+    @cached_property
+    def arguments(self) -> frozenset[Value]:
+        """The parameters of the function."""
+        return frozenset(self.function.arguments)
+
+    @cached_property
+    def flow(self) -> ControlFlow:
+        """The control flow of the function."""
+        return ControlFlow(self.function)
+
+    @cached_property
+    def joined(self) -> Mapping[Value, tuple[Value, ...]]:
+        """Value joined by control flow -> the values that it may be."""
+        sources: dict[Value, list[Value]] = {}
+        for way in self.flow.ways:
+            if (variable := way.variable) is not None:
+                sources[variable] = [way.operation.operands[0], way.operation.operands[2]]
+        for source, target, way in self.flow.edges:
+            if not way.by_element:
+                sources.setdefault(target, []).append(source)
+        return {value: tuple(dict.fromkeys(values)) for value, values in sources.items()}
+
+    def before(self, value: Value) -> Sequence[Value]:
+        """Return the direct operands of a value, or the values that it joins."""
+        definition = value.definition
+        operands: Sequence[Value] = definition.operands if definition is not None else ()
+        return self.joined.get(value, operands)
+
+    def undefined_source(self, value: Value) -> Value | None:
+        """Return a value without definition on which a value depends; None without one."""
+        return self._undefined_sources.get(value)
+
+    @cached_property
+    def _undefined_sources(self) -> Mapping[Value, Value]:
+        """Value -> the first value without definition on which it depends, where there is one."""
+        operations = self.function.operations
+        used = dict.fromkeys(v for operation in operations for v in operation.operands)
+        undefined = [value for value in used if not value.is_defined]
+        if not undefined:
+            return {}
+        following: dict[Value, list[Value]] = {}
+        for value, values in self.joined.items():
+            for source in values:
+                following.setdefault(source, []).append(value)
+        for operation in operations:
+            results = [value for value in operation.results if value not in self.joined]
+            for operand in operation.operands:
+                following.setdefault(operand, []).extend(results)
+        sources: dict[Value, Value] = {}
+
+        def unseen(value: Value) -> Sequence[Value]:
+            return [target for target in following.get(value, ()) if target not in sources]
+
+        for missing in undefined:
+            for value in reach([missing], unseen):
+                sources.setdefault(value, missing)
+        return sources
+
+    def definition(self, value: Value) -> SsaOperation | None:
+        """Return the operation that computes a value; None where control flow passes it on."""
+        return None if value in self.joined else value.definition
 
 
 class Origins:
@@ -127,10 +196,11 @@ class Origins:
             else:
                 following = self._steps[trace.wanted](trace, operation)
                 if following is None:
-                    factor = self._factor(trace, operation)
+                    constants = [v for v in operation.operands if self._is_constant(v, trace.dim)]
+                    factor = self.root(constants[-1]) if constants else None
                     return Origin(operation, trace, operation.name, factor)
                 used_by = operation
-                if not _computes_nothing(operation):
+                if not (_is_copy(operation) or operation.name == "tt.trans"):
                     combined = operation.name
             trace = following
         return Origin(used_by, trace, "join", trace.value)
@@ -179,11 +249,6 @@ class Origins:
             return None
         return trace._replace(value=source, dim=0 if operation.name == "tt.splat" else dim)
 
-    def _factor(self, trace: Trace, operation: SsaOperation) -> Value | None:
-        """Return the operand that an operation lost a property to; an argument if it is one."""
-        constant = [v for v in operation.operands if self._is_constant(v, trace.dim)]
-        return self.root(constant[-1]) if constant else None
-
     def _is_constant(self, value: Value, dim: int) -> bool:
         info = self.known.get(value)
         return info is not None and (dim >= info.rank or info.constancy[dim] > 1 or info.rank == 1)
@@ -192,24 +257,19 @@ class Origins:
         """Return the argument that a value is a copy of; the value itself if it is none."""
         for _ in range(len(self.sources.function.values)):
             operation = self.sources.definition(value)
-            single = self.sources.joined.get(value, ())
-            is_copy = operation is not None and (
-                _is_passed_on(operation) or operation.traits.repeats
-            )
-            if operation is not None and is_copy and operation.operands:
+            joined = self.sources.joined.get(value, ())
+            if operation is not None and _is_copy(operation) and operation.operands:
                 value = operation.operands[0]
-            elif len(single) == 1:
-                value = single[0]
+            elif len(joined) == 1:
+                [value] = joined
             else:
                 break
         return value
 
     def rests_on_data(self, value: Value) -> bool:
         """Tell whether a value is computed from more than arguments and the program's number."""
-        return any(
-            _is_data(operation) or operation.traits.float_to_integer
-            for operation in self._operations_behind(value)
-        )
+        operations = self._operations_behind(value)
+        return any(_is_data(made) or made.traits.float_to_integer for made in operations)
 
     def rests_on_loaded(self, value: Value) -> bool:
         """Tell whether a value is computed from data, and not from arguments and floats alone."""
@@ -247,8 +307,7 @@ class Origins:
         if operation.name == "tt.splat":
             return True
         before = self._first_type(operation).shape
-        is_cast = operation.name == "tt.broadcast" and trace.dim < len(before)
-        return is_cast and before[trace.dim] == 1
+        return operation.name == "tt.broadcast" and before[trace.dim : trace.dim + 1] == (1,)
 
     def _run_of_sum(self, operands: Sequence[Trace]) -> Trace | None:
         """Return the addend that is not a run, or that is not constant where the other is a run."""
@@ -316,16 +375,11 @@ class Origins:
         moved = self._moved(trace, operation)
         if moved is not None:
             return moved
-        if operation.name == "arith.cmpi":
+        if operation.name == "arith.cmpi" or not operation.traits.elementwise:
             return None
-        is_known = operation.traits.elementwise
-        is_mask = trace.value.type.integer_bits == 1
-        is_cut = operation.name.startswith(_CUTTING) and not is_mask
-        return (
-            self._most_limiting(self._operands(trace, operation))
-            if is_known and not is_cut
-            else None
-        )
+        if operation.name.startswith(_CUTTING) and trace.value.type.integer_bits != 1:
+            return None
+        return self._most_limiting(self._operands(trace, operation))
 
 
 # -- places that are counted -----------------------------------------------------------------

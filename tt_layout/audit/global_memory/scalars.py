@@ -42,24 +42,15 @@ def scalar_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
     return Width(access_instruction(access), 1, width, instructions, bounds, 0, width)
 
 
-def scalar_layout(kernel: AccessAnalysis, warps: int) -> LinearLayout:
+@lru_cache(maxsize=64)
+def scalar_layout(lanes: int, warps: int) -> LinearLayout:
     """Return the layout of a tensor of one element that all threads of some warps hold.
 
     Example:
-        >>> from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-        >>> from tt_layout.ir import parse_ir
-        >>> [module] = parse_ir('''module attributes {"ttg.num-warps" = 4 : i32} {
-        ... tt.func @f(%p: !tt.ptr<f32>) { tt.return } }''')
-        >>> audited = AuditedModule(module, SharedWork())
-        >>> layout = scalar_layout(audited.kernel(audited.functions[0]), warps=2)
+        >>> layout = scalar_layout(lanes=32, warps=2)
         >>> layout.get_in_dim_size("warp"), layout.out_sizes
         (2, (('dim0', 1),))
     """
-    return _held_by_all(kernel.target.lanes, warps)
-
-
-@lru_cache(maxsize=64)
-def _held_by_all(lanes: int, warps: int) -> LinearLayout:
     sizes = ("register", 1), ("lane", lanes), ("warp", warps), ("block", 1)
     bases = [(name, [[0]] * log2(size)) for name, size in sizes]
     return LinearLayout.from_bases(bases, ["dim0"], [1])

@@ -35,8 +35,7 @@ from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
 from tt_layout.audit.global_memory.instructions import Access, access_instruction
 from tt_layout.audit.global_memory.joined_scalars import joined_scalars, narrowed_values
 from tt_layout.audit.global_memory.operands import address_of, operands
-from tt_layout.audit.global_memory.origins import Origins
-from tt_layout.audit.global_memory.sources import Sources
+from tt_layout.audit.global_memory.origins import Origins, Sources
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.trials import Trials

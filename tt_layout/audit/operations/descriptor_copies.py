@@ -141,24 +141,24 @@ def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         return None
     if sum(hints) != reduce(or_, hints):
         raise UnsupportedError(f"{HINTS} must name other warps for each copy, got {hints}")
-    found = [_part(memory, hint, warps, audited) for memory, hint in zip(memories, hints)]
-    parts = [(copy, size) for copy, size in filter(None, found)]
-    if len(parts) != len(memories):
+    messages = [_fused_copy(memory, hint, warps, audited) for memory, hint in zip(memories, hints)]
+    copies = [copy for copy in messages if copy is not None]
+    if len(copies) != len(memories):
         return None
-    name = parts[0][0].name
+    name = copies[0][0].name
     boxes = [
-        f"of {'x'.join(map(str, copy.box))} by {count(copy.warps, 'warp')}" for copy, _ in parts
+        f"of {'x'.join(map(str, copy.box))} by {count(copy.warps, 'warp')}" for copy, _ in copies
     ]
     details = FusedTdmDetails(
         instruction=name,
-        boxes=tuple(tuple(copy.box) for copy, _ in parts),
-        warps=tuple(copy.warps for copy, _ in parts),
+        boxes=tuple(tuple(copy.box) for copy, _ in copies),
+        warps=tuple(copy.warps for copy, _ in copies),
     )
-    moved = sum(size for _, size in parts)
+    moved = sum(size for _, size in copies)
     return Cost(f"1 x {name} {', '.join(boxes)}", moved / GLOBAL_LINE, details)
 
 
-def _part(
+def _fused_copy(
     memory: IRType, hint: int, warps: int, audited: AuditedModule
 ) -> tuple[TdmMessages, int] | None:
     """Return one of several fused copies, and the bytes that it moves.
@@ -201,6 +201,11 @@ def _block(placed: PlacedLayout) -> tuple[int, ...]:
 def _messages(
     operation: Operation, audited: AuditedModule, placed: PlacedLayout, warps: int
 ) -> TdmMessages | None:
+    """Return the messages of a copy, gather or scatter; None where they are not known.
+
+    Raises:
+        LayoutError: the mover cannot do it.
+    """
     from tt_layout.analyses.global_memory.descriptor_messages import (
         hinted_warps,
         tdm_copy,
@@ -214,7 +219,8 @@ def _messages(
     to_global = operation.target is None
     rows = next((ir_type for ir_type in operation.types if ir_type.is_tensor), None)
     if rows is None:
-        hint = _hint(operation, audited)
+        full = audited.in_full(operation)
+        hint = full.operation.integer("warp_used_hint") if full is not None else None
         active = warps if hint is None else hinted_warps(hint, warps)
         messages = tdm_copy(placed.encoding, shape, bits, active, is_store=to_global)
         return messages if hint is None else _as_one(messages)
@@ -223,9 +229,3 @@ def _messages(
         return None
     width = rows.element_bits
     return tdm_rows(placed.encoding, shape, indices, width, is_scatter=to_global)
-
-
-def _hint(operation: Operation, audited: AuditedModule) -> int | None:
-    """Return the bit mask of warps that may issue a copy; None for all."""
-    full = audited.in_full(operation)
-    return full.operation.integer("warp_used_hint") if full is not None else None

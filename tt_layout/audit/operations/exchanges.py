@@ -157,14 +157,13 @@ def _reduction(operands: Operands) -> Exchange | None:
     is_scalar = operation.results[0].type.is_scalar
     if source is None or axis is None or widths is None or (result is None and not is_scalar):
         return None
-    how = combining(operation, operands.target)
     return reduction(
         source,
         axis,
         widths,
         operands.target,
         result,
-        how,
+        combining(operation, operands.target),
         by_threads=is_by_threads(operands.function.type_of(operation.operands[0])),
     )
 

@@ -22,8 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import reduce
 from itertools import chain
 from math import prod
+from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
 from tt_layout.algebra.arrays import all_values
@@ -156,16 +158,16 @@ def multiplications(audited: AuditedModule) -> Iterator[Multiplication]:
 
 
 def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplication | None:
-
     types = _types(full)
     if types is None:
         return None
     operation, function = full.operation, full.function
     a, b, d = (_operand(ir_type) for ir_type in types)
     *batch, rows, columns = d.shape
-    depth = a.shape[-1] * (2 if _is_packed(full, "lhs") and not _is_transposed(a) else 1)
+    is_packed = operation.attributes.get("lhs") == PACKED and not _is_transposed(a)
+    depth = a.shape[-1] * (2 if is_packed else 1)
     instruction, descriptors, refusal = _instruction(full, audited, (a, b, d), types, depth)
-    instruction = _needed(instruction, full, audited, types[2])
+    instruction = _without_unused(instruction, full, audited, types[2])
     if refusal is None and not any(outer.traits.partitions for outer, _ in full.within):
         refusal = register_refusal(instruction, types[2].element_bits, limit_of(audited))
     sizes = (prod(batch), rows, columns, depth)
@@ -210,14 +212,8 @@ def _types(full: FullOperation) -> tuple[IRType, IRType, IRType] | None:
 
 
 def _operand(ir_type: IRType) -> Operand:
-    from tt_layout.analyses.multiplications.matrix_instructions import Operand
-
     assert isinstance(ir_type.encoding, Encoding)
     return Operand(ir_type.encoding, ir_type.shape, ir_type.element_type)
-
-
-def _is_packed(full: FullOperation, side: str) -> bool:
-    return full.operation.attributes.get(side) == PACKED
 
 
 def _is_transposed(operand: Operand) -> bool:
@@ -234,7 +230,8 @@ def _instruction(
     """Return the instruction, the descriptors of its operands, and the reason without one."""
     from tt_layout.analyses.multiplications.matrix_instructions import matrix_instruction
 
-    ctas = 2 if _takes_two_ctas(full, audited) else 1
+    is_stated = full.operation.attributes.get("two_ctas") is True
+    ctas = 2 if is_stated or stated(audited.module.attributes, "ttng.two-ctas") is True else 1
     try:
         if full.operation.name.endswith("tc_gen5_mma_scaled"):
             return _scaled(full, operands, depth, ctas), (None, None), None
@@ -251,11 +248,6 @@ def _instruction(
         return instruction, (None, None), error.message
 
 
-def _takes_two_ctas(full: FullOperation, audited: AuditedModule) -> bool:
-    is_stated = full.operation.attributes.get("two_ctas") is True
-    return is_stated or stated(audited.module.attributes, "ttng.two-ctas") is True
-
-
 def _scaled(
     full: FullOperation, operands: tuple[Operand, Operand, Operand], depth: int, ctas: int
 ) -> MatrixInstruction | None:
@@ -269,10 +261,7 @@ def _scaled(
     return scaled_matrix_instruction(
         d,
         d.encoding,
-        formats=(
-            str(full.operation.attributes.get("lhs")),
-            str(full.operation.attributes.get("rhs")),
-        ),
+        formats=_formats(full),
         scale=scales[0].element_type,
         scales_along_k=scales[0].shape[-1],
         depth=depth,
@@ -281,7 +270,7 @@ def _scaled(
     )
 
 
-def _needed(
+def _without_unused(
     instruction: MatrixInstruction | None,
     full: FullOperation,
     audited: AuditedModule,
@@ -292,13 +281,12 @@ def _needed(
     is_own = kernel is not None and kernel.target.is_amd and full.operation.name == "tt.dot"
     if instruction is None or layout is None or kernel is None or not is_own:
         return instruction
-
-    needed = NeededElements(kernel).of(full.operation.results[0])
-    if needed is None:
+    is_needed = _needed_elements(kernel, full.operation.results[0])
+    if is_needed is None:
         return instruction
     rows, columns, _ = instruction.shape
-    kept, tiles = needed_tiles(needed, layout, rows * columns // kernel.target.lanes)
-    return replace(instruction, instructions=max(1, instruction.instructions * kept // tiles))
+    needed, tiles = needed_tiles(is_needed, layout, rows * columns // kernel.target.lanes)
+    return replace(instruction, instructions=max(1, instruction.instructions * needed // tiles))
 
 
 def _scaled_dot(full: FullOperation, d: Operand, depth: int) -> MatrixInstruction:
@@ -309,12 +297,16 @@ def _scaled_dot(full: FullOperation, d: Operand, depth: int) -> MatrixInstructio
     """
     from tt_layout.analyses.multiplications.matrix_instructions import Scaling, scaled_dot
 
-    attributes, scales = full.operation.attributes, _scales(full, d)
-    formats = str(attributes.get("lhs")), str(attributes.get("rhs"))
+    scales = _scales(full, d)
     if not scales:
-        return scaled_dot(d, Scaling(formats), depth)
+        return scaled_dot(d, Scaling(_formats(full)), depth)
     block = depth // max(1, scales[0].shape[-1])
-    return scaled_dot(d, Scaling(formats, scales[0].element_type, block), depth)
+    return scaled_dot(d, Scaling(_formats(full), scales[0].element_type, block), depth)
+
+
+def _formats(full: FullOperation) -> tuple[str, str]:
+    """Return the formats of the elements of A and B that a multiplication with scales states."""
+    return str(full.operation.attributes.get("lhs")), str(full.operation.attributes.get("rhs"))
 
 
 def _scales(full: FullOperation, d: Operand) -> list[IRType]:
@@ -395,7 +387,7 @@ def intensity(
 
     Args:
         function: the kernel.
-        found: its multiplications.
+        products: its multiplications.
         moved: bytes of each movement from or to global memory, over all executions.
     """
     flops = [
@@ -540,58 +532,58 @@ def register_refusal(
 # -- elements that are needed ----------------------------------------------------------------------
 
 
-class NeededElements:
-    """Demanded elements of a kernel's values, by backward propagation from their users."""
+def _needed_elements(kernel: AccessAnalysis, value: Value, steps: int = MAX_STEPS) -> Ints | None:
+    """Return whether each element of a value, the last dimension first, is needed; None for all.
 
-    def __init__(self, kernel: AccessAnalysis) -> None:
-        self._kernel = kernel
-
-    def of(self, value: Value, steps: int = MAX_STEPS) -> Ints | None:
-        """Return whether each element, the last dimension first, is needed; None for all."""
-        needed: Ints | None = None
-        for user in value.users:
-            own = self._by(user, value, steps - 1) if steps else None
-            if own is None:
-                return None
-            needed = own if needed is None else needed | own
-        return needed
-
-    def _by(self, user: SsaOperation, value: Value, steps: int) -> Ints | None:
-        """Return the elements of a value that one of its users needs."""
-        if user.operands.count(value) > 1 or user.regions:
+    The demand of its users is propagated backward through so many operations.
+    """
+    demands = []
+    for user in value.users:
+        demand = _demand(kernel, user, value, steps - 1) if steps else None
+        if demand is None:
             return None
-        masks = [self._mask(user, value)]
-        if self._is_elementwise(user, value):
-            masks.append(self.of(user.results[0], steps))
-        determined = [mask for mask in masks if mask is not None]
-        size = prod(value.type.shape)
-        if not determined or any(mask.size != size for mask in determined):
-            return None
-        return determined[0] if len(determined) == 1 else determined[0] & determined[1]
+        demands.append(demand)
+    return reduce(or_, demands) if demands else None
 
-    def _mask(self, user: SsaOperation, value: Value) -> Ints | None:
-        """Return the elements of a value that a constant mask leaves to a user; None for all."""
-        if user.traits.select and user.operands[1] is value:
-            return possible_mask(self._kernel, user.operands[0])
-        if user.traits.is_global_store:
-            roles = operands(in_todays_form(user))
-            if roles.get("value") is value and "mask" in roles:
-                return possible_mask(self._kernel, roles["mask"])
+
+def _demand(kernel: AccessAnalysis, user: SsaOperation, value: Value, steps: int) -> Ints | None:
+    """Return whether each element of a value is needed by one of its users; None for all."""
+    if user.operands.count(value) > 1 or user.regions:
         return None
+    masks = [_constant_mask(kernel, user, value)]
+    if _is_elementwise(user, value):
+        masks.append(_needed_elements(kernel, user.results[0], steps))
+    determined = [mask for mask in masks if mask is not None]
+    size = prod(value.type.shape)
+    if not determined or any(mask.size != size for mask in determined):
+        return None
+    return reduce(and_, determined)
 
-    def _is_elementwise(self, user: SsaOperation, value: Value) -> bool:
-        """Tell whether each element of a result depends only on the same element of a value."""
-        if len(user.results) != 1 or user.results[0].type.shape != value.type.shape:
-            return False
-        is_sum = user.traits.multiplies and user.operands[2:3] == (value,)
-        return is_sum or user.traits.elementwise or user.traits.same_elements
+
+def _constant_mask(kernel: AccessAnalysis, user: SsaOperation, value: Value) -> Ints | None:
+    """Return the elements of a value that a constant mask leaves to a user; None for all."""
+    if user.traits.select and user.operands[1] is value:
+        return possible_mask(kernel, user.operands[0])
+    if user.traits.is_global_store:
+        roles = operands(in_todays_form(user))
+        if roles.get("value") is value and "mask" in roles:
+            return possible_mask(kernel, roles["mask"])
+    return None
+
+
+def _is_elementwise(user: SsaOperation, value: Value) -> bool:
+    """Tell whether each element of a result depends only on the same element of a value."""
+    if len(user.results) != 1 or user.results[0].type.shape != value.type.shape:
+        return False
+    is_sum = user.traits.multiplies and user.operands[2:3] == (value,)
+    return is_sum or user.traits.elementwise or user.traits.same_elements
 
 
 def needed_tiles(needed: Ints, layout: LinearLayout, registers: int) -> tuple[int, int]:
     """Return the number of a product's tiles with a needed element, and of all tiles.
 
     Args:
-        needed: result of `NeededElements.of`.
+        needed: whether each element is needed, the last dimension first.
         layout: layout of the product.
         registers: registers of a thread that one instruction writes: a tile.
 
@@ -605,9 +597,9 @@ def needed_tiles(needed: Ints, layout: LinearLayout, registers: int) -> tuple[in
         >>> needed_tiles(np.repeat(np.array([1, 1, 0, 0]), 16), layout, 1)
         (2, 4)
     """
-    of_tile = registers.bit_length() - 1
+    tile_bits = registers.bit_length() - 1
     turned = layout.transpose_outs(layout.get_out_dim_names()[::-1])
     register_columns, *threads = map(turned.columns, ("register", "lane", "warp", "block"))
-    inside = all_values([*register_columns[:of_tile], *chain(*threads)])
-    tiles = all_values(register_columns[of_tile:])
+    inside = all_values([*register_columns[:tile_bits], *chain(*threads)])
+    tiles = all_values(register_columns[tile_bits:])
     return int((needed[tiles[:, None] ^ inside] != 0).any(axis=1).sum()), len(tiles)

@@ -52,7 +52,7 @@ def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     target = audited.shared_gpu
     if target is None:
         raise LayoutError(audited.no_gpu)
-    registers, buffer = (_linear(end, audited) for end in (register, memory))
+    registers, buffer = (_linear(ir_type, audited) for ir_type in (register, memory))
     if memory.element_bits is None:
         raise LayoutError(f"the width of {memory.element_type} is not known")
     element_bytes = max(1, memory.element_bits // 8)
@@ -104,7 +104,6 @@ def _shared(
     from tt_layout.analyses.shared_memory.access import access_map
     from tt_layout.analyses.shared_memory.addresses import part_mask
     from tt_layout.analyses.shared_memory.banks import cost
-    from tt_layout.hardware import find_target
 
     widened = LinearLayout(registers.in_bases, buffer.out_sizes)
     part = part_mask(buffer, shape)
@@ -146,9 +145,7 @@ def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         return None
     if audited.gpu is None:
         raise LayoutError(audited.no_gpu)
-    layout = audited.layouts.linear(moved)
-    if layout is None:
-        raise LayoutError(moved.without_linear)
+    layout = _linear(moved, audited)
     target, size = find_target(audited.gpu), memory_bytes(moved.element_bits)
     count = with_inputs(layout).remove_zero_bases("register").get_in_dim_size("register")
     is_atomic = "atomic" in operation.name

@@ -17,7 +17,6 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.names import stated
 from tt_layout.ir.operations import Operation
-from tt_layout.ir.types import IRType
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
@@ -140,17 +139,14 @@ def copy_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 
 def allocation_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     """Return the columns that an allocation of tensor memory takes."""
-    columns = _columns(operation.target, audited)
-    if columns is None:
-        return None
-    return Cost(count(columns, "column"), 0, TensorMemoryAllocationDetails(columns=columns))
-
-
-def _columns(memory: IRType | None, audited: AuditedModule) -> int | None:
     from tt_layout.analyses.layouts.properties import tensor_memory_info
     from tt_layout.placement import PlacedLayout
 
+    memory = operation.target
     placed = audited.layouts.of(memory) if memory is not None else None
     if not isinstance(placed, PlacedLayout) or memory is None:
         return None
-    return tensor_memory_info(placed.layout, memory.element_bits, buffers=placed.buffers).words
+    info = tensor_memory_info(placed.layout, memory.element_bits, buffers=placed.buffers)
+    if info.words is None:
+        return None
+    return Cost(count(info.words, "column"), 0, TensorMemoryAllocationDetails(columns=info.words))

@@ -35,7 +35,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from functools import cached_property
 from itertools import accumulate
 from math import prod
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from tt_layout.hardware.compiler import (
     MOST_COMPARED,
@@ -69,6 +69,28 @@ HIGH_WORDS = ("tt.mulhiui", "arith.mului_extended")
 
 
 Key = TypeVar("Key", bound=Hashable)
+
+
+class ValueSizes(Protocol):
+    """Registers and elements that a thread has of a function's values."""
+
+    def words(self, value: Value) -> int:
+        """Return the registers of a value; 0 if it takes none."""
+
+    def elements(self, value: Value) -> int:
+        """Return the elements of a value; negative for a mask, 0 if not a tensor."""
+
+    def narrow_loads(self, value: Value) -> int:
+        """Return the masked loads that a value of narrow elements takes; 0 for any other value."""
+
+    def slices(self, value: Value) -> float:
+        """Return the slices along K of a product's operand; 0 for any other value."""
+
+    def is_address(self, value: Value) -> bool:
+        """Tell whether a value is a tensor of pointers."""
+
+    def is_wide(self, value: Value) -> bool:
+        """Tell whether a value is a tensor of 64-bit integers."""
 
 
 class LiveRange(NamedTuple):
@@ -246,48 +268,36 @@ class LiveRanges(NamedTuple):
 
 
 def live_ranges(
-    function: SsaFunction,
-    body: Region,
-    words_of: Callable[[Value], int],
-    model: CompilerModel,
-    *,
-    by_row: bool,
-    slices_of: Callable[[Value], float],
-    elements_of: Callable[[Value], int],
-    loads_of: Callable[[Value], int],
-    is_address: Callable[[Value], bool],
-    is_wide: Callable[[Value], bool],
+    function: SsaFunction, body: Region, sizes: ValueSizes, model: CompilerModel, *, by_row: bool
 ) -> LiveRanges:
     """Return the live ranges that take registers in a body.
 
     Args:
         function: the function.
         body: the blocks of the function or of a partition.
-        words_of: returns the registers of a value, if it takes any.
+        sizes: registers and elements of its values.
         model: rules by which the compiler moves operations.
         by_row: whether scans of several rows go through them one by one.
-        slices_of: returns the slices along K of a product's operand; 0 for any other value.
-        elements_of: returns the elements of a thread; negative for a mask, 0 if not a tensor.
-        loads_of: returns the masked loads that a value of narrow elements takes.
-        is_address: tells whether a value is a tensor of pointers.
-        is_wide: tells whether a value is a tensor of 64-bit integers.
     """
     walk, operations, values = _walked(function, body, model, by_row=by_row)
-    ranges, indices = walk.ranges(
-        lambda number: words_of(values[number]),
-        lambda number: slices_of(values[number]),
-        lambda number: elements_of(values[number]),
-    )
-    sums, of_addresses = walk.accumulators, [x for x in indices if is_address(values[x.value])]
-    separate = walk.derivations.separate(
-        [one.value for one in of_addresses], lambda number: elements_of(values[number])
-    )
 
-    def named(chosen: Iterable[_Range]) -> tuple[LiveRange, ...]:
+    def words_of(number: int) -> int:
+        return sizes.words(values[number])
+
+    def elements_of(number: int) -> int:
+        return sizes.elements(values[number])
+
+    ranges, indices = walk.ranges(
+        words_of, lambda number: sizes.slices(values[number]), elements_of
+    )
+    addresses = [index for index in indices if sizes.is_address(values[index.value])]
+    separate = walk.derivations.separate([address.value for address in addresses], elements_of)
+
+    def named(numbered: Iterable[_Range]) -> tuple[LiveRange, ...]:
         return tuple(
             [
                 LiveRange(values[number], begin, end, words, part)
-                for number, begin, end, words, part in chosen
+                for number, begin, end, words, part in numbered
             ]
         )
 
@@ -298,27 +308,27 @@ def live_ranges(
         has_rows=walk.has_rows,
         line=walk.line,
         indices=named(indices),
-        accumulators=named(one for one in ranges if one.value in sums),
+        accumulators=named(data for data in ranges if data.value in walk.accumulators),
         addresses=named(
-            one._replace(words=WIDE_WORDS * separate.get(one.value, one.words), part=1.0)
-            for one in of_addresses
+            address._replace(
+                words=WIDE_WORDS * separate.get(address.value, address.words), part=1.0
+            )
+            for address in addresses
         ),
         carried=named(
-            one
-            for one in ranges
-            if one.value in walk.carried
-            and one.value not in sums
-            and one.words < elements_of(values[one.value])
+            data
+            for data in ranges
+            if data.value in walk.carried
+            and data.value not in walk.accumulators
+            and data.words < elements_of(data.value)
         ),
         compared=named(
-            one._replace(words=WIDE_WORDS * one.words, part=1.0)
-            for one in indices
-            if one.value in walk.compared and is_wide(values[one.value])
+            index._replace(words=WIDE_WORDS * index.words, part=1.0)
+            for index in indices
+            if index.value in walk.compared and sizes.is_wide(values[index.value])
         ),
         traffic=walk.traffic.words(
-            lambda number: words_of(values[number]),
-            lambda number: elements_of(values[number]),
-            lambda number: loads_of(values[number]),
+            words_of, elements_of, lambda number: sizes.narrow_loads(values[number])
         ),
     )
 
@@ -327,10 +337,10 @@ class Numbers(dict[Key, int]):
     """Numbers of hashable keys, in the order of first use."""
 
     def __init__(self, first: Iterable[Key] = ()) -> None:
-        super().__init__((thing, number) for number, thing in enumerate(first))
+        super().__init__((key, number) for number, key in enumerate(first))
 
-    def __missing__(self, thing: Key) -> int:
-        number = self[thing] = len(self)
+    def __missing__(self, key: Key) -> int:
+        number = self[key] = len(self)
         return number
 
 
@@ -341,31 +351,27 @@ def _walked(
 
     Functions that differ only in names and constants share it.
     """
-    alike = function.alike
-    if alike is None:
-        values, operations = Numbers[Value](), Numbers[SsaOperation]()
-        walk = _Walk(model, values, operations, by_row=by_row)
-        walk.enter(body)
-        return walk, [*operations], [*values]
+    alike, defined = function.alike, [*function.values.values()]
     key = "live ranges", body.begin, model, by_row
-    own = [*function.values.values()]
-    known: _Walk | None = alike.structure.get(key)
-    if known is None:
-        values, operations = Numbers(own), Numbers(function.operations)
-        walk = _Walk(model, values, operations, by_row=by_row)
-        walk.enter(body)
-        if len(values) > len(own):  # of values whose definitions the dump leaves out
-            return walk, [*operations], [*values]
-        walk.forget()
-        known = alike.structure[key] = walk
-    return known, function.operations, own
+    if alike is not None and key in alike.structure:
+        return alike.structure[key], function.operations, defined
+    is_shared = alike is not None
+    values = Numbers(defined if is_shared else ())
+    operations = Numbers(function.operations if is_shared else ())
+    walk = _Walk(model, values, operations, by_row=by_row)
+    walk.enter(body)
+    if alike is None or len(values) > len(defined):  # the dump leaves out definitions
+        return walk, [*operations], [*values]
+    walk.forget()
+    alike.structure[key] = walk
+    return walk, function.operations, defined
 
 
 class Derivations:
     """Derivations of indices and addresses from one another; values are numbers."""
 
     def __init__(self) -> None:
-        self._of: dict[int, _Derivation] = {}
+        self._derivations: dict[int, _Derivation] = {}
         self._constants: set[int] = set()
 
     def add(
@@ -376,10 +382,10 @@ class Derivations:
         handed: Iterable[tuple[int, int]] = (),
     ) -> None:
         """Add an operation with its values and the pairs it passes; loops before their bodies."""
-        of, constants = self._of, self._constants
+        derivations, constants = self._derivations, self._constants
         for passed, received in handed:
-            if passed in of:  # what a loop begins with
-                of.setdefault(received, _Derivation((passed,), is_bounded=False))
+            if passed in derivations:  # what a loop begins with
+                derivations.setdefault(received, _Derivation((passed,), is_bounded=False))
         traits = operation.traits
         if traits.constant or (traits.shape and constants.issuperset(used)):
             constants.update(results)
@@ -388,11 +394,11 @@ class Derivations:
         is_sum = traits.integer_sum or traits.pointer_sum or operation.name in OFFSETS
         for result in results:
             if traits.source:
-                of[result] = _Derivation((), is_bounded=False)
+                derivations[result] = _Derivation((), is_bounded=False)
             elif (is_scaled or is_moved or is_sum) and used:
-                of[result] = _Derivation(tuple(used))
+                derivations[result] = _Derivation(tuple(used))
             else:
-                of.setdefault(result, _Derivation(None))
+                derivations.setdefault(result, _Derivation(None))
 
     def separate(self, values: Iterable[int], elements_of: Callable[[int], int]) -> dict[int, int]:
         """Return the number of elements of a thread that do not differ by constants.
@@ -405,23 +411,22 @@ class Derivations:
             Value -> number, for these values and those that they are computed from.
         """
 
-        def parts(value: int) -> Sequence[int]:
-            derivation = self._of.get(value)
-            return (derivation.parts or ()) if derivation is not None else ()
+        def factors(value: int) -> Sequence[int]:
+            derivation = self._derivations.get(value)
+            return (derivation.factors or ()) if derivation is not None else ()
 
-        needed, separate = set(reach(values, parts)), dict[int, int]()
+        needed, separate = set(reach(values, factors)), dict[int, int]()
 
         def elements(value: int) -> int:
             return max(1, abs(elements_of(value)))
 
-        for value, derivation in self._of.items():
+        for value, (factors_of_value, is_bounded) in self._derivations.items():
             if value not in needed:
                 continue
-            if derivation.parts is None:
+            if factors_of_value is None:
                 separate[value] = elements(value)
                 continue
-            number = prod([separate.get(part) or elements(part) for part in derivation.parts])
-            is_bounded = derivation.is_bounded
+            number = prod([separate.get(factor) or elements(factor) for factor in factors_of_value])
             separate[value] = min(elements(value), number) if is_bounded else number
         return separate
 
@@ -430,11 +435,11 @@ class _Derivation(NamedTuple):
     """Number of a value's elements in a thread that do not differ by constants.
 
     Attributes:
-        parts: the values whose numbers are multiplied; None for all elements.
+        factors: the values whose numbers are multiplied; None for all elements.
         is_bounded: whether the number of all elements is an upper bound.
     """
 
-    parts: Sequence[int] | None
+    factors: Sequence[int] | None
     is_bounded: bool = True
 
 

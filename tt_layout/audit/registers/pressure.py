@@ -21,7 +21,7 @@ from tt_layout.hardware.compiler import CompilerModel, HeldRegisters, RegisterRa
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import is_pointer
-from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.ssa import Region, SsaFunction, Value, integers
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CompilerTarget
@@ -218,15 +218,19 @@ def module_registers(
         >>> found.line, found.live, found.limit, found.spills
         (6, 32, 255, False)
     """
-    sizes = _sizes(audited)
-    if sizes is None:
+    limits = _limits(audited)
+    if limits is None:
         return []
     if functions is not None:
-        sizes.known_ranges = {}  # those of other types
-    if functions is None:
-        own = audited.functions
-        return [pressure for function in own for pressure in _of_equal(function, sizes, audited)]
-    return [pressure for function in functions for pressure in _of_function(function, sizes)]
+        limits.known_ranges = {}  # those of other types
+        return [
+            pressure for function in functions for pressure in _function_pressures(function, limits)
+        ]
+    return [
+        pressure
+        for function in audited.functions
+        for pressure in _equal_pressures(function, limits, audited)
+    ]
 
 
 def worst(pressures: Iterable[RegisterPressure]) -> RegisterPressure | None:
@@ -243,10 +247,10 @@ def limit_of(audited: AuditedModule, most: int | None = None) -> int | None:
         audited: the module.
         most: limit given to the compiler, where the module does not state it.
     """
-    sizes = _sizes(audited)
-    if sizes is None:
+    limits = _limits(audited)
+    if limits is None:
         return None
-    limit = sizes.limit(sizes.warps)
+    limit = limits.limit(limits.warps)
     return min(limit, most) if most else limit
 
 
@@ -259,79 +263,63 @@ def live_by_line(audited: AuditedModule) -> dict[int, int]:
     Returns:
         Line of the dump -> registers of 32 bits per thread that tensors take there.
     """
-    sizes, lines = _sizes(audited), dict[int, int]()
-    if sizes is None:
+    limits, lines = _limits(audited), dict[int, int]()
+    if limits is None:
         return {}
     for function in audited.functions:
-        for body in _bodies(function, sizes):
+        for body in _bodies(function, limits):
             for line, live in zip(body.lines, body.live):
                 lines[line] = max(lines.get(line, 0), live)
     return lines
 
 
-def _sizes(audited: AuditedModule) -> _Sizes | None:
-    """Return the registers of values; None where the GPU, or its registers, are unknown."""
+def _limits(audited: AuditedModule) -> _Limits | None:
+    """Return the limits of the GPU; None where it, or its registers, are unknown."""
     if audited.module.is_intel:
         lanes = audited.module.number("threads-per-warp")
-        return _Sizes(audited, intel.register_file(lanes), intel.TENSORS_ONLY) if lanes else None
+        return _Limits(audited, intel.register_file(lanes), intel.TENSORS_ONLY) if lanes else None
     if audited.target is None or audited.module.number("num-warps") is None:
         return None
     file, model = audited.target.registers, audited.target.compiler
     if file is None or model is None:
         return None
-    return _Sizes(audited, file, model, audited.target.residence)
+    return _Limits(audited, file, model, audited.target.residence)
 
 
-def _bodies(function: SsaFunction, sizes: _Sizes) -> Iterator[LiveRanges]:
+def _bodies(function: SsaFunction, limits: _Limits) -> Iterator[LiveRanges]:
     """Yield the live ranges of a function, and of the partitions of its warps."""
     if not function.body:
         return
-    whole_body = _ranges_of(function, function.body, sizes)
+    whole_body = _ranges_of(function, function.body, limits)
     yield whole_body
     for operation in whole_body.partitions:
         for region in operation.regions[1:]:
-            yield _ranges_of(function, region, sizes)
+            yield _ranges_of(function, region, limits)
 
 
-def _ranges_of(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges:
-    """Return the live ranges of a body, cached."""
-    key = function, body
-    if key not in sizes.known_ranges:
-        sizes.known_ranges[key] = _find_ranges(function, body, sizes)
-    return sizes.known_ranges[key]
-
-
-def _find_ranges(function: SsaFunction, body: Region, sizes: _Sizes) -> LiveRanges:
-    """Return the live ranges of a body.
+def _ranges_of(function: SsaFunction, body: Region, limits: _Limits) -> LiveRanges:
+    """Return the live ranges of a body, cached.
 
     Within a warp nothing waits between the rows of a scan: where the registers do not suffice for
     all, they are scanned one by one.
     """
-    model = sizes.model
-
-    def found(*, by_row: bool) -> LiveRanges:
-        return live_ranges(
-            function,
-            body,
-            lambda value: sizes.words(function, value),
-            model,
-            by_row=by_row,
-            slices_of=lambda value: sizes.slices(function, value),
-            elements_of=lambda value: sizes.elements(function, value),
-            loads_of=lambda value: sizes.narrow_loads(function, value),
-            is_address=lambda value: sizes.is_address(function, value),
-            is_wide=lambda value: sizes.is_wide(function, value),
+    key = function, body
+    if key not in limits.known_ranges:
+        sizes, model = _FunctionSizes(function, limits), limits.model
+        ranges = live_ranges(function, body, sizes, model, by_row=False)
+        is_row_by_row = (
+            limits.warps <= 1
+            and ranges.has_rows
+            and ranges.line.range(ranges.demand).needed > model.scans_whole
         )
-
-    by_value = found(by_row=False)
-    if sizes.warps > 1 or not by_value.has_rows:
-        return by_value
-    needed = by_value.line.range(by_value.demand).needed
-    return by_value if needed <= model.scans_whole else found(by_row=True)
+        if is_row_by_row:
+            ranges = live_ranges(function, body, sizes, model, by_row=True)
+        limits.known_ranges[key] = ranges
+    return limits.known_ranges[key]
 
 
-class _Sizes:
-    """The registers of values, and the limits of the GPU."""
+class _Limits:
+    """The registers of the GPU for a module's warps, and what its audit knows of values."""
 
     def __init__(
         self,
@@ -343,14 +331,13 @@ class _Sizes:
         module = audited.module
         self.warps = module.number("num-warps") or 1
         self.model = model
-        self._audited = audited
+        self.audited = audited
         self._file = file
         self._residence = residence
         self.usual_limit = file.usual
         self.most = module.number("maxnreg")
         self.known_ranges = audited.live_ranges
-        self._layouts = audited.layouts
-        self._known: dict[tuple[str, str | None], int] = {}
+        self.known_words: dict[tuple[str, str | None], int] = {}
 
     def limit(self, warps: int) -> int:
         """Return the most registers of a thread in a CTA with a number of warps."""
@@ -361,54 +348,74 @@ class _Sizes:
         """Return the registers of a thread that cost no occupancy; None where it is not known."""
         return self._file.free(warps, self._residence) if self._residence is not None else None
 
-    def words(self, function: SsaFunction, value: Value) -> int:
-        """Return the registers that a thread needs for a value."""
-        ir_type = function.type_of(value)
-        key = value.text, ir_type.layout if ir_type is not None else None
-        if key not in self._known:
-            self._known[key] = self._words(ir_type)
-        return self._known[key]
 
-    def elements(self, function: SsaFunction, value: Value) -> int:
-        """Return the elements of a thread; negative for a mask, 0 if not a tensor."""
-        ir_type = function.type_of(value)
+class _FunctionSizes(NamedTuple):
+    """Registers and elements that a thread has of a function's values, as `ValueSizes` has them.
+
+    Attributes:
+        function: the function.
+        limits: the registers of the GPU.
+    """
+
+    function: SsaFunction
+    limits: _Limits
+
+    def words(self, value: Value) -> int:
+        """Return the registers of a value; 0 if it takes none."""
+        ir_type, known = self.function.type_of(value), self.limits.known_words
+        key = value.text, ir_type.layout if ir_type is not None else None
+        if key not in known:
+            registers = self._distinct_registers(ir_type)
+            bits = (ir_type.element_bits if ir_type is not None else None) or WORD_BITS
+            known[key] = 0 if bits == MASK_BITS else -(-registers * bits // WORD_BITS)
+        return known[key]
+
+    def elements(self, value: Value) -> int:
+        """Return the elements of a value; negative for a mask, 0 if not a tensor."""
+        ir_type = self.function.type_of(value)
+        registers = self._distinct_registers(ir_type)
+        is_mask = ir_type is not None and ir_type.element_bits == MASK_BITS
+        return -registers if is_mask else registers
+
+    def _distinct_registers(self, ir_type: IRType | None) -> int:
+        """Return the distinct elements that a thread holds of a tensor; 0 of other types."""
         if ir_type is None or not ir_type.is_tensor:
             return 0
-        registers = self._layouts.distinct_registers(ir_type) or 0
-        return -registers if ir_type.element_bits == MASK_BITS else registers
+        return self.limits.audited.layouts.distinct_registers(ir_type) or 0
 
-    def is_address(self, function: SsaFunction, value: Value) -> bool:
+    def is_address(self, value: Value) -> bool:
         """Tell whether a value is a tensor of pointers."""
-        ir_type = function.type_of(value)
+        ir_type = self.function.type_of(value)
         return ir_type is not None and ir_type.is_tensor and is_pointer(ir_type)
 
-    def is_wide(self, function: SsaFunction, value: Value) -> bool:
+    def is_wide(self, value: Value) -> bool:
         """Tell whether a value is a tensor of 64-bit integers."""
-        ir_type = function.type_of(value)
+        ir_type = self.function.type_of(value)
         if ir_type is None or not ir_type.is_tensor or is_pointer(ir_type):
             return False
         return ir_type.element_bits == 2 * WORD_BITS
 
-    def narrow_loads(self, function: SsaFunction, value: Value) -> int:
-        """Return the masked loads that a thread takes for a tensor of narrow elements.
+    def narrow_loads(self, value: Value) -> int:
+        """Return the masked loads that a value of narrow elements takes; 0 for any other value.
 
         Where the types of a function are changed, the loads stay as wide as they were.
         """
-        ir_type, load = function.type_of(value), value.definition
+        ir_type, load = self.function.type_of(value), value.definition
         if ir_type is None or (ir_type.element_bits or WORD_BITS) >= WORD_BITS:
             return 0
         if load is None or load.name not in FORMS or "mask" not in operands(load):
             return 0
-        kernel = self._audited.kernel(self._audited.functions_by_name[function.name])
+        audited = self.limits.audited
+        kernel = audited.kernel(audited.functions_by_name[self.function.name])
         width = access_width(kernel, load) if kernel is not None else None
-        return self.elements(function, value) // width.elements if width is not None else 0
+        return self.elements(value) // width.elements if width is not None else 0
 
-    def slices(self, function: SsaFunction, value: Value) -> float:
+    def slices(self, value: Value) -> float:
         """Return the slices along K in which a product reads an operand; 0 for any other value.
 
         A slice is what one instruction reads, or a row of the products of single elements.
         """
-        ir_type = function.type_of(value)
+        ir_type = self.function.type_of(value)
         operand = ir_type.encoding if ir_type is not None else None
         if ir_type is None or not isinstance(operand, DotOperand) or len(ir_type.shape) < 2:
             return 0
@@ -417,23 +424,16 @@ class _Sizes:
             return along * (ir_type.element_bits or WORD_BITS) / MMA_BITS
         return along / 2 if isinstance(operand.parent, Blocked) else 0
 
-    def _words(self, ir_type: IRType | None) -> int:
-        if ir_type is None or not ir_type.is_tensor:
-            return 0
-        registers = self._layouts.distinct_registers(ir_type)
-        bits = ir_type.element_bits or WORD_BITS
-        return 0 if registers is None or bits == MASK_BITS else -(-registers * bits // WORD_BITS)
 
-
-def _of_equal(
-    function: SsaFunction, sizes: _Sizes, audited: AuditedModule
+def _equal_pressures(
+    function: SsaFunction, limits: _Limits, audited: AuditedModule
 ) -> Iterator[RegisterPressure]:
     """Yield the registers of a function, computed once for equal functions."""
 
     def placed() -> list[tuple[RegisterPressure, int | None]]:
         return [
             (pressure, pressure.line - function.line if pressure.line else None)
-            for pressure in _of_function(function, sizes)
+            for pressure in _function_pressures(function, limits)
         ]
 
     for pressure, below in audited.once_for_equal(function, "registers", placed):
@@ -441,59 +441,61 @@ def _of_equal(
         yield replace(pressure, function=function.name, line=line)
 
 
-def _of_function(function: SsaFunction, sizes: _Sizes) -> Iterator[RegisterPressure]:
+def _function_pressures(function: SsaFunction, limits: _Limits) -> Iterator[RegisterPressure]:
+    """Yield the registers of a function, and of the partitions of its warps."""
     if not function.body:
         return
-    pressures, partitions = _of_body(function, function.body, sizes, sizes.warps, None)
-    yield from pressures
-    for operation in partitions:
+    whole_body = _ranges_of(function, function.body, limits)
+    if whole_body.ranges:
+        yield _body_pressure(function, whole_body, limits, limits.warps)
+    for operation in whole_body.partitions:
         warps = integers(operation.attributes.get("partitionNumWarps"))
         requested = integers(operation.attributes.get("requestedRegisters"))
         for number, region in enumerate(operation.regions[1:]):
-            warps_there = warps[number] if number < len(warps) else sizes.warps
-            pressures, _ = _of_body(function, region, sizes, warps_there, number)
-            most = requested[number] if number < len(requested) else None
-            yield from (_limited(pressure, most) for pressure in pressures)
+            body = _ranges_of(function, region, limits)
+            if not body.ranges:
+                continue
+            warps_there = warps[number] if number < len(warps) else limits.warps
+            pressure = _body_pressure(function, body, limits, warps_there)
+            most = requested[number] if number < len(requested) else 0
+            yield replace(
+                pressure,
+                partition=number,
+                needed=pressure.live + PARTITION_BASE,
+                low=None,
+                high=None,
+                limit=min(pressure.limit, most or pressure.limit),
+            )
 
 
-def _limited(pressure: RegisterPressure, most: int | None) -> RegisterPressure:
-    needed = pressure.live + PARTITION_BASE
-    limit = min(pressure.limit, most or pressure.limit)
-    return replace(pressure, needed=needed, low=None, high=None, limit=limit)
-
-
-def _of_body(
-    function: SsaFunction, body: Region, sizes: _Sizes, warps: int, partition: int | None
-) -> tuple[list[RegisterPressure], Sequence[SsaOperation]]:
-    walked = _ranges_of(function, body, sizes)
-    if not walked.ranges:
-        return [], walked.partitions
-    weighed = walked.needed
-    peak = max(range(len(weighed)), key=weighed.__getitem__)
-    limit = sizes.limit(warps)
-    held = _held(function, walked, sizes, warps)
-    demand = walked.demand._replace(held=round(held.exchanges))
-    expected = walked.line.range(demand, limit, sizes.free(warps), held)
+def _body_pressure(
+    function: SsaFunction, body: LiveRanges, limits: _Limits, warps: int
+) -> RegisterPressure:
+    """Return the registers of a function's body, given its live ranges."""
+    needed = body.needed
+    peak = max(range(len(needed)), key=needed.__getitem__)
+    limit = limits.limit(warps)
+    held = _held_registers(_FunctionSizes(function, limits), body, warps)
+    demand = body.demand._replace(held=round(held.exchanges))
+    expected = body.line.range(demand, limit, limits.free(warps), held)
     at_peak = [
-        live_range for live_range in walked.ranges if live_range.begin <= peak < live_range.end
+        live_range for live_range in body.ranges if live_range.begin <= peak < live_range.end
     ]
-    live = sum(live_range.words for live_range in at_peak)
-    pressure = RegisterPressure(
+    return RegisterPressure(
         function=function.name,
-        partition=partition,
-        line=walked.lines[peak],
-        live=live,
+        partition=None,
+        line=body.lines[peak],
+        live=sum(live_range.words for live_range in at_peak),
         needed=expected.needed,
         low=expected.low,
         high=expected.high,
         limit=limit,
         values=tuple(_largest(function, at_peak)),
-        usual_limit=sizes.usual_limit,
+        usual_limit=limits.usual_limit,
     )
-    return [pressure], walked.partitions
 
 
-def _held(function: SsaFunction, walked: LiveRanges, sizes: _Sizes, warps: int) -> HeldRegisters:
+def _held_registers(sizes: _FunctionSizes, body: LiveRanges, warps: int) -> HeldRegisters:
     """Return the registers that a thread holds during operations that need whole operands.
 
     No order of instructions saves these, except that what is widened from a narrower tensor may be
@@ -501,23 +503,21 @@ def _held(function: SsaFunction, walked: LiveRanges, sizes: _Sizes, warps: int) 
     for an exchange.
     """
     cheaper = dict[Value, int]()
-    for operation in walked.operations:
+    for operation in body.operations:
         if operation.traits.by_thread and len(operation.operands) == 1:
-            words = sizes.words(function, operation.operands[0])
+            words = sizes.words(operation.operands[0])
             cheaper.update(dict.fromkeys(operation.results, words))
         elif operation.traits.shared_read:
             cheaper.update(dict.fromkeys(operation.results, 0))
     ranges = [
-        one._replace(
-            words=min(round(one.words * one.part), cheaper.get(one.value, one.words)), part=1
-        )
-        for one in walked.ranges
+        LiveRange(value, begin, end, min(round(words * part), cheaper.get(value, words)), part=1)
+        for value, begin, end, words, part in body.ranges
     ]
-    begun = {(one.value, one.begin): one.words for one in ranges}
+    begun = {(live_range.value, live_range.begin): live_range.words for live_range in ranges}
     products = exchanges = 0.0
-    behind = islice(walked.sums(ranges), 1, None)
-    for place, (operation, live) in enumerate(zip(walked.operations, behind), 1):
-        held = live - sum(begun.get((result, place), 0) for result in operation.results)
+    behind = islice(body.sums(ranges), 1, None)
+    for number, (operation, live) in enumerate(zip(body.operations, behind), 1):
+        held = live - sum(begun.get((result, number), 0) for result in operation.results)
         if operation.traits.multiplies:
             products = max(products, held)
         elif warps > 1 and operation.movement and operation.movement.kind in EXCHANGES:
@@ -545,7 +545,7 @@ def compiled_registers(
     the line where most is live.  Of a module with several kernels the estimates stay.
 
     Args:
-        found: the estimates.
+        pressures: the estimates.
         audited: the module.
         known: what is known of its kernel.
     """

@@ -3,7 +3,6 @@
 ==============  ============================================================================
 `given`         what the user and the dump state about the arguments
 `arithmetic`    integers of MLIR on arrays
-`shapes`        operations that rearrange tensors
 `rules`         the table from operation to what it computes
 `structure`     regions, block arguments, loops
 `evaluator`     from the name of a value to the array

@@ -10,6 +10,7 @@ Source:
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -54,54 +55,27 @@ def unsigned(values: Ints, bits: int) -> Unsigned:
     return wide if bits >= 64 else wide & np.uint64((1 << bits) - 1)
 
 
-def _no_zero(divisor: npt.NDArray[Any]) -> None:
-    if (divisor == 0).any():
-        raise UndefinedError("division by zero")
-
-
-def _quotient(a: Ints, b: Ints, bits: int) -> Ints:
-    """Divide as the hardware does: towards zero."""
-    _no_zero(b)
-    remainder = np.fmod(a, b)
-    exact: Ints = (a - remainder) // b
-    return exact
-
-
-def _remainder(a: Ints, b: Ints, bits: int) -> Any:
-    _no_zero(b)
-    return np.fmod(a, b)
-
-
-def _floor_quotient(a: Ints, b: Ints, bits: int) -> Any:
-    _no_zero(b)
-    return a // b
-
-
-def _ceil_quotient(a: Ints, b: Ints, bits: int) -> Any:
-    _no_zero(b)
-    return a // b + (a % b != 0)
-
-
-def _ceil_quotient_unsigned(a: Unsigned, b: Unsigned) -> Any:
-    return a // b + (a % b != 0).astype(np.uint64)
-
-
-def _divides_unsigned(function: Callable[[Unsigned, Unsigned], Any]) -> Binary:
-    """Return a division of numbers without a sign."""
-
-    def divided(a: Ints, b: Ints, bits: int) -> Any:
-        _no_zero(b)
-        return function(unsigned(a, bits), unsigned(b, bits))
-
-    return divided
-
-
 def _of_unsigned(function: Callable[[Unsigned, Unsigned], Any]) -> Binary:
     """Return an operation on numbers without a sign."""
     return lambda a, b, bits: function(unsigned(a, bits), unsigned(b, bits))
 
 
-def _shift(function: Callable[[Ints, Ints, int], Any]) -> Binary:
+def _division(function: Binary) -> Binary:
+    """Return a division that is undefined by zero."""
+
+    def divided(a: Ints, b: Ints, bits: int) -> Any:
+        if (b == 0).any():
+            raise UndefinedError("division by zero")
+        return function(a, b, bits)
+
+    return divided
+
+
+def _rounded_up(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Any:
+    return a // b + (a % b != 0).astype(a.dtype)
+
+
+def _shift(function: Binary) -> Binary:
     """Return a shift that is undefined by the width or more."""
 
     def shifted(a: Ints, b: Ints, bits: int) -> Any:
@@ -110,10 +84,6 @@ def _shift(function: Callable[[Ints, Ints, int], Any]) -> Binary:
         return function(a, b, bits)
 
     return shifted
-
-
-def _shift_right_unsigned(a: Ints, b: Ints, bits: int) -> Any:
-    return unsigned(a, bits) >> b.astype(np.uint64)
 
 
 def high_product(a: Ints, b: Ints, bits: int) -> Any:
@@ -131,19 +101,19 @@ BINARY: dict[str, Binary] = {
     "arith.addi": lambda a, b, bits: a + b,
     "arith.subi": lambda a, b, bits: a - b,
     "arith.muli": lambda a, b, bits: a * b,
-    "arith.divsi": _quotient,
-    "arith.remsi": _remainder,
-    "arith.floordivsi": _floor_quotient,
-    "arith.ceildivsi": _ceil_quotient,
-    "arith.divui": _divides_unsigned(lambda a, b: a // b),
-    "arith.remui": _divides_unsigned(lambda a, b: a % b),
-    "arith.ceildivui": _divides_unsigned(_ceil_quotient_unsigned),
+    "arith.divsi": _division(lambda a, b, bits: (a - np.fmod(a, b)) // b),
+    "arith.remsi": _division(lambda a, b, bits: np.fmod(a, b)),
+    "arith.floordivsi": _division(lambda a, b, bits: a // b),
+    "arith.ceildivsi": _division(lambda a, b, bits: _rounded_up(a, b)),
+    "arith.divui": _division(_of_unsigned(operator.floordiv)),
+    "arith.remui": _division(_of_unsigned(operator.mod)),
+    "arith.ceildivui": _division(_of_unsigned(_rounded_up)),
     "arith.andi": lambda a, b, bits: a & b,
     "arith.ori": lambda a, b, bits: a | b,
     "arith.xori": lambda a, b, bits: a ^ b,
     "arith.shli": _shift(lambda a, b, bits: a << b),
     "arith.shrsi": _shift(lambda a, b, bits: a >> b),
-    "arith.shrui": _shift(_shift_right_unsigned),
+    "arith.shrui": _shift(lambda a, b, bits: unsigned(a, bits) >> b.astype(np.uint64)),
     "arith.maxsi": lambda a, b, bits: np.maximum(a, b),
     "arith.minsi": lambda a, b, bits: np.minimum(a, b),
     "arith.maxui": _of_unsigned(np.maximum),
@@ -186,15 +156,11 @@ def _leading_zeros(values: Ints, bits: int) -> Any:
     return bits - _bit_count(filled.astype(np.int64), bits)
 
 
-def _trailing_zeros(values: Ints, bits: int) -> Any:
-    return _bit_count(wrap(~values & values - 1, bits), bits)
-
-
 UNARY: dict[str, Unary] = {
     "math.absi": lambda a, bits: np.abs(a),
     "math.ctpop": _bit_count,
     "math.ctlz": _leading_zeros,
-    "math.cttz": _trailing_zeros,
+    "math.cttz": lambda a, bits: _bit_count(wrap(~a & a - 1, bits), bits),
 }
 """Operation -> its result from an operand and its width, before it is wrapped."""
 

@@ -24,7 +24,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.arithmetic import UndefinedError, wrap
 from tt_layout.audit.values.floats import float_bits
-from tt_layout.audit.values.given import PROGRAM_AXES, GivenValues
+from tt_layout.audit.values.given import PROGRAM_IDS, GivenValues, plain_name, program_value
 from tt_layout.audit.values.instances import Instances, Iterations
 from tt_layout.audit.values.paths import Path, follow
 from tt_layout.audit.values.rules import RULES, Application, apply, depends_on_layouts
@@ -42,13 +42,12 @@ from tt_layout.audit.values.spread import (
     numbers,
 )
 from tt_layout.audit.values.structure import Structure
-from tt_layout.audit.values.unknown import Found, Known, Unknown, place, unknowns
+from tt_layout.audit.values.unknown import Found, Known, Unknown, operation_text, unknowns
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
 
 MAX_ITERATIONS = 1 << 12
 """The most iterations of a loop that are evaluated for its results, and the most executions."""
-
 
 MAX_SHARED = 1 << 10
 """Elements of an array that is kept: larger ones are soon found from those they come from."""
@@ -81,7 +80,7 @@ class Scope:
     paths: dict[Region, Path] = field(default_factory=dict)
     iterations: Iterations | None = None
 
-    def found(self, value: Value) -> Found | None:
+    def answer(self, value: Value) -> Found | None:
         """Return the answer for a value; None if it is yet to be evaluated."""
         answer = self.known.get(value)
         if answer is _BEGUN:
@@ -154,7 +153,11 @@ class Evaluator:
 
     @cached_property
     def _depends_on_layouts(self) -> bool:
-        return self.function.once("is in the order of layouts", _is_in_their_order)
+        """Whether elements of some value are in an order that layouts determine."""
+        return self.function.once(
+            "is in the order of layouts",
+            lambda function: any(map(depends_on_layouts, function.walk())),
+        )
 
     @property
     def count(self) -> int:
@@ -200,7 +203,7 @@ class Evaluator:
         Raises:
             SplitError: the programs do not agree on what it depends on.
         """
-        answer = self._found(self._home(scope, value), value)
+        answer = self._answer(self._home(scope, value), value)
         if answer is not None:
             return answer
         stack: list[tuple[Scope, Value, Steps]] = []
@@ -228,7 +231,7 @@ class Evaluator:
                 stack.pop()
                 continue
             home = self._home(wanted_scope, wanted)
-            answer = self._found(home, wanted)
+            answer = self._answer(home, wanted)
             if answer is None:
                 stack.append(self._begin(home, wanted))
         assert answer is not None
@@ -246,9 +249,9 @@ class Evaluator:
         """Whether neither arguments that are given nor layouts determine any value."""
         return not self.given.values and not self._depends_on_layouts
 
-    def _found(self, home: Scope, value: Value) -> Found | None:
+    def _answer(self, home: Scope, value: Value) -> Found | None:
         """Return the answer for a value of a scope; None if it is yet to be evaluated."""
-        answer = home.found(value)
+        answer = home.answer(value)
         if answer is None and home is self.top and self._shared is not None:
             answer = self._shared.get(value)
             if answer is not None:
@@ -292,7 +295,7 @@ class Evaluator:
         if operation.traits.by_program:
             return self._program(operation)
         if operation.name not in RULES:
-            return Unknown.because(place(operation))
+            return Unknown.because(operation_text(operation))
         operands: list[Found] = []
         for operand in operation.operands:
             operands.append((yield scope, operand))
@@ -316,23 +319,22 @@ class Evaluator:
             else:
                 answer, overflows = apply_to_programs(application, shared)
         except UndefinedError as error:
-            return Unknown.because(f"{place(operation)}: {error}")
+            return Unknown.because(f"{operation_text(operation)}: {error}")
         if overflows:
             self.overflows.append(operation)
         return answer
 
     def _program(self, operation: SsaOperation) -> Found:
-        kind, axis = operation.name.rpartition("get_")[2], (operation.integer("axis") or 0) % 3
-        if self.programs is not None and kind == "program_id":
-            return gathered(self.programs[axis], np.asarray(0, np.int64))
-        name = f"{kind}_{PROGRAM_AXES[axis]}"
+        name = program_value(operation)
+        if self.programs is not None and name in PROGRAM_IDS:
+            return gathered(self.programs[PROGRAM_IDS.index(name)], np.asarray(0, np.int64))
         value = self.given.program(name)
         return Unknown(frozenset([name])) if value is None else np.asarray(value, np.int64)
 
     def _argument(self, scope: Scope, value: Value) -> Steps:
         """Evaluate an argument of the function or of a block."""
         block = value.owner
-        if not isinstance(block, Block) or block is self._entry:
+        if not isinstance(block, Block) or block is next(iter(self.function.body), None):
             return self._parameter(value)
         region = block.region
         if scope.iterations is not None and region.owner is scope.loop:
@@ -341,7 +343,7 @@ class Evaluator:
             source = self.structure.first_value(value)
             if source is None:
                 assert region.owner is not None
-                return Unknown.because(place(region.owner))
+                return Unknown.because(operation_text(region.owner))
             return (yield scope, source)
         path = self.path(scope, region)
         source = path.sources.get(value)
@@ -351,11 +353,6 @@ class Evaluator:
             line = region.owner.line if region.owner is not None else self.function.line
             return Unknown.because(f"cf.br to {block.label} on line {line}")
         return (yield scope, source)
-
-    @property
-    def _entry(self) -> Block | None:
-        """The block whose arguments are those of the function."""
-        return self.function.body[0] if self.function.body else None
 
     def path(self, scope: Scope, region: Region) -> Path:
         """Return the blocks of a region that control comes through."""
@@ -373,13 +370,13 @@ class Evaluator:
     def _parameter(self, value: Value) -> Known:
         for argument, attributes in zip(self.function.arguments, self.function.argument_attributes):
             if argument is value:
-                name = value.name.removeprefix("%")
+                name = plain_name(value.name)
                 number = self.given.argument(name, value.type, attributes)
-                if number is None and float_bits(value.type.element) is not None:
+                if number is not None:
+                    return np.asarray(number, np.int64)
+                if float_bits(value.type.element) is not None:
                     return Unknown.because(f"{value.name}, a float, which cannot be given")
-                return (
-                    Unknown(frozenset([name])) if number is None else np.asarray(number, np.int64)
-                )
+                return Unknown(frozenset([name]))
         return Unknown.because(f"{value.name}, which is not defined")
 
     # -- regions ----------------------------------------------------------------------------
@@ -390,7 +387,7 @@ class Evaluator:
             return condition
         passed = yielded(operation, 0 if is_true(condition) else 1)
         if index >= len(passed):
-            return Unknown.because(place(operation))
+            return Unknown.because(operation_text(operation))
         return (yield scope, passed[index])
 
     def _loop_result(self, scope: Scope, operation: SsaOperation, index: int) -> Steps:
@@ -409,7 +406,7 @@ class Evaluator:
             if isinstance(state[index], Unknown):
                 return state[index]
             if iteration == MAX_ITERATIONS:
-                return Unknown.because(f"{place(operation)}: {count} iterations")
+                return Unknown.because(f"{operation_text(operation)}: {count} iterations")
             inner = iteration_of(scope, operation, bounds, iteration, state)
             following: dict[int, Found] = {}
             for k in needed:
@@ -445,13 +442,16 @@ class Evaluator:
         return wrapped
 
     def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
-        """Return how often a loop with such bounds runs."""
-        return trip_count(loop, bounds)
-
-
-def _is_in_their_order(function: SsaFunction) -> bool:
-    """Tell whether elements of some value are in an order that layouts determine."""
-    return any(map(depends_on_layouts, function.walk()))
+        """Return how often a loop runs, given its bounds and its step."""
+        if len(bounds) < BOUNDS:
+            return Unknown.because(f"{operation_text(loop)}: {len(bounds)} of its {BOUNDS} bounds")
+        unknown = unknowns(bounds)
+        if unknown is not None:
+            return unknown
+        lower, upper, step = (numbers(bound) for bound in bounds if not isinstance(bound, Unknown))
+        if (step <= 0).any():
+            return Unknown.because(f"{operation_text(loop)}: a step of {int(step.min())}")
+        return agreed_number(np.maximum(0, -((lower - upper) // step)))
 
 
 def iteration_of(
@@ -475,16 +475,3 @@ def yielded(operation: SsaOperation, region: int) -> tuple[Value, ...]:
         return ()
     operations = operation.regions[region][-1].operations
     return operations[-1].operands if operations else ()
-
-
-def trip_count(loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
-    """Return how often a loop runs, given its bounds and its step."""
-    if len(bounds) < BOUNDS:
-        return Unknown.because(f"{place(loop)}: {len(bounds)} of its {BOUNDS} bounds")
-    unknown = unknowns(bounds)
-    if unknown is not None:
-        return unknown
-    lower, upper, step = (numbers(bound) for bound in bounds if not isinstance(bound, Unknown))
-    if (step <= 0).any():
-        return Unknown.because(f"{place(loop)}: a step of {int(step.min())}")
-    return agreed_number(np.maximum(0, -((lower - upper) // step)))

@@ -6,12 +6,12 @@ from math import prod
 
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.expressions import ATOM, PRODUCT, Expression, trip_count_text
-from tt_layout.audit.values.given import PROGRAM_AXES, PROGRAM_IDS
+from tt_layout.audit.values.given import PROGRAM_IDS, program_value
 from tt_layout.audit.values.kinds import kinds_of_runs
 from tt_layout.audit.values.paths import is_optional, is_repeated
 from tt_layout.audit.values.spread import SplitError
 from tt_layout.audit.values.structure import LoopPart
-from tt_layout.audit.values.unknown import Unknown, UnknownError, place
+from tt_layout.audit.values.unknown import Unknown, UnknownError, operation_text
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Region, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
@@ -130,7 +130,11 @@ def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
     factors = _factors(evaluator, operation)
     number = _product([factor.number for factor in factors])
     if number is None:
-        number = _count(evaluator, operation)
+        try:
+            kinds = kinds_of_runs(evaluator, operation, (), lambda values: None)
+            number = sum(runs for runs, _ in kinds)
+        except UnknownError:
+            pass
     text, arguments = _text(factors), evaluator.given.values
     programs = tuple(name for name in PROGRAM_IDS if name in text.text and name not in arguments)
     part = evaluator.structure.loop_part(operation)
@@ -143,14 +147,9 @@ def _differs(evaluator: Evaluator, operation: SsaOperation) -> bool:
     """Tell whether a branch around an operation depends on the id of the program."""
     owners = (region.owner for region in operation.around)
     branches = [branch for branch in owners if branch is not None and branch.traits.conditional]
-    conditions = [value for branch in branches for value in branch.operands[:1]]
-    sources = evaluator.structure.sources(conditions) if conditions else ()
-    return any(source.traits.by_program and not _is_given(evaluator, source) for source in sources)
-
-
-def _is_given(evaluator: Evaluator, source: SsaOperation) -> bool:
-    kind = source.name.rpartition("get_")[2]
-    return f"{kind}_{PROGRAM_AXES[(source.integer('axis') or 0) % 3]}" in evaluator.given.values
+    sources = evaluator.structure.sources(v for branch in branches for v in branch.operands[:1])
+    asked = {program_value(source) for source in sources if source.traits.by_program}
+    return not asked <= evaluator.given.values.keys()
 
 
 def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
@@ -177,17 +176,17 @@ def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
 def _counted(evaluator: Evaluator, operation: SsaOperation) -> Count:
     """Count the executions, where loops and branches differ between iterations or programs."""
     assumed: list[Unknown] = []
-    kinds = kinds_of_runs(evaluator, operation, (), lambda answer: None, assumed)
-    return Count(sum(count for count, _ in kinds), tuple(dict.fromkeys(assumed)))
+    kinds = kinds_of_runs(evaluator, operation, (), lambda values: None, assumed)
+    return Count(sum(runs for runs, _ in kinds), tuple(dict.fromkeys(assumed)))
 
 
 def _factors(evaluator: Evaluator, operation: SsaOperation) -> list[_Factor]:
     around = operation.around
     owners = [region.owner for region in around if region.owner is not None]
     loops = [owner for owner in owners if owner.traits.loop]
-    factors = [_factor(evaluator, region, loops) for region in reversed(around)]
+    factors = [_region_factor(evaluator, region, loops) for region in reversed(around)]
     within = [operation, *owners]
-    return factors + [_of_block(evaluator, block, bool(loops)) for block in within]
+    return factors + [_block_factor(evaluator, inner, bool(loops)) for inner in within]
 
 
 def _product(numbers: list[int | None]) -> int | None:
@@ -198,26 +197,13 @@ def _product(numbers: list[int | None]) -> int | None:
     return prod(stated) if len(stated) == len(numbers) else None
 
 
-def _count(evaluator: Evaluator, operation: SsaOperation) -> int | None:
-    """Count the executions, where loops and branches differ between iterations."""
-    try:
-        kinds = kinds_of_runs(evaluator, operation, (), lambda answer: None)
-        return sum(count for count, _ in kinds)
-    except UnknownError:
-        return None
-
-
 def _text(factors: list[_Factor]) -> Expression:
     reasons = [factor.reason for factor in factors if factor.expression is None]
     if reasons:
         return Expression(f"{UNKNOWN}: {', '.join(reasons)}")
-    product, names = 1, []
-    for factor in factors:
-        assert factor.expression is not None
-        if factor.expression.constant is not None:
-            product *= factor.expression.constant
-        else:
-            names.append(factor.expression)
+    expressions = [factor.expression for factor in factors if factor.expression is not None]
+    product = prod(e.constant for e in expressions if e.constant is not None)
+    names = [e for e in expressions if e.constant is None]
     if len(names) == 1 and product == 1:
         [result] = names
     elif names:
@@ -230,12 +216,12 @@ def _text(factors: list[_Factor]) -> Expression:
     return result
 
 
-def _factor(evaluator: Evaluator, region: Region, loops: list[SsaOperation]) -> _Factor:
+def _region_factor(evaluator: Evaluator, region: Region, loops: list[SsaOperation]) -> _Factor:
     operation = region.owner
     assert operation is not None, "the body of a function runs once"
     traits = operation.traits
     if len(operation.operands) < (BOUNDS if traits.counted else traits.conditional):
-        return _Factor(None, None, reason=place(operation))
+        return _Factor(None, None, reason=operation_text(operation))
     if traits.counted:
         text = trip_count_text(operation)
         if _varies(evaluator, operation, operation.operands[:BOUNDS], loops):
@@ -245,18 +231,17 @@ def _factor(evaluator: Evaluator, region: Region, loops: list[SsaOperation]) -> 
     once = Expression("1", constant=1)
     if traits.conditional:
         condition = evaluator.scalar(operation.operands[0])
-        varies = _varies(evaluator, operation, operation.operands[:1], loops)
-        if varies:
+        if _varies(evaluator, operation, operation.operands[:1], loops):
             return _Factor(None, once, at_most=True)
         if isinstance(condition, Unknown):
             return _Factor(None, once, at_most=True, unknown=condition)
         return _Factor(int((condition != 0) == (region.number == 0)), once, at_most=True)
     if operation.traits.once:
         return _Factor(1, once)
-    return _Factor(None, None, reason=place(operation))
+    return _Factor(None, None, reason=operation_text(operation))
 
 
-def _of_block(evaluator: Evaluator, operation: SsaOperation, is_in_loop: bool) -> _Factor:
+def _block_factor(evaluator: Evaluator, operation: SsaOperation, is_in_loop: bool) -> _Factor:
     """Return how often the block of an operation runs when its region does."""
     home, once = operation.block, Expression("1", constant=1)
     if home is None or len(home.region) < 2:

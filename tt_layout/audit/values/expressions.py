@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tt_layout.audit.values.given import PROGRAM_AXES
+from tt_layout.audit.values.given import program_value
 from tt_layout.ir.ssa.model import SsaOperation, Value
 from tt_layout.tuples import NamedTuple
 
@@ -91,8 +91,7 @@ class _Writer:
             value = operation.integer("value")
             return None if value is None else Expression(str(value), ATOM, value)
         if operation.traits.by_program:
-            axis = PROGRAM_AXES[(operation.integer("axis") or 0) % 3]
-            return Expression(f"{name.rpartition('get_')[2]}_{axis}")
+            return Expression(program_value(operation))
         if len(operation.operands) != _operands_of(operation):
             return None
         if operation.traits.integer_cast:

@@ -11,7 +11,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import Attribute
 from tt_layout.ir.ssa.attributes import DIVISIBILITY
-from tt_layout.ir.ssa.model import SsaFunction
+from tt_layout.ir.ssa.model import SsaFunction, SsaOperation
 from tt_layout.ir.ssa.types import ValueType
 from tt_layout.records import dataclass
 from tt_layout.surface import argument
@@ -116,6 +116,12 @@ def parse_values(
         if values.get(name, least) < least:
             raise LayoutError(f"{name} must be at least {least}, got {values[name]}")
     return GivenValues(values)
+
+
+def program_value(operation: SsaOperation) -> str:
+    """Return which id or number of programs an operation asks for, such as ``program_id_x``."""
+    axis = PROGRAM_AXES[(operation.integer("axis") or 0) % 3]
+    return f"{operation.name.rpartition('get_')[2]}_{axis}"
 
 
 def program_counts(grid: Sequence[int]) -> dict[str, int]:

@@ -17,9 +17,9 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.values.evaluator import MAX_ITERATIONS, Evaluator, Scope
 from tt_layout.audit.values.instances import Instances
-from tt_layout.audit.values.runs import TooManyRunsError, each_run
-from tt_layout.audit.values.spread import SplitError, is_true, numbers, partition
-from tt_layout.audit.values.unknown import Found, Unknown, UnknownError, place
+from tt_layout.audit.values.runs import Branches, TooManyRunsError, each_run
+from tt_layout.audit.values.spread import SplitError, numbers, partition
+from tt_layout.audit.values.unknown import Found, Unknown, UnknownError
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Region, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
@@ -28,7 +28,7 @@ MAX_PARTS = 1 << 10
 """Kinds of programs that are evaluated for one question."""
 
 MAX_KINDS = 1 << 13
-"""Kinds of runs of programs with loops, for the same reason."""
+"""Kinds of runs of programs with loops that are evaluated for one question."""
 
 MAX_AT_ONCE = 1 << 18
 """The most runs that are evaluated together: each of their values is an array of that length."""
@@ -65,14 +65,14 @@ def kinds_of_runs(
     """
     around = operation.around[::-1]
     limit = MAX_ITERATIONS if most is None else min(most, MAX_ITERATIONS)
-    if _stand_beside(evaluator, around, values):
+    if _are_sums(evaluator, around, values):
         kinds = _Kinds(evaluator, operation, values, question, assumed, limit)
-        noted = len(assumed) if assumed is not None else 0
+        before = len(assumed) if assumed is not None else 0
         try:
             return list(kinds.answers(Instances.of(evaluator.programs), around))
         except _TooManyError:
             if assumed is not None:
-                del assumed[noted:]
+                del assumed[before:]
     answers = []
     for count, answer in enumerate(each_run(evaluator, operation, values, assumed)):
         if count == limit:
@@ -85,7 +85,7 @@ class _TooManyError(Exception):
     """More runs than can be evaluated together."""
 
 
-def _stand_beside(evaluator: Evaluator, around: Sequence[Region], values: Sequence[Value]) -> bool:
+def _are_sums(evaluator: Evaluator, around: Sequence[Region], values: Sequence[Value]) -> bool:
     """Tell whether the required loop-carried values around an operation are all sums."""
     structure = evaluator.structure
     owners = [region.owner for region in around if region.owner is not None]
@@ -114,8 +114,8 @@ class _Kinds(Generic[Answer]):
         limit: int,
     ) -> None:
         self._evaluator, self._operation, self._values = evaluator, operation, values
-        self._question, self._assumed, self._limit = question, assumed, limit
-        self._parts = 0
+        self._question, self._branches, self._limit = question, Branches(assumed), limit
+        self._kinds = 0
         self._runs = np.zeros(evaluator.count, np.int64)  # of each program
 
     def answers(
@@ -123,26 +123,35 @@ class _Kinds(Generic[Answer]):
     ) -> Iterator[tuple[int, Answer]]:
         """Yield the answers of the runs within instances of the regions around them."""
         pending = [instances]
+        operation = around[0].owner if around else self._operation
+        assert operation is not None
         while pending:
-            part = pending.pop()
-            evaluator, scope = self._evaluator.at(part)
+            kind = pending.pop()
+            evaluator, scope = self._evaluator.at(kind)
             try:
-                if not self._is_reached(evaluator, scope, around):
+                if not self._branches.reach(evaluator, scope, operation):
                     continue
                 if not around:
-                    ran = [evaluator.run(scope, value) for value in self._values]
-                    self._check(self._runs + self._per_program(part.program))
-                    answer = self._question(ran)  # may split the part: then nothing is noted
-                    yield self._noted(part.program), answer
+                    values = [evaluator.run(scope, value) for value in self._values]
+                    self._check(self._runs + self._per_program(kind.program))
+                    answer = self._question(values)  # may split the kind: then nothing is noted
+                    yield self._noted(kind.program), answer
                     continue
-                if not self._values and len(around) == 1 and _is_loop(around[0]):
-                    yield self._iterations_of(evaluator, scope, part, around[0]), self._question(())
+                if not operation.traits.counted:
+                    within = [kind] if self._branches.enter(evaluator, scope, around[0]) else []
+                elif self._values or len(around) > 1:
+                    within = list(self._iterations(evaluator, scope, kind, operation))
+                else:
+                    trips = self._counts(evaluator, scope, kind, operation).trips
+                    yield self._noted(kind.program, trips), self._question(())
                     continue
-                within = list(self._within(evaluator, scope, part, around[0]))
             except SplitError as split:
                 places = partition(split.keys)
-                self._count_parts(len(places))
-                pending += [part.take(at) for at in reversed(places)]
+                self._kinds += len(places)
+                if self._kinds > (MAX_KINDS if self._operation.parent is not None else MAX_PARTS):
+                    reason = Unknown.because(f"more than {MAX_PARTS} kinds of programs")
+                    raise UnknownError(reason) from None
+                pending += [kind.take(at) for at in reversed(places)]
                 continue
             for inner in within:
                 yield from self.answers(inner, around[1:])
@@ -164,60 +173,11 @@ class _Kinds(Generic[Answer]):
         if int(runs.max()) > self._limit:
             raise TooManyRunsError(self._operation, self._limit)
 
-    def _count_parts(self, added: int) -> None:
-        self._parts += added
-        if self._parts > (MAX_KINDS if self._operation.parent is not None else MAX_PARTS):
-            raise UnknownError(Unknown.because(f"more than {MAX_PARTS} kinds of programs"))
-
-    def _is_reached(self, evaluator: Evaluator, scope: Scope, around: Sequence[Region]) -> bool:
-        operation = around[0].owner if around else self._operation
-        home = operation.block if operation is not None else None
-        if home is None or len(home.region) < 2:
-            return True
-        path = evaluator.path(scope, home.region)
-        runs = path.runs(home.label)
-        return self._assume(path.unknown or Unknown()) if runs is None else runs
-
-    def _assume(self, unknown: Unknown) -> bool:
-        if self._assumed is None:
-            raise UnknownError(unknown)
-        self._assumed.append(unknown)
-        return True
-
-    def _within(
-        self, evaluator: Evaluator, scope: Scope, part: Instances, region: Region
-    ) -> Iterator[Instances]:
-        """Yield the running instances of a region, given those around it."""
-        operation = region.owner
-        assert operation is not None
-        if operation.traits.counted:
-            yield from self._iterations(evaluator, scope, part, operation)
-        elif operation.traits.conditional and operation.operands:
-            condition = evaluator.run(scope, operation.operands[0])
-            if isinstance(condition, Unknown):
-                is_taken = self._assume(condition)
-            else:
-                is_taken = is_true(condition) == (region.number == 0)
-            if is_taken:
-                yield part
-        elif operation.traits.once:
-            yield part
-        else:
-            raise UnknownError(Unknown.because(place(operation)))
-
-    def _iterations_of(
-        self, evaluator: Evaluator, scope: Scope, part: Instances, region: Region
-    ) -> int:
-        """Return the number of iterations of a loop, noted for each program."""
-        assert region.owner is not None
-        trips = self._counts(evaluator, scope, part, region.owner).trips
-        return self._noted(part.program, trips)
-
     def _iterations(
-        self, evaluator: Evaluator, scope: Scope, part: Instances, loop: SsaOperation
+        self, evaluator: Evaluator, scope: Scope, instances: Instances, loop: SsaOperation
     ) -> Iterator[Instances]:
         """Yield the iterations of a loop, as many at once as can be evaluated together."""
-        lower, step, trips = self._counts(evaluator, scope, part, loop)
+        lower, step, trips = self._counts(evaluator, scope, instances, loop)
         ends = np.cumsum(trips)
         if int(ends[-1]) > MAX_RUNS:
             raise _TooManyError
@@ -227,17 +187,17 @@ class _Kinds(Generic[Answer]):
             end = max(begin + 1, int(np.searchsorted(ends, before + MAX_AT_ONCE, "right")))
             places = np.arange(begin, end)
             if trips[begin:end].any():
-                iterated = part.take(places) if end - begin < len(ends) else part
+                iterated = instances.take(places) if end - begin < len(ends) else instances
                 yield iterated.within(loop, trips[places], lower[places], step[places])
             begin = end
 
     def _counts(
-        self, evaluator: Evaluator, scope: Scope, part: Instances, loop: SsaOperation
+        self, evaluator: Evaluator, scope: Scope, instances: Instances, loop: SsaOperation
     ) -> _Counts:
         """Return the bounds of a loop in each instance."""
         bounds = [evaluator.run(scope, bound) for bound in loop.operands[:BOUNDS]]
         arrays = [
-            np.broadcast_to(numbers(bound), part.program.shape)
+            np.broadcast_to(numbers(bound), instances.program.shape)
             for bound in bounds
             if not isinstance(bound, Unknown)
         ]
@@ -246,7 +206,7 @@ class _Kinds(Generic[Answer]):
             raise UnknownError(count if isinstance(count, Unknown) else Unknown())
         lower, upper, step = arrays
         trips: Ints = np.maximum(0, -((lower - upper) // step))
-        if int(np.bincount(part.program, trips, 1).max()) > self._limit:
+        if int(np.bincount(instances.program, trips, 1).max()) > self._limit:
             raise TooManyRunsError(self._operation, self._limit)
         return _Counts(lower, step, trips)
 
@@ -257,7 +217,3 @@ class _Counts(NamedTuple):
     lower: Ints
     step: Ints
     trips: Ints
-
-
-def _is_loop(region: Region) -> bool:
-    return region.owner is not None and region.owner.traits.counted

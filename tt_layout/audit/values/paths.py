@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tt_layout.audit.values.spread import is_true
-from tt_layout.audit.values.unknown import Found, Unknown, place
+from tt_layout.audit.values.unknown import Found, Unknown, operation_text
 from tt_layout.ir.ssa.control_flow import branches, by_label
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.ir.ssa.model import Region, Value
@@ -56,13 +56,13 @@ def follow(region: Region, evaluate: Callable[[Value], Found], sources: dict[Val
                 way for way in taken if way.choice and way.choice.outcome == is_true(condition)
             ]
         if len(taken) > 1:
-            return _open(region, labels, sources, Unknown.because(place(last)))
+            return _open(region, labels, sources, Unknown.because(operation_text(last)))
         if not taken:
             break
         [way] = taken
         block = blocks[str(way.end)]
         if block.label in labels:
-            return _open(region, labels, sources, Unknown.because(place(last)))
+            return _open(region, labels, sources, Unknown.because(operation_text(last)))
         labels.append(block.label)
         sources.update((new, old) for old, new in zip(way.passed, way.received))
     return Path(tuple(labels), sources)

@@ -1,7 +1,8 @@
 """Evaluation of numbers and addresses: one table from operation to function.
 
 An operation that is not in the table (loads, products of matrices, inline assembly) has an unknown
-result.
+result.  An array has the shape of its tensor.  What the compiler leaves to the layouts (`tt.cat`, a
+reshape that may reorder) is done as its lowering does it: registers stay where they are.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from tt_layout.algebra.arrays import Ints
+from tt_layout.algebra.arrays import Ints, all_values
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.audit.values import floats, shapes
+from tt_layout.analyses.global_memory.sectors import flat_bases
+from tt_layout.audit.values import floats
 from tt_layout.audit.values.arithmetic import (
     BINARY,
     CASTS,
@@ -49,7 +51,7 @@ class Application(NamedTuple):
         types: their types.
         result: the type of the result.
         result_index: index of the result.
-        layout: from the place of a type, among operands and then results, to its layout; None
+        layout: from the index of a type, among operands and then results, to its layout; None
             where it has none.
     """
 
@@ -175,26 +177,23 @@ def _select(a: Application) -> Ints:
 def _constant(a: Application) -> Ints:
     value = a.operation.attributes.get("value")
     if isinstance(value, int):
-        return shapes.splat(
-            np.asarray(-int(value) if value is True else int(value)), a.result.shape
-        )
+        return np.broadcast_to(-1 if value is True else int(value), a.result.shape)
     text = str(value).partition("<")[2].rpartition(">")[0].strip()
     if text.startswith('"0x'):
-        return _from_bytes(bytes.fromhex(text[3:-1]), a)
+        size = max(1, (a.result_bits or 64) // 8)
+        data = np.frombuffer(bytes.fromhex(text[3:-1]), f"<i{size}")
+        return data.astype(np.int64).reshape(a.result.shape)
     if a.result.integer_bits is None:
         words = floats_as_written(text or value)
         numbers = [_bits_of(word, a.result.element) for word in words]
-    else:
-        numbers = [-1 if word == "true" else int(word != "false" and word) for word in _words(text)]
-    if len(numbers) == 1:
-        return shapes.splat(np.asarray(numbers[0]), a.result.shape)
-    return shapes.reshape(np.asarray(numbers, np.int64), a.result.shape)
-
-
-def _words(text: str) -> list[str]:
-    if not text or "." in text:
+    elif not text or "." in text:
         raise UndefinedError("not an integer")
-    return _LITERAL.findall(text)
+    else:
+        words = _LITERAL.findall(text)
+        numbers = [-1 if word == "true" else int(word != "false" and word) for word in words]
+    if len(numbers) == 1:
+        return np.broadcast_to(numbers[0], a.result.shape)
+    return np.asarray(numbers, np.int64).reshape(a.result.shape)
 
 
 def _bits_of(word: str, element: str) -> int:
@@ -202,11 +201,6 @@ def _bits_of(word: str, element: str) -> int:
     if word.startswith("0x"):
         return int(word, 16)
     return int(floats.encoded(float(word), element))
-
-
-def _from_bytes(data: bytes, a: Application) -> Ints:
-    size = max(1, (a.result_bits or 64) // 8)
-    return np.frombuffer(data, f"<i{size}").astype(np.int64).reshape(a.result.shape)
 
 
 def _add_pointer(a: Application) -> Ints:
@@ -232,7 +226,7 @@ def _transpose(a: Application) -> Ints:
 
 def _reshape(a: Application) -> Ints:
     if not _may_reorder(a.operation):
-        return shapes.reshape(a.operands[0], a.result.shape)
+        return a.operands[0].reshape(a.result.shape)
     return _registers_kept(a)
 
 
@@ -241,16 +235,51 @@ def _may_reorder(operation: SsaOperation) -> bool:
 
 
 def _registers_kept(a: Application) -> Ints:
-    layouts = [a.layout(place) for place in range(len(a.operands) + 1)]
-    present = [layout for layout in layouts if layout is not None]
-    if len(present) != len(layouts):
+    """Return the tensor whose registers are those of the operands, one operand after another."""
+    layouts = [a.layout(index) for index in range(len(a.operands) + 1)]
+    elements = [_elements(layout) for layout in layouts if layout is not None]
+    if len(elements) != len(layouts):
         raise UndefinedError("an order that the layouts do not determine")
-    return shapes.by_register(a.operands, present[:-1], present[-1], a.result.shape)
+    values = [operand.reshape(-1)[held] for operand, held in zip(a.operands, elements)]
+    registers = np.concatenate(values, axis=-1)
+    if registers.shape != elements[-1].shape:
+        raise UndefinedError("registers that do not fit the layout of the result")
+    numbers = np.zeros(prod(a.result.shape), np.int64)
+    numbers[elements[-1].reshape(-1)] = registers.reshape(-1)
+    return numbers.reshape(a.result.shape)
+
+
+def _elements(layout: LinearLayout) -> Ints:
+    """Return the element in each register, of shape ``[lanes, warps, blocks, registers]``."""
+    bits = [flat_bases(layout, dim) for dim in ("lane", "warp", "block", "register")]
+    lane, warp, block, register = (all_values(basis) for basis in bits)
+    return lane[:, None, None, None] ^ warp[:, None, None] ^ block[:, None] ^ register
+
+
+def _gather(a: Application) -> Ints:
+    values, indices, axis = a.operands[0], a.operands[1], a.number("axis")
+    if ((indices < 0) | (indices >= values.shape[axis])).any():
+        raise UndefinedError(f"an index outside of the {values.shape[axis]} elements gathered")
+    gathered: Ints = np.take_along_axis(values, indices, axis)
+    return gathered
 
 
 def _extract(a: Application) -> Ints:
-    offsets = a.numbers("static_offsets")
-    return shapes.extract(a.operands[0], offsets, a.result.shape)
+    offsets, shape = a.numbers("static_offsets"), a.result.shape
+    extracted: Ints = a.operands[0][tuple(slice(o, o + size) for o, size in zip(offsets, shape))]
+    if extracted.shape != shape:
+        raise UndefinedError("a slice that reaches beyond the tensor")
+    return extracted
+
+
+def _concatenation(a: Application) -> Ints:
+    """Return a tensor that the operands tile, the last dimension first."""
+    tile = a.operands[0].shape
+    grid = tuple(size // extent for size, extent in zip(a.result.shape, tile))
+    tiles = np.stack(list(a.operands)).reshape(*grid, *tile)
+    order = [axis for pair in enumerate(range(len(tile), 2 * len(tile))) for axis in pair]
+    concatenation: Ints = tiles.transpose(order).reshape(a.result.shape)
+    return concatenation
 
 
 def _extended_sum(a: Application) -> Ints:
@@ -292,21 +321,21 @@ RULES: dict[str, Rule] = in_every_spelling(
         "tt.addptr": _add_pointer,
         "tt.int_to_ptr": lambda a: a.operands[0],
         "tt.make_range": _range,
-        "tt.splat": lambda a: shapes.splat(a.operands[0], a.result.shape),
+        "tt.splat": lambda a: np.broadcast_to(a.operands[0].reshape(()), a.result.shape),
         "tt.unsplat": lambda a: a.operands[0].reshape(()),
         "tt.expand_dims": lambda a: np.expand_dims(a.operands[0], a.number("axis")),
-        "tt.broadcast": lambda a: shapes.broadcast(a.operands[0], a.result.shape),
+        "tt.broadcast": lambda a: np.broadcast_to(a.operands[0], a.result.shape),
         "tt.reshape": _reshape,
         "tt.view": _registers_kept,
         "tt.trans": _transpose,
-        "tt.join": lambda a: shapes.join(a.operands),
-        "tt.split": lambda a: shapes.split(a.operands[0], a.result_index),
+        "tt.join": lambda a: np.stack(list(a.operands), axis=-1),
+        "tt.split": lambda a: a.operands[0][..., a.result_index],
         "tt.cat": _registers_kept,
-        "tt.gather": lambda a: shapes.gather(a.operands[0], a.operands[1], a.number("axis")),
+        "tt.gather": _gather,
         "ttg.convert_layout": lambda a: a.operands[0],
         "gluon.set_auto_layout": lambda a: a.operands[0],
         "amdg.extract_slice": _extract,
-        "amdg.concat": lambda a: shapes.concatenate(a.operands, a.result.shape),
+        "amdg.concat": _concatenation,
     }
 )
 """Operation -> its result before it is wrapped to the width of its type."""
@@ -331,17 +360,13 @@ def apply(a: Application) -> tuple[Ints, bool]:
         raise UndefinedError(f"a tensor of more than {MAX_ELEMENTS} elements")
     try:
         exact = RULES[a.operation.name](a)
-        result = exact if _only_moves(a) else wrap(exact, bits)
+        only_moves = moves_elements(a.operation) and a.types[0].element == a.result.element
+        result = exact if only_moves else wrap(exact, bits)
     except (IndexError, KeyError, ValueError, OverflowError):  # of a dump that is not a valid one
         raise UndefinedError("operands that such an operation cannot have") from None
     if result.shape != a.result.shape:
         raise UndefinedError(f"operands that do not make {a.result.shape}")
     return result, a.operation.name in MAY_OVERFLOW and bool((result != exact).any())
-
-
-def _only_moves(a: Application) -> bool:
-    """Return whether the elements of the result are those of the operand, which fit their type."""
-    return moves_elements(a.operation) and a.types[0].element == a.result.element
 
 
 def moves_elements(operation: SsaOperation) -> bool:

@@ -12,7 +12,7 @@ from tt_layout.audit.values.evaluator import (
     yielded,
 )
 from tt_layout.audit.values.spread import is_true
-from tt_layout.audit.values.unknown import Found, Unknown, UnknownError, place
+from tt_layout.audit.values.unknown import Found, Unknown, UnknownError, operation_text
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Region, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
@@ -39,8 +39,7 @@ def each_run(
     """
     around = operation.around[::-1]
     bounds = (v for r in around if r.owner is not None for v in r.owner.operands[:BOUNDS])
-    wanted = {*values, *bounds}
-    runs = _Runs(evaluator, operation, frozenset(wanted), assumed)
+    runs = _Runs(evaluator, operation, frozenset([*values, *bounds]), Branches(assumed))
     for count, scope in enumerate(runs.scopes(evaluator.top, around)):
         if count == MAX_ITERATIONS:
             raise TooManyRunsError(operation, MAX_ITERATIONS)
@@ -55,8 +54,52 @@ class TooManyRunsError(UnknownError):
     """
 
     def __init__(self, operation: SsaOperation, most: int) -> None:
-        super().__init__(Unknown.because(f"{place(operation)} runs more than {most} times"))
+        reason = f"{operation_text(operation)} runs more than {most} times"
+        super().__init__(Unknown.because(reason))
         self.most = most
+
+
+class Branches(NamedTuple):
+    """The branches on the way to an operation.
+
+    Attributes:
+        assumed: collects why nothing decides the branches that are taken to lead to it; None where
+            they may not be.
+    """
+
+    assumed: list[Unknown] | None
+
+    def reach(self, evaluator: Evaluator, scope: Scope, operation: SsaOperation) -> bool:
+        """Tell whether control comes to the block of an operation."""
+        home = operation.block
+        if home is None or len(home.region) < 2:
+            return True
+        path = evaluator.path(scope, home.region)
+        runs = path.runs(home.label)
+        return self._assume(path.unknown or Unknown()) if runs is None else runs
+
+    def enter(self, evaluator: Evaluator, scope: Scope, region: Region) -> bool:
+        """Tell whether a region, not of a counted loop, runs when its operation does.
+
+        Raises:
+            UnknownError: its operation is none whose control flow is known.
+        """
+        operation = region.owner
+        assert operation is not None
+        if operation.traits.conditional and operation.operands:
+            condition = evaluator.run(scope, operation.operands[0])
+            if isinstance(condition, Unknown):
+                return self._assume(condition)
+            return is_true(condition) == (region.number == 0)
+        if operation.traits.once:
+            return True
+        raise UnknownError(Unknown.because(operation_text(operation)))
+
+    def _assume(self, unknown: Unknown) -> bool:
+        if self.assumed is None:
+            raise UnknownError(unknown)
+        self.assumed.append(unknown)
+        return True
 
 
 class _Runs(NamedTuple):
@@ -66,54 +109,27 @@ class _Runs(NamedTuple):
         evaluator: evaluator of its function.
         operation: the operation.
         wanted: the requested values.
-        assumed: collects assumptions; None where none may be made.
+        branches: the branches on the way to it.
     """
 
     evaluator: Evaluator
     operation: SsaOperation
     wanted: frozenset[Value]
-    assumed: list[Unknown] | None
+    branches: Branches
 
     def scopes(self, scope: Scope, around: Sequence[Region]) -> Iterator[Scope]:
         """Yield a scope for each time that the innermost of nested regions runs."""
         operation = around[0].owner if around else self.operation
         assert operation is not None
-        if not self._is_reached(scope, operation):
+        if not self.branches.reach(self.evaluator, scope, operation):
             return
         if not around:
             yield scope
-            return
-        region, inner = around[0].number, around[1:]
-        if operation.traits.counted:
+        elif operation.traits.counted:
             for iteration in self._iterations(scope, operation):
-                yield from self.scopes(iteration, inner)
-        elif operation.traits.conditional and operation.operands:
-            condition = self.evaluator.run(scope, operation.operands[0])
-            if isinstance(condition, Unknown):
-                is_taken = self._assume(condition)
-            else:
-                is_taken = is_true(condition) == (region == 0)
-            if is_taken:
-                yield from self.scopes(scope, inner)
-        elif operation.traits.once:
-            yield from self.scopes(scope, inner)
-        else:
-            raise UnknownError(Unknown.because(place(operation)))
-
-    def _is_reached(self, scope: Scope, operation: SsaOperation) -> bool:
-        """Tell whether control comes to the block of an operation."""
-        home = operation.block
-        if home is None or len(home.region) < 2:
-            return True
-        path = self.evaluator.path(scope, home.region)
-        runs = path.runs(home.label)
-        return self._assume(path.unknown or Unknown()) if runs is None else runs
-
-    def _assume(self, unknown: Unknown) -> bool:
-        if self.assumed is None:
-            raise UnknownError(unknown)
-        self.assumed.append(unknown)
-        return True
+                yield from self.scopes(iteration, around[1:])
+        elif self.branches.enter(self.evaluator, scope, around[0]):
+            yield from self.scopes(scope, around[1:])
 
     def _iterations(self, scope: Scope, loop: SsaOperation) -> Iterator[Scope]:
         evaluator = self.evaluator

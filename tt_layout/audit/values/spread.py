@@ -12,7 +12,7 @@ by itself.  So as few programs are looked at as differ from each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -46,8 +46,8 @@ class Spread(NamedTuple):
 
     def each(self) -> Ints:
         """The number of each program, of a flat value."""
-        total: Ints = self.base + self.pattern.reshape(-1)[0]
-        return total
+        numbers: Ints = self.base + self.pattern.reshape(-1)[0]
+        return numbers
 
     def bounds(self) -> tuple[int, int]:
         """The least and the greatest number of any program."""
@@ -146,7 +146,8 @@ def advanced_by(value: Shared, times: Ints, step: Shared, unit: int) -> Shared:
     Raises:
         SplitError: elements advance by different steps, of instances at different numbers.
     """
-    (base, pattern), (other, steps) = (_parts(term, len(times)) for term in (value, step))
+    base, pattern = _base_and_pattern(value, len(times))
+    other, steps = _base_and_pattern(step, len(times))
     if steps.size and steps.min() == steps.max():
         further = times * (other + steps.reshape(-1)[0]) * unit
         return gathered(base + further, pattern)
@@ -156,22 +157,24 @@ def advanced_by(value: Shared, times: Ints, step: Shared, unit: int) -> Shared:
 
 def sum_of(value: Shared, other: Shared, unit: int) -> Shared:
     """Return a value with another one added, in units."""
-    spread = [term for term in (value, other) if isinstance(term, Spread)]
-    if not spread:
-        total: Ints = np.asarray(value) + np.asarray(other) * unit
+    if not isinstance(value, Spread) and not isinstance(other, Spread):
+        total: Ints = value + other * unit
         return total
-    (base, pattern), (offset, step) = (_parts(term, len(spread[0].base)) for term in (value, other))
+    (base, pattern), (offset, step) = _bases_and_patterns((value, other))
     return gathered(base + offset * unit, pattern + step * unit)
 
 
 def fits(value: Shared, bits: int) -> bool:
     """Tell whether all elements of a value are signed integers of a width."""
-    low, high = (
-        value.bounds()
-        if isinstance(value, Spread)
-        else (int(value.min(initial=0)), int(value.max(initial=0)))
-    )
+    low, high = _bounds(value)
     return -(1 << bits - 1) <= low and high < 1 << bits - 1
+
+
+def _bounds(value: Shared) -> tuple[int, int]:
+    """Return the least and the greatest number of a value, or 0."""
+    if isinstance(value, Spread):
+        return value.bounds()
+    return int(value.min(initial=0)), int(value.max(initial=0))
 
 
 def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Shared, bool]:
@@ -188,15 +191,18 @@ def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Share
         SplitError: there is no such value for all of the programs.
         UndefinedError: there is no such result.
     """
-    name = a.operation.name
     spread = [value for value in operands if isinstance(value, Spread)]
     if moves_elements(a.operation):
         [value] = spread
         moved, _ = apply(a._replace(operands=[value.pattern]))
         return gathered(value.base, moved), False
-    if a.operation.traits.elementwise and all(_is_flat(value) for value in operands):
-        return _by_program(a, operands)
-    rule = _RULES.get(name)
+    if a.operation.traits.elementwise and all(map(_is_flat, operands)):
+        count = len(spread[0].base)
+        flat = [np.broadcast_to(numbers(value), count) for value in operands]
+        result = a.result._replace(shape=(count,))
+        base, overflows = apply(a._replace(operands=flat, result=result))
+        return gathered(base, np.broadcast_to(np.int64(0), a.result.shape)), overflows
+    rule = _RULES.get(a.operation.name)
     answer = rule(a, operands) if rule is not None else None
     if answer is None:
         raise SplitError(spread[0].base)
@@ -209,30 +215,20 @@ def _is_flat(value: Shared) -> bool:
     return value.size > 0 and bool(value.min() == value.max())
 
 
-def _by_program(a: Application, operands: Sequence[Shared]) -> tuple[Shared, bool]:
-    """Apply an operation to one number of each program."""
-    count = next(len(value.base) for value in operands if isinstance(value, Spread))
-    numbers = [
-        value.each() if isinstance(value, Spread) else np.full(count, value.reshape(-1)[0])
-        for value in operands
-    ]
-    result = a.result._replace(shape=(count,))
-    base, overflows = apply(a._replace(operands=numbers, result=result))
-    return gathered(base, np.broadcast_to(np.int64(0), a.result.shape)), overflows
-
-
-def _parts(value: Shared, count: int) -> tuple[Ints, Ints]:
-    """Return the base and the pattern of a value."""
+def _base_and_pattern(value: Shared, count: int) -> tuple[Ints, Ints]:
+    """Return the base and the pattern of a value of some programs."""
     if isinstance(value, Spread):
         return value
     return np.zeros(count, np.int64), value
 
 
-def _count(operands: Sequence[Shared]) -> int:
-    return next(len(value.base) for value in operands if isinstance(value, Spread))
+def _bases_and_patterns(values: Sequence[Shared]) -> Iterator[tuple[Ints, Ints]]:
+    """Yield the base and the pattern of values of which at least one is spread."""
+    count = next(len(value.base) for value in values if isinstance(value, Spread))
+    return (_base_and_pattern(value, count) for value in values)
 
 
-def _kept(a: Application, base: Ints, pattern: Ints) -> Shared | None:
+def _fitting(a: Application, base: Ints, pattern: Ints) -> Shared | None:
     """Return a sum of base and pattern; None where it does not fit the type of the result."""
     bits = a.result.integer_bits or 64
     if bits < 64 and base.size and pattern.size:
@@ -244,13 +240,13 @@ def _kept(a: Application, base: Ints, pattern: Ints) -> Shared | None:
 
 
 def _sum(a: Application, operands: Sequence[Shared]) -> Shared | None:
-    (base, pattern), (other, second) = (_parts(value, _count(operands)) for value in operands)
+    (base, pattern), (other, second) = _bases_and_patterns(operands)
     sign = -1 if a.operation.name == "arith.subi" else 1
-    return _kept(a, base + sign * other, pattern + sign * second)
+    return _fitting(a, base + sign * other, pattern + sign * second)
 
 
 def _pointer(a: Application, operands: Sequence[Shared]) -> Shared | None:
-    (base, pattern), (offset, step) = (_parts(value, _count(operands)) for value in operands)
+    (base, pattern), (offset, step) = _bases_and_patterns(operands)
     size = (a.types[0].bits or 0) // 8
     return gathered(base + offset * size, pattern + step * size) if size else None
 
@@ -259,7 +255,7 @@ def _product(a: Application, operands: Sequence[Shared]) -> Shared | None:
     for value, factor in (operands, operands[::-1]):
         if isinstance(value, Spread) and not isinstance(factor, Spread) and _is_flat(factor):
             number = factor.reshape(-1)[0]
-            return _kept(a, value.base * number, value.pattern * number)
+            return _fitting(a, value.base * number, value.pattern * number)
     # A pattern times a number that differs: each of these numbers by itself.
     flat = [v for v in operands if isinstance(v, Spread) and v.is_flat]
     if flat:
@@ -273,36 +269,33 @@ def _cast(a: Application, operands: Sequence[Shared]) -> Shared | None:
     is_unsigned = a.operation.name in ("arith.extui", "arith.index_castui")
     if is_unsigned and value.bounds()[0] < 0:
         return None
-    return _kept(a, value.base, value.pattern)
+    return _fitting(a, value.base, value.pattern)
 
 
 def _comparison(a: Application, operands: Sequence[Shared]) -> Shared | None:
     predicate = str(a.operation.attributes.get("predicate"))
-    if predicate not in _SIGNED and predicate not in _UNSIGNED:
+    is_unsigned = predicate.startswith("u")
+    signed = f"s{predicate[1:]}" if is_unsigned else predicate
+    if signed not in _PREDICATES or a.types[0].pointee is not None:
         return None
-    is_unsigned = predicate in _UNSIGNED
-    if a.types[0].pointee is not None or (is_unsigned and _is_negative(operands)):
-        return None
-    return _compared({**_SIGNED, **_UNSIGNED}[predicate], operands)
+    return None if is_unsigned and _is_negative(operands) else _compared(signed, operands)
 
 
 def _compared(predicate: str, operands: Sequence[Shared]) -> Ints:
     """Return a comparison of two values, which has to come out the same for all programs."""
-    (left, pattern), (right, other) = (_parts(value, _count(operands)) for value in operands)
-    shape = pattern - other
+    (left, pattern), (right, other) = _bases_and_patterns(operands)
+    difference = pattern - other
     # Beyond these the result is the same for all elements.
-    apart = np.clip(left - right, -int(shape.max()) - 1, -int(shape.min()) + 1)
-    return compare(predicate, shape + agreed_number(apart), np.zeros_like(shape), 64)
+    apart = np.clip(left - right, -int(difference.max()) - 1, -int(difference.min()) + 1)
+    return compare(predicate, difference + agreed_number(apart), np.zeros_like(difference), 64)
 
 
-_SIGNED = {name: name for name in ("eq", "ne", "slt", "sle", "sgt", "sge")}
-_UNSIGNED = {f"u{name}": f"s{name}" for name in ("lt", "le", "gt", "ge")}
+_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge")
+"""Comparisons that keep the form."""
 
 
 def _is_negative(operands: Sequence[Shared]) -> bool:
-    return any(
-        (v.bounds()[0] if isinstance(v, Spread) else int(v.min(initial=0))) < 0 for v in operands
-    )
+    return any(_bounds(value)[0] < 0 for value in operands)
 
 
 def remainder(a: Application, operands: Sequence[Shared]) -> Shared | None:
@@ -347,7 +340,7 @@ def selected(condition: Ints, yes: Shared, no: Shared) -> Shared | None:
         return both
     if (condition != 0).all() or not (condition != 0).any():
         return yes if (condition != 0).all() else no
-    (base, pattern), (other, second) = (_parts(value, _count([yes, no])) for value in (yes, no))
+    (base, pattern), (other, second) = _bases_and_patterns((yes, no))
     apart = agreed_number(other - base)
     return gathered(base, np.where(condition != 0, pattern, second + apart))
 

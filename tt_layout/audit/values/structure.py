@@ -117,7 +117,7 @@ class Structure:
         return self._control.first_value(value)
 
     def again(self, value: Value) -> Value | None:
-        """Return the value of a loop argument on the back edge; None of other values."""
+        """Return the value of a loop argument on the back edge; None for other values."""
         return self._control.again(value)
 
     def loop_part(self, operation: SsaOperation) -> LoopPart | None:
@@ -202,7 +202,8 @@ class Structure:
             is_regular = addition.traits.integer_sum and len(addition.operands) == 2
         if not is_regular or self.depends_on(addition.operands[step], loop):
             return None
-        return Advance(addition.operands[step], _stride(addition, argument))
+        unit = (argument.type.bits or 0) // 8 if addition.traits.pointer_sum else 1
+        return Advance(addition.operands[step], max(1, unit))
 
     def sources(self, values: Iterable[Value]) -> Iterator[SsaOperation]:
         """Yield the operations that values are computed with, each once, loops by their start."""
@@ -245,8 +246,3 @@ def _polls(operation: SsaOperation) -> bool:
     """Tell whether an operation reads one number of memory, and has no effect that it chooses."""
     is_read = operation.traits.reads and (operation.traits.atomic or not operation.traits.writes)
     return is_read and any(value.type.is_scalar for value in operation.results)
-
-
-def _stride(addition: SsaOperation, argument: Value) -> int:
-    """Return by how much a step of 1 advances a value."""
-    return max(1, (argument.type.bits or 0) // 8) if addition.traits.pointer_sum else 1

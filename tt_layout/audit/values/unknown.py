@@ -59,6 +59,6 @@ def unknowns(values: Sequence[Found]) -> Unknown | None:
     return total
 
 
-def place(operation: SsaOperation) -> str:
-    """Return how a reason names an operation."""
+def operation_text(operation: SsaOperation) -> str:
+    """Return the name and the line of an operation, for a reason."""
     return f"{operation.name} on line {operation.line}"
