@@ -22,7 +22,7 @@ from math import log, prod, sqrt
 
 import numpy as np
 
-from tt_layout.algebra.arrays import Ints
+from tt_layout.algebra.arrays import Ints, distinct
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES, SECTOR_BYTES
 from tt_layout.analyses.global_memory.sectors import Lanes, SectorCounts
@@ -354,8 +354,8 @@ def _pieces_of_runs(runs: Ints, offsets: Ints, unit: int) -> Ints:
     """Return the number of pieces of memory that each run of each request touches, in order."""
     pieces = offsets // unit
     pieces_of_run = int(pieces.max(initial=0)) + 1
-    distinct = np.unique(runs * pieces_of_run + pieces)
-    counts: Ints = np.unique(distinct // pieces_of_run, return_counts=True)[1]
+    touched, _ = distinct(runs * pieces_of_run + pieces)
+    counts: Ints = np.bincount(distinct(touched // pieces_of_run)[1])
     return counts
 
 
