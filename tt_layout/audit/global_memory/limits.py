@@ -257,7 +257,7 @@ def _apart(access: Access, facts: Facts) -> Cure:
     """Return the cure of neighbours some elements apart."""
     factor = facts.factor
     if facts.apart is not None and facts.apart < 0:
-        return _nothing(advice.backwards())
+        return Cure(advice.backwards())
     if facts.apart is not None or not factor:
         return Cure(advice.apart(str(facts.apart)))
     argument = access.kernel.function.values[factor]
