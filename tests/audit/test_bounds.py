@@ -55,6 +55,28 @@ def cycles(found: Bounds) -> dict[str, float]:
     return {bound.resource: bound.cycles for bound in found.bounds}
 
 
+LOADED_ROWS = """%rp = tt.addptr %rows, %x : !tt.ptr<i32>, i32
+    %row = tt.load %rp : !tt.ptr<i32>
+    %rb = arith.muli %row, %c : i32
+    %rs = tt.splat %rb : i32 -> tensor<512xi32, #a>
+    %ri = arith.addi %rs, %r : tensor<512xi32, #a>
+    %pa"""
+"""Each program reads the row of a table whose number it loads."""
+
+
+def test_rows_that_may_repeat_are_no_bytes_of_a_bound() -> None:
+    text = COPY.replace("%q: ", "%rows: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %q: ")
+    audit = audit_module(parse_ir(text.replace("%pa", LOADED_ROWS, 1).replace("READ", "%ri"))[0])
+    found, of_wave = kernel_bounds(audit, "f", (1320,)), kernel_bounds(audit, "f")
+    assert found is not None
+    assert of_wave is not None
+    numbers, stored = 1320 * 4, 1320 * 2048
+    assert found.memory.bytes == pytest.approx(numbers + stored, abs=32)
+    assert of_wave.memory.fewest < of_wave.memory.bytes
+    assert of_wave.memory.decided_by == "data"
+    assert bounds().memory.bytes == 2 * stored
+
+
 def test_each_resource_is_counted_by_its_rate() -> None:
     found = bounds()
     assert found.programs == 1320

@@ -126,9 +126,10 @@ def _wave_text(bounds: Bounds) -> str:
         wave = f" ({bounds.assumption})" if bounds.assumption else ""
         return f"bound by {binding.resource}{trips}{wave}"
     if within is None:
-        return "whether DRAM binds it depends on the grid"
+        return f"whether DRAM binds it depends on the {bounds.memory.decided_by}"
     where = bounds.wave.called if bounds.wave is not None else "multiprocessor"
-    return f"bound by {within.resource} within a {where}{trips} (DRAM depends on the grid)"
+    depends = f"DRAM depends on the {bounds.memory.decided_by}"
+    return f"bound by {within.resource} within a {where}{trips} ({depends})"
 
 
 def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: Gap | None = None) -> str:
@@ -216,8 +217,10 @@ class Gap:
         texts = [self.estimate.text]
         if bound is not None:
             at_best = f"{duration(self.least(bound))} at best by {bound.resource}"
-            depends = self.bounds is not None and self.bounds.binding is None
-            texts.append(at_best + " (DRAM depends on the grid)" * depends)
+            bounds = self.bounds
+            if bounds is not None and bounds.binding is None:
+                at_best += f" (DRAM depends on the {bounds.memory.decided_by})"
+            texts.append(at_best)
         if bound is None or not self._is_near(bound):
             texts.append(self._rest(bound))
         return tuple(texts)

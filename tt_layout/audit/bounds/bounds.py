@@ -270,12 +270,14 @@ class DramTraffic(NamedTuple):
         fewest: the least bytes over all grids.
         unshared: bytes if programs share nothing.
         used: bytes that some lane asks for.
+        decided_by: ``data`` if loaded numbers tell which bytes programs share, else ``grid``.
     """
 
     bytes: float
     fewest: float
     unshared: float
     used: float
+    decided_by: str = "grid"
 
 
 def launch_memory(
@@ -291,7 +293,7 @@ def launch_memory(
     """
     sizes = (*grid, 1, 1, 1)[:3]
     unplaced = _unplaced(audit, function, work, placed)
-    parts = [(part, part.sharing.in_grid(sizes)) for part in unplaced]
+    parts = [(part, part.sharing.least_in_grid(sizes)) for part in unplaced]
     moved = placed.bytes + sum(part.fewest * programs for part, programs in parts)
     used = placed.used + sum(part.used * programs for part, programs in parts)
     return DramTraffic(moved, moved, moved, used)
@@ -316,6 +318,7 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
         sum(part.fewest * programs for part, programs in zip(parts, fewest)),
         sum(part.most for part in parts) * wave.programs,
         sum(part.used * programs for part, programs in zip(parts, most)),
+        "data" if any(part.sharing.is_of_data for part in parts) else "grid",
     )
 
 

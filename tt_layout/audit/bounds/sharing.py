@@ -61,12 +61,14 @@ class Sharing(NamedTuple):
         remainder: divisor of the program id if addresses depend only on the remainder; else None.
         is_open: whether the divisor is an unknown count, or the variable of a loop whose
             iterations may touch the same bytes.
+        is_of_data: whether addresses are computed from loaded numbers, which may be equal.
     """
 
     axes: frozenset[int] = frozenset()
     quotient: int = 1
     remainder: int | None = None
     is_open: bool = False
+    is_of_data: bool = False
 
     def most(self, programs: float, axes: int) -> float:
         """Return an upper bound of the programs that touch bytes of their own.
@@ -96,13 +98,28 @@ class Sharing(NamedTuple):
         programs_apart = max(1, prod(sizes[axis] for axis in self.axes) / self.quotient)
         return min(programs_apart, self.remainder) if self.remainder is not None else programs_apart
 
+    def least_in_grid(self, sizes: Sequence[int]) -> float:
+        """Return `in_grid`, but 0 of addresses that loaded numbers may make equal.
+
+        Even the executions of one program may touch the same bytes then.
+
+        Example:
+            >>> Sharing(frozenset({0}), is_of_data=True).least_in_grid((32, 64, 1))
+            0
+        """
+        return 0 if self.is_of_data else self.in_grid(sizes)
+
     def fewest(self, programs: float, axes: int) -> float:
         """Return the least number over all grids: 1 if a grid may be long along other axes.
+
+        It is 0 of addresses that loaded numbers may make equal.
 
         Example:
             >>> Sharing(frozenset({0})).fewest(256, 2), Sharing(frozenset({0})).fewest(256, 1)
             (1, 256.0)
         """
+        if self.is_of_data:
+            return 0
         is_whole = len(self.axes) == axes and not self.is_open and self.remainder is None
         return self.most(programs, axes) if is_whole else 1
 
@@ -140,17 +157,18 @@ class ProgramSharing:
         definitions = {value.definition for value in reach(roots, self._sources)} - {None}
         operations = [operation for operation in definitions if operation is not None]
         axes = frozenset(map(_axis, filter(_is_program, operations)))
+        is_of_data = any(operation.traits.reads for operation in operations)
         divisions = [
             operation
             for operation in operations
             if operation.traits.quotient or operation.traits.remainder
         ]
         if not axes or not divisions:
-            return Sharing(axes)
+            return Sharing(axes, is_of_data=is_of_data)
         parts: dict[tuple[Value, ...], set[bool]] = {}
         for operation in divisions:
             parts.setdefault(operation.operands, set()).add(operation.traits.quotient)
-        sharing = Sharing(axes)
+        sharing = Sharing(axes, is_of_data=is_of_data)
         for (dividend, divisor), kinds in parts.items():
             reached = frozenset(reach([dividend], self._sources))
             if any(map(_is_variable, reached)):
