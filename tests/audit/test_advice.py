@@ -199,6 +199,24 @@ def test_a_vector_in_the_layout_of_others_stays_narrow() -> None:
 SHIFTED = "%o = arith.addi %r, %ns : INTS"
 
 
+@pytest.mark.parametrize(
+    ("least", "name"),
+    [
+        ("%o = arith.minsi %r, %ns : INTS", "tl.minimum"),
+        (
+            "%m = arith.cmpi slt, %r, %ns : INTS\n%o = arith.select %m, %r, %ns : BITS, INTS",
+            "tl.where",
+        ),
+    ],
+)
+def test_a_bound_that_all_elements_share_breaks_the_run_of_the_others(
+    least: str, name: str
+) -> None:
+    assert advised(module(least)) == (
+        f"{name} leaves neighbours apart: none, because no hint is true of them"
+    )
+
+
 def test_what_holds_for_one_multiple_of_16_is_not_said_of_all() -> None:
     """16 // 20 is 0, but 32 // 20 is 1."""
     text = advised(

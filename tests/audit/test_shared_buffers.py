@@ -45,6 +45,37 @@ def test_the_first_instruction_of_a_part_begins_where_the_part_does() -> None:
     assert dict(zip(lanes[0].tolist(), words[0, :, 0].tolist())) == dict(enumerate(expected))
 
 
+CAPTURED = """
+#s = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
+#smem = #ttg.shared_memory
+#l = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:100"}} {{
+  tt.func @f(%p: !tt.ptr<f32>, %n: i32) {{
+    %b = ttg.local_alloc : () -> {buffer}
+    ttg.warp_specialize(%p, %n)
+    default {{
+      ttg.warp_yield
+    }}
+    partition0(%r: !tt.ptr<f32>, %m: i32) num_warps(4) {{
+      ttg.warp_return
+    }} : (!tt.ptr<f32>, i32) -> ()
+    %v = ttg.local_load %b : {buffer} -> tensor<{size}xi8, #l>
+    tt.return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("size", [16, 32, 64])
+def test_captures_of_partitions_lie_at_multiples_of_8_bytes(size: int) -> None:
+    """A pointer and a number, behind a buffer, and a byte for each warp behind them."""
+    buffer = f"!ttg.memdesc<{size}xi8, #s, #smem, mutable>"
+    [module] = parse_ir(CAPTURED.format(buffer=buffer, size=size))
+    [memory] = audit_module(module).shared_memory
+    placed = {one.kind.value: (one.offset, one.bytes) for one in memory.allocations}
+    assert placed == {"buffer": (0, size), "scratch": (size, 12), "warps": (size + 12, 4)}
+
+
 @pytest.mark.parametrize(
     ("buffers", "offsets"),
     [

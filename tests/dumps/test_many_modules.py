@@ -93,6 +93,12 @@ def test_each_kernel_has_a_line_and_the_worst_are_shown(run: Run, advised: set[i
     assert len(advised) == large.WORST == 3
 
 
+def test_a_value_for_no_argument_of_any_kernel_is_refused(run: Run) -> None:
+    outcome = run("audit", dump(FEW + 1), "--value", "nobody=1")
+    assert outcome.status == 2
+    assert "nobody" in outcome.err
+
+
 def test_kernels_that_differ_in_their_names_have_lines_of_their_own(run: Run) -> None:
     names = [f"@k{number}" for number in range(FEW + 1)]
     path = Path("named.mlir")

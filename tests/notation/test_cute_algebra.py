@@ -255,6 +255,25 @@ TEXTS = {
 TEXTS.pop(next(text for text in TEXTS if text.startswith("using")))
 
 
+BITS = {
+    4: "float_e2m1_t",
+    6: "float_e2m3_t float_e3m2_t",
+    8: "bool char int8_t float_e4m3_t float_e5m2_t float_ue8m0_t Float8E4M3FN Float8E5M2",
+    16: "half_t half bfloat16_t uint16_t BFloat16 Float16",
+    32: "float tfloat32_t int32_t TFloat32 Float32",
+    64: "double int64_t Float64",
+    128: "uint128_t",
+}
+"""Names of element types in C++ and in Python, by their bits."""
+
+
+@pytest.mark.parametrize(
+    ("bits", "name"), [(bits, name) for bits, names in BITS.items() for name in names.split()]
+)
+def test_an_element_of_each_type_has_so_many_bits(bits: int, name: str) -> None:
+    assert shown(evaluate(f"recast<uint1_t, cutlass::{name}>(1:1)")) == f"{bits}:1"
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_texts_of_users_are_worked_out(text: str) -> None:
     assert shown(evaluate(text)) == TEXTS[text]

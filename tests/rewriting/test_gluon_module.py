@@ -88,6 +88,12 @@ module attributes {"ttg.num-warps" = 1 : i32} {
 """
 
 
+def test_no_layout_is_called_as_the_module_that_makes_them(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "k.ttgir"
+    path.write_text(TWO.replace("#a", "#gl"))
+    assert list(constants(run("translate", str(path), "--to", "gluon").out)) == ["gl_2", "b"]
+
+
 def test_of_one_function(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "k.ttgir"
     path.write_text(TWO)

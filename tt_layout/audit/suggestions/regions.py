@@ -214,11 +214,8 @@ class _Reach(Graph):
 
     def _changes_of(self, node: SsaOperation | Value) -> tuple[CostChange, ...] | None:
         if isinstance(node, SsaOperation):
-            changes: tuple[CostChange, ...] | None = () if self.prices.can_change(node) else None
-        else:
-            changes = super()._changes_of(node)
-        self._is_whole = self._is_whole and changes is not None
-        return changes
+            return () if self.prices.can_change(node) else None
+        return super()._changes_of(node)
 
     def _value(self, value: Value) -> None:
         self._values[value] = None
