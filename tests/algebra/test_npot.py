@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
+import numpy as np
 import pytest
 from command import Run, runner
 from tiers import slow
@@ -20,6 +21,7 @@ from tt_layout.analyses.conversion.modular_conversion import classify_modular
 from tt_layout.audit.audit import audit_module
 from tt_layout.encodings import Encoding
 from tt_layout.npot import npot
+from tt_layout.views.modular import ModularElements
 
 INPUTS = ("register", "lane", "warp", "block")
 BLOCKED = (
@@ -224,6 +226,16 @@ def test_random_shapes_are_as_the_loops_have_them(seeds: range) -> None:
     for seed in seeds:
         text, shape = random_case(seed)
         compare_with_loops(text, shape)
+
+
+def test_an_element_with_fewer_holders_has_the_first_one_again() -> None:
+    layout = ModularLayout(
+        (("register", ()), ("lane", ((1,), (2,), (0,))), ("warp", ()), ("block", ())),
+        (("dim0", 3),),
+    )
+    content = ModularElements(layout, (("register", 1), ("lane", 8), ("warp", 1), ("block", 1)))
+    lanes = content.cells(np.arange(3)).locations["lane"]
+    assert lanes.tolist() == [[0, 3, 4, 7], [1, 5, 1, 1], [2, 6, 2, 2]]
 
 
 def compare_with_loops(text: str, shape: tuple[int, ...]) -> None:

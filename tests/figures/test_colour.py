@@ -87,6 +87,13 @@ def test_terminals_show_the_same_colours_with_black_text_whatever_their_ground()
         assert style(place_) == b"\x1b[38;5;16;48;5;%03dm" % number
 
 
+def test_colours_of_terminals_are_a_cube_of_6_steps_and_24_greys() -> None:
+    steps = 0, 95, 135, 175, 215, 255
+    cube = [(red, green, blue) for red in steps for green in steps for blue in steps]
+    greys = [(grey, grey, grey) for grey in range(8, 239, 10)]
+    assert [terminal_rgb(number) for number in range(16, 256)] == [*cube, *greys]
+
+
 def corpus() -> dict[str, PlacedLayout]:
     """Return every swizzle of shared memory that the compiler was asked for, over one tensor."""
     path = Path(__file__).parents[1] / "truth" / "triton-3.9.0.jsonl.gz"

@@ -256,6 +256,28 @@ tt.func @f(%c: i1, %x: i32) {
     assert undefined(function) == []
 
 
+def test_successors_may_stand_on_lines_of_their_own() -> None:
+    function = read("""
+tt.func @f(%c: i1, %x: i32) {
+  "cf.cond_br"(%c, %x)[
+    ^bb1,
+    ^bb2
+  ] <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (i1, i32) -> ()
+^bb1(%y: i32):
+  cf.cond_br %c, ^bb1(%y : i32),
+    ^bb2
+^bb2:
+  tt.return
+}
+""")
+    assert [block.label for block in function.body] == ["", "^bb1", "^bb2"]
+    assert [handed(block.operations[0]) for block in function.body] == [
+        (("^bb1", ("%x",)), ("^bb2", ())),
+        (("^bb1", ("%y",)), ("^bb2", ())),
+        (),
+    ]
+
+
 def test_warp_specialisation() -> None:
     function = read("""
 tt.func @f(%a: !tt.ptr<f16>, %n: i32) attributes {noinline = false} {

@@ -140,16 +140,16 @@ class Conclusions:
 
     def row_at(self, line: int, column: int) -> MovementRow | None:
         """Return the data movement at a place; None without one."""
-        return self.by_place.get((line, column))
+        raise NotImplementedError
 
     @property
     def priced(self) -> Sequence[MovementRow]:
         """The data movements with costs that may lack explanations."""
-        return self.movements
+        raise NotImplementedError
 
     def priced_of(self, function: str | None) -> Sequence[MovementRow]:
         """Return the data movements of a function with costs that may lack explanations."""
-        return self.movements_of(function)
+        raise NotImplementedError
 
     def movements_of(self, function: str | None) -> Sequence[MovementRow]:
         """Return the data movements of a function, in the order of the text."""

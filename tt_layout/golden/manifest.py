@@ -135,11 +135,8 @@ def read_manifests(paths: Sequence[str], max_cases: int = USUAL_CASES) -> Manife
     for path in paths:
         found = _manifests_below(path) if os.path.isdir(path) else [Path(path)]
         for file in found:
-            if len(paths) == len(found) == 1:
+            with reader.collecting():
                 reader.read_top(file)
-            else:
-                with reader.collecting():
-                    reader.read_top(file)
     if len(reader.errors) > 1:
         raise SeveralError(reader.errors)
     if reader.errors:

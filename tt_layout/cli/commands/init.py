@@ -320,9 +320,7 @@ def fitting_shape(encoding: Encoding) -> tuple[int, ...]:
         LayoutError: it fits none of them; the reason is for the last one tried.
     """
     if isinstance(encoding, GenericLinear) and encoding.rank:
-        spanned = tuple(size for _, size in encoding.natural_layout.out_sizes)
-        encoding.to_linear_layout(spanned)
-        return spanned
+        return tuple(size for _, size in encoding.natural_layout.out_sizes)
     rank = encoding.rank or ANY_RANK
     for shape in (*((size,) * rank for size in SIZES), *_small_shapes(rank)):
         try:

@@ -112,7 +112,7 @@ def respelled(encoding: Encoding, release: Release, element_bits: int | None) ->
     except LayoutError as error:
         raise refused(Reason.NO_PLACE, f"Triton {release}: {error.message}") from None
     try:
-        return parse_layout(form.write(values), release=release, name=f"<Triton {release}>")
+        return parse_layout(form.write(values), release=release)
     except LayoutError as error:
         raise refused(Reason.REFUSED, f"Triton {release}: {error.message}") from None
 
