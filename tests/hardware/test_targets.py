@@ -227,8 +227,11 @@ def test_a_cluster_that_the_gpu_does_not_start_is_an_error() -> None:
     for target, refusals in (
         ("cuda:80", ["has 2 CTAs in a cluster; sm80 has no clusters"]),
         ("cuda:90", []),
+        ("hip:gfx942", ["has 2 CTAs in a cluster; gfx942 has no clusters"]),
+        ("hip:gfx1250", []),
     ):
         attributes = f'"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "{target}"'
+        attributes += f', "ttg.threads-per-warp" = {64 if target == "hip:gfx942" else 32} : i32'
         text = (
             f"module attributes {{{attributes}}} {{\n  tt.func @f() {{\n    tt.return\n  }}\n}}\n"
         )

@@ -220,6 +220,38 @@ def test_a_load_has_its_first_request_and_a_finding_its_advice() -> None:
     assert conversion["advice"][0].startswith("why: source layout from ")
 
 
+CONFLICTS = """
+#columns = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1],
+  order = [0, 1]}>
+#plain = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f() {
+LOADS
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("most", [1, 3, 4])
+def test_so_many_findings_have_advice_and_a_layout(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tt_layout.page.dump.MAX_SHOWN", most)
+    loads = ""
+    for number, rows in enumerate((64, 128, 256, 512)):
+        memory = f"!ttg.memdesc<{rows}x64xf32, #plain, #smem, mutable>"
+        loads += f"    %b{number} = ttg.local_alloc : () -> {memory}\n"
+        loads += f"    %v{number} = ttg.local_load %b{number} : {memory}"
+        loads += f" -> tensor<{rows}x64xf32, #columns>\n"
+    source = Source(CONFLICTS.replace("LOADS", loads), "k.ttgir")
+    [module] = embedded(page_of_dump(source, []).html)["dump"]["modules"]
+    found = module["findings"]
+    assert [bool(one["advice"]) for one in found] == [place < most for place in range(4)]
+    assert [one["suggested"] is not None for one in found] == [place < most for place in range(4)]
+
+
 MMA = (
     "#ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], "
     "instrShape = [16, 64, 16]}>"
