@@ -10,11 +10,15 @@ from tiers import slow
 
 import tt_layout
 from tt_layout import LayoutError, LinearLayout
-from tt_layout.analyses.conversion.reduction_order import ReductionTree, reduction_tree
+from tt_layout.analyses.conversion.reduction_order import (
+    AddStep,
+    ReductionTree,
+    reduction_tree,
+)
 from tt_layout.enums import INNER_TREE
 from tt_layout.hardware import find_target
 from tt_layout.releases import Release
-from tt_layout.reports.reduce import brackets
+from tt_layout.reports.reduce import brackets, sum_text
 
 TARGETS = ("sm80", "sm90", "sm100", "gfx942", "gfx950", "gfx11", "gfx1250")
 ROWS = "gl.BlockedLayout([1, 4], [4, 8], [1, 4], [1, 0])"
@@ -218,3 +222,9 @@ def test_intels_order_is_not_known() -> None:
     text = "gl.BlockedLayout([1, 4], [1, 16], [1, 4], [1, 0])"
     with pytest.raises(LayoutError, match="Intel's"):
         tt_layout.reduce(text, "4x64xf32", 1, threads_per_warp=16)
+
+
+def test_up_to_four_terms_of_a_step_are_written_out() -> None:
+    four, five = (AddStep("registers", tuple(range(terms))) for terms in (4, 5))
+    assert sum_text(four, 1) == "s1(i) = x(i) + x(i+1) + x(i+2) + x(i+3)"
+    assert sum_text(five, 1) == "s1(i) = x(i) + x(i+1) + .. + x(i+4), one after the other: +0-4"

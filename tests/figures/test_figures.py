@@ -444,6 +444,15 @@ def test_an_overview_has_no_labels_and_is_small(color_by: str) -> None:
     assert labels(ElementTree.fromstring(text)) == []
 
 
+@pytest.mark.parametrize(
+    ("rows", "note"), [(16, []), (64, ["showing 16 of the 64 lines of banks"])]
+)
+def test_a_figure_of_a_swizzle_says_what_part_it_shows(rows: int, note: list[str]) -> None:
+    layout = "#ttg.swizzled_shared<{vec = 4, perPhase = 1, maxPhase = 4, order = [1, 0]}>"
+    figure = draw(held(layout, f"!ttg.memdesc<{rows}x64xf16, #smem>"), view="swizzle")
+    assert [text for text in figure.notes if text.startswith("showing")] == note
+
+
 @pytest.mark.parametrize("size", [16, slow(128)])
 def test_png_has_the_size_of_the_setting(size: int) -> None:
     pytest.importorskip("PIL")

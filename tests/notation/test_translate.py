@@ -507,6 +507,12 @@ BATCHES = "#ttg.swizzled_shared<{vec = 4, perPhase = 2, maxPhase = 8, order = [1
         (f"#ttg.dot_op<{{opIdx = 1, parent = {RDNA_4}, kWidth = 8}}>", (64, 64), 16),
         (CLUSTER, (64, 64), 16),
         (BATCHES, (64, 64, 4), 16),
+        (
+            "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, "
+            "elementBitWidth = 16, rank = 3}>",
+            (2, 16, 64),
+            16,
+        ),
         ("#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>", (64,), 8),
     ],
 )

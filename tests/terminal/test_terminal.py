@@ -582,3 +582,16 @@ def test_types_of_one_shape_share_a_view(run: Run, tmp_path: Path) -> None:
         "tensor<4x4xf16>, tensor<4x4xi32>, tensor<4x4x!tt.ptr<f16>>",
         "tensor<4x8xf16>",
     ]
+
+
+def test_what_continues_a_line_stands_below_a_second_column_in_the_first_third() -> None:
+    text = "a word    that stands far to the right of it and goes on"
+    assert fold(text, 36).split("\n") == [
+        "a word    that stands far to the",
+        "          right of it and goes on",
+    ]
+    assert fold(text, 29).split("\n") == [
+        "a word    that stands far to",
+        "   the right of it and goes",
+        "   on",
+    ]

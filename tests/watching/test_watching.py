@@ -339,6 +339,26 @@ def test_a_program_is_followed_from_its_own_import_of_triton(program: Path) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is a shell script")
+@pytest.mark.parametrize("options", [(), ("--compile",)])
+def test_kernels_of_a_program_are_compiled_only_where_that_is_asked_for(
+    program: Path, options: tuple[str, ...]
+) -> None:
+    asked = variables_of_compiler(program)
+    result = run(program, "-m", "tt_layout.watching", *options, "train.py", "--size", "7", **asked)
+    assert result.returncode == 3
+    assert (program / "asked").exists() == bool(options)
+
+
+def variables_of_compiler(folder: Path) -> dict[str, str]:
+    """Return variables for a compiler that only leaves a file behind."""
+    compiler = folder / "python"
+    compiler.write_text(f"#!/bin/sh\ntouch {folder / 'asked'}\nexit 1\n")
+    compiler.chmod(0o755)
+    return {"TT_LAYOUT_TRITON": str(compiler), "XDG_CACHE_HOME": str(folder / "caches")}
+
+
+@pytest.mark.slow
 def test_the_variable_says_where_the_table_goes(program: Path) -> None:
     arguments = "-m", "tt_layout.watching", "-m", "train", "--size", "7"
     result = run(program, *arguments, TT_LAYOUT_WATCH="kernels.json")
@@ -444,14 +464,11 @@ def test_kernels_of_tests_are_compiled_only_where_that_is_asked_for(
     program: Path, options: tuple[str, ...]
 ) -> None:
     (program / "test_copy.py").write_text(TESTS)
-    compiler = program / "python"
-    compiler.write_text(f"#!/bin/sh\ntouch {program / 'asked'}\nexit 1\n")
-    compiler.chmod(0o755)
+    asked = variables_of_compiler(program)
     plugins = "-p", "tt_layout.pytest_plugin", "-p", "no:cacheprovider", "-q"
     result = run(
         program, "-m", "pytest", *plugins, "--tt-audit", *options,
-        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", TT_LAYOUT_TRITON=str(compiler),
-        XDG_CACHE_HOME=str(program / "caches"),
+        PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", **asked,
     )  # fmt: skip
     assert "2 passed" in result.stdout, result.stdout + result.stderr
     assert (program / "asked").exists() == bool(options)

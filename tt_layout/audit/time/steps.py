@@ -188,8 +188,8 @@ class Program:
     used: int | None
     spilled: int | None
     shared_bytes: int
-    tensor_columns: int = 0
-    is_pooled: bool = False
+    tensor_columns: int
+    is_pooled: bool
     unknown: tuple[str, ...] = ()
 
     @property
