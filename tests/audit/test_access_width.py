@@ -13,7 +13,7 @@ from tiers import slow
 
 from tt_layout import parse_ir
 from tt_layout.audit.axis import axis_info
-from tt_layout.audit.global_memory.operands import FORMS, operands
+from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.global_memory.width import AccessAnalysis, Width, access_width
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
@@ -176,3 +176,10 @@ def test_operands_by_both_forms() -> None:
 def test_undefined_operands_have_no_width() -> None:
     assert widths(kernel("%0 = tt.load %nothing : {pointers}")) == []
     assert widths(kernel("%0 = tt.load %p, %nothing : {pointers}")) == []
+
+
+def test_an_access_of_an_old_release_keeps_its_attributes() -> None:
+    taken = tuple(map(Value, ("%p", "%b", "%i", "%m")))
+    attributes = {"contiguity": "4 : i32", "operandSegmentSizes": "array<i32: 1, 1, 1, 1, 0>"}
+    old = SsaOperation("triton_gpu.insert_slice_async", taken, attributes=attributes)
+    assert in_todays_form(old).attributes == {"contiguity": "4 : i32", "mask": "%m"}

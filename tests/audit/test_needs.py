@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from test_suggestions import HEAD, SHARED, audit_of, pointers
 
+from tt_layout.audit.allocation.shared_memory import SharedMemory
 from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.suggestions.needs import needs_with
+from tt_layout.audit.suggestions.needs import Needs, needs_with
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
 from tt_layout.ir import parse_ir
 
@@ -132,3 +133,20 @@ def test_what_is_replaced_everywhere_is_one_change(monkeypatch: pytest.MonkeyPat
     assert len(suggested) > 1
     assert len({*suggested}) == 1
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "before", "exceeds"),
+    [(4096, 4096, False), (4097, 4096, True), (4097, None, True), (1024, 512, False)],
+)
+def test_memory_that_is_too_large_is_held_against_that_of_before(
+    size: int, before: int | None, exceeds: bool
+) -> None:
+    def needs(bytes_: int | None) -> Needs:
+        if bytes_ is None:
+            return Needs(None, None, None)
+        return Needs(None, SharedMemory("f", (), bytes_, False, 1, limit=2048), None)
+
+    refusal = needs(size).exceeds(needs(before))
+    assert (refusal is not None) == exceeds
+    assert not exceeds or f"{size}" in str(refusal)

@@ -11,7 +11,7 @@ from tiers import sampled
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, read_functions
-from tt_layout.ir.ssa.control_flow import ControlFlow, calls
+from tt_layout.ir.ssa.control_flow import ControlFlow, branches, by_label, calls
 
 RUNS = 80  # of a function, each with other decisions
 
@@ -312,3 +312,29 @@ tt.func @f(%p: tensor<128x!tt.ptr<f32>, #a>, %q: tensor<128x!tt.ptr<f32>, #a>, %
     assert flow.producers(function.values["%r#0"]) == [x]
     assert flow.producers(function.values["%z"]) == [y]
     assert flow.consumers(y.results[0]) == [store]
+
+
+def test_only_of_two_ways_one_is_chosen_by_a_condition() -> None:
+    function = function_of("""
+tt.func @f(%c: i1, %x: i32) {
+  cf.cond_br %c, ^bb1(%x : i32), ^bb2
+^bb1(%y: i32):
+  cf.br ^bb3(%y : i32)
+^bb2:
+  cf.switch %x : i32, [default: ^bb3(%x : i32), 1: ^bb3(%x : i32)]
+^bb3(%z: i32):
+  tt.return
+}
+""")
+    blocks = by_label(function.body)
+    chosen = {
+        label: [
+            (way.end, (way.choice.value.name, way.choice.outcome) if way.choice else None)
+            for way in branches(block.operations[-1], blocks)
+        ]
+        for label, block in blocks.items()
+    }
+    assert chosen[""] == [("^bb1", ("%c", True)), ("^bb2", ("%c", False))]
+    assert chosen["^bb1"] == [("^bb3", None)]
+    assert {condition for _, condition in chosen["^bb2"]} <= {None}
+    assert chosen["^bb3"] == []

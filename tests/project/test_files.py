@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import tt_layout
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, not_a_name
 from tt_layout.files import (
     files_below,
     is_inside,
@@ -489,3 +489,12 @@ def test_every_file_is_reached_through_one_module() -> None:
     ]
     assert not strange, "use tt_layout.files: " + ", ".join(strange)
     assert set(known) <= set(found), "exceptions that are none any more"
+
+
+def test_what_is_no_name_of_a_file_has_its_reason() -> None:
+    with pytest.raises(UnicodeEncodeError) as unwritable:
+        "gr\u00f6\u00dfe".encode("ascii")
+    assert str(not_a_name(unwritable.value)) == (
+        "file names are in ascii here, in which it cannot be written"
+    )
+    assert str(not_a_name(ValueError("embedded null byte"))) == "its name has a character 0x00"

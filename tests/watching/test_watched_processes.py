@@ -333,7 +333,12 @@ def test_a_process_that_is_forked_has_a_journal_of_its_own(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("processes", "last"), [(1, "no kernel was compiled or launched"), (3, "  from 3 processes")]
+    ("processes", "last"),
+    [
+        (1, "no kernel was compiled or launched"),
+        (2, "  from 2 processes"),
+        (3, "  from 3 processes"),
+    ],
 )
 def test_the_table_says_from_how_many_processes_it_is(processes: int, last: str) -> None:
     assert str(report_of((), processes)).splitlines()[-1] == last
