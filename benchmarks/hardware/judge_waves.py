@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.bounds import KernelBounds, kernel_bounds
 from tt_layout.audit.values.given import PROGRAM_COUNTS, GivenValues
 from tt_layout.ir import parse_ir
 
@@ -87,7 +87,7 @@ def swept(file: Path, number: int) -> Iterator[Case]:
             yield Case(f"{name} {row['constants']}", row["ttgir"], row["grid"], row["values"])
 
 
-def both(case: Case) -> tuple[Bounds, Bounds] | None:
+def both(case: Case) -> tuple[KernelBounds, KernelBounds] | None:
     """Return the bounds without a grid and those of the launch; None where no rates are known."""
     [module] = parse_ir(case.text)
     plain = audit_module(module)
@@ -106,7 +106,7 @@ def _largest(audit: Audit) -> str | None:
     return Counter(row.operation.function for row in audit.movements).most_common(1)[0][0]
 
 
-def mark(alone: Bounds, whole: Bounds) -> str:
+def mark(alone: KernelBounds, whole: KernelBounds) -> str:
     """Return whether the resource without a grid is that of the launch."""
     if alone.binding is None:
         return "?"

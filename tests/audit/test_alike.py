@@ -12,7 +12,7 @@ from tiers import slow
 from tt_layout.audit.audit import Audit, audit_of
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.details import GlobalDetails
-from tt_layout.audit.suggestions.trial import Exchange, Trial
+from tt_layout.audit.suggestions.trial import LayoutExchange, Trial
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
@@ -49,7 +49,7 @@ def audits(text: str, prices: SharedWork, given: GivenValues | None = None) -> l
 
 def told(audit: Audit, exchange: dict[Encoding, Encoding]) -> list[object]:
     """Return the price of each data movement with layouts exchanged."""
-    trial = Trial(audit.audited, Exchange(exchange))
+    trial = Trial(audit.audited, LayoutExchange(exchange))
     return [_price(trial, row.operation.line, audit) for row in audit.priced]
 
 

@@ -17,7 +17,7 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.analyses.global_memory.async_copy import async_copy_wavefronts
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.measured.counters import Launch
+from tt_layout.audit.measured.counters import MeasuredLaunch
 from tt_layout.audit.measured.programs import Programs
 from tt_layout.audit.values.given import GivenValues
 
@@ -277,5 +277,5 @@ def test_lanes_of_a_false_mask_write_zeros(size: int, count: int, first: int, to
     [copy] = [row for row in audit.movements if "async_copy" in row.operation.name]
     assert copy.cost is not None
     assert copy.cost.details.data(1)["wavefronts"] == first
-    launch = Launch("copy", "1", ctas=1, grid=(1, 1, 1))
+    launch = MeasuredLaunch("copy", "1", ctas=1, grid=(1, 1, 1))
     assert Programs(audit, launch, "copy").written(copy).number == total

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.bounds import KernelBounds, kernel_bounds
 from tt_layout.audit.bounds.footprint import footprint
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.occupancy import Occupancy, occupancy
@@ -44,14 +44,14 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 """
 
 
-def bounds(read: str = "%i", grid: tuple[int, ...] | None = (1320,)) -> Bounds:
+def bounds(read: str = "%i", grid: tuple[int, ...] | None = (1320,)) -> KernelBounds:
     [module] = parse_ir(COPY.replace("READ", read))
     found = kernel_bounds(audit_module(module, None, GivenValues()), "f", grid)
     assert found is not None
     return found
 
 
-def cycles(found: Bounds) -> dict[str, float]:
+def cycles(found: KernelBounds) -> dict[str, float]:
     return {bound.resource: bound.cycles for bound in found.bounds}
 
 
@@ -180,7 +180,7 @@ SHIFTED = """%one = arith.constant dense<1> : tensor<512xi32, #a>
 def test_addresses_by_way_of_floats_are_known(grid: tuple[int, ...] | None) -> None:
     """An image of twice the size: each element is read by two neighbours."""
 
-    def read(halved: str) -> Bounds:
+    def read(halved: str) -> KernelBounds:
         place = "    %ps = tt.splat"
         text = COPY.replace("READ", "%h").replace(place, f"    {halved}\n{place}")
         found = kernel_bounds(audit_module(parse_ir(text)[0], None, GivenValues()), "f", grid)

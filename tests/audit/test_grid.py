@@ -14,7 +14,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.sectors import SectorCounts
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
 from tt_layout.audit.global_memory.traffic import count_run, traffic, values_of_all
-from tt_layout.audit.measured.programs import Grid
+from tt_layout.audit.measured.programs import LaunchGrid
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions, run_count
 from tt_layout.audit.values.given import GivenValues
@@ -179,7 +179,7 @@ def test_a_grid_is_the_sum_of_its_programs(body: str, n: int) -> None:
         alone = Evaluator(function, given)
         runs += executions(alone, store).number or 0
         totals += np.array(traffic(alone, store, SHAPE, addresses(function)).counts)
-    grid = Grid(function, GivenValues({"n": n}), (9, 4, 1))
+    grid = LaunchGrid(function, GivenValues({"n": n}), (9, 4, 1))
     found = list(grid.answers(lambda e: run_count(e, store)))
     assert sum(count for count, _ in found) == 36
     assert sum(answer.number or 0 for _, answer in found) == runs
@@ -217,7 +217,7 @@ def test_too_many_kinds_of_programs_are_refused(
 ) -> None:
     function = function_of(BODIES["a product of what differs"])
     [store] = [o for o in function.walk() if o.name == "test.store"]
-    grid = Grid(function, GivenValues({"n": 1}), (2 * MAX_PARTS, 1, 1))
+    grid = LaunchGrid(function, GivenValues({"n": 1}), (2 * MAX_PARTS, 1, 1))
     with pytest.raises(UnknownError) as error:
         list(grid.answers(lambda e: question(e, store)))
     assert error.value.unknown.reasons == {f"more than {MAX_PARTS} kinds of programs"}
@@ -298,7 +298,7 @@ def test_work_of_a_persistent_kernel_is_that_of_its_kinds_of_runs() -> None:
     [store] = [o for o in function.walk() if o.name == "test.store"]
 
     def work(n: int) -> int:
-        grid = Grid(function, GivenValues({"n": n}), (3, 1, 1))
+        grid = LaunchGrid(function, GivenValues({"n": n}), (3, 1, 1))
         return calls_of(
             lambda: list(grid.answers(lambda e: traffic(e, store, SHAPE, addresses(function))))
         )

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from command import Run, runner
 
-from tt_layout.audit.measured.counters import METRICS, Counter, Place, read_launches
+from tt_layout.audit.measured.counters import METRICS, Counter, SourceLine, read_launches
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import Source
 
@@ -238,7 +238,7 @@ def test_an_instruction_of_two_lines_is_counted_once() -> None:
     [launch] = read_launches(Source(inlined))
     assert launch.counts[Counter("global load", "sectors")] == 64_000
     assert {place.file for place in launch.lines} == {"/src/make.py", "/src/lib.py"}
-    assert Place("/src/lib.py", 37) in launch.lines
+    assert SourceLine("/src/lib.py", 37) in launch.lines
     assert len(read_launches(Source(page + page))) == 2
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.measured.comparison import predict
-from tt_layout.audit.measured.counters import Launch
+from tt_layout.audit.measured.counters import MeasuredLaunch
 from tt_layout.audit.measured.programs import Programs, no_lane_loads
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.reader import parse_ir as read_ir
@@ -65,7 +65,7 @@ def test_copies_behind_barriers() -> None:
 def predicted(text: str, programs: int, **values: int) -> dict[str, float | None]:
     [module] = parse_ir(text)
     audit = audit_module(module, given=GivenValues(values))
-    launch = Launch("f", "0", programs, (programs, 1, 1))
+    launch = MeasuredLaunch("f", "0", programs, (programs, 1, 1))
     found = predict(Programs(audit, launch, "f"), audit.movements)
     return {counter.name: amount.number for counter, amount in found.items()}
 
@@ -129,7 +129,9 @@ def test_reductions_within_warps_are_no_barriers() -> None:
         text = kernel(body).replace("#s =", f"{ONE_WARP}\n#s =", 1)
         [module] = parse_ir(text)
         audit = audit_module(module)
-        [(_, first), *more] = Programs(audit, Launch("f", "0", 1, (1, 1, 1)), "f").no_lane_loads()
+        [(_, first), *more] = Programs(
+            audit, MeasuredLaunch("f", "0", 1, (1, 1, 1)), "f"
+        ).no_lane_loads()
         assert first.number == 12
         assert 1 + len(more) == groups
 
@@ -191,7 +193,9 @@ def test_partial_results_of_two_tensors_are_loaded_by_one_warp() -> None:
     found = []
     for module in (old, new):
         audit = audit_module(module)
-        amounts = predict(Programs(audit, Launch("f", "0", 10, (10, 1, 1)), "f"), audit.movements)
+        amounts = predict(
+            Programs(audit, MeasuredLaunch("f", "0", 10, (10, 1, 1)), "f"), audit.movements
+        )
         found.append({counter.name: amount.number for counter, amount in amounts.items()})
     assert found[0]["shared load instructions"] == 10 * (2 * 1 + 2 * 4)
     assert found[0]["shared load wavefronts"] == 10 * (2 * 1 + 2 * 4)

@@ -8,7 +8,7 @@ from work import calls_of
 from tt_layout import parse_ir, parse_layout
 from tt_layout.audit.global_memory.cost import global_cost, placed_access
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.suggestions.trial import Exchange, Trial
+from tt_layout.audit.suggestions.trial import LayoutExchange, Trial
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [%d], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>"
@@ -37,7 +37,7 @@ def both(line: str) -> tuple[AuditedModule, Trial]:
     [module] = parse_ir(KERNEL.replace("LINE", line))
     audited = AuditedModule(module, SharedWork())
     old, new = (parse_layout(BLOCKED % size) for size in (1, 4))
-    return audited, Trial(audited, Exchange({old: new, new: new}))
+    return audited, Trial(audited, LayoutExchange({old: new, new: new}))
 
 
 @pytest.mark.parametrize(("line", "is_shared"), [(SUM, True), (REORDERED, False)])

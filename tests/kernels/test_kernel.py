@@ -16,7 +16,7 @@ from terminals import ESCAPE, on_terminal
 
 import tt_layout
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds import Bound, Bounds
+from tt_layout.audit.bounds import Bound, KernelBounds
 from tt_layout.audit.bounds import bounds as bounds_module
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.kernel import Kernel, kernels_of
@@ -58,7 +58,7 @@ def test_a_fact_is_computed_once_and_only_when_asked_for(monkeypatch: pytest.Mon
     calls = []
     real = bounds_module.kernel_bounds
 
-    def counted(audit: Audit, function: str | None, grid: Grid | None) -> Bounds | None:
+    def counted(audit: Audit, function: str | None, grid: Grid | None) -> KernelBounds | None:
         calls.append(function)
         return real(audit, function, grid)
 
@@ -109,8 +109,8 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> None:
     def with_occupancy(kernel: Kernel) -> Occupancy:
         return Occupancy(CTAS, 4 * CTAS, 40000, (Limit("registers", CTAS),))
 
-    def with_bounds(kernel: Kernel) -> Bounds:
-        known: Bounds = real["bounds"].__get__(kernel, Kernel)
+    def with_bounds(kernel: Kernel) -> KernelBounds:
+        known: KernelBounds = real["bounds"].__get__(kernel, Kernel)
         return replace(known, bounds=(Bound(RESOURCE, CYCLES, ""), *known.bounds))
 
     for name, plant in (

@@ -250,9 +250,9 @@ class Audit(Conclusions):
     @lazy
     def _trial(self) -> Trial:
         """The unchanged module, costed without explanations."""
-        from tt_layout.audit.suggestions.trial import Exchange, Trial
+        from tt_layout.audit.suggestions.trial import LayoutExchange, Trial
 
-        return Trial(self.audited, Exchange({}))
+        return Trial(self.audited, LayoutExchange({}))
 
     def rows_on(self, lines: range) -> Sequence[MovementRow]:
         """Return the data movements on some lines, without costing any other."""

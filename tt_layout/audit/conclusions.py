@@ -32,7 +32,7 @@ _ACCESSES = {
 
 
 @dataclass(frozen=True)
-class Total:
+class OperationTotal:
     """Number and cost of a kernel's operations of one name.
 
     Attributes:
@@ -123,7 +123,7 @@ class Conclusions:
         raise NotImplementedError
 
     @lazy
-    def totals(self) -> tuple[Total, ...]:
+    def totals(self) -> tuple[OperationTotal, ...]:
         """The totals by function and name, in the order of first appearance."""
         rows = sorted(self.movements, key=lambda row: (row.operation.line, row.operation.column))
         return tuple(_totals(rows))
@@ -171,7 +171,7 @@ class Conclusions:
         """Return the registers of a function, and of the partitions of its warps."""
         return self._registers.get(function, ())
 
-    def totals_of(self, function: str | None) -> Sequence[Total]:
+    def totals_of(self, function: str | None) -> Sequence[OperationTotal]:
         """Return the totals of a function by operation, in the order of first appearance."""
         return self._totals.get(function, ())
 
@@ -180,7 +180,7 @@ class Conclusions:
         return next((intensity for intensity in self._intensities.get(function, ())), None)
 
     @cached_property
-    def _totals(self) -> Mapping[str | None, Sequence[Total]]:
+    def _totals(self) -> Mapping[str | None, Sequence[OperationTotal]]:
         return grouped(self.totals, lambda total: total.function)
 
     @cached_property
@@ -217,7 +217,7 @@ def cycles_by_kernel(rows: Iterable[MovementRow]) -> dict[str | None, float]:
     return cycles
 
 
-def _totals(movements: Sequence[MovementRow]) -> Iterator[Total]:
+def _totals(movements: Sequence[MovementRow]) -> Iterator[OperationTotal]:
     """Yield the totals by function and name, in the order of first appearance."""
     groups = grouped(
         movements, lambda row: (row.operation.function, row.operation.name.rpartition(".")[2])
@@ -225,7 +225,7 @@ def _totals(movements: Sequence[MovementRow]) -> Iterator[Total]:
     for (function, name), group in groups.items():
         sizes = [row.operation.bytes for row in group]
         times = [row.executions.number for row in group]
-        yield Total(
+        yield OperationTotal(
             function=function,
             operation=name,
             count=len(group),

@@ -25,7 +25,7 @@ from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
-    from tt_layout.audit.suggestions.advice import Advice, Reason
+    from tt_layout.audit.suggestions.advice import Advice, ConversionReason
     from tt_layout.audit.suggestions.suggestion import Suggestion
 
 
@@ -147,7 +147,7 @@ class Occurrence:
         """Cycles that all warps of a CTA waste in one execution; 0 where that is not known."""
         return 0
 
-    def reason(self, finding: Finding, advice: Advice) -> Reason | None:
+    def reason(self, finding: Finding, advice: Advice) -> ConversionReason | None:
         """Return the operations that make the finding necessary; None if the rule has none."""
         return None
 

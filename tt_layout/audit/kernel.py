@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds import Bound, Bounds
+from tt_layout.audit.bounds import Bound, KernelBounds
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.facts import Facts
@@ -275,7 +275,7 @@ class Kernel:
         return "+".join(self.occupancy.limited_by) if self.occupancy is not None else None
 
     @lazy
-    def bounds(self) -> Bounds | None:
+    def bounds(self) -> KernelBounds | None:
         """Lower bounds of its time; None if the GPU has no rates, or it waits for others."""
         return self.adviser.shares.bounds(self.symbol)
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds import Bounds, kernel_bounds
+from tt_layout.audit.bounds import KernelBounds, kernel_bounds
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.findings import MAY_PAY
 from tt_layout.audit.operations.details import GlobalDetails
@@ -208,16 +208,16 @@ class Shares:
     ) -> None:
         self._audit, self._launches = audit, launches or {}
         self._grid = grid if grid is not None else grid_of(audit)
-        self._bounds: dict[str | None, Bounds | None] = {}
+        self._bounds: dict[str | None, KernelBounds | None] = {}
         self._known: dict[str | None, bool] = {}
 
-    def bounds(self, function: str | None) -> Bounds | None:
+    def bounds(self, function: str | None) -> KernelBounds | None:
         """Return the lower bounds of a kernel's launch; None if no rates are known."""
         if function not in self._bounds:
             self._bounds[function] = self._find_bounds(function)
         return self._bounds[function]
 
-    def _find_bounds(self, function: str | None) -> Bounds | None:
+    def _find_bounds(self, function: str | None) -> KernelBounds | None:
         audited = self._audit.audited
         grid = self.grid(function)
         return audited.once(

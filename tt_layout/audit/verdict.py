@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 
-from tt_layout.audit.bounds import Bound, Bounds
+from tt_layout.audit.bounds import Bound, KernelBounds
 from tt_layout.audit.bounds.bounds import L2
 from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import Finding, Urgency
@@ -74,7 +74,7 @@ _TERMS = {"FMA": "issue"}
 
 def verdict_clauses(
     findings: Sequence[Finding],
-    bounds: Bounds | None,
+    bounds: KernelBounds | None,
     measured: float | None,
     adviser: Adviser,
     estimate: Callable[[], Estimate | NoEstimate],
@@ -101,7 +101,7 @@ def verdict_clauses(
     return *gap.clauses, _gain_text(findings, adviser, gap)
 
 
-def _bound_text(bounds: Bounds, measured: float | None) -> str:
+def _bound_text(bounds: KernelBounds, measured: float | None) -> str:
     """Return the resource that binds, and its time where one is known; empty without any."""
     largest = bounds.largest
     if largest is None:
@@ -118,7 +118,7 @@ def _bound_text(bounds: Bounds, measured: float | None) -> str:
     return f"bound by {largest.resource}: {least}"
 
 
-def _wave_text(bounds: Bounds) -> str:
+def _wave_text(bounds: KernelBounds) -> str:
     """Return the resource that binds without a grid, and the assumed wave."""
     binding, within = bounds.binding, bounds.within
     trips = _IF_ASSUMED if bounds.is_assumed else ""
@@ -167,7 +167,7 @@ class Gap:
     """
 
     estimate: Estimate
-    bounds: Bounds | None
+    bounds: KernelBounds | None
 
     @property
     def bound(self) -> Bound | None:

@@ -13,7 +13,7 @@ from tt_layout.audit.measured.comparison import (
     compared_launches,
     measured_kernels,
 )
-from tt_layout.audit.measured.counters import Launch, read_launches
+from tt_layout.audit.measured.counters import MeasuredLaunch, read_launches
 from tt_layout.audit.shares import Launched
 from tt_layout.errors import FileLocation, LayoutError, quoted
 from tt_layout.mlir.source import Source
@@ -40,7 +40,7 @@ class Measurements:
             LayoutError: it is not such a page, or has nothing to compare.
         """
         self.file = source.name
-        self.launches: Sequence[Launch] = read_launches(source)
+        self.launches: Sequence[MeasuredLaunch] = read_launches(source)
 
     def of(self, audit: Audit) -> list[ComparedLaunch]:
         """Return the measurements of a module's kernels."""

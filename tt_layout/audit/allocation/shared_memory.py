@@ -85,7 +85,7 @@ def _is_view(operation: SsaOperation) -> bool:
 # -- sizes of buffers ------------------------------------------------------------------------------
 
 
-class Piece(NamedTuple):
+class BufferSize(NamedTuple):
     """A part of shared memory that an allocation returns.
 
     Attributes:
@@ -101,7 +101,7 @@ class Piece(NamedTuple):
 
 def allocated(
     operation: SsaOperation, function: SsaFunction, layouts: PlacedLayouts
-) -> Piece | None:
+) -> BufferSize | None:
     """Return the piece of an allocation; None if its type does not determine it."""
     ir_type = function.type_of(operation.results[0])
     if ir_type is None or ir_type.element_bits is None:
@@ -113,9 +113,9 @@ def allocated(
     elements = _elements(ir_type, encoding, layouts)
     size = padded_size(elements, encoding.padding) * ir_type.element_bits // 8
     if not isinstance(encoding, PartitionedShared):
-        return Piece(size, alignment)
+        return BufferSize(size, alignment)
     pieces = encoding.num_partitions * encoding.num_groups
-    return Piece(size // pieces * encoding.num_groups, alignment, encoding.num_partitions)
+    return BufferSize(size // pieces * encoding.num_groups, alignment, encoding.num_partitions)
 
 
 def _elements(ir_type: IRType, encoding: Encoding, layouts: PlacedLayouts) -> int:
@@ -309,7 +309,7 @@ class _Allocator:
         if not any(map(self._may_need, function.walk())):
             return
         numbering = Numbering(function)
-        lines = Lines(numbering)
+        lines = OperationLines(numbering)
         regions: dict[Region, int] = {}
         yield from self._warp_indices(numbering, lines)
         allocating = [o for o in numbering.operations if o.traits.allocates and o.results]
@@ -340,7 +340,7 @@ class _Allocator:
             return self._size_of(_callee(operation)) != 0
         return traits.allocates or operation.name.rpartition(".")[2] in RULES
 
-    def _warp_indices(self, numbering: Numbering, lines: Lines) -> Iterator[_Need]:
+    def _warp_indices(self, numbering: Numbering, lines: OperationLines) -> Iterator[_Need]:
         """Yield the bytes by which the warps of partitions are dispatched."""
         if self._dispatches_by_warp:
             return
@@ -359,7 +359,7 @@ class _Allocator:
 
     def _pieces(self, operation: SsaOperation, function: SsaFunction) -> list[_Need]:
         """Return a need for each memory partition of an allocation."""
-        piece = allocated(operation, function, self._layouts) or Piece(None, 1)
+        piece = allocated(operation, function, self._layouts) or BufferSize(None, 1)
         name, value = operation.name, operation.results[0].name
         kind, line = AllocationKind.BUFFER, operation.line
         allocation = Allocation(kind, name, value, line, piece.bytes, piece.alignment)
@@ -391,7 +391,7 @@ class _Need(NamedTuple):
     concurrent: tuple[int, int] | None = None
     tensor: int | None = None
 
-    def at(self, live: Interval, lines: Lines, region: tuple[int, int] | None) -> _Need:
+    def at(self, live: Interval, lines: OperationLines, region: tuple[int, int] | None) -> _Need:
         """Return the need with a live interval."""
         allocation = self.allocation._replace(
             live=live,
@@ -414,7 +414,7 @@ def _extent(allocations: Sequence[Allocation]) -> int | None:
     return max(ends, default=0) if len(ends) == len(allocations) else None
 
 
-class Lines:
+class OperationLines:
     """The lines of numbered operations."""
 
     def __init__(self, numbering: Numbering) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tt_layout.audit.bounds.bounds import Bound, Bounds, kernel_bounds
+from tt_layout.audit.bounds.bounds import Bound, KernelBounds, kernel_bounds
 from tt_layout.audit.bounds.sharing import Wave
 
-__all__ = ["Bound", "Bounds", "Wave", "kernel_bounds"]
+__all__ = ["Bound", "KernelBounds", "Wave", "kernel_bounds"]

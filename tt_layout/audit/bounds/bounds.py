@@ -19,12 +19,18 @@ from math import prod
 import numpy as np
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds.footprint import WRITES, Footprint, Part, footprint, pointer_of
+from tt_layout.audit.bounds.footprint import (
+    WRITES,
+    Footprint,
+    PointerTraffic,
+    footprint,
+    pointer_of,
+)
 from tt_layout.audit.bounds.sharing import NOBODY, ProgramSharing, Sharing, Wave
 from tt_layout.audit.bounds.work import Counts, Work, program_work
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
-from tt_layout.audit.measured.counters import Launch
+from tt_layout.audit.measured.counters import MeasuredLaunch
 from tt_layout.audit.measured.programs import Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.resources import occupancy_of
@@ -65,7 +71,7 @@ class Bound(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bounds:
+class KernelBounds:
     """Lower bounds of a kernel's launch.
 
     Attributes:
@@ -146,7 +152,9 @@ class Bounds:
         return next((bound for bound in self.bounds if bound.resource == resource), None)
 
 
-def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) -> Bounds | None:
+def kernel_bounds(
+    audit: Audit, function: str | None, grid: Grid | None = None
+) -> KernelBounds | None:
     """Return the lower bounds of a kernel's launch.
 
     None if the GPU has no rates, or the kernel waits for others: no resource binds it then.
@@ -194,7 +202,7 @@ def kernel_bounds(audit: Audit, function: str | None, grid: Grid | None = None) 
     )
 
 
-def _launch_bounds(audit: Audit, function: str | None, rates: Product, grid: Grid) -> Bounds:
+def _launch_bounds(audit: Audit, function: str | None, rates: Product, grid: Grid) -> KernelBounds:
     """Return the lower bounds of a launch of a grid."""
     counts = Counts(audit.audited, programs_of(audit, function, grid))
     work = program_work(audit, function, rates, counts)
@@ -204,15 +212,15 @@ def _launch_bounds(audit: Audit, function: str | None, rates: Product, grid: Gri
         *_bounds(work, memory, prod(grid), rates, None),
         *_contended(audit, function, counts, placed, rates),
     ]
-    return Bounds(rates, prod(grid), _sorted(bounds), work, memory)
+    return KernelBounds(rates, prod(grid), _sorted(bounds), work, memory)
 
 
-def _wave_bounds(audit: Audit, function: str | None, rates: Product, wave: Wave) -> Bounds:
+def _wave_bounds(audit: Audit, function: str | None, rates: Product, wave: Wave) -> KernelBounds:
     """Return the lower bounds of a program of a wave, which name neither lines nor functions."""
     work = program_work(audit, function, rates, Counts(audit.audited))
     memory = wave_memory(audit, function, work, wave)
     bounds = _sorted(_bounds(work, memory, None, rates, wave))
-    return Bounds(rates, None, bounds, work, memory, wave)
+    return KernelBounds(rates, None, bounds, work, memory, wave)
 
 
 def _sorted(bounds: Iterable[Bound]) -> tuple[Bound, ...]:
@@ -225,7 +233,7 @@ def programs_of(audit: Audit, function: str | None, grid: Grid | None) -> Progra
     if grid is None or function is None:
         return None
     x, y, z = (*grid, 1, 1, 1)[:3]
-    return Programs(audit, Launch(function, "", ctas=x * y * z, grid=(x, y, z)), function)
+    return Programs(audit, MeasuredLaunch(function, "", ctas=x * y * z, grid=(x, y, z)), function)
 
 
 def _bounds(
@@ -256,10 +264,10 @@ def _contended(
 ) -> Iterator[Bound]:
     """Yield the time of the atomics that add most to one address, where a grid is known."""
     contended = contentions(audit, function, counts, placed, rates)
-    worst_one = max(contended, key=lambda contention: contention.cycles, default=None)
-    if worst_one is not None:
-        reason = f"{worst_one.additions:.3g} additions to an address on line {worst_one.line}"
-        yield Bound(CONTENDED, worst_one.cycles, reason)
+    worst = max(contended, key=lambda contention: contention.cycles, default=None)
+    if worst is not None:
+        reason = f"{worst.additions:.3g} additions to an address on line {worst.line}"
+        yield Bound(CONTENDED, worst.cycles, reason)
 
 
 class DramTraffic(NamedTuple):
@@ -293,9 +301,9 @@ def launch_memory(
     """
     sizes = (*grid, 1, 1, 1)[:3]
     unplaced = _unplaced(audit, function, work, placed)
-    parts = [(part, part.sharing.least_in_grid(sizes)) for part in unplaced]
-    moved = placed.bytes + sum(part.fewest * programs for part, programs in parts)
-    used = placed.used + sum(part.used * programs for part, programs in parts)
+    shared = [(traffic, traffic.sharing.least_in_grid(sizes)) for traffic in unplaced]
+    moved = placed.bytes + sum(traffic.fewest * programs for traffic, programs in shared)
+    used = placed.used + sum(traffic.used * programs for traffic, programs in shared)
     return DramTraffic(moved, moved, moved, used)
 
 
@@ -310,15 +318,15 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
     sharing = _program_sharing(audit, function)
     axes = sharing.axes if sharing is not None else 0
     placed = footprint(audit, function, None, sharing.of if sharing is not None else None)
-    parts = [*placed.parts, *_unplaced(audit, function, work, placed, sharing)]
-    most = [part.sharing.most(wave.programs, axes) for part in parts]
-    fewest = [part.sharing.fewest(wave.programs, axes) for part in parts]
+    pointers = [*placed.pointers, *_unplaced(audit, function, work, placed, sharing)]
+    most = [traffic.sharing.most(wave.programs, axes) for traffic in pointers]
+    fewest = [traffic.sharing.fewest(wave.programs, axes) for traffic in pointers]
     return DramTraffic(
-        sum(part.most * programs for part, programs in zip(parts, most)),
-        sum(part.fewest * programs for part, programs in zip(parts, fewest)),
-        sum(part.most for part in parts) * wave.programs,
-        sum(part.used * programs for part, programs in zip(parts, most)),
-        "data" if any(part.sharing.is_of_data for part in parts) else "grid",
+        sum(traffic.most * programs for traffic, programs in zip(pointers, most)),
+        sum(traffic.fewest * programs for traffic, programs in zip(pointers, fewest)),
+        sum(traffic.most for traffic in pointers) * wave.programs,
+        sum(traffic.used * programs for traffic, programs in zip(pointers, most)),
+        "data" if any(traffic.sharing.is_of_data for traffic in pointers) else "grid",
     )
 
 
@@ -334,13 +342,13 @@ def _unplaced(
     work: Work,
     placed: Footprint,
     sharing: ProgramSharing | None = None,
-) -> Iterator[Part]:
+) -> Iterator[PointerTraffic]:
     """Yield the bytes of one program whose addresses are not known, by pointer."""
     audited = audit.audited
     groups: dict[object, tuple[Sharing, list[float]]] = {}
     for row, size in zip(audit.movements_of(function), work.asked):
         full = audited.in_full(row.operation)
-        if not size or row.operation.line in placed.lines:
+        if not size or row.operation.line in placed.accesses:
             continue
         if full is not None and sharing is None:
             sharing = _program_sharing(audit, row.operation.function)
@@ -349,7 +357,7 @@ def _unplaced(
         key = pointer or row.operation.line, row.operation.group in WRITES, shared
         groups.setdefault(key, (shared, []))[1].append(size)
     for shared, sizes in groups.values():
-        yield Part(sum(sizes), max(sizes), max(sizes), shared)
+        yield PointerTraffic(sum(sizes), max(sizes), max(sizes), shared)
 
 
 class Contention(NamedTuple):
@@ -405,9 +413,9 @@ def _additions(
 ) -> float:
     """Return the least number of additions to an address; 0 where it is not known."""
     number = programs.number or 0
-    used = placed.used_of.get(row.operation.line)
-    if used:
-        return (row.operation.bytes or 0) * runs * number / used
+    touched = placed.accesses.get(row.operation.line)
+    if touched is not None and touched.used:
+        return (row.operation.bytes or 0) * runs * number / touched.used
     if full.operation.operands[0].type.is_tensor:
         return 0
     axes = ProgramSharing(audited.evaluator(full.function)).of(full.operation).axes

@@ -17,7 +17,7 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints, distinct
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds.sharing import NOBODY, Sharing, is_place, places
+from tt_layout.audit.bounds.sharing import NOBODY, Sharing, address_operands, is_address
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
 from tt_layout.audit.global_memory.cost import placed_access
@@ -42,7 +42,7 @@ WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.CO
 """Accesses whose bytes go to memory."""
 
 
-class Part(NamedTuple):
+class PointerTraffic(NamedTuple):
     """Bytes of global memory that accesses through one pointer touch.
 
     Attributes:
@@ -58,35 +58,47 @@ class Part(NamedTuple):
     sharing: Sharing = NOBODY
 
 
+class AccessTraffic(NamedTuple):
+    """Footprint of an access in all programs: at most ``bytes``, within ``first`` to ``last``.
+
+    Attributes:
+        pointer: the argument that the addresses are based on.
+        used: bytes that some lane asks for.
+        filled: fraction of its rows of memory (`ROW` bytes) that its first execution asks for.
+    """
+
+    pointer: str
+    bytes: float
+    used: float
+    first: int
+    last: int
+    filled: float
+
+
 class Footprint(NamedTuple):
     """Bytes of global memory that a launch, or a program, touches.
 
     Attributes:
-        parts: a part for each pointer, direction and sharing between programs.
-        lines: line of each counted access -> the bytes that it touches; addresses of the other
-            accesses are not known.
-        used_of: the bytes of `lines` that some lane asks for.
-        filled: line of each counted access -> fraction of its rows of memory (`ROW` bytes) that
-            its first execution asks for.
+        pointers: traffic by pointer, direction and sharing between programs.
+        accesses: line of each counted access -> its traffic; addresses of the other accesses are
+            not known.
     """
 
-    parts: tuple[Part, ...]
-    lines: Mapping[int, float]
-    used_of: Mapping[int, float]
-    filled: Mapping[int, float]
+    pointers: tuple[PointerTraffic, ...]
+    accesses: Mapping[int, AccessTraffic]
 
     @property
     def bytes(self) -> float:
         """Bytes of the sectors that are read or written, each counted once per direction."""
-        return sum(part.most for part in self.parts)
+        return sum(traffic.most for traffic in self.pointers)
 
     @property
     def used(self) -> float:
         """Bytes of them that some lane asks for."""
-        return sum(part.used for part in self.parts)
+        return sum(traffic.used for traffic in self.pointers)
 
 
-class _Reach(NamedTuple):
+class _ProgramTraffic(NamedTuple):
     """Footprint of an access in one program: bytes of sectors, used ones, and their range.
 
     Attributes:
@@ -118,50 +130,31 @@ def footprint(
             as a bound needs.
     """
     audited = audit.audited
-    groups: dict[tuple[str, bool, Sharing], list[_Launch]] = {}
-    lines: dict[int, float] = {}
-    used: dict[int, float] = {}
-    filled: dict[int, float] = {}
+    groups: dict[tuple[str, bool, Sharing], list[AccessTraffic]] = {}
+    accesses: dict[int, AccessTraffic] = {}
     programs = ProgramFootprints(audited, grid)
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
         if full is None or full.operation.name not in FORMS:
             continue
-        reached = programs.launch(full)
-        if reached is None and is_taken_true is not None and is_taken_true(row):
-            reached = programs.launch(full, has_mask=False)
-        if reached is not None:
-            line = row.operation.line
-            lines[line], used[line], filled[line] = reached.bytes, reached.used, reached.filled
+        traffic = programs.traffic(full)
+        if traffic is None and is_taken_true is not None and is_taken_true(row):
+            traffic = programs.traffic(full, has_mask=False)
+        if traffic is not None:
+            accesses[row.operation.line] = traffic
             shared = sharing(full.operation) if sharing is not None else NOBODY
-            key = reached.pointer, row.operation.group in WRITES, shared
-            groups.setdefault(key, []).append(reached)
-    parts = tuple(_together(group, shared) for (_, _, shared), group in groups.items())
-    return Footprint(parts, lines, used, filled)
+            key = traffic.pointer, row.operation.group in WRITES, shared
+            groups.setdefault(key, []).append(traffic)
+    pointers = tuple(_joint_traffic(group, shared) for (_, _, shared), group in groups.items())
+    return Footprint(pointers, accesses)
 
 
-class _Launch(NamedTuple):
-    """Footprint of an access in all programs: at most ``bytes``, within ``first`` to ``last``.
-
-    Attributes:
-        pointer: the argument that the addresses are based on.
-        used: bytes that some lane asks for.
-        filled: fraction of its rows of memory that its first execution asks for.
-    """
-
-    pointer: str
-    bytes: float
-    used: float
-    first: int
-    last: int
-    filled: float
-
-
-def _together(launches: Sequence[_Launch], sharing: Sharing) -> Part:
-    """Return the joint footprint of accesses through one pointer."""
-    extent = max(launch.last for launch in launches) - min(launch.first for launch in launches)
-    touched = min(sum(launch.bytes for launch in launches), extent)
-    return Part(touched, touched, min(sum(launch.used for launch in launches), touched), sharing)
+def _joint_traffic(accesses: Sequence[AccessTraffic], sharing: Sharing) -> PointerTraffic:
+    """Return the joint traffic of accesses through one pointer."""
+    extent = max(access.last for access in accesses) - min(access.first for access in accesses)
+    touched = min(sum(access.bytes for access in accesses), extent)
+    used = min(sum(access.used for access in accesses), touched)
+    return PointerTraffic(touched, touched, used, sharing)
 
 
 class ProgramFootprints:
@@ -174,7 +167,7 @@ class ProgramFootprints:
         self._values = {**program_counts(self._grid), **audited.given.values}
         self._evaluators: dict[tuple[SsaFunction, tuple[int, ...]], Evaluator] = {}
 
-    def launch(self, full: FullOperation, *, has_mask: bool = True) -> _Launch | None:
+    def traffic(self, full: FullOperation, *, has_mask: bool = True) -> AccessTraffic | None:
         """Return the footprint of an access in all programs; None if its addresses are unknown.
 
         Args:
@@ -200,12 +193,12 @@ class ProgramFootprints:
         most = max(reach.bytes for reach in reaches.values())
         asked = max(reach.used for reach in reaches.values())
         first, last = min(r.first for r in reaches.values()), max(r.last for r in reaches.values())
-        programs, extent = _distinct(reaches, sizes), last - first
+        programs, extent = _distinct_programs(reaches, sizes), last - first
         touched, used = min(most * programs, extent), min(asked * programs, extent)
         filled = max(reach.filled for reach in reaches.values())
-        return _Launch(pointer, touched, used, first, last, filled)
+        return AccessTraffic(pointer, touched, used, first, last, filled)
 
-    def _touching(self, find: Callable[[Program], _Reach | None]) -> Program:
+    def _touching(self, find: Callable[[Program], _ProgramTraffic | None]) -> Program:
         """Return the programs along each axis up to the last that touches something."""
 
         def idle(number: int, axis: int) -> bool:
@@ -221,7 +214,7 @@ class ProgramFootprints:
 
     def reach(
         self, full: FullOperation, access: PlacedAccess, at: tuple[int, ...]
-    ) -> _Reach | None:
+    ) -> _ProgramTraffic | None:
         """Return the footprint of an access in one program; None where it is not known."""
         evaluator = self._evaluator(full, at)
         # Bounds and estimates ask for the same programs.
@@ -241,7 +234,7 @@ class ProgramFootprints:
 
     def whole(
         self, full: FullOperation, access: PlacedAccess, evaluator: Evaluator
-    ) -> _Reach | None:
+    ) -> _ProgramTraffic | None:
         """Return the footprint of an access in one program by all its executions."""
         try:
             # Branches that loaded values decide are taken, as they are for the other resources.
@@ -254,7 +247,7 @@ class ProgramFootprints:
         if any(reach is None for _, reach in reaches):
             return None
         if not reaches:
-            return _Reach(0, 0, 0, 0)
+            return _ProgramTraffic(0, 0, 0, 0)
         total = sum(number * reach.bytes for number, reach in reaches if reach is not None)
         used = sum(number * reach.used for number, reach in reaches if reach is not None)
         first = min(reach.first for _, reach in reaches if reach is not None)
@@ -262,7 +255,7 @@ class ProgramFootprints:
         last += access.shape.width_bytes
         total = min(total, last - first + access.shape.sector_bytes)
         filled = max(reach.filled for _, reach in reaches if reach is not None)
-        return _Reach(total, min(used, last - first), first, last, filled)
+        return _ProgramTraffic(total, min(used, last - first), first, last, filled)
 
     def _evaluator(self, full: FullOperation, at: tuple[int, ...]) -> Evaluator:
         if self._is_one:
@@ -274,7 +267,7 @@ class ProgramFootprints:
         return self._evaluators[key]
 
 
-def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _Reach | None:
+def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _ProgramTraffic | None:
     """Return the footprint of one of several equal runs, and the range of all; None if unknown.
 
     Raises:
@@ -297,14 +290,14 @@ def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _Reach | None:
     addressed, chosen = lane_addresses(lanes, addresses._replace(offsets=None), kept)
     begins = addressed[lanes.active & chosen]
     if not begins.size:
-        return _Reach(0, 0, 0, 0)
+        return _ProgramTraffic(0, 0, 0, 0)
     low, high = int(begins.min()) - begin, int(begins.max()) - begin
     used = len(distinct(begins)[0]) * shape.width_bytes
     first, last = int(base.min()) + low, int(base.max()) + high
-    return _Reach(_sector_bytes(begins, shape), used, first, last, _filled(begins, shape))
+    return _ProgramTraffic(_sector_bytes(begins, shape), used, first, last, _filled(begins, shape))
 
 
-def _distinct(reaches: Mapping[Program, _Reach], sizes: Program) -> int:
+def _distinct_programs(reaches: Mapping[Program, _ProgramTraffic], sizes: Program) -> int:
     """Return the number of programs with distinct footprints."""
 
     def first(at: Program, axis: int) -> Program:
@@ -332,6 +325,6 @@ def _filled(begins: Ints, shape: AccessShape) -> float:
 def pointer_of(audited: AuditedModule, full: FullOperation) -> str | None:
     """Return the argument on which an access's addresses are based; None if several may be."""
     structure, arguments = audited.evaluator(full.function).structure, full.function.arguments
-    reached = frozenset(structure.values(*places(full.operation)))
-    pointers = [value for value in arguments if value in reached and is_place(value)]
+    reached = frozenset(structure.values(*address_operands(full.operation)))
+    pointers = [value for value in arguments if value in reached and is_address(value)]
     return pointers[0].name if len(pointers) == 1 else None

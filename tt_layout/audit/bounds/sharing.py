@@ -15,6 +15,7 @@ from math import prod
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.unknown import Unknown
+from tt_layout.grouping import grouped
 from tt_layout.ir.ssa import Block, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.dataflow import reach
@@ -83,8 +84,7 @@ class Sharing(NamedTuple):
         """
         if not self.axes:
             return 1
-        programs_apart: float = max(1, programs ** (len(self.axes) / max(axes, 1)) / self.quotient)
-        return min(programs_apart, self.remainder) if self.remainder is not None else programs_apart
+        return self._distinct(programs ** (len(self.axes) / max(axes, 1)))
 
     def in_grid(self, sizes: Sequence[int]) -> float:
         """Return a lower bound of the programs of a grid that touch bytes of their own.
@@ -95,8 +95,12 @@ class Sharing(NamedTuple):
         """
         if self.is_open:
             return 1
-        programs_apart = max(1, prod(sizes[axis] for axis in self.axes) / self.quotient)
-        return min(programs_apart, self.remainder) if self.remainder is not None else programs_apart
+        return self._distinct(prod(sizes[axis] for axis in self.axes))
+
+    def _distinct(self, ids: float) -> float:
+        """Return how many of some program ids differ in their quotient and remainder."""
+        quotients = max(1, ids / self.quotient)
+        return min(quotients, self.remainder) if self.remainder is not None else quotients
 
     def least_in_grid(self, sizes: Sequence[int]) -> float:
         """Return `in_grid`, but 0 of addresses that loaded numbers may make equal.
@@ -143,7 +147,7 @@ class ProgramSharing:
 
     def of(self, operation: SsaOperation) -> Sharing:
         """Return the sharing of an access's bytes between programs."""
-        roots = tuple(places(operation))
+        roots = tuple(address_operands(operation))
         if roots not in self._known:
             self._known[roots] = self._sharing(roots)
         return self._known[roots]
@@ -154,7 +158,7 @@ class ProgramSharing:
 
     def _sharing(self, roots: Iterable[Value]) -> Sharing:
         """Follow addresses back to the ids of programs."""
-        definitions = {value.definition for value in reach(roots, self._sources)} - {None}
+        definitions = {value.definition for value in reach(roots, self._sources)}
         operations = [operation for operation in definitions if operation is not None]
         axes = frozenset(map(_axis, filter(_is_program, operations)))
         is_of_data = any(operation.traits.reads for operation in operations)
@@ -165,11 +169,10 @@ class ProgramSharing:
         ]
         if not axes or not divisions:
             return Sharing(axes, is_of_data=is_of_data)
-        parts: dict[tuple[Value, ...], set[bool]] = {}
-        for operation in divisions:
-            parts.setdefault(operation.operands, set()).add(operation.traits.quotient)
         sharing = Sharing(axes, is_of_data=is_of_data)
-        for (dividend, divisor), kinds in parts.items():
+        by_operands = grouped(divisions, lambda operation: operation.operands)
+        for (dividend, divisor), operations in by_operands.items():
+            kinds = {operation.traits.quotient for operation in operations}
             reached = frozenset(reach([dividend], self._sources))
             if any(map(_is_variable, reached)):
                 sharing = sharing._replace(is_open=True)
@@ -196,7 +199,7 @@ class ProgramSharing:
             yield from value.definition.operands
 
 
-def places(operation: SsaOperation) -> Iterator[Value]:
+def address_operands(operation: SsaOperation) -> Iterator[Value]:
     """Yield the address of an access: pointers and offsets, or a descriptor and coordinates."""
     if operation.name in FORMS:
         roles = operands(in_todays_form(operation))
@@ -210,7 +213,7 @@ def places(operation: SsaOperation) -> Iterator[Value]:
         )
 
 
-def is_place(value: Value) -> bool:
+def is_address(value: Value) -> bool:
     """Tell whether a value is a pointer or the descriptor of a tensor."""
     value_type = value.type
     return value_type.pointee is not None or "tensordesc" in value_type.element

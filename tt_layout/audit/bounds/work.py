@@ -150,15 +150,11 @@ def lsu_cycles(row: MovementRow, counts: Counts) -> float:
     total = counts.traffic(row, "lsu_wavefronts")
     if total is None:
         first = details.lsu_wavefronts
-        total = runs * (first if first is not None else _least_lines(row))
+        least = -(-(row.operation.bytes or 0) // LINE_BYTES)  # where addresses are not known
+        total = runs * (first if first is not None else least)
     # A copy passes the lines that it reads on to shared memory at once.
     entering = details.entry.wavefronts if details.entry is not None else None
     return max(total, runs * (entering or 0))
-
-
-def _least_lines(row: MovementRow) -> int:
-    """Return the lines of an access whose addresses are not known: those of its bytes."""
-    return -(-(row.operation.bytes or 0) // LINE_BYTES)
 
 
 def _is_in_tensor_memory(row: MovementRow) -> bool:
@@ -187,17 +183,20 @@ def l2_bytes(row: MovementRow, counts: Counts) -> float:
 def _tensor_cycles(
     audit: Audit, function: str | None, rates: Product, counts: Counts
 ) -> Iterator[float]:
-    operations = audit.audited.operations_of(function)
-    places = {
-        (full_operation.operation.line, full_operation.operation.column): full_operation
-        for full_operation in operations
+    by_position = {
+        (full.operation.line, full.operation.column): full
+        for full in audit.audited.operations_of(function)
     }
     for product in audit.products_of(function):
         if product.instruction is None:
             continue
         rate = rates.tensor_rate(product.instruction.name, product.a.element)
-        full = places.get((product.line, product.column))
-        runs = counts.runs_of(full) if full is not None else _assumed(product.executions)
+        multiplication = by_position.get((product.line, product.column))
+        runs = (
+            counts.runs_of(multiplication)
+            if multiplication is not None
+            else _assumed(product.executions)
+        )
         if rate is not None:
             yield product.flops * runs.number / rate
 

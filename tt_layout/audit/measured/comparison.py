@@ -21,8 +21,8 @@ from tt_layout.audit.measured.counters import (
     STMATRIX,
     TRAFFIC,
     Counter,
-    Launch,
-    Place,
+    MeasuredLaunch,
+    SourceLine,
     counted_as,
 )
 from tt_layout.audit.measured.programs import Amount, Programs
@@ -39,6 +39,7 @@ from tt_layout.audit.operations.details import (
     TensorMemoryDetails,
 )
 from tt_layout.audit.operations.exchanges import is_by_threads
+from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 from tt_layout.tuples import NamedTuple
 
@@ -91,7 +92,7 @@ TOLERANCES = {GLOBAL_WAVEFRONTS: 0.25}
 # -- prediction ------------------------------------------------------------------------------------
 
 
-class Part(NamedTuple):
+class Contribution(NamedTuple):
     """Contribution of one data movement to a counter.
 
     Attributes:
@@ -116,10 +117,11 @@ def predict(
     """
     sums: dict[Counter, Sum] = {}
     for row in rows:
-        for part in _parts(row, programs):
-            for counter in _counted(part.counter, left_out, is_copy=_is_copy(row)):
+        is_copy = row.operation.name.rpartition(".")[2] in COPIES
+        for contribution in _contributions(row, programs):
+            for counter in _counted(contribution.counter, left_out, is_copy=is_copy):
                 total = sums.setdefault(counter, Sum(programs))
-                total.add(programs.full(row), row.operation.line, part.amount)
+                total.add(programs.full(row), row.operation.line, contribution.amount)
     if NO_LANE not in left_out:
         for full, amount in programs.no_lane_loads():
             for access in (SHARED_LOAD, NO_LANE):
@@ -174,7 +176,7 @@ class Sum:
         return Amount(sum(self._blocks.values()))
 
 
-def _parts(row: MovementRow, programs: Programs) -> Iterator[Part]:
+def _contributions(row: MovementRow, programs: Programs) -> Iterator[Contribution]:
     """Yield the contributions of one data movement, over all its executions."""
     accesses = _accesses(row)
     if not accesses:
@@ -184,16 +186,12 @@ def _parts(row: MovementRow, programs: Programs) -> Iterator[Part]:
         return
     if row.cost is None:
         reason = row.refusal or row.cost_unknown or f"the cost of {row.operation.name} is not known"
-        yield from _unknown(accesses, reason)
+        yield from _unknown_contributions(accesses, reason)
         return
     if accesses[0] in (GLOBAL_LOAD, GLOBAL_STORE, ASYNC_COPY):
-        yield from _of_global(row, programs, accesses[0], runs)
+        yield from _global_contributions(row, programs, accesses[0], runs)
     else:
-        yield from _of_shared(row, programs, runs)
-
-
-def _is_copy(row: MovementRow) -> bool:
-    return row.operation.name.rpartition(".")[2] in COPIES
+        yield from _shared_contributions(row, programs, runs)
 
 
 def _accesses(row: MovementRow) -> tuple[str, ...]:
@@ -203,10 +201,10 @@ def _accesses(row: MovementRow) -> tuple[str, ...]:
     return (ASYNC_COPY,) if name in COPIES else ACCESSES.get(row.operation.group, ())
 
 
-def _unknown(accesses: Iterable[str], reason: str) -> Iterator[Part]:
+def _unknown_contributions(accesses: Iterable[str], reason: str) -> Iterator[Contribution]:
     for access in accesses:
         for unit in ("instructions", *TRAFFIC, "wavefronts"):
-            yield Part(counted_as(access, unit), Amount(None, reason))
+            yield Contribution(counted_as(access, unit), Amount(None, reason))
 
 
 def _warps(row: MovementRow, audited: AuditedModule) -> int:
@@ -221,20 +219,22 @@ def _warps(row: MovementRow, audited: AuditedModule) -> int:
 # -- global memory ------------------------------------------------------------------------------
 
 
-def _of_global(row: MovementRow, programs: Programs, access: str, runs: Amount) -> Iterator[Part]:
+def _global_contributions(
+    row: MovementRow, programs: Programs, access: str, runs: Amount
+) -> Iterator[Contribution]:
     """Yield the contributions of an access to global memory."""
     assert row.cost is not None
     details = row.cost.details
     if not isinstance(details, GlobalDetails):
-        yield from _unknown([access], row.cost.text)
+        yield from _unknown_contributions([access], row.cost.text)
         return
     instructions = details.instructions * _warps(row, programs.audited)
     amount = runs.times(instructions).less(programs.idle(row))
-    yield Part(Counter(access, "instructions"), amount)
+    yield Contribution(Counter(access, "instructions"), amount)
     for unit, amount in programs.traffic(row).items():
-        yield Part(counted_as(access, unit), amount)
+        yield Contribution(counted_as(access, unit), amount)
     if access == ASYNC_COPY:
-        yield Part(Counter(access, "wavefronts"), programs.written(row))
+        yield Contribution(Counter(access, "wavefronts"), programs.written(row))
 
 
 # -- shared memory ------------------------------------------------------------------------------
@@ -261,12 +261,12 @@ class _Accesses(NamedTuple):
         return self.instruction.startswith((LDMATRIX, STMATRIX))
 
     @property
-    def of_busy_warps(self) -> _Accesses:
+    def by_busy_warps(self) -> _Accesses:
         """Return the accesses of warps with an active lane, which take a wavefront each time."""
         busy = min(self.instructions, int(self.wavefronts or self.instructions))
         return self._replace(instructions=busy)
 
-    def parts(self, runs: Amount, idle: float = 0) -> Iterator[Part]:
+    def contributions(self, runs: Amount, idle: float = 0) -> Iterator[Contribution]:
         """Yield the contributions; matrix instructions are counted by themselves.
 
         Args:
@@ -274,32 +274,38 @@ class _Accesses(NamedTuple):
             idle: instructions to subtract for warps that have ended.
         """
         access = MATRIX_OF[self.access] if self.is_matrix else self.access
-        yield Part(Counter(access, "instructions"), runs.times(self.instructions).less(idle))
+        yield Contribution(
+            Counter(access, "instructions"), runs.times(self.instructions).less(idle)
+        )
         wavefronts = Amount(None, "its wavefronts are not known")
         if self.wavefronts is not None:
             mean = self.wavefronts / self.instructions if self.instructions else 0
             wavefronts = runs.times(self.wavefronts).less(idle * mean)
-        yield Part(Counter(access, "wavefronts"), wavefronts)
+        yield Contribution(Counter(access, "wavefronts"), wavefronts)
 
 
-def _of_shared(row: MovementRow, programs: Programs, runs: Amount) -> Iterator[Part]:
+def _shared_contributions(
+    row: MovementRow, programs: Programs, runs: Amount
+) -> Iterator[Contribution]:
     """Yield the contributions of accesses to shared memory."""
     assert row.cost is not None
     warps = _warps(row, programs.audited)
-    accesses_there = _shared_accesses(row, row.cost, warps)
-    if accesses_there is None:
-        yield from _unknown(_accesses(row), f"{row.operation.name} is known as a bound only")
+    groups = _shared_accesses(row, row.cost, warps)
+    if groups is None:
+        yield from _unknown_contributions(
+            _accesses(row), f"{row.operation.name} is known as a bound only"
+        )
         return
     full = programs.full(row)
     results = len(full.operation.results) if full is not None else 0
     branches = results > 1 and is_by_threads(row.operation.source)
-    for number, accesses in enumerate(accesses_there, results - len(accesses_there)):
+    for number, accesses in enumerate(groups, results - len(groups)):
         is_load = accesses.access == SHARED_LOAD and not accesses.is_matrix
         if branches and number in _BEHIND_BRANCH:
-            accesses = accesses.of_busy_warps
+            accesses = accesses.by_busy_warps
         per_warp = accesses.instructions // warps
         idle = programs.idle_behind(row, number, per_warp, runs) if is_load else 0
-        yield from accesses.parts(runs, idle)
+        yield from accesses.contributions(runs, idle)
 
 
 def _shared_accesses(row: MovementRow, cost: Cost, warps: int) -> list[_Accesses] | None:
@@ -362,13 +368,13 @@ def cause(
         >>> cause(loads, {loads: 30, copies: 20}, {loads: Amount(0), copies: Amount(20)})
         '@!PT LDS beside asynchronous copies'
     """
-    has, expected = measured[counter], _number(predicted, counter)
+    has, expected = measured[counter], _predicted(predicted, counter)
     if counter.unit == "instructions":
-        return _of_instructions(counter, has, expected, measured, predicted)
+        return _cause_of_instructions(counter, has, expected, measured, predicted)
     if counter.unit == "wavefronts" and counter.access in (SHARED_LOAD, SHARED_STORE):
         instructions = Counter(counter.access, "instructions")
         number = measured.get(instructions)
-        wanted = _number(predicted, instructions)
+        wanted = _predicted(predicted, instructions)
         if number is not None and wanted is not None and expected is not None:
             is_equal = abs(number - wanted) <= EQUAL * number
             copies = measured.get(Counter(ASYNC_COPY, "instructions"), 0)
@@ -377,7 +383,7 @@ def cause(
     return ""
 
 
-def _of_instructions(
+def _cause_of_instructions(
     counter: Counter,
     has: float,
     expected: float | None,
@@ -392,18 +398,20 @@ def _of_instructions(
     is_less = has < expected
     if is_less and counter.access in (GLOBAL_LOAD, GLOBAL_STORE):
         counts = Counter(counter.access, "requests")
-        requested = [measured.get(counts), _number(predicted, counts)]
+        requested = [measured.get(counts), _predicted(predicted, counts)]
         requests = min((number for number in requested if number is not None), default=None)
         return IDLE if requests is not None and requests * (1 - EQUAL) <= has else ""
     if is_less and counter.access == SHARED_LOAD:
-        turns = Counter(counter.access, "wavefronts")
-        wanted = _number(predicted, turns)
-        is_equal = wanted is not None and abs(measured.get(turns, 0) - wanted) <= EQUAL * wanted
+        wavefronts = Counter(counter.access, "wavefronts")
+        wanted = _predicted(predicted, wavefronts)
+        is_equal = (
+            wanted is not None and abs(measured.get(wavefronts, 0) - wanted) <= EQUAL * wanted
+        )
         return IDLE if is_equal else ""
     return ""
 
 
-def _number(amounts: Mapping[Counter, Amount], counter: Counter) -> float | None:
+def _predicted(amounts: Mapping[Counter, Amount], counter: Counter) -> float | None:
     amount = amounts.get(counter)
     return 0 if amount is None else amount.number
 
@@ -454,7 +462,7 @@ class ComparedCounter(NamedTuple):
 class ComparedLine(NamedTuple):
     """A line of the program."""
 
-    place: Place
+    place: SourceLine
     counters: tuple[ComparedCounter, ...]
 
 
@@ -476,49 +484,44 @@ class ComparedLaunch(NamedTuple):
     lines: tuple[ComparedLine, ...]
 
 
-def compared_launches(audit: Audit, launches: Sequence[Launch]) -> Iterator[ComparedLaunch]:
+def compared_launches(audit: Audit, launches: Sequence[MeasuredLaunch]) -> Iterator[ComparedLaunch]:
     """Yield the launches of the kernels of a module; equal ones are one."""
     functions = {row.operation.function for row in audit.movements}
-    distinct: dict[str, Launch] = {}
-    numbers: dict[str, list[str]] = {}
-    for launch in launches:
-        if _function(launch) in functions:
-            seen = (
-                launch.kernel,
-                launch.grid,
-                launch.ctas,
-                launch.warps,
-                launch.counts,
-                launch.lines,
-            )
-            key = repr(seen)
-            distinct.setdefault(key, launch)
-            numbers.setdefault(key, []).append(launch.number)
-    for key, launch in distinct.items():
-        yield _compared(audit, launch, tuple(numbers[key]))
+    known = [launch for launch in launches if _kernel_name(launch) in functions]
+    for equal in grouped(known, _measurements).values():
+        yield _compared_launch(audit, equal[0], tuple(launch.number for launch in equal))
 
 
-def measured_kernels(launches: Sequence[Launch]) -> list[str]:
+def _measurements(launch: MeasuredLaunch) -> str:
+    """Return the key of equal launches."""
+    return repr(
+        (launch.kernel, launch.grid, launch.ctas, launch.warps, launch.counts, launch.lines)
+    )
+
+
+def measured_kernels(launches: Sequence[MeasuredLaunch]) -> list[str]:
     """Return the names of the kernels that were measured."""
-    return list(dict.fromkeys(_function(launch) for launch in launches))
+    return list(dict.fromkeys(_kernel_name(launch) for launch in launches))
 
 
-def _function(launch: Launch) -> str:
+def _kernel_name(launch: MeasuredLaunch) -> str:
     """Return the name of a kernel without the types of its arguments."""
     return launch.kernel.partition("(")[0].strip()
 
 
-def _compared(audit: Audit, launch: Launch, numbers: tuple[str, ...]) -> ComparedLaunch:
-    kernel = _function(launch)
+def _compared_launch(
+    audit: Audit, launch: MeasuredLaunch, numbers: tuple[str, ...]
+) -> ComparedLaunch:
+    kernel = _kernel_name(launch)
     rows = audit.movements_of(kernel)
     programs = Programs(audit, launch, kernel)
     number = programs.number
     if call := _call(audit, kernel):
         programs.number, programs.reason = None, call
-    lines = tuple(_lines(rows, launch, programs))
+    lines = tuple(_compared_lines(rows, launch, programs))
     left_out = {*launch.plain, *([NO_LANE] if launch.warps is not None else [])}
     predicted = predict(programs, rows, left_out)
-    counters = tuple(_counters(predicted, launch.whole(launch.counts)))
+    counters = tuple(_compared_counters(predicted, launch.whole(launch.counts)))
     return ComparedLaunch(kernel, numbers, number, counters, lines)
 
 
@@ -530,32 +533,32 @@ def _call(audit: Audit, kernel: str) -> str:
     return f"line {call.line}: it calls another function" if call is not None else ""
 
 
-def _lines(
-    rows: Sequence[MovementRow], launch: Launch, programs: Programs
+def _compared_lines(
+    rows: Sequence[MovementRow], launch: MeasuredLaunch, programs: Programs
 ) -> Iterator[ComparedLine]:
     """Yield the lines of the program of which something was measured or predicted."""
     if not launch.lines:
         return
-    by_place: dict[tuple[str, int], list[MovementRow]] = {}
+    by_line: dict[tuple[str, int], list[MovementRow]] = {}
     for row in rows:
         if (location := row.operation.location) is not None:
-            by_place.setdefault((_name(location.file), location.line), []).append(row)
-    places = {(_name(place.file), place.line): place for place in launch.lines}
-    for key in sorted(by_place.keys() | places.keys()):
-        predicted = predict(programs, by_place.get(key, ()), {NO_LANE})
-        place = places.get(key, Place(*key))
-        measured = launch.whole(launch.lines.get(place, {}))
-        counters = tuple(_counters(predicted, measured))
+            by_line.setdefault((_file_name(location.file), location.line), []).append(row)
+    lines = {(_file_name(line.file), line.line): line for line in launch.lines}
+    for key in sorted(by_line.keys() | lines.keys()):
+        predicted = predict(programs, by_line.get(key, ()), {NO_LANE})
+        line = lines.get(key, SourceLine(*key))
+        measured = launch.whole(launch.lines.get(line, {}))
+        counters = tuple(_compared_counters(predicted, measured))
         if counters:
-            yield ComparedLine(place, counters)
+            yield ComparedLine(line, counters)
 
 
-def _name(path: str) -> str:
+def _file_name(path: str) -> str:
     """Return the name of a file, however its folders are written."""
     return path.replace("\\", "/").rpartition("/")[2]
 
 
-def _counters(
+def _compared_counters(
     predicted: Mapping[Counter, Amount], measured: Mapping[Counter, float]
 ) -> Iterator[ComparedCounter]:
     """Yield the counters that were measured and are not 0 on both sides."""

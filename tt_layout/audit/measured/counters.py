@@ -353,11 +353,11 @@ class _SourceReader:
     """
 
     def __init__(self, rows: Rows) -> None:
-        self.launches: list[Launch] = []
+        self.launches: list[MeasuredLaunch] = []
         self._rows = rows
         self._kernel = self._file = ""
         self._columns: _Columns | None = None
-        self._place: Place | None = None
+        self._place: SourceLine | None = None
         self._seen: set[str] = set()  # files of the launch
         self._addresses: set[int] = set()
         self._first: int | None = None  # the lowest of them
@@ -376,7 +376,7 @@ class _SourceReader:
         self._place = None
         is_same = bool(self.launches) and self.launches[-1].kernel == self._kernel
         if not is_same or self._file in self._seen:
-            self.launches.append(Launch(self._kernel, str(len(self.launches))))
+            self.launches.append(MeasuredLaunch(self._kernel, str(len(self.launches))))
             self._seen, self._addresses, self._first = set(), set(), None
         self._seen.add(self._file)
 
@@ -386,7 +386,7 @@ class _SourceReader:
         if columns is None or len(row.cells) < columns.width:
             return  # what the program or ncu printed between them
         if columns.line is not None and row.cells[columns.line].isdecimal():
-            self._place = Place(self._file, int(row.cells[columns.line][:9]))
+            self._place = SourceLine(self._file, int(row.cells[columns.line][:9]))
         elif (address := _address(row.cells[columns.address])) is not None:
             self._instruction(row, columns, address)
 
@@ -420,7 +420,7 @@ def _address(text: str) -> int | None:
         return None
 
 
-def read_source_page(rows: Rows) -> list[Launch]:
+def read_source_page(rows: Rows) -> list[MeasuredLaunch]:
     """Return the launches of a source page.
 
     Raises:
@@ -440,7 +440,7 @@ def read_source_page(rows: Rows) -> list[Launch]:
 # -- the pages of a file ---------------------------------------------------------------------------
 
 
-def read_launches(source: Source) -> list[Launch]:
+def read_launches(source: Source) -> list[MeasuredLaunch]:
     """Return the launches in a file, in its order.
 
     Raises:
@@ -462,7 +462,7 @@ def read_launches(source: Source) -> list[Launch]:
     return launches
 
 
-def _launches(rows: Rows) -> list[Launch]:
+def _launches(rows: Rows) -> list[MeasuredLaunch]:
     """Return the launches of the first page of a file."""
     for at, row in enumerate(rows.rows):
         below = rows._replace(rows=rows.rows[at + 1 :])
@@ -478,7 +478,7 @@ def _launches(rows: Rows) -> list[Launch]:
     raise LayoutError(message, FileLocation(rows.file))
 
 
-def _raw(header: Sequence[str], rows: Rows) -> list[Launch]:
+def _raw(header: Sequence[str], rows: Rows) -> list[MeasuredLaunch]:
     """Return the launches of a page with a column for each metric."""
     units: Mapping[str, str] = {}
     launches = []
@@ -496,9 +496,9 @@ def _raw(header: Sequence[str], rows: Rows) -> list[Launch]:
     return launches
 
 
-def _details(header: Sequence[str], rows: Rows) -> list[Launch]:
+def _details(header: Sequence[str], rows: Rows) -> list[MeasuredLaunch]:
     """Return the launches of a page with a row for each metric, or for the text of a rule."""
-    launches: dict[str, Launch] = {}
+    launches: dict[str, MeasuredLaunch] = {}
     for row in rows.rows:
         cells = dict(zip(header, row.cells))
         name, unit = cells.get("Metric Name", ""), cells.get("Metric Unit", "")
@@ -509,7 +509,7 @@ def _details(header: Sequence[str], rows: Rows) -> list[Launch]:
     return list(launches.values())
 
 
-def _count(launch: Launch, name: str, text: str, unit: str, rows: Rows, row: Row) -> None:
+def _count(launch: MeasuredLaunch, name: str, text: str, unit: str, rows: Rows, row: Row) -> None:
     """Add a metric to a launch, if it is one that is compared."""
     if name not in (GRID_SIZE, CYCLES) and name not in COMPARED:
         return
@@ -524,10 +524,10 @@ def _count(launch: Launch, name: str, text: str, unit: str, rows: Rows, row: Row
         launch.add(name, number)
 
 
-def _launch(cells: Mapping[str, str]) -> Launch:
+def _launch(cells: Mapping[str, str]) -> MeasuredLaunch:
     """Return a launch of which nothing was counted yet."""
     grid = _grid(cells.get("Grid Size", ""))
-    return Launch(cells["Kernel Name"], cells["ID"], prod(grid) if grid else None, grid)
+    return MeasuredLaunch(cells["Kernel Name"], cells["ID"], prod(grid) if grid else None, grid)
 
 
 def _grid(text: str) -> tuple[int, int, int] | None:
@@ -541,7 +541,7 @@ def _grid(text: str) -> tuple[int, int, int] | None:
     return (sizes[0], sizes[1], sizes[2]) if len(sizes) == 3 and all(sizes) else None
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of the program; the file as it is named there."""
 
     file: str
@@ -549,7 +549,7 @@ class Place(NamedTuple):
 
 
 @dataclass
-class Launch:
+class MeasuredLaunch:
     """Counters of one launch of a kernel.
 
     Attributes:
@@ -572,7 +572,7 @@ class Launch:
     warps: float | None = None
     cycles: float | None = None
     counts: Counts = field(default_factory=dict)
-    lines: dict[Place, Counts] = field(default_factory=dict)
+    lines: dict[SourceLine, Counts] = field(default_factory=dict)
     lsu: dict[str, float] = field(default_factory=dict)
     plain: set[str] = field(default_factory=set)
 

@@ -32,7 +32,7 @@ from tt_layout.audit.allocation.scratch import Surroundings, scratch_bytes
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import WholeAccess, whole_access
-from tt_layout.audit.measured.counters import ASKED, Launch
+from tt_layout.audit.measured.counters import ASKED, MeasuredLaunch
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.operations.details import GlobalDetails
@@ -87,14 +87,14 @@ class IdleWarps:
         self,
         audited: AuditedModule,
         function: SsaFunction,
-        grid: Grid | None,
+        grid: LaunchGrid | None,
         access_of: Callable[[SsaOperation], WholeAccess | None],
         needs_scratch: Callable[[SsaOperation], bool],
     ) -> None:
         self._audited, self._function, self._grid = audited, function, grid
         self._access_of, self._needs_scratch = access_of, needs_scratch
 
-    def of_store(self, store: SsaOperation) -> int:
+    def before_store(self, store: SsaOperation) -> int:
         """Return how many warps of all programs end before a last store; 0 of other accesses."""
         access = self._access_of(store) if store in self._last_stores else None
         if access is None or self._grid is None:
@@ -115,20 +115,20 @@ class IdleWarps:
         """
         if full.operation.name == "tt.scan":
             return 0  # whose loads are for a choice, which is before the branch
-        last = self._only_use(full.operation.results[result])
+        last = self._only_user(full.operation.results[result])
         if last is None or self._waits_between(full.operation, last):
             return 0
         if last.name.rpartition(".")[2] in _ATOMICS:
-            return runs * self._of_atomic(last) * loads
+            return runs * self._repeating_warps(last) * loads
         access = self._access_of(last) if not full.within else None
         if access is None:
             return 0
         turn, rest = divmod(loads, access.placed.width.instructions)
         if rest or (turn < loads and not self._is_in_order(full.operation, loads)):
             return 0
-        return self.of_store(last) * turn
+        return self.before_store(last) * turn
 
-    def _only_use(self, value: Value) -> SsaOperation | None:
+    def _only_user(self, value: Value) -> SsaOperation | None:
         """Return the one operation that needs a value, or that and constants; None if more do.
 
         What is computed with another value, or in several steps (a logarithm), is loaded before
@@ -162,7 +162,7 @@ class IdleWarps:
             (offset, in_round) == (1 << bit, 0) for bit, (offset, in_round, _) in enumerate(places)
         )
 
-    def _of_atomic(self, atomic: SsaOperation) -> int:
+    def _repeating_warps(self, atomic: SsaOperation) -> int:
         """Return the number of a program's warps that repeat elements of others in an atomic."""
         if any(value.uses for value in atomic.results) or len(atomic.operands) < 2:
             return 0
@@ -336,21 +336,21 @@ class Programs:
         grid: the grid; None where its axes are not known.
     """
 
-    def __init__(self, audit: Audit, launch: Launch, kernel: str) -> None:
+    def __init__(self, audit: Audit, launch: MeasuredLaunch, kernel: str) -> None:
         self.audited = audit.audited
         self.kernel = kernel
         self.number, self.reason = _number(audit, launch)
         sizes = self._sizes(launch) if self.number is not None else None
-        self.grid: Grid | None = None
+        self.grid: LaunchGrid | None = None
         if sizes is not None and self.function is not None:
-            self.grid = Grid(self.function, self.audited.given, sizes, self.audited.layouts)
+            self.grid = LaunchGrid(self.function, self.audited.given, sizes, self.audited.layouts)
 
     @cached_property
     def function(self) -> SsaFunction | None:
         """The kernel."""
         return self.audited.functions_by_name.get(self.kernel)
 
-    def _sizes(self, launch: Launch) -> tuple[int, int, int] | None:
+    def _sizes(self, launch: MeasuredLaunch) -> tuple[int, int, int] | None:
         """Return the grid; one of x alone where nothing but its size is known, nor asked for."""
         if launch.grid is not None or self.function is None or self.number is None:
             return launch.grid
@@ -398,7 +398,7 @@ class Programs:
         full = self.full(row)
         if full is None or self._idle_warps is None:
             return 0
-        return self._idle_warps.of_store(full.operation)
+        return self._idle_warps.before_store(full.operation)
 
     def idle_behind(self, row: MovementRow, result: int, loads: int, runs: Amount) -> float:
         """Return the number of a result's loads that are skipped by a branch of idle warps."""
@@ -416,8 +416,8 @@ class Programs:
         if self.function is None or self.audited.gpu not in NO_LANE_TARGETS:
             return
         warps = self.audited.module.number("num-warps") or 1
-        loads_of_none = no_lane_loads(self.function, self._needs_scratch)
-        numbers = {loads.operation: loads.number for loads in loads_of_none}
+        without_lane = no_lane_loads(self.function, self._needs_scratch)
+        numbers = {loads.operation: loads.number for loads in without_lane}
         for full in self.audited.operations if numbers else ():
             if (number := numbers.get(full.operation)) is not None:
                 once = executions(self.audited.evaluator(self.function), full.operation)
@@ -443,13 +443,13 @@ class Programs:
         try:
             answers = list(self.grid.answers(lambda e: run_count(e, full.operation)))
         except UnknownError as error:
-            return Amount(None, _because(error.unknown))
+            return Amount(None, _dependence(error.unknown))
         numbers = [answer.number for _, answer in answers]
         if None in numbers:
             return Amount(None, f"it runs {runs.times}")
         assumed = [unknown for _, answer in answers for unknown in answer.assumed]
         total = sum(number or 0 for number in numbers)
-        return Amount(total, _reason(assumed), bool(assumed))
+        return Amount(total, _joint_dependence(assumed), bool(assumed))
 
     def traffic(self, row: MovementRow) -> Mapping[str, Amount]:
         """Return the traffic of an access to global memory in all programs, by unit."""
@@ -457,21 +457,21 @@ class Programs:
         if self.number is None:
             return dict.fromkeys(ASKED, Amount(None, self.reason))
         if self.grid is None or access is None:
-            return self._of_first_program(row, self.number)
+            return self._traffic_of_first_program(row, self.number)
         try:
             answers = list(self.grid.answers(access.traffic))
         except UnknownError as error:
-            return dict.fromkeys(ASKED, Amount(None, _because(error.unknown)))
+            return dict.fromkeys(ASKED, Amount(None, _dependence(error.unknown)))
         amounts = {}
         for at, unit in enumerate(ASKED):
             numbers = [answer.counts[at] for _, answer in answers]
             unknown = [answer.unknown for _, answer in answers if answer.unknown is not None]
             assumed = [argument for _, answer in answers for argument in answer.assumed]
             if None in numbers:
-                amounts[unit] = Amount(None, _reason(unknown))
+                amounts[unit] = Amount(None, _joint_dependence(unknown))
             else:
                 total = sum(number or 0 for number in numbers)
-                amounts[unit] = Amount(total, _reason(assumed), bool(assumed))
+                amounts[unit] = Amount(total, _joint_dependence(assumed), bool(assumed))
         return amounts
 
     def written(self, row: MovementRow) -> Amount:
@@ -483,23 +483,23 @@ class Programs:
         if self.grid is None or access is None:
             entry, runs = details.entry if details is not None else None, row.executions.number
             if entry is None or entry.wavefronts is None or runs is None:
-                return Amount(None, way_out(details))
+                return Amount(None, _dependence_of_access(details))
             return Amount(entry.wavefronts * runs * self.number)
         try:
             answers = list(self.grid.answers(access.written))
         except UnknownError as error:
-            return Amount(None, _because(error.unknown))
+            return Amount(None, _dependence(error.unknown))
         if any(answer is None for _, answer in answers):
-            return Amount(None, way_out(details))
+            return Amount(None, _dependence_of_access(details))
         return Amount(sum(answer or 0 for _, answer in answers))
 
-    def _of_first_program(self, row: MovementRow, programs: int) -> Mapping[str, Amount]:
+    def _traffic_of_first_program(self, row: MovementRow, programs: int) -> Mapping[str, Amount]:
         details = _details(row)
         amounts = {}
         for unit in ASKED:
             number = getattr(details, f"total_{unit}", None)
             amount = Amount(number * programs) if number is not None else None
-            amounts[unit] = amount or Amount(None, way_out(details))
+            amounts[unit] = amount or Amount(None, _dependence_of_access(details))
         return amounts
 
     def full(self, row: MovementRow) -> FullOperation | None:
@@ -519,7 +519,7 @@ class Programs:
             return None
 
 
-def _number(audit: Audit, launch: Launch) -> tuple[int | None, str]:
+def _number(audit: Audit, launch: MeasuredLaunch) -> tuple[int | None, str]:
     """Return how many programs were launched, or why that is not known."""
     ctas = audit.module.number("num-ctas") or 1
     if ctas > 1:
@@ -534,7 +534,7 @@ def _number(audit: Audit, launch: Launch) -> tuple[int | None, str]:
     return round(launch.warps / warps), ""
 
 
-def way_out(details: GlobalDetails | None) -> str:
+def _dependence_of_access(details: GlobalDetails | None) -> str:
     """Return the inputs on which an access depends."""
     unknown = details.unknown if details is not None else ()
     return f"it depends on {', '.join(unknown[:3] or ('its addresses',))}"
@@ -546,22 +546,22 @@ def _details(row: MovementRow) -> GlobalDetails | None:
     return details if isinstance(details, GlobalDetails) else None
 
 
-def _because(unknown: Unknown) -> str:
+def _dependence(unknown: Unknown) -> str:
     names = [*sorted(unknown.names), *sorted(unknown.reasons)] or ["its addresses"]
     return f"it depends on {', '.join(names[:3])}"
 
 
-def _reason(unknown: Iterable[Unknown]) -> str:
+def _joint_dependence(unknown: Iterable[Unknown]) -> str:
     merged = Unknown()
     for name in unknown:
         merged |= name
-    return _because(merged) if merged != Unknown() else ""
+    return _dependence(merged) if merged != Unknown() else ""
 
 
 # -- parts of a grid -------------------------------------------------------------------------------
 
 
-class Grid:
+class LaunchGrid:
     """The programs of a launch.
 
     Attributes:
@@ -585,7 +585,7 @@ class Grid:
         ... }''')
         >>> [function] = read_functions(module)
         >>> [loop] = [o for o in function.walk() if o.name == "scf.for"]
-        >>> grid = Grid(function, GivenValues(), (64, 2, 1))
+        >>> grid = LaunchGrid(function, GivenValues(), (64, 2, 1))
         >>> sum(count * trips for count, trips in grid.answers(lambda e: e.trip_count(loop)))
         4032
     """

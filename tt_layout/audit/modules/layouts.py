@@ -27,7 +27,7 @@ GATHERED_ROWS = 8
 """Rows in each CTA for which a layout is tried that belongs to a descriptor of one row."""
 
 
-class Use(NamedTuple):
+class LayoutUse(NamedTuple):
     """First use of a type in a function: its name, None outside of any; the line of the module."""
 
     function: str | None
@@ -61,7 +61,7 @@ class LayoutRow(NamedTuple):
     linear: LinearLayout | None = None
     sizes: tuple[tuple[str, int], ...] = ()
     error: LayoutError | None = None
-    functions: tuple[Use, ...] = ()
+    functions: tuple[LayoutUse, ...] = ()
 
     @property
     def attribute(self) -> str:
@@ -230,12 +230,12 @@ def layout_rows(module: Module, layouts: PlacedLayouts) -> Iterator[LayoutRow]:
 
 def _uses(
     numbers: Sequence[int], names: Sequence[str | None], first: Sequence[Mapping[int, int]]
-) -> Iterator[Use]:
+) -> Iterator[LayoutUse]:
     """Yield the functions that use any of some types, each with the line of the first use."""
     for name, lines in zip(names, first):
         uses = [lines[number] for number in numbers if number in lines]
         if uses:
-            yield Use(name, min(uses))
+            yield LayoutUse(name, min(uses))
 
 
 def _row(ir_type: IRType, placed: PlacedLayout | LayoutError | None) -> LayoutRow:

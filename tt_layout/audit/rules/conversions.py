@@ -24,7 +24,7 @@ from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.operations.details import ConversionDetails
-from tt_layout.audit.suggestions.advice import Advice, Anchor, Reason
+from tt_layout.audit.suggestions.advice import Advice, Anchor, ConversionReason
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.ir.operations import layout_of
 from tt_layout.records import dataclass
@@ -38,7 +38,7 @@ _ROUTES = {
 
 
 @dataclass(frozen=True)
-class Conversion(Occurrence):
+class CostlyConversion(Occurrence):
     """A conversion that moves data between threads.
 
     Attributes:
@@ -87,7 +87,7 @@ class Conversion(Occurrence):
         """All of it."""
         return self.cycles
 
-    def reason(self, finding: Finding, advice: Advice) -> Reason | None:
+    def reason(self, finding: Finding, advice: Advice) -> ConversionReason | None:
         """Return the producer of its source layout, and the user of the other."""
         full = _whole(finding, advice)
         if full is None:
@@ -97,7 +97,7 @@ class Conversion(Occurrence):
             flow.producers(full.operation.operands[0]),
             flow.consumers(full.operation.results[0]),
         )
-        return Reason(
+        return ConversionReason(
             *(tuple(Anchor(o.name, o.line, function.location(o)) for o in end) for end in ends)
         )
 

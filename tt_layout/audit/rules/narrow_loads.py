@@ -30,7 +30,7 @@ from tt_layout.audit.suggestions.buffers import try_layout
 from tt_layout.audit.suggestions.flow import Flow, is_elementwise, is_followed, is_free
 from tt_layout.audit.suggestions.prices import Prices
 from tt_layout.audit.suggestions.suggestion import Suggestion
-from tt_layout.audit.suggestions.trial import Exchange
+from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation
@@ -52,7 +52,7 @@ def wider_registers(
     old = registers.encoding if registers is not None else None
     if registers is None or not isinstance(old, Encoding) or conclusions.audited.gpu is None:
         return []
-    exchange = Exchange.between(old, encoding)
+    exchange = LayoutExchange.between(old, encoding)
     for function in conclusions.audited.functions:
         prices = Prices(conclusions, Flow(function), exchange)
         if not all(_can_change(prices, one) for one in function.walk()):

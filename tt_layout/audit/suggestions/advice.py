@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from tt_layout.audit.conclusions import Conclusions
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.prices import Prices
-from tt_layout.audit.suggestions.regions import Region
+from tt_layout.audit.suggestions.regions import ChangedRegion
 from tt_layout.audit.suggestions.suggestion import Suggestion
-from tt_layout.audit.suggestions.trial import Exchange
+from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.encodings import Encoding
 from tt_layout.ir.operations import Location, Operation
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
@@ -30,7 +30,7 @@ class Anchor(NamedTuple):
     location: Location | None
 
 
-class Reason(NamedTuple):
+class ConversionReason(NamedTuple):
     """Why a conversion is there: the producers of its source layout, and users of the other."""
 
     producers: tuple[Anchor, ...]
@@ -48,7 +48,7 @@ class Advice:
 
     def __init__(self, conclusions: Conclusions) -> None:
         self.conclusions, self.audited = conclusions, conclusions.audited
-        self.regions: dict[tuple[SsaOperation, str], Region | None] = {}
+        self.regions: dict[tuple[SsaOperation, str], ChangedRegion | None] = {}
         self._flows: dict[SsaFunction, Flow] = {}
         self._prices: dict[tuple[SsaFunction, Encoding, Encoding], Prices] = {}
         self._known: dict[object, tuple[Suggestion, ...]] = {}
@@ -66,7 +66,7 @@ class Advice:
         """
         key = function, old, new
         if key not in self._prices:
-            exchange = Exchange.between(old, new)
+            exchange = LayoutExchange.between(old, new)
             self._prices[key] = Prices(self.conclusions, self.flow(function), exchange)
         return self._prices[key]
 

@@ -10,7 +10,7 @@ from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.shares import Share, Shares, TimeChange
-from tt_layout.audit.suggestions.advice import Reason
+from tt_layout.audit.suggestions.advice import ConversionReason
 from tt_layout.audit.suggestions.carried_out import carried_out
 from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
@@ -48,7 +48,7 @@ class Adviser:
         ... }}''')
         >>> audit = audit_module(module)
         >>> Adviser(audit).reason(audit.findings[-1])
-        Reason(producers=(), consumers=())
+        ConversionReason(producers=(), consumers=())
     """
 
     def __init__(self, audit: Audit, shares: Shares | None = None) -> None:
@@ -69,7 +69,7 @@ class Adviser:
         """Return which operations determine layouts at both ends of a function's values."""
         return self._advice.flow(function) if self._advice is not None else None
 
-    def reason(self, finding: Finding) -> Reason | None:
+    def reason(self, finding: Finding) -> ConversionReason | None:
         """Return why a conversion is there; None of any other finding."""
         return self._once("reason", finding, self._reason)
 
@@ -222,7 +222,7 @@ class Adviser:
         question = what, line, column, finding.kinds
         return audited.once(question, lambda: answer(finding))
 
-    def _reason(self, finding: Finding) -> Reason | None:
+    def _reason(self, finding: Finding) -> ConversionReason | None:
         if self._advice is None:
             return None
         reasons = (candidate.reason(finding, self._advice) for candidate in finding.occurrences)

@@ -17,7 +17,7 @@ from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.operations.multiplications import Multiplication, multiplications
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, CostChange, Suggestion
-from tt_layout.audit.suggestions.trial import Exchange, Trial
+from tt_layout.audit.suggestions.trial import LayoutExchange, Trial
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.nvmma_shared import NvmmaShared
@@ -142,7 +142,7 @@ def _saves(
     row = conclusions.row_at(operation.line, operation.column)
     before = row.cost if row is not None else None
     try:
-        after = Trial(conclusions.audited, Exchange({old: new})).cost(operation)
+        after = Trial(conclusions.audited, LayoutExchange({old: new})).cost(operation)
     except LayoutError:
         return False
     return before is not None and after is not None and after.cycles < before.cycles
@@ -365,7 +365,7 @@ def try_layout(conclusions: Conclusions, memory: IRType, encoding: Encoding) -> 
     assert isinstance(memory.encoding, Encoding)
     if encoding == memory.encoding:
         return None
-    trial = Trial(conclusions.audited, Exchange({memory.encoding: encoding}))
+    trial = Trial(conclusions.audited, LayoutExchange({memory.encoding: encoding}))
     changes: list[CostChange] = []
     for row in conclusions.priced:
         if trial.exchange.operation(row.operation) is row.operation:
@@ -399,7 +399,7 @@ def _keeps_multiplications(conclusions: Conclusions, trial: Trial) -> bool:
     return list(map(_instruction, before)) == list(map(_instruction, multiplications(trial)))
 
 
-def _is_exchanged(product: Multiplication, exchange: Exchange) -> bool:
+def _is_exchanged(product: Multiplication, exchange: LayoutExchange) -> bool:
     """Tell whether an operand, the result or a scale has a layout that is exchanged."""
     matrices = product.a, product.b, product.d, *(product.scales or ())
     return any(exchange.encoding(matrix.encoding) != matrix.encoding for matrix in matrices)

@@ -14,10 +14,10 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow, is_followed
-from tt_layout.audit.suggestions.regions import Region
+from tt_layout.audit.suggestions.regions import ChangedRegion
 from tt_layout.audit.suggestions.rewiring import Version, changes, computed_anew, rewired_uses
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
-from tt_layout.audit.suggestions.trial import Exchange
+from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
@@ -139,7 +139,9 @@ class DumpText:
             self._aliases.append(f"#{name} = {self.written(encoding)}")
             self._by_text = {text: f"#{name}", **self._by_text}
 
-    def retype(self, line: int, exchange: Exchange, only: Iterable[int] | None = None) -> None:
+    def retype(
+        self, line: int, exchange: LayoutExchange, only: Iterable[int] | None = None
+    ) -> None:
         """Exchange the layouts on a line.
 
         Args:
@@ -155,7 +157,7 @@ class DumpText:
                 self._edits[line].add(_Edit(start, end, self.written(new.encoding)))
 
     def retype_some(
-        self, lines: range, values: Sequence[tuple[IRType | None, bool]], exchange: Exchange
+        self, lines: range, values: Sequence[tuple[IRType | None, bool]], exchange: LayoutExchange
     ) -> None:
         """Exchange the layouts of some values, whose types stand on lines one after the other.
 
@@ -178,7 +180,7 @@ class DumpText:
 
     def redefine(self, old: Encoding, new: Encoding) -> None:
         """Redefine every alias of a layout as another layout."""
-        exchange = Exchange({old: new})
+        exchange = LayoutExchange({old: new})
         for name in self.module.aliases.attributes():
             alias = self.module.aliases[name]
             if isinstance(alias.encoding, Encoding) and exchange.encoding(alias.encoding) == new:
@@ -218,7 +220,7 @@ class DumpText:
         where[operation.line].append(indent + text)
 
     def copy_once(
-        self, operation: SsaOperation, exchange: Exchange, names: Mapping[str, str]
+        self, operation: SsaOperation, exchange: LayoutExchange, names: Mapping[str, str]
     ) -> None:
         """Add a copy after an operation, with other layouts and names of values."""
         line = self.line(operation)
@@ -320,8 +322,8 @@ class _Relaid:
         text: DumpText,
         flow: Flow,
         conversion: SsaOperation,
-        exchange: Exchange,
-        region: Region,
+        exchange: LayoutExchange,
+        region: ChangedRegion,
     ) -> None:
         self.text, self.flow, self.conversion = text, flow, conversion
         self.exchange, self.region = exchange, region

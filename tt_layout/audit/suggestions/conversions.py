@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.suggestions.advice import Advice
-from tt_layout.audit.suggestions.regions import Region, cheapest_region, is_closed
+from tt_layout.audit.suggestions.regions import ChangedRegion, cheapest_region, is_closed
 from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, CostChange, Suggestion
 from tt_layout.encodings import Encoding
 
@@ -86,7 +86,7 @@ def _try_side(advice: Advice, full: FullOperation, where: str) -> Suggestion | N
 
 def region_of(
     advice: Advice, full: FullOperation, where: str, old: Encoding, new: Encoding
-) -> Region | None:
+) -> ChangedRegion | None:
     """Return the region that takes the layout of the other side, sought once; None if it cannot.
 
     Args:

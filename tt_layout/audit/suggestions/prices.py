@@ -8,7 +8,7 @@ from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
 from tt_layout.audit.suggestions.flow import Flow, is_elementwise
 from tt_layout.audit.suggestions.suggestion import CostChange
-from tt_layout.audit.suggestions.trial import Exchange, Trial
+from tt_layout.audit.suggestions.trial import LayoutExchange, Trial
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaOperation, Value
@@ -23,7 +23,7 @@ class Prices:
         exchange: the layouts.
     """
 
-    def __init__(self, conclusions: Conclusions, flow: Flow, exchange: Exchange) -> None:
+    def __init__(self, conclusions: Conclusions, flow: Flow, exchange: LayoutExchange) -> None:
         self.flow, self.exchange = flow, exchange
         self.conclusions = conclusions
         self.trial = Trial(conclusions.audited, exchange)

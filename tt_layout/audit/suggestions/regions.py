@@ -23,7 +23,7 @@ Node = Hashable
 SOURCE, SINK = "source", "sink"
 
 
-class Region(NamedTuple):
+class ChangedRegion(NamedTuple):
     """Region of operations that take another layout.
 
     Attributes:
@@ -47,7 +47,7 @@ class Region(NamedTuple):
 
 def cheapest_region(
     prices: Prices, flow: Flow, conversion: SsaOperation, where: str
-) -> Region | None:
+) -> ChangedRegion | None:
     """Return the cheapest region to take the layout of the other side of a conversion.
 
     Args:
@@ -67,7 +67,7 @@ def is_closed(prices: Prices, flow: Flow, conversion: SsaOperation, where: str) 
 
     Otherwise further conversions are needed somewhere, which is known without costs.
     """
-    return _Reach(prices, flow, conversion, where).is_closed()
+    return _ConnectedValues(prices, flow, conversion, where).is_closed()
 
 
 class Graph:
@@ -83,7 +83,7 @@ class Graph:
         self._values: dict[Value, None] = {}
         self._waiting: list[Node] = []
 
-    def region(self) -> Region | None:
+    def region(self) -> ChangedRegion | None:
         """Return the cheapest region."""
         if not self._explore():
             return None
@@ -166,7 +166,7 @@ class Graph:
 
     # -- the answer -------------------------------------------------------------------------
 
-    def _result(self, flipped: set[Node]) -> Region:
+    def _result(self, flipped: set[Node]) -> ChangedRegion:
         nodes = [node for node in self._cost_changes if node in flipped]
         changes = [change for node in nodes for change in self._cost_changes[node]]
         carried = {value for value, leader in self.carried.leaders.items() if leader in flipped}
@@ -192,7 +192,7 @@ class Graph:
                 changes += self.prices.conversion(value, is_back=is_made) or ()
         operations = [node for node in nodes if isinstance(node, SsaOperation)]
         operations.sort(key=lambda operation: operation.position)
-        return Region(
+        return ChangedRegion(
             tuple(operations),
             frozenset(values),
             frozenset(carried),
@@ -203,7 +203,7 @@ class Graph:
         )
 
 
-class _Reach(Graph):
+class _ConnectedValues(Graph):
     """Reachable values, without costs, and whether all of them can change."""
 
     _is_whole = True

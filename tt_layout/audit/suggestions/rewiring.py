@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from enum import Enum, auto
 
 from tt_layout.audit.suggestions.flow import Flow
-from tt_layout.audit.suggestions.regions import Region as ChangedRegion
-from tt_layout.audit.suggestions.trial import Exchange
+from tt_layout.audit.suggestions.regions import ChangedRegion
+from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.ir.ssa import Block, Region, SsaOperation, Successor, Value
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.tuples import NamedTuple
@@ -43,7 +43,7 @@ class RewiredUse(NamedTuple):
 
 
 def rewired_uses(
-    flow: Flow, conversion: SsaOperation, exchange: Exchange, region: ChangedRegion
+    flow: Flow, conversion: SsaOperation, exchange: LayoutExchange, region: ChangedRegion
 ) -> Iterator[RewiredUse]:
     """Yield the operands that become other values where a conversion is dropped.
 
@@ -69,13 +69,13 @@ def rewired_uses(
     yield from (RewiredUse(use.owner, result, source, version) for use in result.uses)
 
 
-def changes(flow: Flow, exchange: Exchange, value: Value) -> bool:
+def changes(flow: Flow, exchange: LayoutExchange, value: Value) -> bool:
     """Tell whether a value is of another type with the layouts exchanged."""
     old = flow.function.type_of(value)
     return old is not None and exchange.type(old) is not old
 
 
-def computed_anew(flow: Flow, exchange: Exchange, value: Value) -> list[Value]:
+def computed_anew(flow: Flow, exchange: LayoutExchange, value: Value) -> list[Value]:
     """Return the values that are computed once more for another version of one."""
 
     def operands(found: Value) -> list[Value]:
@@ -96,7 +96,7 @@ class RewiredBody:
     """
 
     def __init__(
-        self, flow: Flow, conversion: SsaOperation, exchange: Exchange, region: ChangedRegion
+        self, flow: Flow, conversion: SsaOperation, exchange: LayoutExchange, region: ChangedRegion
     ) -> None:
         self._flow, self._exchange, self._conversion = flow, exchange, conversion
         self._before: dict[SsaOperation, list[SsaOperation]] = {}

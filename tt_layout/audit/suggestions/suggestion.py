@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
-from tt_layout.audit.suggestions.trial import Exchange
+from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.audit.values.executions import AT_MOST, Executions, assumed_runs
 from tt_layout.audit.values.expressions import PRODUCT, Expression
 from tt_layout.encodings import Encoding
@@ -81,9 +81,9 @@ class Suggestion:
         return hash((self.where, self.old, self.lines))
 
     @property
-    def exchange(self) -> Exchange:
+    def exchange(self) -> LayoutExchange:
         """The layouts that take the place of others."""
-        return Exchange.between(self.replaced, self.encoding)
+        return LayoutExchange.between(self.replaced, self.encoding)
 
     @property
     def saved(self) -> float:

@@ -26,7 +26,7 @@ ACCESSES = frozenset({MovementKind.GLOBAL_LOAD, MovementKind.GLOBAL_STORE})
 """Data movements whose cost depends on the backward slices of their operands."""
 
 
-class Exchange:
+class LayoutExchange:
     """Layouts that take the place of others, also as their parents.
 
     Attributes:
@@ -38,7 +38,7 @@ class Exchange:
         ...     "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], "
         ...     f"warpsPerCTA = [4, 1], order = {order}}}>") for order in ([1, 0], [0, 1]))
         >>> part = tt_layout.parse_layout(f"#ttg.slice<{{dim = 1, parent = {rows}}}>")
-        >>> print(Exchange({rows: columns}).encoding(part).parent.order)
+        >>> print(LayoutExchange({rows: columns}).encoding(part).parent.order)
         (0, 1)
     """
 
@@ -49,7 +49,7 @@ class Exchange:
         self._texts: dict[Encoding, str] = {}
 
     @classmethod
-    def between(cls, old: Encoding, new: Encoding) -> Exchange:
+    def between(cls, old: Encoding, new: Encoding) -> LayoutExchange:
         """Exchange a layout for another; of slices along one dimension, their parents.
 
         Then what becomes of a slice by ``tt.expand_dims`` is exchanged, too.
@@ -98,7 +98,7 @@ class Exchange:
 class ExchangedFunction(SsaFunction):
     """A function with layouts exchanged in the types of its values, or of some."""
 
-    exchange: Exchange | None = None
+    exchange: LayoutExchange | None = None
     values_changed: frozenset[Value] | None = None
 
     def type_of(self, value: Value) -> IRType | None:
@@ -111,7 +111,7 @@ class ExchangedFunction(SsaFunction):
 
 
 def exchanged(
-    function: SsaFunction, exchange: Exchange, changed: frozenset[Value] | None = None
+    function: SsaFunction, exchange: LayoutExchange, changed: frozenset[Value] | None = None
 ) -> ExchangedFunction:
     """Return a function with layouts exchanged.
 
@@ -127,7 +127,7 @@ def exchanged(
 class Trial(AuditedModule):
     """A module as if its layouts were exchanged, with the same facts about its values."""
 
-    def __init__(self, audited: AuditedModule, exchange: Exchange) -> None:
+    def __init__(self, audited: AuditedModule, exchange: LayoutExchange) -> None:
         super().__init__(audited.module, audited.shared, audited.given)
         self._audited = audited
         self.exchange = exchange

@@ -409,7 +409,9 @@ class _StepReader:
         grid: Grid,
     ) -> None:
         self._audited, self._function, self._grid = audited, function, grid
-        self._counts, self._touched, self._filled = counts, touched.lines, touched.filled
+        self._counts, accesses = counts, touched.accesses
+        self._touched = {line: traffic.bytes for line, traffic in accesses.items()}
+        self._filled = {line: traffic.filled for line, traffic in accesses.items()}
         self._rows = audit.by_place
         operations = audited.operations_of(function.name)
         self._full: dict[SsaOperation, FullOperation] = {
