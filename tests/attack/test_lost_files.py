@@ -526,14 +526,14 @@ def test_a_report_of_tests_is_checked_at_the_start(tmp_path: Path) -> None:
 
 def test_control_characters_in_junit_are_none_of_xml(seed: int) -> None:
     from tt_layout.reports.formats.junit import to_junit
-    from tt_layout.reports.report import Case, Problem
+    from tt_layout.reports.report import Problem, ReportedCase
 
     r = random.Random(seed)
     every = [chr(code) for code in (*range(0x300), *range(0xD7F0, 0xE010), 0xFFFE, 0x10FFFF)]
     for _ in range(200):
         one, other, more = ("".join(r.choices(every, k=50)) for _ in range(3))
         problem = Problem(bool(r.randrange(2)), "finding", one, other + "]]>")
-        text = to_junit("tt-layout", [Case(more, one, 7, problem), Case(other)])
+        text = to_junit("tt-layout", [ReportedCase(more, one, 7, problem), ReportedCase(other)])
         root = ET.fromstring(text.encode())
         assert [case.get("line") for case in root.iter("testcase")] == ["7", None]
 

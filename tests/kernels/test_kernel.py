@@ -20,7 +20,7 @@ from tt_layout.audit.bounds import Bound, KernelBounds
 from tt_layout.audit.bounds import bounds as bounds_module
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.kernel import Kernel, kernels_of
-from tt_layout.audit.occupancy import Limit, Occupancy
+from tt_layout.audit.occupancy import Occupancy, ResidencyLimit
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.editing.hover import hover
 from tt_layout.editing.piece import Knowledge, Piece
@@ -107,7 +107,7 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> None:
         return replace(known, needed=REGISTERS, low=None, high=None, limit=9999, compiled=None)
 
     def with_occupancy(kernel: Kernel) -> Occupancy:
-        return Occupancy(CTAS, 4 * CTAS, 40000, (Limit("registers", CTAS),))
+        return Occupancy(CTAS, 4 * CTAS, 40000, (ResidencyLimit("registers", CTAS),))
 
     def with_bounds(kernel: Kernel) -> KernelBounds:
         known: KernelBounds = real["bounds"].__get__(kernel, Kernel)

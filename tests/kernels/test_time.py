@@ -26,7 +26,7 @@ from tt_layout.audit.time.demands import Pricing
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.time.launch import LaunchTime, launch_time
 from tt_layout.audit.time.steps import Step
-from tt_layout.audit.verdict import Gap
+from tt_layout.audit.verdict import BoundGap
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
 from tt_layout.kernels.device import device_name
@@ -913,17 +913,19 @@ class TestReports:
         bounds = Shares(audit, grid=(65536,)).bounds("f")
         assert bounds is not None
         planted = replace(bounds, bounds=(Bound(resource, 1e9, "planted"), *bounds.bounds))
-        assert Gap(found, planted).bound == bounds.bounds[0]
+        assert BoundGap(found, planted).bound == bounds.bounds[0]
         cycles = found.seconds * 1.05 * bounds.rates.clock_hz
         near = replace(bounds, bounds=(Bound(resource, cycles, "planted"), *bounds.bounds))
-        assert (Gap(found, near).bound == near.bounds[0]) is (resource != "L2")
+        assert (BoundGap(found, near).bound == near.bounds[0]) is (resource != "L2")
 
     def test_what_may_spill_is_not_said_to_have_nothing_to_gain(self) -> None:
         found = estimated(kernel(chain(4)), grid=(65536,))
         [audit] = tt_layout.audit_ir(kernel(chain(4))).audits
         bounds = Shares(audit, grid=(65536,)).bounds("f")
-        assert Gap(found, bounds).is_closed
-        assert not Gap(replace(found, program=replace(found.program, most=300)), bounds).is_closed
+        assert BoundGap(found, bounds).is_closed
+        assert not BoundGap(
+            replace(found, program=replace(found.program, most=300)), bounds
+        ).is_closed
 
     @pytest.mark.parametrize(("fewest", "is_spilled"), [(200, False), (256, True)])
     def test_spills_are_those_of_the_registers(self, fewest: int, is_spilled: bool) -> None:

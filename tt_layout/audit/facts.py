@@ -16,7 +16,7 @@ ESTIMATED = frozenset({"unlikely", "may", "likely"})
 Fact = int | float | str | None
 
 
-class Facts(NamedTuple):
+class KernelFacts(NamedTuple):
     """Plain facts of a kernel; None where a fact is not known.
 
     Attributes:
@@ -59,8 +59,8 @@ class Compared(NamedTuple):
 
     Attributes:
         words: name of the fact, as a noun.
-        is_decisive: whether it alone makes a kernel worse or better; earlier fields of `Facts`
-            take precedence.
+        is_decisive: whether it alone makes a kernel worse or better; earlier fields of
+            `KernelFacts` take precedence.
         is_less_worse: whether a smaller value is worse.
         is_tolerant: whether a tolerance applies to it.
         error: relative change below which values count as equal.
@@ -133,15 +133,18 @@ def in_words(fact: Fact) -> str:
     return (fact or "none") if isinstance(fact, str) else shown(round(fact, 1))
 
 
-def differences(before: Facts, after: Facts, tolerance: float = 0) -> tuple[Difference, ...]:
-    """Return the facts in which two kernels differ, in the order of `Facts`.
+def differences(
+    before: KernelFacts, after: KernelFacts, tolerance: float = 0
+) -> tuple[Difference, ...]:
+    """Return the facts in which two kernels differ, in the order of `KernelFacts`.
 
     Args:
         before, after: the kernels.
         tolerance: relative change that is ignored.
 
     Example:
-        >>> found = differences(Facts(registers=205, ctas=2), Facts(registers=398, ctas=1))
+        >>> before, after = KernelFacts(registers=205, ctas=2), KernelFacts(registers=398, ctas=1)
+        >>> found = differences(before, after)
         >>> [difference.text for difference in found][1]
         'registers per thread: 205 before, 398 after'
         >>> is_worse(found)
@@ -159,7 +162,7 @@ def differences(before: Facts, after: Facts, tolerance: float = 0) -> tuple[Diff
     return tuple(_differing(pairs, tolerance))
 
 
-def _both(before: Facts, after: Facts, name: str) -> tuple[Fact, Fact]:
+def _both(before: KernelFacts, after: KernelFacts, name: str) -> tuple[Fact, Fact]:
     return getattr(before, name), getattr(after, name)
 
 

@@ -14,7 +14,7 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds import Bound, KernelBounds
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.facts import Facts
+from tt_layout.audit.facts import KernelFacts
 from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import Finding, FindingLine, Urgency
 from tt_layout.audit.occupancy import Occupancy, tensor_columns_of
@@ -53,7 +53,7 @@ SETTLED: Mapping[str, Any] = {
     "signature": str,
     "programs": int | None,
     "config": dict[str, str],
-    "facts": Facts,
+    "facts": KernelFacts,
 }
 """Attributes of a settled kernel, with their types: all plain values."""
 
@@ -402,13 +402,13 @@ class Kernel:
     # -- plain values -----------------------------------------------------------------------
 
     @lazy
-    def facts(self) -> Facts:
+    def facts(self) -> KernelFacts:
         """The facts that its verdict rests on."""
         return self._facts()
 
-    def _facts(self, *, has_bounds: bool = True) -> Facts:
+    def _facts(self, *, has_bounds: bool = True) -> KernelFacts:
         registers, bound = self.registers, self.bound if has_bounds else None
-        return Facts(
+        return KernelFacts(
             errors=self.errors,
             spills=registers.spills_word if registers is not None else None,
             spilled=registers.spilled if registers is not None else None,

@@ -32,7 +32,7 @@ WARP_GRANULE = 4
 """Warps for which NVIDIA's GPUs allocate registers together."""
 
 
-class Limit(NamedTuple):
+class ResidencyLimit(NamedTuple):
     """Limit of one resource on the number of CTAs.
 
     Attributes:
@@ -65,7 +65,7 @@ class Occupancy:
     ctas: int
     warps: int
     most_warps: int
-    limits: tuple[Limit, ...]
+    limits: tuple[ResidencyLimit, ...]
     fewest: int | None = None
     most: int | None = None
 
@@ -240,7 +240,7 @@ def occupancy(
     limits = [
         _of_registers(target, has, file, warps, registers),
         _of_warps(has, warps, target.most_threads // target.lanes),
-        Limit(CTAS, has.most_ctas(warps)),
+        ResidencyLimit(CTAS, has.most_ctas(warps)),
         *_of_memory(SHARED, has.shared_bytes, shared_bytes, SHARED_GRANULE, has.reserved_bytes),
         *_of_memory(TENSOR, has.tensor_columns, tensor_columns, 1, 0),
     ]
@@ -249,30 +249,30 @@ def occupancy(
     return Occupancy(ctas, ctas * warps, has.warps, tuple(limits))
 
 
-def _of_warps(has: Residence, warps: int, most: int) -> Limit:
+def _of_warps(has: Residence, warps: int, most: int) -> ResidencyLimit:
     """Return the limit by warps, of which a CTA may have at most ``most``.
 
     Smaller CTAs hold no more warps together, so they are a step only where none fits.
     """
     if warps > most:
-        return Limit(WARPS, 0, min(most, has.warps), 1)
-    return Limit(WARPS, has.warps // warps)
+        return ResidencyLimit(WARPS, 0, min(most, has.warps), 1)
+    return ResidencyLimit(WARPS, has.warps // warps)
 
 
 def _of_memory(
     resource: str, capacity: int, used: int, granule: int, reserved: int
-) -> Iterator[Limit]:
+) -> Iterator[ResidencyLimit]:
     if not used and not reserved:
         return
     taken = -(-(used + reserved) // granule) * granule
     ctas = capacity // taken
     larger = capacity // (ctas + 1) // granule * granule - reserved
-    yield Limit(resource, ctas, larger if used and larger > 0 else None, ctas + 1)
+    yield ResidencyLimit(resource, ctas, larger if used and larger > 0 else None, ctas + 1)
 
 
 def _of_registers(
     target: Target, has: Residence, file: RegisterFile, warps: int, registers: int
-) -> Limit:
+) -> ResidencyLimit:
     """Return the limit by registers, and the most registers that allow more CTAs."""
 
     def ctas_of(count: int) -> int:
@@ -288,5 +288,5 @@ def _of_registers(
     # Fewer registers never allow fewer CTAs, so that the first step with more is found by halves.
     at = bisect_left(steps, True, key=lambda count: ctas_of(count) > ctas)
     if at == len(steps):
-        return Limit(REGISTERS, ctas)
-    return Limit(REGISTERS, ctas, steps[at], ctas_of(steps[at]))
+        return ResidencyLimit(REGISTERS, ctas)
+    return ResidencyLimit(REGISTERS, ctas, steps[at], ctas_of(steps[at]))

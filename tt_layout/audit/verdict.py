@@ -97,7 +97,7 @@ def verdict_clauses(
     time = estimate() if measured is None else None
     if not isinstance(time, Estimate):
         return *filter(None, [bound]), _gain_text(findings, adviser)
-    gap = Gap(time, bounds)
+    gap = BoundGap(time, bounds)
     return *gap.clauses, _gain_text(findings, adviser, gap)
 
 
@@ -132,7 +132,7 @@ def _wave_text(bounds: KernelBounds) -> str:
     return f"bound by {within.resource} within a {where}{trips} ({depends})"
 
 
-def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: Gap | None = None) -> str:
+def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: BoundGap | None = None) -> str:
     """Return the number of fixes for a kernel, and of changes of its program."""
     is_closed = gap is not None and gap.is_closed
     if not findings:
@@ -158,7 +158,7 @@ def _has_way_out(adviser: Adviser, finding: Finding) -> bool:
 
 
 @dataclass(frozen=True)
-class Gap:
+class BoundGap:
     """An estimate and the largest bound of the same programs.
 
     Attributes:

@@ -18,7 +18,7 @@ from tt_layout.golden.manifest import DEFAULT_PATH, Check
 from tt_layout.golden.runner import DIFFERENT, NEW_WORDS, Outcome, Results, State
 from tt_layout.grouping import grouped
 from tt_layout.records import dataclass
-from tt_layout.reports.report import Annotation, Case, Line, Problem, Suite
+from tt_layout.reports.report import Annotation, Line, Problem, ReportedCase, Suite
 from tt_layout.safe_text import safe
 from tt_layout.wording import count as counted
 
@@ -227,8 +227,8 @@ def _plain(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _junit_case(outcome: Outcome) -> Case:
-    case = Case(outcome.id, *place(outcome), seconds=outcome.seconds)
+def _junit_case(outcome: Outcome) -> ReportedCase:
+    case = ReportedCase(outcome.id, *place(outcome), seconds=outcome.seconds)
     if outcome.state in (State.PASSED, State.WRITTEN):
         return case
     problem = Problem(

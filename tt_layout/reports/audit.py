@@ -30,7 +30,6 @@ from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Location, Operation, layout_of
 from tt_layout.ir.short_names import short_layout, short_operation, short_type
-from tt_layout.ir.types import IRType
 from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.mlir.source import Source
 from tt_layout.records import dataclass
@@ -323,7 +322,8 @@ def layout_lines(audit: Audit, *, is_whole: bool) -> Iterator[Line | Fitted]:
     """Yield the table of a module's layouts."""
     if not audit.layouts:
         return
-    data = {_key(ir_type) for row in audit.movements for ir_type in _types_of(row.operation)}
+    ends = (end for row in audit.movements for end in (row.operation.source, row.operation.target))
+    data = {(end.layout or "", end.bare) for end in ends if end is not None}
     for product in audit.multiplications:
         data |= {(str(end.encoding), end.element) for end in (product.a, product.b, product.d)}
     shown = [row for row in audit.layouts if is_whole or not _is_index(row, data)]
@@ -337,15 +337,6 @@ def layout_lines(audit: Audit, *, is_whole: bool) -> Iterator[Line | Fitted]:
         yield Paragraph(
             f"and {types}: {everything()} lists {'them' if folded != 1 else 'it'}", "  ", 2
         )
-
-
-def _types_of(operation: Operation) -> Iterator[IRType]:
-    """Yield the types of the values that an operation moves."""
-    yield from (end for end in (operation.source, operation.target) if end is not None)
-
-
-def _key(ir_type: IRType) -> tuple[str, str]:
-    return ir_type.layout or "", ir_type.bare
 
 
 def _is_index(row: LayoutRow, data: set[tuple[str, str]]) -> bool:
@@ -365,25 +356,18 @@ def _layout_table(rows: Sequence[LayoutRow]) -> Table:
 
 
 def _layout_cells(row: LayoutRow) -> list[str]:
+    # The layout implies "tensor" or "memdesc".
+    bare = row.type.removeprefix("tensor<").removeprefix("memdesc<").removesuffix(">")
+    cells = [short_layout(row.layout), row.kind or "?", safe(bare), str(row.uses)]
     if row.kind == "" or row.error is not None:
-        cells = [short_layout(row.layout), row.kind or "?", _use_of(row), str(row.uses)]
         return cells + ["?"] * 4
-    size = row.size("warp")
     return [
-        short_layout(row.layout),
-        row.kind,
-        _use_of(row),
-        str(row.uses),
-        "-" if row.registers is None else str(row.registers),
+        *cells,
+        or_dash(row.registers),
         "x".join(str(count) for count in row.contiguity) if row.contiguity else "-",
         " ".join(f"{dim}:{count}" for dim, count in row.replication) or "-",
-        "-" if size is None else str(size),
+        or_dash(row.size("warp")),
     ]
-
-
-def _use_of(row: LayoutRow) -> str:
-    """Return the type of a row without ``tensor`` or ``memdesc``, which the layout implies."""
-    return safe(row.type.removeprefix("tensor<").removeprefix("memdesc<").removesuffix(">"))
 
 
 # -- data movements and multiplications ------------------------------------------------------------

@@ -8,8 +8,8 @@ folders kernel by kernel.
 from __future__ import annotations
 
 import os
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from itertools import pairwise
 from typing import Any
@@ -23,6 +23,7 @@ from tt_layout.audit.reduction_bits import Reduction, ReductionBits, ReductionPa
 from tt_layout.dumps.audits import PassedOver
 from tt_layout.dumps.dump import Reading, open_dump
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.grouping import grouped
 from tt_layout.ir import Module
 from tt_layout.ir.passes import PassRun, chosen_modules, pass_runs
 from tt_layout.records import dataclass
@@ -163,18 +164,18 @@ class ReductionBitsReport(Printed):
         for comparison in self.comparisons:
             for sign, side in (("---", comparison.before), ("+++", comparison.after)):
                 yield Line(f"{sign} {next(heading(side.module, side.file)).text}")
-            yield from _lines(comparison.bits)
+            yield from _bits_lines(comparison.bits)
         yield Line(NOT_COMPARED)
 
     def data(self) -> dict[str, Any]:
         """Return the report as plain data; the schema is in ``docs/reductions.md``."""
         return {
             "version": JSON_VERSION,
-            "comparisons": [_data(comparison) for comparison in self.comparisons],
+            "comparisons": [_bits_data(comparison) for comparison in self.comparisons],
         }
 
 
-def _lines(bits: ReductionBits) -> Iterator[Line]:
+def _bits_lines(bits: ReductionBits) -> Iterator[Line]:
     if bits.unpaired is not None:
         before, after = bits.unpaired
         yield Line(f"{count(before, 'reduction')} before, {after} after: none is compared", "red")
@@ -183,10 +184,10 @@ def _lines(bits: ReductionBits) -> Iterator[Line]:
     summary = f"{count(len(bits.pairs), 'reduction')}, {len(other)} with other bits"
     yield Line(summary, "red" if other else "green")
     for pair in other:
-        yield Line(f"  {_where(pair)}: {_why(pair)}")
+        yield Line(f"  {_reduction_place(pair)}: {_reason_of_bits(pair)}")
 
 
-def _where(pair: ReductionPair) -> str:
+def _reduction_place(pair: ReductionPair) -> str:
     """Format the location of a reduction, in either dump and in the program."""
     before, after = pair.before, pair.after
     line = (
@@ -198,7 +199,7 @@ def _where(pair: ReductionPair) -> str:
     return f"{line}, @{safe(after.function)}{place}"
 
 
-def _why(pair: ReductionPair) -> str:
+def _reason_of_bits(pair: ReductionPair) -> str:
     """Return why the bits differ, or may differ."""
     if pair.difference is None:
         return pair.reason
@@ -208,7 +209,7 @@ def _why(pair: ReductionPair) -> str:
     return f"{sums}; {difference_text(pair.difference)}"
 
 
-def _data(comparison: ComparedBits) -> dict[str, Any]:
+def _bits_data(comparison: ComparedBits) -> dict[str, Any]:
     sides = (("before", comparison.before), ("after", comparison.after))
     return {
         **{name: {"file": side.file, "line": side.module.line} for name, side in sides},
@@ -264,11 +265,11 @@ class Comparing:
             [modules] = read
             runs = list(pass_runs(named.module for named in modules))
             if any(len(run.modules) > 1 for run in runs):
-                return self._of_passes(modules[0].file, runs, shown)
+                return self._passes_report(modules[0].file, runs, shown)
             if shown is not None:
                 message = "--pass and --passes are for a dump of passes, with a header above each"
                 raise LayoutError(message, FileLocation(modules[0].file))
-        return self._of_pairs(_paired(read))
+        return ComparisonReport([self._compared(*pair) for pair in _paired(read)])
 
     def _read(self, files: Sequence[str]) -> list[list[NamedModule]]:
         """Return the modules of one file, or of two."""
@@ -279,9 +280,6 @@ class Comparing:
             for dump in map(open_dump, files)
         ]
 
-    def _of_pairs(self, pairs: Sequence[Pair]) -> ComparisonReport:
-        return ComparisonReport([self._compared(before, after) for before, after in pairs])
-
     def bits(self, files: Sequence[str]) -> ReductionBitsReport:
         """Compare the bits of the reductions of two dumps, or of the modules of one.
 
@@ -289,26 +287,26 @@ class Comparing:
             LayoutError: there are more than two files, or one of a single module.
         """
         comparisons = [
-            ComparedBits(*pair, reduction_bits(*(self._audited(named) for named in pair)))
+            ComparedBits(
+                *pair,
+                reduction_bits(
+                    *(AuditedModule(named.module, self._shared, self._given) for named in pair)
+                ),
+            )
             for pair in _paired(self._read(files))
         ]
         return ReductionBitsReport(comparisons)
 
-    def _audited(self, named: NamedModule) -> AuditedModule:
-        return AuditedModule(named.module, self._shared, self._given)
-
-    def _compared(
-        self, before: NamedModule, after: NamedModule, by: str | None = None
-    ) -> Comparison:
+    def _compared(self, before: NamedModule, after: NamedModule) -> Comparison:
         audits = self._audits(before.module, after.module)
         self._watch(after.file, *audits)
-        return compared((before.file, after.file), audits, by)
+        return compared((before.file, after.file), audits)
 
-    def _of_passes(self, file: str, runs: Iterable[PassRun], shown: str | None) -> PassesReport:
+    def _passes_report(self, file: str, runs: Iterable[PassRun], shown: str | None) -> PassesReport:
         """Return the report of the changes by each pass of a dump."""
-        of_passes = [run for run in runs if len(run.modules) > 1]
-        histories = [pass_history(run, self._shared, self._given) for run in of_passes]
-        modules = {number: module for run in of_passes for number, module in run.numbered}
+        compilations = [run for run in runs if len(run.modules) > 1]
+        histories = [pass_history(run, self._shared, self._given) for run in compilations]
+        modules = {number: module for run in compilations for number, module in run.numbered}
 
         def audits(change: PassChange) -> tuple[Audit, Audit]:
             return self._audits(modules[change.before.number], modules[change.after.number])
@@ -341,11 +339,15 @@ def _chosen(modules: Iterable[NamedModule]) -> Iterator[NamedModule]:
 def _paired(read: Sequence[list[NamedModule]]) -> Sequence[Pair]:
     """Pair the modules of two files in order, or each module of one file with the next.
 
+    Of two files with unequally many modules, the last of each are paired.
+
     Raises:
         LayoutError: there is one file, with a single module.
     """
     if len(read) == 2:
-        return _pairs(*(list(_chosen(modules)) for modules in read))
+        before, after = (list(_chosen(modules)) for modules in read)
+        is_even = len(before) == len(after)
+        return list(zip(before, after)) if is_even else [(before[-1], after[-1])]
     [modules] = read
     if len(modules) < 2:
         message = "--diff of one file compares its modules, but it has only one"
@@ -353,12 +355,7 @@ def _paired(read: Sequence[list[NamedModule]]) -> Sequence[Pair]:
     return list(pairwise(modules))
 
 
-def _pairs(before: list[NamedModule], after: list[NamedModule]) -> list[Pair]:
-    """Pair modules in order if there are equally many, otherwise the last of each side."""
-    return list(zip(before, after)) if len(before) == len(after) else [(before[-1], after[-1])]
-
-
-class Verdict(Enum):
+class BaselineVerdict(Enum):
     """Verdict on a kernel against its baseline, the worst first."""
 
     MORE_EXPENSIVE = "more expensive"
@@ -405,21 +402,21 @@ class KernelChange(NamedTuple):
         return differences(self.before.facts, self.after.facts, self.tolerance)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> BaselineVerdict:
         """Verdict on the kernel, by the first fact that decides: errors, spills, then cycles."""
         if self.before is None:
-            return Verdict.NEW
+            return BaselineVerdict.NEW
         if self.after is None:
-            return Verdict.GONE
+            return BaselineVerdict.GONE
         worse = is_worse(self.facts)
         if worse is None:
-            return Verdict.CHANGED if self.facts else Verdict.SAME
-        return Verdict.MORE_EXPENSIVE if worse else Verdict.CHEAPER
+            return BaselineVerdict.CHANGED if self.facts else BaselineVerdict.SAME
+        return BaselineVerdict.MORE_EXPENSIVE if worse else BaselineVerdict.CHEAPER
 
     @property
     def rank(self) -> tuple[object, ...]:
         """Sort key: the worst verdict first, then the largest difference."""
-        order = list(Verdict).index(self.verdict)
+        order = list(BaselineVerdict).index(self.verdict)
         return order, -abs(self.difference), self.kernel.file, self.kernel.function or ""
 
 
@@ -470,7 +467,7 @@ def _by_kind(kernel: Kernel) -> object:
 
 
 def _by_config(kernel: Kernel) -> object:
-    return _by_kind(kernel), sorted(kernel.config.items()).__repr__()
+    return _by_kind(kernel), repr(sorted(kernel.config.items()))
 
 
 def _by_cost(kernel: Kernel) -> object:
@@ -481,11 +478,9 @@ def _paired_kernels(
     left: Iterable[Kernel], right: Iterable[Kernel], key: Key
 ) -> Iterator[tuple[Kernel, Kernel]]:
     """Yield pairs of kernels with equal keys, in order."""
-    waiting: Mapping[object, list[Kernel]] = defaultdict(list)
-    for kernel in right:
-        waiting[key(kernel)].append(kernel)
+    waiting = grouped(right, key)
     for kernel in left:
-        partners = waiting[key(kernel)]
+        partners = waiting.get(key(kernel))
         if partners:
             yield kernel, partners.pop(0)
 
@@ -510,15 +505,13 @@ class BaselineReport(Printed):
     @property
     def is_worse(self) -> bool:
         """Whether any kernel became more expensive."""
-        return any(change.verdict is Verdict.MORE_EXPENSIVE for change in self.changes)
+        return any(change.verdict is BaselineVerdict.MORE_EXPENSIVE for change in self.changes)
 
     @property
     def counts(self) -> dict[str, int]:
         """Number of kernels with each verdict."""
-        counts = dict.fromkeys((verdict.value for verdict in Verdict), 0)
-        for change in self.changes:
-            counts[change.verdict.value] += 1
-        return counts
+        counts = Counter(change.verdict for change in self.changes)
+        return {verdict.value: counts[verdict] for verdict in BaselineVerdict}
 
     @property
     def summary(self) -> str:
@@ -529,7 +522,7 @@ class BaselineReport(Printed):
     @property
     def different(self) -> list[KernelChange]:
         """The kernels that changed, are new or are gone."""
-        return [change for change in self.changes if change.verdict is not Verdict.SAME]
+        return [change for change in self.changes if change.verdict is not BaselineVerdict.SAME]
 
     def lines(self) -> Iterator[Line | Fitted]:
         """Yield the counts, and a row for each kernel that differs."""
@@ -574,10 +567,10 @@ class BaselineReport(Printed):
 
 
 _COLOURS = {
-    Verdict.MORE_EXPENSIVE: "red",
-    Verdict.NEW: "yellow",
-    Verdict.CHANGED: "yellow",
-    Verdict.CHEAPER: "green",
+    BaselineVerdict.MORE_EXPENSIVE: "red",
+    BaselineVerdict.NEW: "yellow",
+    BaselineVerdict.CHANGED: "yellow",
+    BaselineVerdict.CHEAPER: "green",
 }
 HEADER = ("verdict", "kernel", "GPU", "before", "after", "change", "others", "dump")
 OTHERS = HEADER.index("others")
@@ -589,7 +582,7 @@ def _cells(change: KernelChange, name: str) -> list[str]:
         f"{end.cycles:.0f}" if end is not None else "-" for end in (change.before, change.after)
     ]
     where = f"{kernel.file}:{kernel.line}"
-    said = change.verdict.value, name, kernel.target or "-", *numbers, _share(change)
+    said = change.verdict.value, name, kernel.target or "-", *numbers, _share_text(change)
     return [*said, _others(change), where]
 
 
@@ -603,7 +596,7 @@ def _others(change: KernelChange) -> str:
     return ", ".join(texts) or "-"
 
 
-def _share(change: KernelChange) -> str:
+def _share_text(change: KernelChange) -> str:
     """Return the change of a kernel's cost as a share of it."""
     if change.before is None or change.after is None:
         return "-"

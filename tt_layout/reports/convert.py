@@ -29,7 +29,7 @@ from tt_layout.placement import place
 from tt_layout.records import dataclass
 from tt_layout.reports.conflicts import access_data, access_lines, conflicts_report, evidence
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line
+from tt_layout.reports.report import Line, lines_of_both
 from tt_layout.wording import count
 
 JSON_VERSION = 1
@@ -71,8 +71,7 @@ class TransferReport(Printed):
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
-        yield Line(f"- {self.src}", "red")
-        yield Line(f"+ {self.dst}", "green")
+        yield from lines_of_both(self.src, self.dst)
         yield Line(TRANSFERS[self.kind])
         for line in access_lines(self.access):
             yield line._replace(text=f"  {line.text}")
@@ -117,8 +116,7 @@ class ConversionReport(Printed):
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
         conversion, cost = self.conversion, self.cost
-        yield Line(f"- {self.src}", "red")
-        yield Line(f"+ {self.dst}", "green")
+        yield from lines_of_both(self.src, self.dst)
         yield Line(MEANINGS[self.kind], "red" if self.kind in _THROUGH_MEMORY else "green")
         if self.sub_group_step is not None:
             yield Line(f"  on Intel's GPUs a {self.sub_group_step}")

@@ -9,7 +9,7 @@ from typing import Any
 from tt_layout.analyses.layouts.encoding_difference import EncodingDifference
 from tt_layout.records import dataclass
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line
+from tt_layout.reports.report import Line, lines_of_both
 
 JSON_VERSION = 1
 
@@ -32,8 +32,7 @@ class DifferenceReport(Printed):
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
         difference = self.difference
-        yield Line(f"- {difference.before}", "red")
-        yield Line(f"+ {difference.after}", "green")
+        yield from lines_of_both(difference.before, difference.after)
         yield Line(
             VERDICTS[difference.verdict], "red" if difference.verdict == "different" else "green"
         )

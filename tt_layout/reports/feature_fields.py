@@ -7,7 +7,7 @@ at any time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -76,8 +76,9 @@ def _cycles(family: type[object], kernel: Kernel) -> float:
     return sum(row.cost.cycles * kernel.runs(row) for row in kernel.costed(family) if row.cost)
 
 
-def _extra(family: type[object], kernel: Kernel) -> float:
-    return sum(row.cost.extra * kernel.runs(row) for row in kernel.costed(family) if row.cost)
+def _conflicts(kernel: Kernel) -> float:
+    rows = kernel.costed(SharedDetails)
+    return sum(row.cost.extra * kernel.runs(row) for row in rows if row.cost)
 
 
 def _share(family: type[object], kernel: Kernel) -> float | None:
@@ -85,20 +86,17 @@ def _share(family: type[object], kernel: Kernel) -> float | None:
     return _cycles(family, kernel) / total if total else None
 
 
-def _wavefronts(kernel: Kernel) -> float:
-    rows = kernel.costed(SharedDetails)
-    return sum(row.cost.cycles * kernel.runs(row) for row in rows if row.cost)
+def _detail(name: str, rows: Iterable[MovementRow], kernel: Kernel) -> float:
+    """Return the sum of a detail over the costs for which it is known."""
+    return sum(
+        (getattr(row.cost.details, name, None) or 0) * kernel.runs(row)
+        for row in rows
+        if row.cost is not None
+    )
 
 
-def _sectors(kernel: Kernel, name: str) -> float:
-    """Return the sum of sectors over the accesses for which they are known."""
-    sectors = (_own_sectors(row, name) * kernel.runs(row) for row in kernel.costed(GlobalDetails))
-    return sum(sectors)
-
-
-def _own_sectors(row: MovementRow, name: str) -> int:
-    details = row.cost.details if row.cost is not None else None
-    return getattr(details, name, None) or 0
+def _sectors(name: str, kernel: Kernel) -> float:
+    return _detail(name, kernel.costed(GlobalDetails), kernel)
 
 
 def _unknown_accesses(kernel: Kernel) -> int:
@@ -109,11 +107,7 @@ def _unknown_accesses(kernel: Kernel) -> int:
 
 
 def _shuffles(kernel: Kernel) -> float:
-    return sum(
-        (getattr(row.cost.details, "shuffles_per_warp", None) or 0) * kernel.runs(row)
-        for row in kernel.rows
-        if row.cost is not None
-    )
+    return _detail("shuffles_per_warp", kernel.rows, kernel)
 
 
 def _through_shared(kernel: Kernel) -> int:
@@ -186,14 +180,19 @@ def _moved() -> Iterator[Feature]:
             meaning = f"moved by {_plural(kind)} in one program, where types tell"
             yield _total(f"{_name(kind)}_bytes", NUMBER, meaning, partial(_bytes, kind))
     of_known = "of global memory, of all accesses of which they are known"
-    yield _total("sectors", NUMBER, of_known, lambda kernel: _sectors(kernel, "sectors"))
+    yield _total("sectors", NUMBER, of_known, partial(_sectors, "sectors"))
     least = "that the same bytes need at least"
-    yield _total("ideal_sectors", NUMBER, least, lambda kernel: _sectors(kernel, "ideal_sectors"))
+    yield _total("ideal_sectors", NUMBER, least, partial(_sectors, "ideal_sectors"))
     missing = "accesses to global memory whose sectors are not known"
     yield _total("unknown_accesses", INTEGER, missing, _unknown_accesses)
-    yield _total("wavefronts", NUMBER, "of loads and stores of shared memory", _wavefronts)
+    yield _total(
+        "wavefronts",
+        NUMBER,
+        "of loads and stores of shared memory",
+        partial(_cycles, SharedDetails),
+    )
     conflicts = "of these, from bank conflicts"
-    yield _total("conflict_wavefronts", NUMBER, conflicts, partial(_extra, SharedDetails))
+    yield _total("conflict_wavefronts", NUMBER, conflicts, _conflicts)
     yield _total("shuffles", NUMBER, "of a warp: conversions and exchanges", _shuffles)
     yield _row("flops", NUMBER, "flops", "of multiplications of matrices", is_known=True)
 

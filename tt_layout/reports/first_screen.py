@@ -86,7 +86,7 @@ def _state_lines(kernel: Kernel, held: str) -> list[Paragraph]:
     texts = [kernel.memory, held, kernel.untimed]
     if not kernel.findings and not kernel.needed:
         texts.insert(0, kernel.absences)
-    return [Paragraph(text, GAP, 2 * len(GAP)) for text in texts if text]
+    return [paragraph(text) for text in texts if text]
 
 
 def head_texts(kernel: Kernel) -> Iterator[str]:
@@ -110,16 +110,10 @@ def resources(kernel: Kernel) -> str:
     registers, occupancy = kernel.registers, kernel.occupancy
     texts = [registers_text(registers)] if registers is not None else []
     texts += [occupancy.text] if occupancy is not None else []
-    texts += filter(None, [_unknown_text(kernel)])
-    return "; ".join(texts)
-
-
-def _unknown_text(kernel: Kernel) -> str:
-    """Return the facts of a kernel that no source gives for its GPU."""
     target = kernel.chip
-    if target is None or not target.unknown:
-        return ""
-    return f"{listed(target.unknown)} not known for {target.name}"
+    if target is not None and target.unknown:
+        texts.append(f"{listed(target.unknown)} not known for {target.name}")
+    return "; ".join(texts)
 
 
 def registers_text(pressure: RegisterPressure) -> str:
@@ -169,15 +163,12 @@ def iteration_text(iteration: Iteration) -> str:
 
 def _path_text(waits: Sequence[Wait], cycles: float) -> str:
     """Return the steps of a critical path with their lines and cycles, the longest first."""
-    shown = [one for one in waits if one.cycles >= SHOWN_PART * cycles][:SHOWN_STEPS]
-    return ", ".join(f"{_place(one)} {one.cycles:.0f}" for one in shown)
-
-
-def _place(wait: Wait) -> str:
-    """Return a step with its line in the dump, and in the program where that is known."""
-    step = wait.step
-    program = f", {step.source} of the program" if step.source is not None else ""
-    return f"{step.name} (line {step.line}{program})"
+    texts = []
+    shown = [wait for wait in waits if wait.cycles >= SHOWN_PART * cycles]
+    for step, waited in shown[:SHOWN_STEPS]:
+        program = f", {step.source} of the program" if step.source is not None else ""
+        texts.append(f"{step.name} (line {step.line}{program}) {waited:.0f}")
+    return ", ".join(texts)
 
 
 def paragraph(text: str) -> Paragraph:
@@ -195,7 +186,7 @@ class Turn(IntEnum):
     NOTE = 4
 
 
-class Part:
+class ScreenPart:
     """A part of a screen, with forms that are made on demand, since few are shown.
 
     Args:
@@ -262,7 +253,7 @@ def first_screen(
         shown = [part for part, form in zip(parts, chosen) if form.lines]
         left_out = _left_out(groups, parts, shown)
         last = [*map(paragraph, filter(None, [left_out]))]
-        if _taken(chosen) + height(last) <= room:
+        if _total_height(chosen) + height(last) <= room:
             break
     for form in chosen:
         yield from form.lines
@@ -276,23 +267,23 @@ def height(form: Form) -> int:
     return sum([line.height(WIDTH) for line in form])
 
 
-def _taken(chosen: Sequence[SizedForm]) -> int:
+def _total_height(chosen: Sequence[SizedForm]) -> int:
     """Return the number of screen lines of several forms."""
     return sum(form.height for form in chosen)
 
 
-def _grown(parts: Sequence[Part], room: int) -> list[SizedForm]:
+def _grown(parts: Sequence[ScreenPart], room: int) -> list[SizedForm]:
     """Return the fullest form of each part that there is room for, parts of the first turn first.
 
     Once a finding or note has no room, none after it of the same turn is shown.
     """
     fullest = [next(part.forms) for part in parts]
-    if _taken(fullest) <= room:
+    if _total_height(fullest) <= room:
         return fullest
     chosen = [part.least for part in parts]
-    room -= _taken(chosen)
+    room -= _total_height(chosen)
     full = set[Turn]()
-    for at, part in sorted(enumerate(parts), key=lambda line: line[1].turn):
+    for at, part in sorted(enumerate(parts), key=lambda pair: pair[1].turn):
         if part.turn in full:
             continue
         room += part.least.height
@@ -311,7 +302,7 @@ def _parts(
     adviser: Adviser,
     program: ProgramSource,
     dump: DumpArgument | None,
-) -> Iterator[Part]:
+) -> Iterator[ScreenPart]:
     """Yield the parts of a screen in the order of its lines."""
     worst = next(iter(groups.large.values()), None)
     for kernel in kernels:
@@ -319,14 +310,16 @@ def _parts(
         for group in led_by(kernel.findings, groups.large):
             brief = partial(finding_in_brief, group, adviser, program, dump=dump)
             if group is worst:
-                yield Part(Turn.WORST, _unbroken(_full_forms(brief)), _least_form(brief), group)
+                yield ScreenPart(
+                    Turn.WORST, _unbroken(_full_forms(brief)), _least_form(brief), group
+                )
             else:
-                yield Part(Turn.FINDING, _all_forms(brief), (), group)
+                yield ScreenPart(Turn.FINDING, _all_forms(brief), (), group)
         yield _state(kernel)
-    yield from (Part(Turn.NOTE, [[note]], ()) for note in notes(adviser))
+    yield from (ScreenPart(Turn.NOTE, [[note]], ()) for note in notes(adviser))
 
 
-def _verdict(kernel: Kernel) -> Part:
+def _verdict(kernel: Kernel) -> ScreenPart:
     said, colour = safe(kernel.verdict), kernel_colour(kernel)
     texts = (
         f"{kernel.heading}: {said}",
@@ -334,7 +327,7 @@ def _verdict(kernel: Kernel) -> Part:
         f"{shortened(kernel.who, MAX_WHO)}: {_short_verdict(kernel)}",
     )
     *forms, least = [[Paragraph(text, indent=4, colour=colour)] for text in texts]
-    return Part(Turn.VERDICT, forms, least)
+    return ScreenPart(Turn.VERDICT, forms, least)
 
 
 def _short_verdict(kernel: Kernel) -> str:
@@ -353,16 +346,13 @@ def _short_verdict(kernel: Kernel) -> str:
     return shortened(text, MAX_CLAUSE)
 
 
-def _state(kernel: Kernel) -> Part:
+def _state(kernel: Kernel) -> ScreenPart:
     """Return the memory and the registers of a kernel."""
     held, occupancy = resources(kernel), kernel.occupancy
     brief = held.replace(occupancy.text, occupancy.short) if occupancy is not None else held
-    short = [line._replace(text=_short(line.text)) for line in _state_lines(kernel, brief)]
-    return Part(Turn.STATE, [_state_lines(kernel, held)], short)
-
-
-def _short(text: str) -> str:
-    return shortened(text, MAX_TEXT)
+    lines = _state_lines(kernel, brief)
+    short = [line._replace(text=shortened(line.text, MAX_TEXT)) for line in lines]
+    return ScreenPart(Turn.STATE, [_state_lines(kernel, held)], short)
 
 
 def _full_forms(brief: Brief) -> Iterator[Form]:
@@ -397,7 +387,9 @@ def _unbroken(forms: Iterable[Form]) -> Iterator[Form]:
             yield form
 
 
-def _left_out(groups: SortedGroups, parts: Sequence[Part], shown: Sequence[Part]) -> str:
+def _left_out(
+    groups: SortedGroups, parts: Sequence[ScreenPart], shown: Sequence[ScreenPart]
+) -> str:
     """Return a line on what is left out, by kind; empty where everything is shown."""
     numbers = {part.group.number for part in shown if part.group is not None}
     left = [group for group in groups.large.values() if group.number not in numbers]
@@ -409,9 +401,10 @@ def _left_out(groups: SortedGroups, parts: Sequence[Part], shown: Sequence[Part]
     cured = sum(len(group.findings) for group in groups.cured)
     if cured:
         texts.append(f"{count(cured, f'{further}finding')} fixed by the same changes")
-    lost = sum(part.turn is Turn.NOTE for part in parts) - sum(
-        part.turn is Turn.NOTE for part in shown
+    all_notes, shown_notes = (
+        sum(part.turn is Turn.NOTE for part in some) for some in (parts, shown)
     )
+    lost = all_notes - shown_notes
     texts += [count(lost, "more note")] * bool(lost)
     if not texts:
         return ""

@@ -19,7 +19,7 @@ from tt_layout.records import dataclass
 from tt_layout.reports.convert import ConversionReport, TransferReport, conversion_report
 from tt_layout.reports.info import Info, InfoReport, basis_table, info_of
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line
+from tt_layout.reports.report import Line, lines_of_both
 from tt_layout.wording import count
 
 JSON_VERSION = 1
@@ -117,8 +117,7 @@ class ModularConversion(Printed):
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
-        yield Line(f"- {self.src}", "red")
-        yield Line(f"+ {self.dst}", "green")
+        yield from lines_of_both(self.src, self.dst)
         yield Line(_MEANINGS[self.kind])
         if self.scratch_bytes is not None:
             yield Line(f"  at most {count(self.scratch_bytes, 'byte')} of shared memory")

@@ -20,7 +20,7 @@ from tt_layout.placement import place
 from tt_layout.records import dataclass
 from tt_layout.reports.fitted import Table
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Line
+from tt_layout.reports.report import Line, lines_of_both
 from tt_layout.wording import count, ranges
 
 JSON_VERSION = 1
@@ -95,8 +95,7 @@ class ReductionDifferenceReport(Printed):
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the report."""
-        yield Line(f"- {self.before}", "red")
-        yield Line(f"+ {self.after}", "green")
+        yield from lines_of_both(self.before, self.after)
         yield Line(*bits_line(self.trees[0], self.difference))
         if self.difference is not None:
             yield Line(f"  {difference_text(self.difference)}")

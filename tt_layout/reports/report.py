@@ -32,6 +32,12 @@ class Line(NamedTuple):
     colour: str = ""
 
 
+def lines_of_both(before: object, after: object) -> Iterator[Line]:
+    """Yield two layouts of a comparison, marked as in a difference of texts."""
+    yield Line(f"- {before}", "red")
+    yield Line(f"+ {after}", "green")
+
+
 @runtime_checkable
 class Report(Protocol):
     """Result of a command."""
@@ -122,7 +128,7 @@ class Problem(NamedTuple):
     text: str
 
 
-class Case(NamedTuple):
+class ReportedCase(NamedTuple):
     """A test case.
 
     Attributes:
@@ -143,7 +149,7 @@ class Suite(NamedTuple):
     """A suite of test cases, and its name."""
 
     name: str
-    cases: Iterable[Case]
+    cases: Iterable[ReportedCase]
 
 
 @runtime_checkable

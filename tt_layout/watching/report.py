@@ -29,7 +29,7 @@ from tt_layout.reports.fitted import Fitted, Paragraph
 from tt_layout.reports.formats import format_of_file, is_own
 from tt_layout.reports.kernel_overview import KernelOverview, kernel_data
 from tt_layout.reports.printed import Printed
-from tt_layout.reports.report import Case, Line, Problem, Suite, plain_text
+from tt_layout.reports.report import Line, Problem, ReportedCase, Suite, plain_text
 from tt_layout.reports.watched_findings import Limits, NamedFinding, Watcher
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import durations
@@ -368,11 +368,11 @@ def _aside(content: bytes, ending: str) -> str:
         return f"nor a temporary file: {error.strerror or error}"
 
 
-def _case(kernel: WatchedKernel, limits: Limits) -> Case:
+def _case(kernel: WatchedKernel, limits: Limits) -> ReportedCase:
     compiled = kernel.seen.compiled
     file, _, line = compiled.place.rpartition(":")
     is_line = bool(file) and line.isdecimal()
-    case = Case(compiled.name, *((file, int(line)) if is_line else (compiled.place, None)))
+    case = ReportedCase(compiled.name, *((file, int(line)) if is_line else (compiled.place, None)))
     if kernel.audit is None:
         return case._replace(problem=Problem(True, "unread", kernel.reason or "", ""))
     failures = WatchReport((), (kernel,)).failures(limits)

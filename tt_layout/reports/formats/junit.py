@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from tt_layout.reports.format import Format
-from tt_layout.reports.report import Case, Tested
+from tt_layout.reports.report import ReportedCase, Tested
 from tt_layout.safe_text import safe_lines
 
 if TYPE_CHECKING:
@@ -44,11 +44,11 @@ class JUnit(Format):
         return start.startswith(b"<?xml") and MARK.encode() in start
 
 
-def to_junit(suite: str, cases: Iterable[Case], mark: str = "") -> str:
+def to_junit(suite: str, cases: Iterable[ReportedCase], mark: str = "") -> str:
     """Return a suite of cases as JUnit XML, with a comment above it.
 
     Example:
-        >>> print(to_junit("kernels", [Case("copy", "train.py", 7)]))
+        >>> print(to_junit("kernels", [ReportedCase("copy", "train.py", 7)]))
         <?xml version="1.0" encoding="utf-8"?>
         <testsuites>
           <testsuite name="kernels" tests="1" failures="0" errors="0" skipped="0">
@@ -79,7 +79,7 @@ def to_junit(suite: str, cases: Iterable[Case], mark: str = "") -> str:
     return safe_lines(f"{head}{ET.tostring(root, encoding='unicode')}\n")
 
 
-def _element(suite: str, case: Case) -> Element:
+def _element(suite: str, case: ReportedCase) -> Element:
     import xml.etree.ElementTree as ET
 
     element = ET.Element("testcase", classname=_xml(suite), name=_xml(case.name))
