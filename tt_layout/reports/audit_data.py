@@ -6,23 +6,22 @@ from dataclasses import asdict
 from typing import Any
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds import Wave
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.finding_groups import numbered
 from tt_layout.audit.findings import Finding, Note
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.layouts import LayoutRow
 from tt_layout.audit.occupancy import Occupancy
-from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.multiplications import multiplication_data
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.ties import Ties, ties_of
+from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
-from tt_layout.kernels.assembly import Place
+from tt_layout.ir.types import IRType
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
 from tt_layout.reports.time_data import kernel_time
@@ -49,7 +48,7 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "layouts": [_layout(row, module) for row in audit.layouts],
         "assembly": assembly_data(ties) if ties is not None else None,
         "data_movements": [_movement(row, ties) for row in audit.movements],
-        "multiplications": [multiplication_data(pressure) for pressure in audit.multiplications],
+        "multiplications": [multiplication_data(product) for product in audit.multiplications],
         "intensities": [
             {**asdict(intensity), "flops_per_byte": intensity.flops_per_byte}
             for intensity in audit.intensities
@@ -61,42 +60,35 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "totals": [asdict(total) for total in audit.totals],
         "findings": _findings(adviser),
         "notes": [_note(note, adviser) for note in audit.notes],
-        "summary": [_summary(summary) for summary in kernels_of(adviser)],
+        "summary": [_kernel(kernel) for kernel in kernels_of(adviser)],
     }
 
 
 def _findings(adviser: Adviser) -> list[dict[str, Any]]:
-    audit = adviser.audit
-    numbers = _numbers(audit)
-    pressure = []
-    for number, finding in enumerate(audit.findings):
-        suggestions = adviser.suggestions(finding) if number < MAX_ADVISED else []
-        better = [
+    groups = numbered(adviser.audit.findings)
+    numbers = {finding: number for number, group in groups for finding in group}
+    findings = []
+    for position, finding in enumerate(adviser.audit.findings):
+        suggestions = [
             suggestion_data(
                 suggestion,
                 adviser.share(finding, suggestion),
                 adviser.needs(finding, suggestion),
                 adviser.target,
             )
-            for suggestion in suggestions
+            for suggestion in (adviser.suggestions(finding) if position < MAX_ADVISED else ())
         ]
-        pressure.append(
+        findings.append(
             {
                 "number": numbers[finding],
                 **_finding(finding),
                 **share_data(adviser.share_of([finding])),
                 "why": reason_data(adviser, finding),
-                "suggestion": better[0]["layout"] if better else None,
-                "suggestions": better,
+                "suggestion": suggestions[0]["layout"] if suggestions else None,
+                "suggestions": suggestions,
             }
         )
-    return pressure
-
-
-def _numbers(audit: Audit) -> dict[Finding, int]:
-    """Return the number of each finding in the report."""
-    groups = numbered(audit.findings)
-    return {finding: number for number, group in groups for finding in group}
+    return findings
 
 
 def _note(note: Note, adviser: Adviser) -> dict[str, Any]:
@@ -125,22 +117,22 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _summary(summary: Kernel) -> dict[str, Any]:
+def _kernel(kernel: Kernel) -> dict[str, Any]:
     return {
-        "function": summary.function,
-        "text": summary.text,
-        "verdict": summary.verdict,
-        "bounds": _bounds(summary),
-        "time": kernel_time(summary) if summary.grid is not None else None,
-        "avoidable": share_data(summary.avoidable),
-        "target": summary.target,
-        "warps": summary.warps,
-        "shared_bytes": summary.shared_bytes,
-        "shared_limit": summary.shared_limit,
-        **_registers(summary.registers),
-        "occupancy": _occupancy(summary.occupancy),
-        "findings": summary.kinds,
-        "cost": summary.weight,
+        "function": kernel.function,
+        "text": kernel.text,
+        "verdict": kernel.verdict,
+        "bounds": _bounds(kernel),
+        "time": kernel_time(kernel) if kernel.grid is not None else None,
+        "avoidable": share_data(kernel.avoidable),
+        "target": kernel.target,
+        "warps": kernel.warps,
+        "shared_bytes": kernel.shared_bytes,
+        "shared_limit": kernel.shared_limit,
+        **_registers(kernel.registers),
+        "occupancy": _occupancy(kernel.occupancy),
+        "findings": kernel.kinds,
+        "cost": kernel.weight,
     }
 
 
@@ -163,46 +155,42 @@ def _registers(pressure: RegisterPressure | None) -> dict[str, Any]:
     }
 
 
-def _bounds(summary: Kernel) -> dict[str, Any] | None:
+def _bounds(kernel: Kernel) -> dict[str, Any] | None:
     """Return the lower bounds of a launch or a program; None where none are known."""
-    pressure = summary.bounds
-    if pressure is None:
+    bounds = kernel.bounds
+    if bounds is None:
         return None
+    wave = bounds.wave
     return {
-        "programs": pressure.programs,
-        "binds": pressure.binding.resource if pressure.binding is not None else None,
-        "wave": _wave(pressure.wave),
-        "is_assumed": pressure.is_assumed,
-        "measured_cycles": summary.measured,
-        "clock_hz": pressure.rates.clock_hz,
-        "rates_of": pressure.rates.name,
-        "rates_evidence": pressure.rates.evidence,
-        "by_resource": [bound._asdict() for bound in pressure.bounds],
+        "programs": bounds.programs,
+        "binds": bounds.binding.resource if bounds.binding is not None else None,
+        "wave": {
+            "programs": wave.programs,
+            "multiprocessors": wave.multiprocessors,
+            "ctas": wave.ctas,
+        }
+        if wave is not None
+        else None,
+        "is_assumed": bounds.is_assumed,
+        "measured_cycles": kernel.measured,
+        "clock_hz": bounds.rates.clock_hz,
+        "rates_of": bounds.rates.name,
+        "rates_evidence": bounds.rates.evidence,
+        "by_resource": [bound._asdict() for bound in bounds.bounds],
     }
 
 
-def _wave(wave: Wave | None) -> dict[str, Any] | None:
-    """Return the wave of programs that is assumed without a grid."""
-    if wave is None:
+def _occupancy(occupancy: Occupancy | None) -> dict[str, Any] | None:
+    if occupancy is None:
         return None
     return {
-        "programs": wave.programs,
-        "multiprocessors": wave.multiprocessors,
-        "ctas": wave.ctas,
-    }
-
-
-def _occupancy(pressure: Occupancy | None) -> dict[str, Any] | None:
-    if pressure is None:
-        return None
-    return {
-        "ctas": pressure.ctas,
-        "ctas_low": pressure.low,
-        "ctas_high": pressure.high,
-        "warps": pressure.warps,
-        "most_warps": pressure.most_warps,
-        "limited_by": list(pressure.limited_by),
-        "next_step": pressure.next_step,
+        "ctas": occupancy.ctas,
+        "ctas_low": occupancy.low,
+        "ctas_high": occupancy.high,
+        "warps": occupancy.warps,
+        "most_warps": occupancy.most_warps,
+        "limited_by": list(occupancy.limited_by),
+        "next_step": occupancy.next_step,
     }
 
 
@@ -224,9 +212,7 @@ def _layout(row: LayoutRow, module: Module) -> dict[str, Any]:
 
 def assembly_data(ties: Ties) -> dict[str, Any]:
     """Return the ties of a module to the assembly of its kernel."""
-    dump_lines: dict[Place, list[int]] = {}
-    for line, place in ties.places.items():
-        dump_lines.setdefault(place, []).append(line)
+    dump_lines = grouped(ties.places, lambda line: ties.places[line])
     return {
         "name": ties.assembly.name,
         "spills": list(ties.assembly.spills),
@@ -241,10 +227,6 @@ def assembly_data(ties: Ties) -> dict[str, Any]:
     }
 
 
-def _cost(cost: Cost, line: int) -> dict[str, Any]:
-    return {"text": cost.text, **cost.details.data(line)}
-
-
 def _movement(row: MovementRow, ties: Ties | None) -> dict[str, Any]:
     cost, executions = row.cost, row.executions
     operation = row.operation
@@ -254,7 +236,9 @@ def _movement(row: MovementRow, ties: Ties | None) -> dict[str, Any]:
         "executions": executions.number,
         "executions_text": executions.text,
         "loop": executions.loop._asdict() if executions.loop is not None else None,
-        "cost": _cost(cost, operation.line) if cost is not None else None,
+        "cost": {"text": cost.text, **cost.details.data(operation.line)}
+        if cost is not None
+        else None,
         "cost_unknown": row.cost_unknown,
         "instructions": dict(became) if became is not None else None,
     }
@@ -263,6 +247,7 @@ def _movement(row: MovementRow, ties: Ties | None) -> dict[str, Any]:
 def operation_data(operation: Operation) -> dict[str, Any]:
     """Return an operation without its cost."""
     location, moved = operation.location, operation.moved or operation.target
+    has_source = operation.group is not MovementKind.ALLOCATION
     return {
         "operation": operation.name,
         "group": operation.group,
@@ -271,16 +256,13 @@ def operation_data(operation: Operation) -> dict[str, Any]:
         "column": operation.column,
         "location": location._asdict() if location is not None else None,
         "type": moved.bare if moved is not None else None,
-        "from": _end(operation, is_source=True),
-        "to": _end(operation, is_source=False),
+        "from": _end_data(operation.source) if has_source else None,
+        "to": _end_data(operation.target),
         "bytes": operation.bytes,
     }
 
 
-def _end(operation: Operation, is_source: bool) -> dict[str, Any] | None:
-    ir_type = operation.source if is_source else operation.target
-    if is_source and operation.group is MovementKind.ALLOCATION:
-        return None
+def _end_data(ir_type: IRType | None) -> dict[str, Any]:
     return {
         "layout": layout_of(ir_type),
         "attribute": attribute_of(ir_type),
