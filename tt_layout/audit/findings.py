@@ -227,15 +227,21 @@ class Finding:
     @lazy
     def problem(self) -> str:
         """The fault alone, without the change that avoids it."""
-        said = [occurrence for occurrence in self.occurrences if occurrence.words]
-        link = said[0].link if said else ""
-        return f"{self.name}{link}{'; it '.join(occurrence.words for occurrence in said)}"
+        described = [occurrence for occurrence in self.occurrences if occurrence.words]
+        link = described[0].link if described else ""
+        words = "; it ".join(occurrence.words for occurrence in described)
+        return f"{self.name}{link}{words}"
 
     @lazy
     def program_change(self) -> str:
         """The change of the program that avoids it; empty where none is known."""
         changes = (occurrence.program_change for occurrence in self.occurrences)
         return next(filter(None, changes), "")
+
+    @property
+    def is_avoidable(self) -> bool:
+        """Whether a change of the program avoids what it costs."""
+        return any(occurrence.is_avoidable for occurrence in self.occurrences)
 
     @property
     def message(self) -> str:

@@ -17,6 +17,7 @@ from tt_layout.audit.suggestions.suggestion import EVERYWHERE, CostChange, Sugge
 from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.audit.verdict import NO_FIX
 from tt_layout.errors import LayoutError
+from tt_layout.grouping import grouped
 from tt_layout.hardware import Target
 from tt_layout.ir.short_names import short_layout, short_operation
 from tt_layout.safe_text import safe
@@ -110,8 +111,7 @@ def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
     first = group[0]
     if adviser.best(first) is not None:
         return adviser.gain(group).text("removes")
-    is_promised = any(occurrence.is_avoidable for occurrence in first.occurrences)
-    if first.program_change and is_promised:
+    if first.program_change and first.is_avoidable:
         return adviser.gain(group).text("removes up to")
     text = adviser.gain(group).text("costs")
     if not text and first.cost and first.runs is not None:
@@ -178,7 +178,10 @@ def advice_lines(adviser: Adviser, finding: Finding, *, is_whole: bool = True) -
     yield why_text(adviser, finding)
     suggestions = adviser.suggestions(finding)
     large = [x for x in suggestions if not adviser.share_of_cycles(finding, x).is_small]
-    shown = suggestions if is_whole else _apart(large or suggestions)[:MAX_SUGGESTIONS]
+    shown = suggestions
+    if not is_whole:  # the first for each number of cycles saved
+        by_saving = grouped(large or suggestions, lambda suggestion: suggestion.saved)
+        shown = [group[0] for group in by_saving.values()][:MAX_SUGGESTIONS]
     for number, suggestion in enumerate(shown):
         yield fix_text(suggestion, "or" if number else "fix")
         yield from _details(adviser, finding, suggestion, is_whole=is_whole)
@@ -201,7 +204,7 @@ def _details(
     yield change_text(adviser.share(finding, suggestion))
     yield from map(_worse_line, suggestion.worse)
     if suggestion.unknown:
-        places = lines([recost.operation.line for recost in suggestion.unknown])
+        places = lines([change.operation.line for change in suggestion.unknown])
         yield f"not counted: how the copies of {places} enter shared memory"
     yield from drawback_texts(adviser, finding, suggestion)
     yield in_triton(suggestion, adviser.target)
@@ -252,14 +255,6 @@ def note_message(adviser: Adviser, note: Note) -> str:
     return f"{short_operation(note.finding.name)} is worth keeping: {way} would take {compared}"
 
 
-def _apart(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
-    """Return the first suggestion for each number of cycles saved."""
-    first: dict[float, Suggestion] = {}
-    for suggestion in suggestions:
-        first.setdefault(suggestion.saved, suggestion)
-    return list(first.values())
-
-
 def _anchors(anchors: Sequence[Anchor]) -> str:
     return operations_text([(anchor.operation, anchor.line) for anchor in anchors], MAX_ANCHORS)
 
@@ -275,10 +270,11 @@ def operations_text(operations: Sequence[tuple[str, int]], most: int) -> str:
         >>> operations_text([("tt.load", 3), ("tt.dot", 5), ("tt.load", 4), ("tt.store", 9)], 3)
         'load (3, 4), dot (5) and 1 more'
     """
-    places: dict[str, list[int]] = {}
-    for name, line in operations[:most]:
-        places.setdefault(short_operation(name), []).append(line)
-    texts = [f"{safe(name)} ({', '.join(map(str, lines))})" for name, lines in places.items()]
+    by_name = grouped(operations[:most], lambda operation: short_operation(operation[0]))
+    texts = [
+        f"{safe(name)} ({', '.join(str(line) for _, line in operations)})"
+        for name, operations in by_name.items()
+    ]
     further = len(operations) - most
     return ", ".join(texts) + f" and {further} more" * (further > 0)
 
@@ -355,13 +351,13 @@ def suggestion_data(
         "seconds": list(share.change[:2]) if share.change is not None else None,
         "worse": [
             {
-                "line": recost.operation.line,
-                "cycles": -recost.saved,
-                "executions": recost.executions.number,
+                "line": change.operation.line,
+                "cycles": -change.saved,
+                "executions": change.executions.number,
             }
-            for recost in suggestion.worse
+            for change in suggestion.worse
         ],
-        "unknown": [recost.operation.line for recost in suggestion.unknown],
+        "unknown": [change.operation.line for change in suggestion.unknown],
         "registers": [need.registers and need.registers.needed for need in needs],
         "shared_bytes": [need.memory.bytes if need.memory is not None else 0 for need in needs],
         "ctas": [need.ctas for need in needs],

@@ -12,6 +12,7 @@ from tt_layout.audit.conclusions import MovementRow, cycles_by_kernel
 from tt_layout.audit.facts import Difference, differences, is_worse
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.operations.details import GlobalDetails, SingleAtomicDetails
+from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation, attribute_of, layout_of
@@ -141,16 +142,14 @@ def kernels_between(before: Audit, after: Audit) -> tuple[KernelDifference, ...]
     left, right = (
         {kernel.symbol: kernel for kernel in kernels_of(audit)} for audit in (before, after)
     )
-    return tuple(
-        KernelDifference(name, *(ends := (left.get(name), right.get(name))), _facts_between(*ends))
-        for name in dict.fromkeys([*left, *right])
-    )
-
-
-def _facts_between(before: Kernel | None, after: Kernel | None) -> tuple[Difference, ...]:
-    if before is None or after is None:
-        return ()
-    return differences(before.facts, after.facts)
+    differing = []
+    for name in dict.fromkeys([*left, *right]):
+        old, new = left.get(name), right.get(name)
+        facts: tuple[Difference, ...] = ()
+        if old is not None and new is not None:
+            facts = differences(old.facts, new.facts)
+        differing.append(KernelDifference(name, old, new, facts))
+    return tuple(differing)
 
 
 def _identity(row: MovementRow) -> Identity:
@@ -180,16 +179,16 @@ def _surplus(
 
 def _by_cost(changes: Sequence[Change]) -> list[Change]:
     """Return changes grouped by line of the program, the largest change of cost first."""
-    groups: dict[object, list[Change]] = {}
-    for change in changes:
-        place = change.operation.location
-        key = place.line if place is not None else change.operation.name
-        groups.setdefault((change.operation.function, key), []).append(change)
+
+    def place(change: Change) -> tuple[object, ...]:
+        location = change.operation.location
+        line = location.line if location is not None else change.operation.name
+        return change.operation.function, line
 
     def delta(group: Sequence[Change]) -> float:
         return sum((change.cycles or 0) * (1 if change.sign == "+" else -1) for change in group)
 
-    ranked = sorted(groups.values(), key=lambda group: -abs(delta(group)))
+    ranked = sorted(grouped(changes, place).values(), key=lambda group: -abs(delta(group)))
     return [change for group in ranked for change in group]
 
 

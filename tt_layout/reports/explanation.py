@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
-from typing import TypeVar
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
@@ -40,9 +39,6 @@ from tt_layout.reports.advice_text import (
 )
 from tt_layout.safe_text import safe, shortened
 from tt_layout.wording import count, listed, size
-
-T = TypeVar("T")
-K = TypeVar("K")
 
 MAX_USES = 6
 """Operations that are named as the uses of a value, or where it comes from."""

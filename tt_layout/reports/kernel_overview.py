@@ -14,6 +14,7 @@ from tt_layout.dumps.audits import Auditor, PassedOver
 from tt_layout.dumps.dump import Reading, open_dumps
 from tt_layout.dumps.many import files_of
 from tt_layout.errors import LayoutError
+from tt_layout.grouping import grouped
 from tt_layout.records import dataclass
 from tt_layout.reports.audit_data import JSON_VERSION
 from tt_layout.reports.fitted import Fitted, FoldedLine, Paragraph, Table
@@ -71,17 +72,12 @@ class KernelOverview:
                 at: "red" if kernel.errors else "yellow" if kernel.finding_lines else "green"
                 for at, kernel in enumerate(shown)
             }
-            right = [
-                "cycles",
-                "programs",
-                *(rule.heading for rule in rules()),
-                "registers",
-                "shared",
-            ]
-            header = ["time", "to gain", "cycles", "programs", "kernel", "GPU", *right[2:]]
-            header += ["verdict", "first cure", "dump"]
-            right = ["time", "to gain", *right]
-            empty = (rule.heading for rule in rules() if not _has(shown, rule.kind))
+            counts = [*(rule.heading for rule in rules()), "registers", "shared"]
+            start = ["time", "to gain", "cycles", "programs"]
+            header = [*start, "kernel", "GPU", *counts, "verdict", "first cure", "dump"]
+            right = [*start, *counts]
+            present = {kind for kernel in shown for kind, number in kernel.kinds.items() if number}
+            empty = (rule.heading for rule in rules() if rule.kind not in present)
             spare = ("registers", "shared", *empty, "GPU")
             table = Table(header, rows, right, colours, has_tail=True, spare=spare)
             are_launched = any(kernel.programs is not None for kernel in shown)
@@ -187,10 +183,6 @@ class Screenful(NamedTuple):
                 yield from element.fold(width)
 
 
-def _has(kernels: Sequence[Kernel], kind: str) -> bool:
-    return any(kernel.kinds.get(kind) for kernel in kernels)
-
-
 def _name(kernel: Kernel) -> str:
     return f"@{kernel.function}" if kernel.function is not None else "-"
 
@@ -202,10 +194,7 @@ def names_apart(kernels: Sequence[Kernel]) -> list[str]:
     """
     names = [*map(_name, kernels)]
     for options in (lambda kernel: kernel.config, _resource_options):
-        by_name: dict[str, list[int]] = {}
-        for at, name in enumerate(names):
-            by_name.setdefault(name, []).append(at)
-        for group in by_name.values():
+        for group in grouped(range(len(names)), names.__getitem__).values():
             values = [options(kernels[at]) for at in group]
             differing = _differing(values)
             for at, own in zip(group, values):

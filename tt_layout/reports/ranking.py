@@ -109,7 +109,11 @@ class Ranking:
         ]
         self.has_grid = all(estimate.is_of_grid for _, estimate in estimated)
         if not self.has_grid:
-            stored = max(WAVES * _stored(estimate) for _, estimate in estimated)
+            wave_bytes = (  # those that a full wave stores
+                estimate.program.stored * estimate.launch.programs or 1.0
+                for _, estimate in estimated
+            )
+            stored = WAVES * max(wave_bytes)
             estimated = [
                 (configuration, estimate.storing(stored)) for configuration, estimate in estimated
             ]
@@ -166,11 +170,6 @@ class Ranking:
                 for configuration, missing in self.without
             ],
         }
-
-
-def _stored(estimate: Estimate) -> float:
-    """Return the bytes that a full wave stores; 1 if it stores nothing."""
-    return estimate.program.stored * estimate.launch.programs or 1.0
 
 
 def _cells(configuration: Configuration, estimate: Estimate) -> tuple[str, ...]:

@@ -75,7 +75,9 @@ class Adviser:
 
     def suggestions(self, finding: Finding) -> list[Suggestion]:
         """Return cheaper alternatives, the best first."""
-        return list(self._once("suggestions", finding, lambda one: tuple(self._with_room(one))))
+        return list(
+            self._once("suggestions", finding, lambda finding: tuple(self._with_room(finding)))
+        )
 
     def share(self, finding: Finding, suggestion: Suggestion) -> Share:
         """Return the share of a kernel's time that a suggestion for a finding saves.
@@ -133,8 +135,8 @@ class Adviser:
 
         None for findings that are not counted in cycles.
         """
-        cycles = self.avoidable(group) or sum(candidate.weight for candidate in group)
-        is_counted = cycles or all(map(_is_avoidable, group))
+        cycles = self.avoidable(group) or sum(finding.weight for finding in group)
+        is_counted = cycles or all(finding.is_avoidable for finding in group)
         return self.shares.of(group[0].function, cycles) if is_counted else None
 
     def avoidable(self, findings: Sequence[Finding]) -> float:
@@ -142,23 +144,23 @@ class Adviser:
 
         A data movement that several of them change counts once.
         """
-        saved = sum(map(_saved_by_all_runs, self._cost_changes(findings)))
+        saved = sum(change.saved_in_program for change in self._cost_changes(findings))
         without_fix = dict.fromkeys(finding for finding in findings if self.best(finding) is None)
-        return saved + sum(finding.weight for finding in without_fix if _is_avoidable(finding))
+        return saved + sum(finding.weight for finding in without_fix if finding.is_avoidable)
 
     def _cost_changes(self, findings: Sequence[Finding]) -> Iterator[CostChange]:
         """Yield the data movements that the best suggestions for findings change, each once."""
-        cures: dict[object, Suggestion] = {}
+        chosen: dict[object, Suggestion] = {}
         for best in filter(None, map(self.best, findings)):
-            before = cures.setdefault(exclusion_key(best), best)
+            before = chosen.setdefault(exclusion_key(best), best)
             if before.saved < best.saved:
-                cures[exclusion_key(best)] = best
-        seen = set[object]()
-        for suggestion in sorted(cures.values(), key=lambda cure: -cure.saved):
-            further = [change for change in suggestion.changes if _place_of(change) not in seen]
+                chosen[exclusion_key(best)] = best
+        changed = set[object]()
+        for suggestion in sorted(chosen.values(), key=lambda suggestion: -suggestion.saved):
+            further = [change for change in suggestion.changes if _place_of(change) not in changed]
             # The changes before have ended what a suggestion is for that only costs beside them.
-            if not seen or sum(map(_saved_by_all_runs, further)) > 0:
-                seen.update(map(_place_of, further))
+            if not changed or sum(change.saved_in_program for change in further) > 0:
+                changed.update(map(_place_of, further))
                 yield from further
 
     def gain(self, group: Sequence[Finding]) -> Gain:
@@ -177,7 +179,7 @@ class Adviser:
         """Return the suggestion that saves most; None where none that was costed saves any."""
         if finding not in self._best:
             self._best[finding] = self._once(
-                "best", finding, lambda one: next(self._with_room(one), None)
+                "best", finding, lambda finding: next(self._with_room(finding), None)
             )
         return self._best[finding]
 
@@ -210,8 +212,8 @@ class Adviser:
         """Return an answer about the whole module, made at the first question."""
         if answer not in self._answers:
             self._answers[answer] = answer(self)
-        found: T = self._answers[answer]
-        return found
+        answered: T = self._answers[answer]
+        return answered
 
     def _once(self, what: str, finding: Finding, answer: Callable[[Finding], T]) -> T:
         """Return an answer, which is the same for modules of one text on the same line."""
@@ -225,44 +227,29 @@ class Adviser:
     def _reason(self, finding: Finding) -> ConversionReason | None:
         if self._advice is None:
             return None
-        reasons = (candidate.reason(finding, self._advice) for candidate in finding.occurrences)
+        reasons = (occurrence.reason(finding, self._advice) for occurrence in finding.occurrences)
         return next((reason for reason in reasons if reason is not None), None)
 
     def _with_room(self, finding: Finding) -> Iterator[Suggestion]:
         """Yield the suggestions for which there is room: who wants the best asks for no other."""
         for suggestion in self._once("tried", finding, self._tried):
-            if self._has_room(finding, suggestion):
+            before, after = self.needs(finding, suggestion)
+            if after.exceeds(before) is None:
                 yield suggestion
 
     def _tried(self, finding: Finding) -> tuple[Suggestion, ...]:
         if self._advice is None:
             return ()
-        attempts = (
-            candidate.suggestions(finding, self._advice) for candidate in finding.occurrences
-        )
-        tried = next((suggestions for suggestions in attempts if suggestions), ())
+        advice, occurrences = self._advice, finding.occurrences
+        attempts = (occurrence.suggestions(finding, advice) for occurrence in occurrences)
+        tried = next(filter(None, attempts), ())
         return tuple(suggestion for suggestion in tried if not is_risky(suggestion))
-
-    def _has_room(self, finding: Finding, suggestion: Suggestion) -> bool:
-        """Tell whether a program has the registers and the memory for a suggestion."""
-        before, after = self.needs(finding, suggestion)
-        return after.exceeds(before) is None
-
-
-def _is_avoidable(finding: Finding) -> bool:
-    """Tell whether the words of a finding tell how to save its cost."""
-    return any(candidate.is_avoidable for candidate in finding.occurrences)
 
 
 def exclusion_key(suggestion: Suggestion) -> tuple[object, ...]:
     """Return the key shared by suggestions that exclude one another."""
     places = map(_place_of, suggestion.changes) if suggestion.where != EVERYWHERE else ()
     return suggestion.where, suggestion.old, frozenset(places)
-
-
-def _saved_by_all_runs(change: CostChange) -> float:
-    """Return the cycles of one program that a changed data movement saves."""
-    return change.saved * assumed_runs(change.executions)
 
 
 def _place_of(change: CostChange) -> tuple[object, ...]:
@@ -275,9 +262,9 @@ def _place_of(change: CostChange) -> tuple[object, ...]:
 def is_risky(suggestion: Suggestion) -> bool:
     """Tell whether it saves less than `WORTH` times the global accesses that it adds to loops."""
     added = sum(
-        candidate.extra_requests * assumed_runs(candidate.executions)
-        for candidate in suggestion.changes
-        if is_in_loop(candidate.executions)
+        change.extra_requests * assumed_runs(change.executions)
+        for change in suggestion.changes
+        if is_in_loop(change.executions)
     )
     return suggestion.saved < WORTH * added
 
@@ -325,5 +312,5 @@ def time_change(
 
 
 def _estimate(audit: Audit, finding: Finding, grid: Grid) -> Estimate | None:
-    found = kernel_estimate(audit, finding.function, grid)
-    return found if isinstance(found, Estimate) else None
+    estimate = kernel_estimate(audit, finding.function, grid)
+    return estimate if isinstance(estimate, Estimate) else None

@@ -92,7 +92,7 @@ def needs_with(
     before = needs_of(conclusions, name)
     exchange = suggestion.exchange
     if isinstance(suggestion.encoding, SharedEncoding):
-        everywhere = [exchanged(candidate, exchange) for candidate in audited.functions]
+        everywhere = [exchanged(function, exchange) for function in audited.functions]
         memory = _memory_of(module_memory(audited, everywhere), name)
         return _needs(conclusions, before.registers, memory)
     function = audited.functions_by_name[name]
@@ -102,7 +102,7 @@ def needs_with(
     else:
         new = exchanged(function, exchange, _changed(suggestion, function))
     functions: list[SsaFunction] = [
-        new if candidate is function else candidate for candidate in audited.functions
+        new if other is function else other for other in audited.functions
     ]
     memory = _memory_of(module_memory(audited, functions), name)
     return _needs(conclusions, worst(module_registers(audited, [new])), memory)
