@@ -154,16 +154,14 @@ def differences(
     if ESTIMATED & {before.spills, after.spills}:
         words = f"{COMPARED['registers'].words} (estimate)"
         compared["registers"] = COMPARED["registers"]._replace(words=words)
-    pairs = [(name, how, *_both(before, after, name)) for name, how in compared.items()]
+    pairs = [
+        (name, how, getattr(before, name), getattr(after, name)) for name, how in compared.items()
+    ]
     for kind in sorted(before.findings.keys() | after.findings.keys()):
         how = Compared(f"findings of {kind}")
         old, new = before.findings.get(kind, 0), after.findings.get(kind, 0)
         pairs.append((f"findings {kind}", how, old, new))
     return tuple(_differing(pairs, tolerance))
-
-
-def _both(before: KernelFacts, after: KernelFacts, name: str) -> tuple[Fact, Fact]:
-    return getattr(before, name), getattr(after, name)
 
 
 def _differing(

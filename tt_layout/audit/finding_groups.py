@@ -76,26 +76,22 @@ def sorted_groups(adviser: Adviser) -> SortedGroups:
 
 def _sorted(adviser: Adviser) -> SortedGroups:
     sorted_ = SortedGroups({}, [], [], {})
-    cures = set[object]()
+    fixed = set[object]()
     for group in numbered(adviser.audit.findings):
         best = adviser.best(group.findings[0])
-        cure = exclusion_key(best) if best is not None else None
-        if cure is not None and cure in cures:
+        key = exclusion_key(best) if best is not None else None
+        if key is not None and key in fixed:
             sorted_.cured.append(group)
-        elif not _matters(group.findings, adviser):
+            continue
+        first, share = group.findings[0], adviser.share_of(group.findings)
+        if first.urgency == Urgency.CYCLES and share is not None and share.is_small:
             sorted_.small.append(group)
         else:
-            sorted_.large[group.findings[0]] = group
-            if cure is not None:
-                cures.add(cure)
-                sorted_.fixes[group.findings[0]] = group
+            sorted_.large[first] = group
+            if key is not None:
+                fixed.add(key)
+                sorted_.fixes[first] = group
     return sorted_
-
-
-def _matters(group: Sequence[Finding], adviser: Adviser) -> bool:
-    """Tell whether findings are shown, and not just counted in the last line."""
-    share = adviser.share_of(group)
-    return group[0].urgency != Urgency.CYCLES or share is None or not share.is_small
 
 
 def led_by(findings: Iterable[Finding], groups: Mapping[Finding, Group]) -> list[Group]:
@@ -105,5 +101,5 @@ def led_by(findings: Iterable[Finding], groups: Mapping[Finding, Group]) -> list
         findings: findings of a kernel.
         groups: groups of a module, by the first finding of each.
     """
-    found = (groups[finding] for finding in findings if finding in groups)
-    return sorted(found, key=lambda group: group.number)
+    led = (groups[finding] for finding in findings if finding in groups)
+    return sorted(led, key=lambda group: group.number)

@@ -135,7 +135,7 @@ def kernel_fits(audited: AuditedModule, known: KernelMetadata = NO_METADATA) -> 
         >>> found.bytes, found.depth, found.gpus[0].depth, found.by_depth[4]
         (98304, 3, 5, 131072)
     """
-    memories = [allocation for allocation in module_memory(audited) if not allocation.is_called]
+    memories = [memory for memory in module_memory(audited) if not memory.is_called]
     compiled = known.shared_bytes if len(memories) == 1 else None
     fits = []
     for memory in memories:
@@ -152,39 +152,28 @@ def _fit(
     rings = _rings(function)
     depth = max((ring.shape[0] for ring in rings.values()), default=None)
     named = gpu_of(audited.module.target)
-    limits = dict(_limits())
+    limits = {row.name: row.most_shared_bytes for row in ROWS if row.most_shared_bytes is not None}
     chip = named.chip if named is not None else None
     if named is not None and chip is not None and named.shared_bytes is not None:
         limits = {chip: named.shared_bytes, **limits}
     largest = limits[chip] if chip in limits else max(limits.values())
     by_depth = dict(_by_depth(function, rings, depth, audited, largest)) if depth else {}
-    gpus = [
-        GpuFit(gpu, limit, size <= limit, gpu == chip, _deepest(by_depth, limit))
-        for gpu, limit in limits.items()
-    ]
-    shown = [gpu if gpu.is_own else gpu._replace(depth=None) for gpu in gpus]
+    gpus = []
+    for gpu, limit in limits.items():
+        fitting = (depth for depth, size in by_depth.items() if size <= limit)
+        deepest = max(fitting, default=None) if gpu == chip else None
+        gpus.append(GpuFit(gpu, limit, size <= limit, gpu == chip, deepest))
     return KernelFit(
         memory.function,
         memory.line,
         size,
         depth,
         by_depth,
-        tuple(shown),
+        tuple(gpus),
         peak_allocations(memory),
         pipelining(function, is_amd=named is not None and not named.target.is_nvidia),
         chip if chip not in limits else None,
     )
-
-
-def _limits() -> Iterator[tuple[str, int]]:
-    """Yield each GPU with a limit of its own, and the limit."""
-    for row in ROWS:
-        if row.most_shared_bytes is not None:
-            yield row.name, row.most_shared_bytes
-
-
-def _deepest(by_depth: Mapping[int, int], limit: int) -> int | None:
-    return max((depth for depth, size in by_depth.items() if size <= limit), default=None)
 
 
 def _rings(function: SsaFunction) -> dict[str, IRType]:

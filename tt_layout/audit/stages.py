@@ -98,21 +98,19 @@ def pipelining(function: SsaFunction, *, is_amd: bool) -> Pipelining:
         is_amd: whether it is for an AMD GPU.
     """
     flow = ControlFlow(function)
-    loops = list(_innermost(function))
-    indirect = (line for loop in loops for line in _indirect(loop, flow))
-    chained = (loop.line for loop in loops if is_amd and _is_chained(loop, flow))
-    copies = any(_is_tdm_copy(operation) for loop in loops for operation in loop.walk())
-    least = TDM_STAGES if copies else PIPELINED
+    innermost = [
+        loop
+        for loop in function.walk()
+        if loop.traits.loop and sum(nested.traits.loop for nested in loop.walk()) == 1
+    ]
+    indirect = (line for loop in innermost for line in _indirect_loads(loop, flow))
+    chained = (loop.line for loop in innermost if is_amd and _is_chained(loop, flow))
+    has_tdm = any(_is_tdm_copy(operation) for loop in innermost for operation in loop.walk())
+    least = TDM_STAGES if has_tdm else PIPELINED
     return Pipelining(next(indirect, None), next(chained, None), least)
 
 
-def _innermost(function: SsaFunction) -> Iterator[SsaOperation]:
-    for operation in function.walk():
-        if operation.traits.loop and sum(nested.traits.loop for nested in operation.walk()) == 1:
-            yield operation
-
-
-def _indirect(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
+def _indirect_loads(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
     """Yield the lines of loads whose addresses depend on loads of the same loop."""
     read = {
         value

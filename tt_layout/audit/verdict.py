@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import repeat
 
 from tt_layout.audit.bounds import Bound, KernelBounds
 from tt_layout.audit.bounds.bounds import L2
@@ -148,13 +147,12 @@ def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: BoundGap | No
     texts += [f"{count(changes, 'change')} of the program to try"] * bool(changes)
     if texts:
         return ", ".join(texts)
-    if large or (gap is None and not any(map(_has_way_out, repeat(adviser), findings))):
+    if large or (
+        gap is None
+        and not any(finding.program_change or adviser.best(finding) for finding in findings)
+    ):
         return NO_FIX
     return AT_ITS_BOUND if is_closed else SMALL
-
-
-def _has_way_out(adviser: Adviser, finding: Finding) -> bool:
-    return bool(finding.program_change) or adviser.best(finding) is not None
 
 
 @dataclass(frozen=True)

@@ -39,13 +39,15 @@ def module_memory(
         rules = audited.once("allocation", lambda: _rules(audited, target), has_lines=False)
     chosen = audited.functions if functions is None else functions
     memories = _allocated(chosen, audited, target, rules)
-    gpu, most = gpu_of(module.target), _whole(memories)
+    gpu, most = gpu_of(module.target), _most_bytes(memories)
     limit, note = (gpu.shared_bytes, gpu.target.shared_note) if gpu is not None else (None, "")
+    limited = (memory._replace(limit=limit, limit_note=note) for memory in memories)
+    # What the module states may be of any kernel with as many bytes.
     return [
-        memory._replace(
-            stated=stated if _takes(memory, most) else None, limit=limit, limit_note=note
-        )
-        for memory in memories
+        memory._replace(stated=stated)
+        if not memory.is_called and (most is None or memory.bytes == most)
+        else memory
+        for memory in limited
     ]
 
 
@@ -76,7 +78,7 @@ def _stated(audited: AuditedModule) -> list[SharedMemory]:
 def _rules(audited: AuditedModule, target: Target) -> Rules:
     """Return the rules that give the bytes that a module states."""
     memories = _allocated(audited.functions, audited, target, UPSTREAM)
-    return UPSTREAM if audited.module.number("shared") == _whole(memories) else FORK
+    return UPSTREAM if audited.module.number("shared") == _most_bytes(memories) else FORK
 
 
 def _allocated(
@@ -95,12 +97,8 @@ def _allocated(
     )
 
 
-def _takes(memory: SharedMemory, most: int | None) -> bool:
-    """Tell whether a function may be the kernel with the bytes that the module states."""
-    return not memory.is_called and (most is None or memory.bytes == most)
-
-
-def _whole(memories: list[SharedMemory]) -> int | None:
+def _most_bytes(memories: list[SharedMemory]) -> int | None:
+    """Return the most bytes of a kernel; None where those of one are not known."""
     sizes = [memory.bytes for memory in memories if not memory.is_called]
     stated = [size for size in sizes if size is not None]
     return max(stated, default=0) if len(stated) == len(sizes) else None
