@@ -12,12 +12,14 @@ from tiers import slow
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.axis import axis_info
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.registers.pressure import worst
 from tt_layout.ir.ssa import read_functions
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = sorted(EXAMPLES.glob("kernels/*.ttgir"))
 NARROW = sorted(EXAMPLES.glob("narrow/*.ttgir"))
+OPERAND = re.compile(r"%[\w#]+")
 WORD = re.compile(r"%[\w#]+|[a-z]+\.\w+|\d+|[{}()<>\[\],:=]|->")
 
 
@@ -40,6 +42,61 @@ def test_broken_kernels_are_read_as_far_as_they_go(path: Path, seeds: int) -> No
             for function in (functions := read_functions(module)):
                 assert axis_info(function, functions).keys() >= {*function.values.values()}
             audit_module(module)
+
+
+def with_other_operands(text: str, chance: random.Random) -> str:
+    """Return a text in which three operations lack an operand, or have one too many."""
+    lines = text.split("\n")
+    operations = [
+        at for at, line in enumerate(lines) if re.search(r"= (?:arith|math|ttg?)\.", line)
+    ]
+    for at in chance.sample(operations, min(3, len(operations))):
+        result, operation = lines[at].split(" = ", 1)
+        operands = OPERAND.findall(operation) or ["%none"]
+        operand, second = chance.choice(operands), chance.choice(operands)
+        others = ("", f"{operand}, {second}", "%nobody")
+        changes = [(f", {operand}", ""), *((operand, other) for other in others)]
+        old, new = chance.choice(changes)
+        lines[at] = f"{result} = {operation.replace(old, new, 1)}"
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seeds", [1, slow(30)])
+@pytest.mark.parametrize("path", KERNELS[::4], ids=lambda path: path.stem)
+@pytest.mark.slow
+def test_operations_with_other_operands_end_no_report(path: Path, seeds: int) -> None:
+    text = path.read_text(encoding="utf-8")
+    for seed in range(seeds):
+        for module in parse_ir(with_other_operands(text, random.Random(seed))):
+            assert all(kernel.verdict for kernel in kernels_of(audit_module(module)))
+
+
+BROKEN = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32} {
+  tt.func public @f(%p: !tt.ptr<f32>, %n: i32) {
+    %r = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #b>
+    %s = tt.splat %n : i32 -> tensor<128xi32, #b>
+    %o = SUM : tensor<128xi32, #b>
+    %q = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #b>
+    %a = ADDRESS : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+    %v = tt.load %a : tensor<128x!tt.ptr<f32>, #b>
+    tt.store %a, %v : tensor<128x!tt.ptr<f32>, #b>
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("sum_", ["arith.addi %r", "arith.minsi %r, %s, %r", "arith.divsi"])
+@pytest.mark.parametrize("address", ["tt.addptr %q, %o", "tt.addptr %q", "tt.addptr %q, %o, %o"])
+def test_broken_addresses_are_not_known(sum_: str, address: str) -> None:
+    [module] = parse_ir(BROKEN.replace("SUM", sum_).replace("ADDRESS", address))
+    [kernel] = kernels_of(audit_module(module))
+    assert "loads 4 bytes per instruction" in kernel.findings[0].message
+    assert kernel.verdict
+    [function] = read_functions(module)
+    assert any(operation.name.startswith('"') for operation in function.walk())
 
 
 @pytest.mark.parametrize("path", NARROW, ids=lambda path: path.stem)

@@ -11,6 +11,7 @@ from tiers import sampled
 
 from tt_layout import parse_ir
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader, Value, integers
+from tt_layout.ir.traits import NO_TRAITS
 
 ROOT = Path(__file__).parents[2]
 KERNELS = sorted((ROOT / "examples" / "kernels").glob("*.ttgir"))
@@ -392,6 +393,26 @@ def test_broken_text_is_read_as_far_as_it_goes(text: str) -> None:
     [module] = parse_ir(text)
     for function in SsaReader().functions(module):
         list(function.walk())
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("%a = arith.addi %x, %y : i32", "arith.addi"),
+        ("%a = arith.addi %x : i32", '"arith.addi" with 1 operand'),
+        ("%a = arith.select %x, %y : i32", '"arith.select" with 2 operands'),
+        ("%a = tt.splat : i32 -> tensor<8xi32>", '"tt.splat" with 0 operands'),
+        ("arith.extsi %x : i32 to i64", '"arith.extsi" without result'),
+        ("%a = tt.load %x, %y, %x, %y : i32", "tt.load"),
+        ("%a = my.op : i32", "my.op"),
+    ],
+)
+def test_nothing_is_known_of_an_operation_with_other_operands_than_its_kind(
+    text: str, name: str
+) -> None:
+    read_operation = operation(text)
+    assert read_operation.name == name
+    assert (read_operation.traits == NO_TRAITS) == (name[0] == '"' or name == "my.op")
 
 
 @pytest.mark.parametrize("count", ["70368744177664", "9" * 5000])

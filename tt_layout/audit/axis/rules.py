@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable
 from itertools import accumulate
-from math import gcd
+from math import gcd, prod
 
 from tt_layout.audit.axis.info import (
     MAX_DIVISOR,
@@ -462,9 +462,11 @@ def _transpose(step: Step) -> AxisInfo | None:
     return AxisInfo.of_vectors(vectors, operand.constant)
 
 
-def _reshape(step: Step) -> AxisInfo:
-    """Return the AxisInfo of a tensor whose row-major order is reshaped."""
+def _reshape(step: Step) -> AxisInfo | None:
+    """Return the AxisInfo of a tensor whose row-major order is reshaped; None of another size."""
     operand, old, new = step.operands[0], step.types[0].shape, step.result.shape
+    if not step.types[0].is_tensor or prod(old) != prod(new):
+        return None
     if operand.constant is not None:
         return _of_constant(operand.constant, new)
     dimensions = [_reshaped(operand, old, size, stride) for size, stride in zip(new, _strides(new))]

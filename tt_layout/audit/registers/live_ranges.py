@@ -821,7 +821,8 @@ def _chooses_again(operation: SsaOperation) -> bool:
     if branch is None or branch.operands != (condition,) or len(branch.regions) != 2:
         return False
     number, (_, otherwise) = branch.results.index(chosen), branch.regions
-    return any(last.operands[number] is other for last in last_operations(otherwise))
+    handed = [last.operands[number : number + 1] for last in last_operations(otherwise)]
+    return (other,) in handed
 
 
 def _reads_shared(operation: SsaOperation) -> bool:

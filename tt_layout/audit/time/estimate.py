@@ -695,8 +695,8 @@ def _mean(total: float | None, runs: float | None, first: float | None) -> float
 
 def _root(value: Value) -> Value:
     """Return the allocation or argument that a view of a buffer is of."""
-    while (operation := value.definition) is not None and operation.traits.memory_view:
-        value = operation.operands[0]
+    while (view := value.definition) is not None and view.traits.memory_view and view.operands:
+        value = view.operands[0]
     owner = value.owner
     if isinstance(owner, Block) and owner.owner is not None and owner.owner.traits.partitions:
         number = owner.arguments.index(value)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from tt_layout.enums import TextEnum
-from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.control_flow import ControlFlow, ways
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
@@ -101,8 +101,7 @@ class Structure:
         changing = (value for inner in touching for value in inner.operands)
         if not all(map(_polls, touching)) or any(self.depends_on(v, loop) for v in changing):
             return False
-        ends = (operation for operation in loop.walk() if operation.name == "scf.condition")
-        conditions = [value for end in ends for value in end.operands[:1]]
+        conditions = [way.choice.value for way in ways(loop) if way.choice is not None]
         behind = reach(conditions, self._sources_of_all_runs)
         return not polls.isdisjoint(behind)
 

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from tt_layout.ir.names import in_every_spelling, spellings
 from tt_layout.ir.ssa.attributes import Attribute, attribute_value, integers
 from tt_layout.ir.ssa.types import pointed_at, value_type, with_element
+from tt_layout.ir.traits import traits_of
 from tt_layout.tuples import NamedTuple
+from tt_layout.wording import count
 
 TOKEN_TYPE = "!ttg.async.token"
 
@@ -211,11 +213,11 @@ class Draft:
     def template(self, first: int) -> Template:
         """Return the operation, which began at an offset, results and all."""
         self._complete_attributes()
-        count = sum(number for _, number in self.results)
+        results = sum(number for _, number in self.results)
         written = WrittenTypes(self.colon, self.arrow)
-        types = result_types(self.name, count, written, generic=self.generic) if count else []
+        types = result_types(self.name, results, written, generic=self.generic) if results else []
         return Template(
-            self.name,
+            self._understood_name(),
             tuple(self.operands),
             self.results,
             tuple(types),
@@ -224,6 +226,18 @@ class Draft:
             self.start - first,
             self.location or "",
         )
+
+    def _understood_name(self) -> str:
+        """Return the name; quoted, with the fault, if the operation is broken.
+
+        That has other operands than its kind, or no result.  Nothing is known of an operation of
+        such a name, so that nothing is concluded from it.
+        """
+        arity = traits_of(self.name).arity
+        if arity is None or (arity == len(self.operands) and self.results):
+            return self.name
+        fault = f"with {count(len(self.operands), 'operand')}" if self.results else "without result"
+        return f'"{self.name}" {fault}'
 
     def _complete_attributes(self) -> None:
         """Give words and numbers of the custom form the names that they have in the generic."""
