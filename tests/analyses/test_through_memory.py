@@ -17,7 +17,7 @@ from tt_layout.analyses.conversion.optimal_swizzling import Swizzler
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.analyses.conversion.shuffles import Shuffles, conversion_shuffles
 from tt_layout.analyses.multiplications.matrix_instructions import Operand
-from tt_layout.analyses.shared_memory.joined_accesses import Joined, pair_up
+from tt_layout.analyses.shared_memory.joined_accesses import Joined, join_neighbours, pair_up
 from tt_layout.analyses.tensor_memory.registers import (
     packed_registers,
     register_layouts,
@@ -208,3 +208,20 @@ def test_one_register_is_split_from_the_last_lane() -> None:
     assert split is not None
     assert list(split.vectors("register")) == [(0, 1)]
     assert list(split.vectors("lane")) == [*list(whole.vectors("lane"))[:-1], (0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("alignment", "pairs", "joined"),
+    [
+        (8, False, [Joined(0, 8)]),
+        (8, True, [Joined(0, 8)]),
+        (4, False, [Joined(0, 4), Joined(4, 4)]),
+        (4, True, [Joined(0, 8, is_split=True)]),
+        (0, False, [Joined(0, 4), Joined(4, 4)]),
+        (0, True, [Joined(0, 4), Joined(4, 4)]),
+    ],
+)
+def test_two_words_are_joined_where_their_alignment_or_an_instruction_allows_it(
+    alignment: int, pairs: bool, joined: list[Joined]
+) -> None:
+    assert join_neighbours([0, 4], 4, alignment, pairs=pairs) == joined
