@@ -9,7 +9,7 @@ from tt_layout import parse_ir, parse_layout
 from tt_layout.analyses.global_memory.async_copy import async_copy_wavefronts
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
-from tt_layout.audit.operations.buffer_parts import place_of_part, start_of_part
+from tt_layout.audit.operations.buffer_parts import part_origin, part_start
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.placement import PlacedLayout
 
@@ -104,21 +104,21 @@ def test_values_are_followed_to_their_allocation(
     [module] = parse_ir(dump(*VIEWS[:7], shared=PADDED))
     audited = AuditedModule(module, SharedWork())
     [function] = audited.functions
-    found = place_of_part(function.values[name], audited.evaluator(function), audited.layouts)
+    found = part_origin(function.values[name], audited.evaluator(function), audited.layouts)
     assert found == (first, shift)
     ir_type = function.type_of(function.values[name])
     assert ir_type is not None
     placed = audited.layouts.of(ir_type)
     assert isinstance(placed, PlacedLayout)
     if start is not None:
-        assert start_of_part(found, placed) == start
+        assert part_start(found, placed) == start
 
 
 def test_what_is_chosen_by_an_argument_is_known_with_it() -> None:
     [module] = parse_ir(dump(*VIEWS[:7], shared=PADDED))
     audited = AuditedModule(module, SharedWork(), GivenValues({"i": 1}))
     [function] = audited.functions
-    found = place_of_part(function.values["%5"], audited.evaluator(function), audited.layouts)
+    found = part_origin(function.values["%5"], audited.evaluator(function), audited.layouts)
     assert found == ((0, 0), BUFFER)
 
 
@@ -130,7 +130,7 @@ def test_a_chain_of_any_length_is_followed() -> None:
     [module] = parse_ir(dump(f"%0 = ttg.local_alloc : () -> {whole}", *views, shared=PADDED))
     audited = AuditedModule(module, SharedWork())
     [function] = audited.functions
-    found = place_of_part(function.values["%3000"], audited.evaluator(function), audited.layouts)
+    found = part_origin(function.values["%3000"], audited.evaluator(function), audited.layouts)
     assert found == ((0, 0), 0)
 
 

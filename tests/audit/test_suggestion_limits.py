@@ -20,7 +20,7 @@ from tt_layout.audit.suggestions.conversions import has_closed_side
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.suggestion import CostChange, Suggestion
 from tt_layout.audit.values.executions import Executions
-from tt_layout.audit.values.structure import LoopPart, Part
+from tt_layout.audit.values.structure import LoopPart, LoopStage
 from tt_layout.ir.ssa import read_functions
 from tt_layout.reports.advice_text import no_way_out, note_text
 from tt_layout.reports.comparison import changes
@@ -85,7 +85,7 @@ def test_accesses_that_are_added_in_a_loop_are_worth_ten_times_that(
 ) -> None:
     operation: Any = None
     details: Any = None
-    four = Executions(4, "4", LoopPart(1, Part.BODY))
+    four = Executions(4, "4", LoopPart(1, LoopStage.BODY))
     added = CostChange(operation, four, None, Cost("", 3, details, requests=2))
     suggestion: Any = SimpleNamespace(saved=saved, changes=(added,))
     assert is_risky(suggestion) is expected

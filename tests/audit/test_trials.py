@@ -9,7 +9,7 @@ from work import calls_of
 from tt_layout import parse_ir
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
-from tt_layout.audit.values.trials import PROGRAMS, Facts, Trials
+from tt_layout.audit.values.trials import PROGRAMS, ElementFacts, Trials
 from tt_layout.ir.ssa import SsaReader, Value
 
 ARGUMENTS = [f"%a{number}" for number in range(12)]
@@ -78,7 +78,7 @@ def test_facts_are_those_of_all_trials(name: str) -> None:
     steps = [set(np.diff(array).tolist()) for array in arrays]
     assert (
         found.facts(value, 0)[:3]
-        == Facts(
+        == ElementFacts(
             longest(
                 lambda g: (
                     not ((g - g[:, :1] != np.arange(g.shape[1])) | (g[:, :1] % g.shape[1])).any()
@@ -125,15 +125,15 @@ def test_what_operations_tell_is_what_trials_show(dim: int) -> None:
     seen = {}
     for name in ("%a", "%b", "%sum", "%product", "%least", "%moved", "%grown"):
         value = function.values[name]
-        seen[name] = found.told_by_strides(value, dim, 1)
-        assert found.facts(value, dim) == found.tried(value, dim, {}, 1), name
+        seen[name] = found.facts_by_strides(value, dim, 1)
+        assert found.facts(value, dim) == found.facts_by_trials(value, dim, {}, 1), name
     told = {name for name, facts in seen.items() if facts is not None}
     assert told == {"%a", "%b", "%sum", "%moved", *["%grown"] * (dim == 0)}
-    assert seen["%moved"] == Facts(1, 1, *((None, "%n"), (2, ""))[dim])
+    assert seen["%moved"] == ElementFacts(1, 1, *((None, "%n"), (2, ""))[dim])
 
 
 def test_trials_end_once_nothing_can_hold() -> None:
     found = trials(), trials()
     far, last = value_of(found[0], "%far"), value_of(found[1], "%x3")
     few = calls_of(lambda: found[0].facts(far, 0))
-    assert few < calls_of(lambda: found[1].tried(last, 0, {}, 1)) / 2
+    assert few < calls_of(lambda: found[1].facts_by_trials(last, 0, {}, 1)) / 2

@@ -11,7 +11,7 @@ from command import Run, runner
 
 from tt_layout.audit import passes
 from tt_layout.audit.global_memory import limits
-from tt_layout.audit.global_memory.limits import Access, cured
+from tt_layout.audit.global_memory.limits import LimitedAccess, cured
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.dumps import large
 from tt_layout.dumps.large import FEW, WORST
@@ -68,7 +68,7 @@ def explained(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The narrow accesses for which a way out was looked for."""
     accesses: list[object] = []
 
-    def noted(access: Access) -> object:
+    def noted(access: LimitedAccess) -> object:
         accesses.append(access)
         return cured(access)
 

@@ -21,7 +21,7 @@ from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.executions import UNPLACED, Executions
 from tt_layout.audit.values.given import GivenValues
-from tt_layout.audit.values.structure import Part
+from tt_layout.audit.values.structure import LoopStage
 from tt_layout.dumps.large import FEW, ManyModules, audits_in_brief
 from tt_layout.enums import MemorySpace
 from tt_layout.folding import fold
@@ -65,9 +65,9 @@ SPARE = ("kind", "warps", "uses")
 _INTEGERS = ("i1", "i8", "i16", "i32", "i64", "index")
 
 _BESIDE_LOOPS = {
-    Part.BODY: "loop",
-    Part.PROLOGUE: "before the loop",
-    Part.EPILOGUE: "after the loop",
+    LoopStage.BODY: "loop",
+    LoopStage.PROLOGUE: "before the loop",
+    LoopStage.EPILOGUE: "after the loop",
 }
 
 

@@ -40,7 +40,7 @@ MAX_CONCLUSIONS = 1 << 14
 """Conclusions that are remembered."""
 
 
-class Step(NamedTuple):
+class AxisStep(NamedTuple):
     """An operation and the AxisInfo of its operands.
 
     Attributes:
@@ -66,10 +66,10 @@ class Step(NamedTuple):
         return self.result.shape if self.is_tensor else (1,) * self.operands[0].rank
 
 
-Rule = Callable[[Step], AxisInfo | None]
+Rule = Callable[[AxisStep], AxisInfo | None]
 """Rule that returns the AxisInfo of an operation's result; None where nothing is known."""
 
-PerDimension = Callable[[Step, AxisInfo, AxisInfo, int], int]
+PerDimension = Callable[[AxisStep, AxisInfo, AxisInfo, int], int]
 
 
 def _of_constant(value: int, shape: tuple[int, ...]) -> AxisInfo:
@@ -81,11 +81,11 @@ def _of_constant(value: int, shape: tuple[int, ...]) -> AxisInfo:
 # -- arithmetic of two operands --------------------------------------------------------------------
 
 
-def _one(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _one(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     return 1
 
 
-def _common_constancy(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _common_constancy(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     return gcd(left.constancy[dim], right.constancy[dim])
 
 
@@ -103,13 +103,13 @@ class Binary:
         known: returns the value where only one operand is known.
     """
 
-    constant: Callable[[Step, int, int], int | None]
+    constant: Callable[[AxisStep, int, int], int | None]
     contiguity: PerDimension = _one
     divisibility: PerDimension = _one
     constancy: PerDimension = _common_constancy
     known: Callable[[AxisInfo, AxisInfo], int | None] = _unknown
 
-    def __call__(self, step: Step) -> AxisInfo | None:
+    def __call__(self, step: AxisStep) -> AxisInfo | None:
         """Return the AxisInfo of the result; None if the operands do not match."""
         if len(step.operands) < 2 or step.operands[0].rank != step.operands[1].rank:
             return None
@@ -124,7 +124,7 @@ class Binary:
             [self.constancy(step, left, right, dim) for dim in dims],
         )
 
-    def _value(self, step: Step, left: AxisInfo, right: AxisInfo) -> int | None:
+    def _value(self, step: AxisStep, left: AxisInfo, right: AxisInfo) -> int | None:
         if left.constant is None or right.constant is None:
             return self.known(left, right)
         value = self.constant(step, left.constant, right.constant)
@@ -139,25 +139,25 @@ def signed(value: int) -> int:
 # -- sums -----------------------------------------------------------------------------------
 
 
-def element_bytes(step: Step) -> int:
+def element_bytes(step: AxisStep) -> int:
     """Return by how many bytes an offset of one moves a pointer; 1 for a sum of integers."""
     if step.operation.name != "tt.addptr":
         return 1
     return max(1, (step.types[0].bits or 8) // 8)
 
 
-def _sum_contiguity(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _sum_contiguity(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     return max(
         gcd(left.constancy[dim], right.contiguity[dim]),
         gcd(left.contiguity[dim], right.constancy[dim]),
     )
 
 
-def _difference_contiguity(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _difference_contiguity(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     return gcd(left.contiguity[dim], right.constancy[dim])
 
 
-def _sum_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _sum_divisibility(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     """Return the divisibility of the first elements of the runs of a sum or difference.
 
     Two runs add up to a sequence in steps of two.  Where one operand has runs, those of the
@@ -178,21 +178,21 @@ def _sum_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> 
     return gcd(first, second, product_of_divisors(run, size))
 
 
-def _moved_pointer(step: Step, pointer: int, offset: int) -> int:
+def _moved_pointer(step: AxisStep, pointer: int, offset: int) -> int:
     return pointer + offset * element_bytes(step)
 
 
 # -- products, quotients, remainders --------------------------------------------------------
 
 
-def _product_contiguity(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _product_contiguity(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     return max(
         left.contiguity[dim] if right.constant == 1 else 1,
         right.contiguity[dim] if left.constant == 1 else 1,
     )
 
 
-def _product_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _product_divisibility(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     first = 1 if left.contiguity[dim] > 1 and right.constant != 1 else left.divisibility[dim]
     other = 1 if right.contiguity[dim] > 1 and left.constant != 1 else right.divisibility[dim]
     return product_of_divisors(first, other)
@@ -202,7 +202,7 @@ def _zero_product(left: AxisInfo, right: AxisInfo) -> int | None:
     return 0 if 0 in (left.constant, right.constant) else None
 
 
-def _is_run_by_constant(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> bool:
+def _is_run_by_constant(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> bool:
     """Return whether one run spans a dimension of a tensor, and one value that of the other."""
     if not step.is_tensor or dim >= len(step.result.shape):
         return False
@@ -213,11 +213,11 @@ def _run_and_divisors(left: AxisInfo, right: AxisInfo, dim: int) -> int:
     return gcd(left.contiguity[dim], left.divisibility[dim], right.divisibility[dim])
 
 
-def _quotient_contiguity(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _quotient_contiguity(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     return left.contiguity[dim] if right.constant == 1 else 1
 
 
-def _quotient_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _quotient_divisibility(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     if left.constant == 0 or right.constant == 1:
         return left.divisibility[dim]
     divisor = abs(right.constant or 0)
@@ -226,32 +226,32 @@ def _quotient_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int
     return 1
 
 
-def _quotient_constancy(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _quotient_constancy(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     common = _common_constancy(step, left, right, dim)
     if not _is_run_by_constant(step, left, right, dim):
         return common
     return max(common, _run_and_divisors(left, right, dim))
 
 
-def _quotient(step: Step, left: int, right: int) -> int | None:
+def _quotient(step: AxisStep, left: int, right: int) -> int | None:
     """Return the quotient, rounded towards zero."""
     if right == 0:
         return None
     return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
 
 
-def _remainder(step: Step, left: int, right: int) -> int | None:
+def _remainder(step: AxisStep, left: int, right: int) -> int | None:
     quotient = _quotient(step, left, right)
     return None if quotient is None else left - quotient * right
 
 
-def _remainder_contiguity(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _remainder_contiguity(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     if not _is_run_by_constant(step, left, right, dim):
         return 1
     return _run_and_divisors(left, right, dim)
 
 
-def _remainder_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _remainder_divisibility(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     if right.constancy[dim] == 1:
         return 1
     return gcd(left.divisibility[dim], right.divisibility[dim])
@@ -264,7 +264,7 @@ def _zero_remainder(left: AxisInfo, right: AxisInfo) -> int | None:
 # -- shifts ---------------------------------------------------------------------------------
 
 
-def _shift_contiguity(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _shift_contiguity(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     return left.contiguity[dim] if right.constant == 0 else 1
 
 
@@ -272,21 +272,21 @@ def _shifted_divisor(left: AxisInfo, shift: int, dim: int) -> int:
     return 1 if left.contiguity[dim] > 1 and shift else left.divisibility[dim]
 
 
-def _left_shift_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _left_shift_divisibility(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     shift = right.constant or 0
     if not 0 <= shift < _WIDTH - 1:
         return 1
     return product_of_divisors(_shifted_divisor(left, shift, dim), 1 << shift)
 
 
-def _right_shift_divisibility(step: Step, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _right_shift_divisibility(step: AxisStep, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     shift = right.constant
     if shift is None or not 0 <= shift < _WIDTH - 1:
         return 1
     return max(1, _shifted_divisor(left, shift, dim) >> shift)
 
 
-def _shifted(by: Callable[[int, int], int]) -> Callable[[Step, int, int], int | None]:
+def _shifted(by: Callable[[int, int], int]) -> Callable[[AxisStep, int, int], int | None]:
     return lambda step, left, right: by(left, right) if 0 <= right < _WIDTH else None
 
 
@@ -324,7 +324,7 @@ ARITHMETIC: dict[str, Rule] = {
 # -- constants, comparisons, choices, shapes, loads ------------------------------------------------
 
 
-def _same(step: Step) -> AxisInfo | None:
+def _same(step: AxisStep) -> AxisInfo | None:
     """Return the operand's AxisInfo for a result with the same dimensions."""
     if not step.operands:
         return None
@@ -333,20 +333,20 @@ def _same(step: Step) -> AxisInfo | None:
     return step.operands[0]
 
 
-def _range(step: Step) -> AxisInfo | None:
+def _range(step: AxisStep) -> AxisInfo | None:
     start, end = step.operation.integer("start"), step.operation.integer("end")
     if start is None or end is None or end <= start:
         return None
     return AxisInfo.of((end - start,), (power_of_two_divisor(start, _RANGE_DIVISOR),), (1,))
 
 
-def _poison(step: Step) -> AxisInfo:
+def _poison(step: AxisStep) -> AxisInfo:
     """Return the best that can be known: nothing is ever done with such a value."""
     most = (MAX_DIVISOR,) * (len(step.result.shape) if step.is_tensor else 1)
     return AxisInfo(most, most, most)
 
 
-def _constant(step: Step) -> AxisInfo | None:
+def _constant(step: AxisStep) -> AxisInfo | None:
     value = constant_value(step.operation.attributes.get("value"))
     if value is None or not step.result.is_integer:
         return None
@@ -358,7 +358,7 @@ def _constant(step: Step) -> AxisInfo | None:
 # -- comparisons and choices ----------------------------------------------------------------
 
 
-def _comparison(step: Step) -> AxisInfo | None:
+def _comparison(step: AxisStep) -> AxisInfo | None:
     if not step.is_tensor:
         return None
     left, right = step.operands
@@ -376,7 +376,7 @@ def _comparison(step: Step) -> AxisInfo | None:
     return AxisInfo.of(ones, ones, constancy)
 
 
-def _compared(step: Step, predicate: str, left: AxisInfo, right: AxisInfo, dim: int) -> int:
+def _compared(step: AxisStep, predicate: str, left: AxisInfo, right: AxisInfo, dim: int) -> int:
     """Return over how many elements a comparison comes out the same.
 
     The result of comparing a run with one value changes once, where the run reaches the value: with
@@ -393,7 +393,7 @@ def _compared(step: Step, predicate: str, left: AxisInfo, right: AxisInfo, dim: 
     return max(common, gcd(run, left.divisibility[dim], right.divisibility[dim]))
 
 
-def _choice(step: Step) -> AxisInfo:
+def _choice(step: AxisStep) -> AxisInfo:
     condition, left, right = step.operands[:3]
     if condition.constant is not None:
         return right if condition.constant == 0 else left
@@ -413,7 +413,7 @@ def _choice(step: Step) -> AxisInfo:
 def _extremum(choose: Callable[[int, int], int]) -> Rule:
     """Return the rule of a minimum or maximum."""
 
-    def rule(step: Step) -> AxisInfo | None:
+    def rule(step: AxisStep) -> AxisInfo | None:
         left, right = step.operands
         if left.constant is None or right.constant is None:
             return join(left, right)
@@ -425,13 +425,13 @@ def _extremum(choose: Callable[[int, int], int]) -> Rule:
 # -- shapes ---------------------------------------------------------------------------------
 
 
-def _splat(step: Step) -> AxisInfo:
+def _splat(step: AxisStep) -> AxisInfo:
     operand, shape = step.operands[0], step.result.shape
     ones = (1,) * len(shape)
     return AxisInfo.of(ones, (operand.divisibility[0],) * len(shape), shape, operand.constant)
 
 
-def _expand_dims(step: Step) -> AxisInfo | None:
+def _expand_dims(step: AxisStep) -> AxisInfo | None:
     operand, axis = step.operands[0], step.operation.integer("axis")
     if axis is None:
         return None
@@ -444,7 +444,7 @@ def _expand_dims(step: Step) -> AxisInfo | None:
     return AxisInfo.of_vectors(vectors, operand.constant)
 
 
-def _broadcast(step: Step) -> AxisInfo:
+def _broadcast(step: AxisStep) -> AxisInfo:
     operand, old, new = step.operands[0], step.types[0].shape, step.result.shape
     return AxisInfo.of(
         [1 if size == 1 else run for size, run in zip(old, operand.contiguity)],
@@ -454,7 +454,7 @@ def _broadcast(step: Step) -> AxisInfo:
     )
 
 
-def _transpose(step: Step) -> AxisInfo | None:
+def _transpose(step: AxisStep) -> AxisInfo | None:
     operand, order = step.operands[0], integers(step.operation.attributes.get("order"))
     if sorted(order) != list(range(operand.rank)):
         return None
@@ -462,7 +462,7 @@ def _transpose(step: Step) -> AxisInfo | None:
     return AxisInfo.of_vectors(vectors, operand.constant)
 
 
-def _reshape(step: Step) -> AxisInfo | None:
+def _reshape(step: AxisStep) -> AxisInfo | None:
     """Return the AxisInfo of a tensor whose row-major order is reshaped; None of another size."""
     operand, old, new = step.operands[0], step.types[0].shape, step.result.shape
     if not step.types[0].is_tensor or prod(old) != prod(new):
@@ -517,7 +517,7 @@ def _merged_constancy(
     return constancy
 
 
-def _slice(step: Step) -> AxisInfo | None:
+def _slice(step: AxisStep) -> AxisInfo | None:
     """Return the AxisInfo of AMD's slice of a tensor, by its offsets."""
     operand = step.operands[0]
     offsets = integers(step.operation.attributes.get("static_offsets"))
@@ -533,7 +533,7 @@ def _slice(step: Step) -> AxisInfo | None:
     )
 
 
-def _load(step: Step) -> AxisInfo:
+def _load(step: AxisStep) -> AxisInfo:
     pointer, mask = step.operands[0], step.operands[1] if len(step.operands) > 1 else None
     ones = (1,) * pointer.rank
     masks = mask.constancy if mask is not None else (0,) * pointer.rank
@@ -582,14 +582,14 @@ _ELEMENTWISE = {*ARITHMETIC, "arith.cmpi", "arith.select"} | {
 }
 
 
-def conclusion(step: Step) -> AxisInfo | None:
+def conclusion(step: AxisStep) -> AxisInfo | None:
     """Return the AxisInfo of the first result of an operation; None if there is none.
 
     Example:
         >>> from tt_layout.ir.ssa import SsaOperation
         >>> attributes = {"start": 0, "end": 64}
         >>> range_ = SsaOperation("tt.make_range", attributes=attributes)
-        >>> conclusion(Step(range_, (), (), value_type("tensor<64xi32>"))).contiguity
+        >>> conclusion(AxisStep(range_, (), (), value_type("tensor<64xi32>"))).contiguity
         (64,)
     """
     operation = step.operation
@@ -606,7 +606,7 @@ def conclusion(step: Step) -> AxisInfo | None:
     return _CONCLUSIONS[key]
 
 
-def _concluded(step: Step) -> AxisInfo | None:
+def _concluded(step: AxisStep) -> AxisInfo | None:
     if not _is_sound(step):
         return None
     info = _RULES[step.operation.name](step)
@@ -626,7 +626,7 @@ def _fits(info: AxisInfo, type_: ValueType) -> bool:
     return len(info.contiguity) == len(info.divisibility) == len(info.constancy) == rank
 
 
-def _is_sound(step: Step) -> bool:
+def _is_sound(step: AxisStep) -> bool:
     """Tell whether an operation has as many operands and dimensions as it has in a valid dump."""
     name, operands = step.operation.name, step.operands
     if name not in _ELEMENTWISE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from tt_layout.audit.axis.info import AxisInfo, join, pessimistic
-from tt_layout.audit.axis.rules import Step, conclusion, rank_of
+from tt_layout.audit.axis.rules import AxisStep, conclusion, rank_of
 from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
 from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow, Way, branches, by_label, ways
@@ -187,7 +187,7 @@ class Visitor:
         """Join the AxisInfo of an operation's results, given that of its operands."""
         types = tuple([operand.type for operand in operation.operands])
         result = operation.results[0].type
-        info = conclusion(Step(operation, operands, types, result))
+        info = conclusion(AxisStep(operation, operands, types, result))
         attributes = operation.attributes if self.takes_hints else {}
         for value in operation.results:
             concluded = pessimistic(rank_of(value.type)) if info is None else info

@@ -22,7 +22,7 @@ from tt_layout.audit.global_memory.access_shape import AccessShape, lane_address
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.traffic import values_of_all
 from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
-from tt_layout.audit.operations.buffer_parts import Place, place_of_part
+from tt_layout.audit.operations.buffer_parts import PartOrigin, part_origin
 from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.kinds import kinds_of_runs
@@ -158,7 +158,7 @@ class _Buffer(NamedTuple):
 
     placed: PlacedLayout
     shape: tuple[int, ...]
-    part: Place | None
+    part: PartOrigin | None
 
 
 def _buffer(evaluator: Evaluator, kernel: AccessAnalysis, access: PlacedAccess) -> _Buffer | None:
@@ -175,7 +175,7 @@ def _buffer(evaluator: Evaluator, kernel: AccessAnalysis, access: PlacedAccess) 
         return None
     if placed.layout.get_in_dim_size("block") > 1:
         return None
-    return _Buffer(placed, tuple(memory.shape), place_of_part(buffer, evaluator, kernel.layouts))
+    return _Buffer(placed, tuple(memory.shape), part_origin(buffer, evaluator, kernel.layouts))
 
 
 def _written(found: Sequence[Found], access: PlacedAccess, buffer: _Buffer) -> Written | None:
@@ -207,7 +207,7 @@ def _written(found: Sequence[Found], access: PlacedAccess, buffer: _Buffer) -> W
 
 
 def _targets(
-    elements: Ints, shape: Sequence[int], placed: PlacedLayout, part: Place | None
+    elements: Ints, shape: Sequence[int], placed: PlacedLayout, part: PartOrigin | None
 ) -> Ints:
     """Return the byte offsets of elements of a buffer, or of a part of one.
 

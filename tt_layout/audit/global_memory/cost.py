@@ -37,7 +37,7 @@ from tt_layout.audit.global_memory.async_copies import (
 )
 from tt_layout.audit.global_memory.constant_masks import constant_mask, kept_instructions
 from tt_layout.audit.global_memory.joined_scalars import is_scalar
-from tt_layout.audit.global_memory.limits import Limit, limit_of
+from tt_layout.audit.global_memory.limits import WidthLimit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, address_of, in_todays_form, operands
 from tt_layout.audit.global_memory.scalars import scalar_layout, scalar_width
 from tt_layout.audit.global_memory.traffic import (
@@ -79,7 +79,7 @@ AMD_SECTOR_BYTES = 64
 # -- requests and sectors --------------------------------------------------------------------------
 
 
-class Total(NamedTuple):
+class AccessTotal(NamedTuple):
     """Sum over all executions of an access in one program."""
 
     requests: int
@@ -103,7 +103,7 @@ class Sectors(NamedTuple):
 
     first: SectorCounts | None
     most: SectorCounts | None
-    total: Total | None
+    total: AccessTotal | None
     unknown: Unknown | None
     bounds: SectorBounds | None
     overflows: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ def _sectors(
         if isinstance(first, Unknown):
             return Sectors(None, None, None, first, None)
         if operation.parent is None:
-            once = Total(first.requests, first.sectors, first.lines, first.wavefronts)
+            once = AccessTotal(first.requests, first.sectors, first.lines, first.wavefronts)
             return Sectors(first, None, once, None, None)
         total = _all_executions(evaluator, operation, shape, addresses)
         return Sectors(first, None, total, None, None)
@@ -166,7 +166,7 @@ def _sectors(
 
 def _all_executions(
     evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
-) -> Total | None:
+) -> AccessTotal | None:
     """Sum up all executions; None if they are unknown, or programs differ in their number."""
     if executions(evaluator, operation).first is not None:
         return None
@@ -177,7 +177,7 @@ def _all_executions(
     requests, sectors, lines, wavefronts = total.counts
     if sectors is None or lines is None or wavefronts is None or total.assumed:
         return None
-    return Total(requests, sectors, lines, wavefronts)
+    return AccessTotal(requests, sectors, lines, wavefronts)
 
 
 # -- without addresses ----------------------------------------------------------------------
@@ -667,7 +667,7 @@ def address_info(kernel: AccessAnalysis, roles: Mapping[str, Value], width: Widt
 
 def _details(
     width: Width,
-    limit: Limit | None,
+    limit: WidthLimit | None,
     entry: EntryDetails | None,
     bpermutes: int,
     sectors: Sectors,

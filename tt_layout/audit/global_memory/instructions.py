@@ -9,7 +9,7 @@ from tt_layout.hardware import Target
 from tt_layout.tuples import NamedTuple
 
 
-class Access(NamedTuple):
+class ThreadAccess(NamedTuple):
     """The properties of a thread's access that determine its instruction.
 
     Attributes:
@@ -39,7 +39,7 @@ class Access(NamedTuple):
         return self.bits // self.vector
 
 
-def access_instruction(access: Access) -> str | None:
+def access_instruction(access: ThreadAccess) -> str | None:
     """Return the name of the instruction; None where it is not known."""
     names = _NAMES.get(access.target.backend.name, {})
     name = access.operation.rpartition(".")[2]
@@ -72,7 +72,7 @@ def _word(number: object, words: Sequence[str]) -> str:
     return words[number] if isinstance(number, int) and number < len(words) else ""
 
 
-def _ptx(access: Access) -> str:
+def _ptx(access: ThreadAccess) -> str:
     """Return a load or store: modifiers, then as many words as it has, of 32 bits or an element."""
     kind = access.operation.rpartition(".")[2]
     attributes = access.attributes
@@ -90,7 +90,7 @@ def _ptx(access: Access) -> str:
 _SIGNED = ("max", "min")
 
 
-def _atom(access: Access) -> str:
+def _atom(access: ThreadAccess) -> str:
     """Return an atomic operation of PTX."""
     attributes, bits = access.attributes, access.element_bits
     operation = str(attributes.get("atomic_rmw_op", "cas"))
@@ -113,12 +113,12 @@ def _atom(access: Access) -> str:
     return ".".join(["atom.global", *places, name, *[f"v{vector}"] * (vector > 1), suffix])
 
 
-def _cp_async(access: Access) -> str:
+def _cp_async(access: ThreadAccess) -> str:
     """Return an asynchronous copy; only 16 bytes bypass the first-level cache."""
     return f"cp.async.{'cg' if access.width_bytes == 16 else 'ca'}.shared.global"
 
 
-_NVIDIA: Mapping[str, Callable[[Access], str]] = {
+_NVIDIA: Mapping[str, Callable[[ThreadAccess], str]] = {
     "load": _ptx,
     "store": _ptx,
     "atomic_rmw": _atom,
@@ -131,7 +131,7 @@ _NVIDIA: Mapping[str, Callable[[Access], str]] = {
 _DWORDS = {8: "byte", 16: "short", 32: "dword", 64: "dwordx2", 96: "dwordx3", 128: "dwordx4"}
 
 
-def _suffix(access: Access, *, is_store: bool) -> str:
+def _suffix(access: ThreadAccess, *, is_store: bool) -> str:
     """Return the suffix of a mnemonic: words on CDNA, RDNA1 and RDNA2, bits on newer GPUs."""
     if access.target.counts_dwords:
         unsigned = "u" * (access.bits < 32 and not is_store)
@@ -139,17 +139,17 @@ def _suffix(access: Access, *, is_store: bool) -> str:
     return f"{'u' if access.bits < 32 and not is_store else 'b'}{access.bits}"
 
 
-def _amd(prefix: str, *, is_store: bool) -> Callable[[Access], str]:
+def _amd(prefix: str, *, is_store: bool) -> Callable[[ThreadAccess], str]:
     return lambda access: f"{prefix}_{_suffix(access, is_store=is_store)}"
 
 
-def _to_lds(access: Access) -> str:
+def _to_lds(access: ThreadAccess) -> str:
     if access.target.scatters_async_copies:
         return f"global_load_async_to_lds_b{access.bits}"
     return f"global_load_lds_{_suffix(access, is_store=True)}"
 
 
-def _is_loop(access: Access, operation: str) -> bool:
+def _is_loop(access: ThreadAccess, operation: str) -> bool:
     """Tell whether LLVM makes a loop around a comparison of an atomic operation.
 
     Single floats of 16 bits have no instruction; CDNA's lanes pass them on to make pairs.
@@ -163,8 +163,8 @@ def _is_loop(access: Access, operation: str) -> bool:
 _AMD_ATOMICS = {"exch": "swap", "fadd": "add", "max": "smax", "min": "smin"}
 
 
-def _amd_atomic(prefix: str) -> Callable[[Access], str]:
-    def name(access: Access) -> str:
+def _amd_atomic(prefix: str) -> Callable[[ThreadAccess], str]:
+    def name(access: ThreadAccess) -> str:
         operation = str(access.attributes.get("atomic_rmw_op", "cmpswap"))
         if prefix == "global_atomic" and _is_loop(access, operation):
             operation = "cmpswap"
@@ -181,7 +181,7 @@ def _amd_atomic(prefix: str) -> Callable[[Access], str]:
     return name
 
 
-_AMD: Mapping[str, Callable[[Access], str]] = {
+_AMD: Mapping[str, Callable[[ThreadAccess], str]] = {
     "load": _amd("global_load", is_store=False),
     "store": _amd("global_store", is_store=True),
     "buffer_load": _amd("buffer_load", is_store=False),

@@ -25,9 +25,9 @@ from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory import advice
 from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.origins import CONSTANCY, CONTIGUITY, DIVISIBILITY, Origin, Trace
-from tt_layout.audit.global_memory.width import AccessAnalysis, Bounds, Width, bounds_along
+from tt_layout.audit.global_memory.width import AccessAnalysis, Width, WidthBounds, bounds_along
 from tt_layout.audit.operations.turned_operands import turned_dimension
-from tt_layout.audit.values.trials import Facts, Supposed
+from tt_layout.audit.values.trials import ElementFacts, Supposed
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Location
@@ -61,7 +61,7 @@ class Cure(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Access:
+class LimitedAccess:
     """An access that is narrower than it could be.
 
     Attributes:
@@ -114,11 +114,11 @@ class Access:
         bounds = self.width.bounds
         return min(bounds.contiguity, bounds.divisibility, bounds.mask or self.most, self.most)
 
-    def facts(self, value: Value, dim: int, unit: int = 1) -> Facts:
+    def facts(self, value: Value, dim: int, unit: int = 1) -> ElementFacts:
         """Return the facts of a value."""
         return self.kernel.trials.facts(value, dim, self.arguments, unit)
 
-    def after(self, cure: Cure) -> Access:
+    def after(self, cure: Cure) -> LimitedAccess:
         """Return the access with a cure applied."""
         supposed, arguments = {**self.known, **cure.known}, {**self.arguments, **cure.arguments}
         kernel = self.kernel.supposing(supposed)
@@ -127,7 +127,7 @@ class Access:
         return replace(self, kernel=kernel, width=width, known=supposed, arguments=arguments)
 
 
-def cured(access: Access) -> Limit:
+def cured(access: LimitedAccess) -> WidthLimit:
     """Return the limit of an access besides its layout, with its cure as advice."""
     what, origin = _tightest(access)
     texts, best, current = list[str](), access.reached, access
@@ -152,7 +152,7 @@ def cured(access: Access) -> Limit:
     return _limit(access, what, text, origin.operation)
 
 
-def limit_name(bounds: Bounds, wanted: int) -> str:
+def limit_name(bounds: WidthBounds, wanted: int) -> str:
     """Return the name of the tightest bound among those that no layout changes."""
     tightest = min(bounds.contiguity, bounds.divisibility, bounds.mask or wanted)
     if bounds.contiguity == tightest:
@@ -160,7 +160,7 @@ def limit_name(bounds: Bounds, wanted: int) -> str:
     return "divisibility" if bounds.divisibility == tightest else "mask"
 
 
-def _tightest(access: Access) -> tuple[str, Origin]:
+def _tightest(access: LimitedAccess) -> tuple[str, Origin]:
     """Return the tightest bound, and the origin of it."""
     bounds, dim, wanted = access.width.bounds, access.width.dim, access.wanted
     what, origins = limit_name(bounds, wanted), access.kernel.origins
@@ -171,7 +171,7 @@ def _tightest(access: Access) -> tuple[str, Origin]:
     return what, origins.find(Trace(CONSTANCY, access.roles["mask"], dim, wanted))
 
 
-def _alignment(access: Access) -> Trace:
+def _alignment(access: LimitedAccess) -> Trace:
     """Return the required alignment of addresses, of pointers in bytes."""
     dim, wanted, pointer = access.width.dim, access.wanted, access.roles["pointer"]
     dimension = dim if access.address == pointer else 0
@@ -181,7 +181,7 @@ def _alignment(access: Access) -> Trace:
     return Trace(DIVISIBILITY, access.address, dim, wanted)
 
 
-def _cure(access: Access) -> Cure:
+def _cure(access: LimitedAccess) -> Cure:
     what, origin = _tightest(access)
     cures = {"contiguity": _contiguity, "divisibility": _divisibility, "mask": _mask}
     return cures[what](access, origin)
@@ -190,7 +190,7 @@ def _cure(access: Access) -> Cure:
 # -- contiguity -----------------------------------------------------------------------------
 
 
-def _contiguity(access: Access, origin: Origin) -> Cure:
+def _contiguity(access: LimitedAccess, origin: Origin) -> Cure:
     """Return the cure of neighbours that are not known to be contiguous."""
     trace, name = origin.trace, access.operation.name
     dimension = access.facts(access.address, access.width.dim, access.element_bytes)
@@ -214,7 +214,7 @@ def _contiguity(access: Access, origin: Origin) -> Cure:
     return Cure(advice.no_run(origin))
 
 
-def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
+def _multiple_factor(access: LimitedAccess, origin: Origin) -> Cure | None:
     """Return the cure of a deciding argument; None if no multiple of it helps."""
     trace, factor = origin.trace, origin.factor
     assert factor is not None
@@ -232,19 +232,19 @@ def _multiple_factor(access: Access, origin: Origin) -> Cure | None:
     return Cure(text, hinted, supposed)
 
 
-def _seen(access: Access, trace: Trace) -> int:
+def _seen(access: LimitedAccess, trace: Trace) -> int:
     """Return how much of a required property the compiler knows."""
     vector = access.kernel.known[trace.value].vectors[trace.wanted]
     return vector[trace.dim] if trace.dim < len(vector) else 1
 
 
-def _holds(trace: Trace, facts: Facts) -> int:
+def _holds(trace: Trace, facts: ElementFacts) -> int:
     """Return how much of a required property is true."""
     has = facts.constancy if trace.wanted == CONSTANCY else facts.contiguity
     return min(has, trace.least)
 
 
-def _data(access: Access, origin: Origin) -> Cure:
+def _data(access: LimitedAccess, origin: Origin) -> Cure:
     """Return the cure of accesses that depend on data."""
     trace = origin.trace
     if origin.kind != "tt.load":
@@ -253,7 +253,7 @@ def _data(access: Access, origin: Origin) -> Cure:
     return Cure(advice.of_loaded(origin), {trace.value: _with(access, trace, trace.least)})
 
 
-def _apart(access: Access, facts: Facts) -> Cure:
+def _apart(access: LimitedAccess, facts: ElementFacts) -> Cure:
     """Return the cure of neighbours some elements apart."""
     factor = facts.factor
     if facts.apart is not None and facts.apart < 0:
@@ -269,7 +269,7 @@ def _apart(access: Access, facts: Facts) -> Cure:
     return Cure(advice.apart(factor, is_free=True), supposed, {factor: (1, True)})
 
 
-def _with(access: Access, trace: Trace, number: int) -> AxisInfo:
+def _with(access: LimitedAccess, trace: Trace, number: int) -> AxisInfo:
     """Return the AxisInfo of a value with the property that a trace requires."""
     info = access.kernel.known[trace.value]
     if trace.dim >= info.rank:
@@ -285,7 +285,7 @@ def _with(access: Access, trace: Trace, number: int) -> AxisInfo:
 # -- divisibility ---------------------------------------------------------------------------
 
 
-def _divisibility(access: Access, origin: Origin) -> Cure:
+def _divisibility(access: LimitedAccess, origin: Origin) -> Cure:
     """Return the cure of a first address that is not known to be aligned."""
     trace = origin.trace
     if origin.kind == "argument":
@@ -302,7 +302,9 @@ def _divisibility(access: Access, origin: Origin) -> Cure:
     return Cure(advice.misaligned(origin))
 
 
-def _argument(access: Access, origin: Origin, text: Callable[[Origin, int | None], str]) -> Cure:
+def _argument(
+    access: LimitedAccess, origin: Origin, text: Callable[[Origin, int | None], str]
+) -> Cure:
     """Return the cure of an argument that is not known to be a multiple."""
     argument, divisor = origin.factor, max(advice.SPECIALIZED, origin.trace.least)
     assert argument is not None
@@ -311,7 +313,7 @@ def _argument(access: Access, origin: Origin, text: Callable[[Origin, int | None
     return Cure(text(origin, factor), supposed, {argument.name: (divisor, False)})
 
 
-def _given(access: Access, argument: Value) -> int | None:
+def _given(access: LimitedAccess, argument: Value) -> int | None:
     """Return the value that an argument was given; None without one."""
     return access.kernel.given.values.get(argument.name.removeprefix("%"))
 
@@ -319,7 +321,7 @@ def _given(access: Access, argument: Value) -> int | None:
 # -- masks ----------------------------------------------------------------------------------
 
 
-def _mask(access: Access, origin: Origin) -> Cure:
+def _mask(access: LimitedAccess, origin: Origin) -> Cure:
     """Return the cure of a mask that is not known to be equal for neighbours."""
     trace = origin.trace
     holds = min(access.facts(trace.value, trace.dim).constancy, trace.least)
@@ -341,7 +343,7 @@ def _mask(access: Access, origin: Origin) -> Cure:
     return Cure(advice.differing_mask(is_load=is_load, is_data=is_data), infos)
 
 
-def _same_for_any_bound(access: Access, origin: Origin) -> int:
+def _same_for_any_bound(access: LimitedAccess, origin: Origin) -> int:
     """Return the number of neighbours for which a comparison is equal, for any arguments.
 
     An argument may be any number between the neighbours' own.
@@ -356,7 +358,7 @@ def _same_for_any_bound(access: Access, origin: Origin) -> int:
     return holds
 
 
-def _bound(access: Access, origin: Origin) -> Origin | None:
+def _bound(access: LimitedAccess, origin: Origin) -> Origin | None:
     """Return the origin of the bound that a mask compares with; None for other masks."""
     operation, origins = origin.operation, access.kernel.origins
     if operation is None or origin.kind != "arith.cmpi" or len(operation.operands) != 2:
@@ -375,7 +377,7 @@ def _bound(access: Access, origin: Origin) -> Origin | None:
 # -- limits ----------------------------------------------------------------------------------------
 
 
-class Limit(NamedTuple):
+class WidthLimit(NamedTuple):
     """A limit on the width of an access.
 
     Attributes:
@@ -421,7 +423,7 @@ class Limit(NamedTuple):
         """Return why an access on a line is narrow.
 
         Example:
-            >>> limit = Limit("contiguity", 71, None, "neighbours are n apart: pass n as 1")
+            >>> limit = WidthLimit("contiguity", 71, None, "neighbours are n apart: pass n as 1")
             >>> limit.why(83)
             'contiguity (line 12), neighbours are n apart'
         """
@@ -435,7 +437,7 @@ class Limit(NamedTuple):
         return why
 
 
-def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> Limit | None:
+def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> WidthLimit | None:
     """Return the limit that keeps an access narrow; None if it is as wide as it should be."""
     bounds = width.bounds
     wanted = min(max(1, MAX_VECTOR_BYTES // width.element_bytes), bounds.instruction)
@@ -445,7 +447,7 @@ def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> L
     if width.elements >= wanted or layout is None or ir_type is None:
         return None
     is_blocked = isinstance(ir_type.encoding, Blocked)
-    access = Access(kernel, operation, width, wanted, layout, is_blocked)
+    access = LimitedAccess(kernel, operation, width, wanted, layout, is_blocked)
     runs = list(kernel.known[access.address].contiguity[: layout.num_out_dims])
     if bounds.layout == 1 or runs[width.dim] < wanted <= runs[fastest_dimension(layout, "lane")]:
         access = _along_lanes(access)
@@ -464,14 +466,16 @@ def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> L
     return _of_knowledge(access)
 
 
-def _limit(access: Access, what: str, text: str, operation: SsaOperation | None = None) -> Limit:
+def _limit(
+    access: LimitedAccess, what: str, text: str, operation: SsaOperation | None = None
+) -> WidthLimit:
     operation = operation or access.operation
     place = access.kernel.function.location(operation)
     above = access.operation.line - operation.line
-    return Limit(what, above, place, text, access.wanted * access.width.element_bytes)
+    return WidthLimit(what, above, place, text, access.wanted * access.width.element_bytes)
 
 
-def _of_buffer(access: Access, together: int) -> str:
+def _of_buffer(access: LimitedAccess, together: int) -> str:
     """Return the advice on a buffer that separates neighbours of a copy."""
     memory = access.kernel.function.type_of(operands(access.operation)["memory"])
     summed = turned_dimension(memory, access.layout) if memory is not None else None
@@ -480,7 +484,7 @@ def _of_buffer(access: Access, together: int) -> str:
     return advice.turned_operand(summed, memory.element_bits or 0)
 
 
-def _along_lanes(access: Access) -> Access:
+def _along_lanes(access: LimitedAccess) -> LimitedAccess:
     """Return an access along the dimension of the lanes.
 
     The compiler looks along the dimension of the registers.  Where these are no neighbours, or
@@ -492,7 +496,7 @@ def _along_lanes(access: Access) -> Access:
     return replace(access, width=access.width._replace(dim=dim, bounds=bounds))
 
 
-def _of_layout(access: Access) -> Limit:
+def _of_layout(access: LimitedAccess) -> WidthLimit:
     """Return the limit of a layout that gives a thread too few neighbours."""
     threads = access.layout.get_in_dim_size("lane") * access.layout.get_in_dim_size("warp")
     elements = prod(size for _, size in access.layout.out_sizes)
@@ -509,7 +513,7 @@ def _behind(encoding: Blocked | None) -> str:
     return f": {encoding}" if encoding is not None else ""
 
 
-def _whole_layout(access: Access, dim: int) -> Blocked | None:
+def _whole_layout(access: LimitedAccess, dim: int) -> Blocked | None:
     """Return a blocked layout of neighbours along a dimension; None where none fits."""
     shape = [size for _, size in access.layout.out_sizes]
     size = [access.wanted if d == dim else 1 for d in range(len(shape))]
@@ -528,7 +532,7 @@ def _whole_layout(access: Access, dim: int) -> Blocked | None:
         return None
 
 
-def _of_knowledge(access: Access) -> Limit:
+def _of_knowledge(access: LimitedAccess) -> WidthLimit:
     """Return the limit by the known facts of the addresses, or of the mask."""
     bounds = access.width.bounds
     if not access.is_blocked and access.most <= access.width.elements:

@@ -11,7 +11,7 @@ stores each where that sum says, one further than the element before it, or at t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from tt_layout.audit.axis import AxisInfo
@@ -172,11 +172,6 @@ class Origins:
     def __init__(self, sources: Sources, known: Mapping[Value, AxisInfo]) -> None:
         self.sources = sources
         self.known = known
-        self._steps: tuple[Callable[[Trace, SsaOperation], Trace | None], ...] = (
-            self._contiguity,
-            self._divisibility,
-            self._constancy,
-        )
 
     def find(self, trace: Trace) -> Origin:
         """Return the origin at which a required property was lost."""
@@ -194,7 +189,7 @@ class Origins:
                 if following is None:
                     break
             else:
-                following = self._steps[trace.wanted](trace, operation)
+                following = self._step(trace, operation)
                 if following is None:
                     constants = [v for v in operation.operands if self._is_constant(v, trace.dim)]
                     factor = self.root(constants[-1]) if constants else None
@@ -230,9 +225,6 @@ class Origins:
         """Return the trace whose value falls short most; None if none does."""
         lacking = [trace for trace in traces if self.lacks(trace)]
         return min(lacking, key=lambda trace: self._has(trace) / trace.least, default=None)
-
-    def _operands(self, trace: Trace, operation: SsaOperation) -> list[Trace]:
-        return [trace._replace(value=operand) for operand in operation.operands]
 
     def _moved(self, trace: Trace, operation: SsaOperation) -> Trace | None:
         """Return the trace before an operation that moves dimensions; None where it is another."""
@@ -284,13 +276,19 @@ class Origins:
         needed = reach([value], self.sources.before)
         return any(source in self.sources.arguments for source in needed)
 
-    # -- contiguity -------------------------------------------------------------------------
-
-    def _contiguity(self, trace: Trace, operation: SsaOperation) -> Trace | None:
+    def _step(self, trace: Trace, operation: SsaOperation) -> Trace | None:
+        """Return the trace before an operation; None if the property is lost there."""
         moved = self._moved(trace, operation)
         if moved is not None:
-            return None if self._is_same_along(trace, operation) else moved
-        operands = self._operands(trace, operation)
+            is_lost = trace.wanted == CONTIGUITY and self._is_same_along(trace, operation)
+            return None if is_lost else moved
+        operands = [trace._replace(value=operand) for operand in operation.operands]
+        steps = self._contiguity, self._divisibility, self._constancy
+        return steps[trace.wanted](operation, operands)
+
+    # -- contiguity -------------------------------------------------------------------------
+
+    def _contiguity(self, operation: SsaOperation, operands: Sequence[Trace]) -> Trace | None:
         if operation.name in ("tt.addptr", "arith.addi", "arith.subi"):
             return self._run_of_sum(operands)
         if operation.name == "arith.muli":
@@ -342,22 +340,14 @@ class Origins:
 
     # -- divisibility -----------------------------------------------------------------------
 
-    def _divisibility(self, trace: Trace, operation: SsaOperation) -> Trace | None:
-        moved = self._moved(trace, operation)
-        if moved is not None:
-            return moved
-        operands = self._operands(trace, operation)
+    def _divisibility(self, operation: SsaOperation, operands: Sequence[Trace]) -> Trace | None:
         if operation.name == "tt.addptr":
-            bits = self._first_type(operation).bits or 8
-            least = max(1, trace.least // max(1, bits // 8))
-            return self._most_limiting(
-                [*operands[:1], *(t._replace(least=least) for t in operands[1:])]
-            )
-        if operation.name in ("arith.addi", "arith.subi"):
-            return self._most_limiting(operands)
+            size = max(1, (self._first_type(operation).bits or 8) // 8)
+            offsets = [t._replace(least=max(1, t.least // size)) for t in operands[1:]]
+            return self._most_limiting([*operands[:1], *offsets])
         if operation.name == "arith.muli":
             return self._factor_of_product(operands)
-        if operation.name in ("arith.remsi", "arith.remui"):
+        if operation.name in ("arith.addi", "arith.subi", "arith.remsi", "arith.remui"):
             return self._most_limiting(operands)
         if operation.name in _CHOOSING:
             return self._most_limiting(operands[-2:])
@@ -371,15 +361,12 @@ class Origins:
 
     # -- constancy --------------------------------------------------------------------------
 
-    def _constancy(self, trace: Trace, operation: SsaOperation) -> Trace | None:
-        moved = self._moved(trace, operation)
-        if moved is not None:
-            return moved
+    def _constancy(self, operation: SsaOperation, operands: Sequence[Trace]) -> Trace | None:
         if operation.name == "arith.cmpi" or not operation.traits.elementwise:
             return None
-        if operation.name.startswith(_CUTTING) and trace.value.type.integer_bits != 1:
+        if operation.name.startswith(_CUTTING) and operation.results[0].type.integer_bits != 1:
             return None
-        return self._most_limiting(self._operands(trace, operation))
+        return self._most_limiting(operands)
 
 
 # -- places that are counted -----------------------------------------------------------------

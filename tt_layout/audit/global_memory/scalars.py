@@ -13,16 +13,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
-from tt_layout.audit.global_memory.instructions import Access, access_instruction
+from tt_layout.audit.global_memory.instructions import ThreadAccess, access_instruction
 from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.global_memory.operands import operands
-from tt_layout.audit.global_memory.width import AccessAnalysis, Bounds, Width
+from tt_layout.audit.global_memory.width import AccessAnalysis, Width, WidthBounds
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 
 MAX_CHAIN = 16
 """The most loads of a chain that are kept: the last ones."""
 
-_UNBOUNDED = Bounds(1, 1, 1, None, None, 1, 1)
+_UNBOUNDED = WidthBounds(1, 1, 1, None, None, 1, 1)
 
 
 def scalar_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
@@ -37,7 +37,7 @@ def scalar_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
     if numbers < 2 and kernel.is_narrowed(operation):
         width //= 2
     name, attributes = operation.name, operation.attributes
-    access = Access(name, pointer.pointee or "", width, 1, attributes, kernel.target)
+    access = ThreadAccess(name, pointer.pointee or "", width, 1, attributes, kernel.target)
     bounds, instructions = _UNBOUNDED, min(1, numbers)
     return Width(access_instruction(access), 1, width, instructions, bounds, 0, width)
 

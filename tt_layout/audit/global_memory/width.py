@@ -32,7 +32,7 @@ from tt_layout.analyses.global_memory.global_access import (
 from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
 from tt_layout.audit.axis import AxisInfo, SupposedInfo, unhinted_axis_info
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
-from tt_layout.audit.global_memory.instructions import Access, access_instruction
+from tt_layout.audit.global_memory.instructions import ThreadAccess, access_instruction
 from tt_layout.audit.global_memory.joined_scalars import joined_scalars, narrowed_values
 from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.origins import Origins, Sources
@@ -51,7 +51,7 @@ from tt_layout.tuples import NamedTuple
 _PACKED = ("f16", "bf16")
 
 
-class Bounds(NamedTuple):
+class WidthBounds(NamedTuple):
     """Elements that each condition allows per instruction; None without the condition.
 
     Attributes:
@@ -85,7 +85,7 @@ class Width(NamedTuple):
     elements: int
     width_bytes: int
     instructions: int
-    bounds: Bounds
+    bounds: WidthBounds
     dim: int
     element_bytes: int
 
@@ -248,7 +248,7 @@ def access_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width | Non
     if vector == 1 and kernel.is_narrowed(operation):
         width //= 2
     name, attributes = operation.name, operation.attributes
-    access = Access(name, element.pointee or "", width, vector, attributes, kernel.target)
+    access = ThreadAccess(name, element.pointee or "", width, vector, attributes, kernel.target)
     return Width(
         instruction=access_instruction(access),
         elements=vector,
@@ -262,7 +262,7 @@ def access_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width | Non
 
 def bounds_along(
     kernel: AccessAnalysis, operation: SsaOperation, layout: LinearLayout, dim: int
-) -> Bounds:
+) -> WidthBounds:
     """Return the bounds of an access along a dimension."""
     roles = operands(operation)
     pointer, address = roles["pointer"], address_of(roles)
@@ -275,7 +275,7 @@ def bounds_along(
     else:
         aligned = min(aligned, kernel.known[pointer].divisibility[0] // element_bytes)
     mask = kernel.known[roles["mask"]] if "mask" in roles else None
-    return Bounds(
+    return WidthBounds(
         layout=neighbours_along(layout, dim),
         contiguity=info.contiguity[dim],
         divisibility=max(1, aligned),
@@ -286,7 +286,7 @@ def bounds_along(
     )
 
 
-def _vector(operation: SsaOperation, bounds: Bounds) -> int:
+def _vector(operation: SsaOperation, bounds: WidthBounds) -> int:
     """Return the elements that one instruction moves.
 
     The contiguity that the operation states takes precedence over the analysis, and for copies to
@@ -357,7 +357,7 @@ def _joined(
     kernel: AccessAnalysis,
     operation: SsaOperation,
     roles: Mapping[str, Value],
-    bounds: Bounds,
+    bounds: WidthBounds,
     dim: int,
     vector: int,
 ) -> int:

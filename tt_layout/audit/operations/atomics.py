@@ -19,7 +19,7 @@ from tt_layout.analyses.conversion.conversion import memory_bytes
 from tt_layout.analyses.conversion.exchange import Exchange, scalar_step, through_memory
 from tt_layout.analyses.layouts.properties import order_of
 from tt_layout.audit.global_memory.cost import global_cost
-from tt_layout.audit.global_memory.instructions import Access, access_instruction
+from tt_layout.audit.global_memory.instructions import ThreadAccess, access_instruction
 from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.modules.layouts import PlacedLayouts
@@ -96,7 +96,7 @@ def _single_cost(full: FullOperation, target: Target) -> Cost | None:
     if bits is None:
         return None
     size = memory_bytes(bits)
-    access = Access(operation.name, value.text, size, 1, operation.attributes, target)
+    access = ThreadAccess(operation.name, value.text, size, 1, operation.attributes, target)
     name = access_instruction(access)
     details = SingleAtomicDetails(instruction=name, width_bytes=size)
     return Cost(f"{name or operation.name} by one thread", 1, details)

@@ -22,7 +22,7 @@ from tt_layout.tuples import NamedTuple
 _ALLOCATIONS = ("local_alloc", "alloc_tensor")
 
 
-class Place(NamedTuple):
+class PartOrigin(NamedTuple):
     """Beginning of a part.
 
     Attributes:
@@ -34,7 +34,7 @@ class Place(NamedTuple):
     shift: int | None
 
 
-def place_of_part(value: Value, evaluator: Evaluator, layouts: PlacedLayouts) -> Place | None:
+def part_origin(value: Value, evaluator: Evaluator, layouts: PlacedLayouts) -> PartOrigin | None:
     """Return the beginning of the buffer of a value; None if it is not a buffer.
 
     Args:
@@ -52,14 +52,14 @@ def place_of_part(value: Value, evaluator: Evaluator, layouts: PlacedLayouts) ->
     if placed is None or None in (step[1] for step in steps):
         return None
     is_allocated = operation is not None and _kind(operation) in _ALLOCATIONS
-    place = Place((0,) * len(placed.shape), 0 if is_allocated else None)
+    place = PartOrigin((0,) * len(placed.shape), 0 if is_allocated else None)
     for step, result in reversed(steps):
         assert result is not None
         place = _STEPS[_kind(step)](place, step, evaluator, result)
     return place
 
 
-def start_of_part(place: Place, placed: PlacedLayout) -> int:
+def part_start(place: PartOrigin, placed: PlacedLayout) -> int:
     """Return the byte at which a part begins, relative to its allocation if that is known."""
     names = placed.layout.get_out_dim_names()
     inverse = placed.layout.pseudoinvert()
@@ -79,22 +79,26 @@ def _placed(value: Value, function: SsaFunction, layouts: PlacedLayouts) -> Plac
     return placed if isinstance(placed, PlacedLayout) else None
 
 
-def _sliced(before: Place, operation: SsaOperation, _: Evaluator, placed: PlacedLayout) -> Place:
+def _sliced(
+    before: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
+) -> PartOrigin:
     offsets = integers(operation.attributes.get("offsets")) or [0] * len(before.first)
     return before._replace(first=tuple(a + b for a, b in zip(before.first, offsets)))
 
 
 def _indexed(
-    before: Place, operation: SsaOperation, evaluator: Evaluator, placed: PlacedLayout
-) -> Place:
+    before: PartOrigin, operation: SsaOperation, evaluator: Evaluator, placed: PlacedLayout
+) -> PartOrigin:
     """Return the beginning of the selected buffer, and for ``memdesc_subview`` of its part."""
     chosen = [_constant(index, evaluator) for index in operation.operands[1:]]
     index, rest = next(iter(chosen), None), chosen[1:]
     first = tuple(other or 0 for other in rest) or before.first[-len(placed.shape) :]
     if index is None or before.shift is None or None in rest:
-        return Place(first, None)
+        return PartOrigin(first, None)
     slots = index * placed.layout.get_in_dim_size("offset")
-    return Place(first, before.shift + int(padded(slots, placed.padding)) * placed.element_bytes)
+    return PartOrigin(
+        first, before.shift + int(padded(slots, placed.padding)) * placed.element_bytes
+    )
 
 
 def _constant(value: Value, evaluator: Evaluator) -> int | None:
@@ -102,16 +106,20 @@ def _constant(value: Value, evaluator: Evaluator) -> int | None:
     return None if isinstance(answer, Unknown) or answer.size != 1 else int(answer.reshape(-1)[0])
 
 
-def _permuted(before: Place, operation: SsaOperation, _: Evaluator, placed: PlacedLayout) -> Place:
+def _permuted(
+    before: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
+) -> PartOrigin:
     order: Sequence[int] = integers(operation.attributes.get("order"))
     if len(order) != len(before.first):
         return before
     return before._replace(first=tuple(before.first[dim] for dim in order))
 
 
-def _whole(before: Place, operation: SsaOperation, _: Evaluator, placed: PlacedLayout) -> Place:
+def _whole(
+    before: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
+) -> PartOrigin:
     """Return the beginning of a view that is of whole buffers only."""
-    return Place((0,) * len(placed.shape), before.shift)
+    return PartOrigin((0,) * len(placed.shape), before.shift)
 
 
 _STEPS = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tt_layout.analyses.conversion.conversion import ConversionKind
     from tt_layout.analyses.conversion.exchange import Exchange
     from tt_layout.analyses.conversion.sub_groups import SubGroupStep
-    from tt_layout.audit.global_memory.limits import Limit
+    from tt_layout.audit.global_memory.limits import WidthLimit
 
 _NAME, _IS_FLAT = "name", "is_flat"
 
@@ -205,7 +205,7 @@ class GlobalDetails(Details):
     instruction: str | None
     width_bytes: int
     instructions: int
-    limited_by: Limit | None
+    limited_by: WidthLimit | None
     entry: EntryDetails | None = field(default=None, metadata=_FLAT)
     bpermutes_per_warp: int | None = field(default=None, metadata=_LEFT_OUT)
     requests: int | None

@@ -8,7 +8,7 @@ from functools import lru_cache
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.conversion.conversion import memory_bytes, with_inputs
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.audit.operations.buffer_parts import place_of_part, start_of_part
+from tt_layout.audit.operations.buffer_parts import part_origin, part_start
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import IndexedDetails, SharedDetails
 from tt_layout.encodings import SharedEncoding
@@ -71,11 +71,11 @@ def _start(operation: Operation, memory: IRType, audited: AuditedModule) -> int:
     function, evaluator = full.function, audited.evaluator(full.function)
     values = (*full.operation.operands, *full.operation.results)
     value = next((value for value in values if function.type_of(value) == memory), None)
-    place = place_of_part(value, evaluator, audited.layouts) if value is not None else None
+    place = part_origin(value, evaluator, audited.layouts) if value is not None else None
     placed = audited.layouts.of(memory)
     if place is None or not isinstance(placed, PlacedLayout):
         return 0
-    return start_of_part(place, placed)
+    return part_start(place, placed)
 
 
 def _linear(ir_type: IRType, audited: AuditedModule) -> LinearLayout:

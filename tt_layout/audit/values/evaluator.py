@@ -58,12 +58,12 @@ INTEGER_BITS = 64
 _BEGUN = Unknown()
 """Marker of a value under evaluation: a value that meets it depends on itself."""
 
-Steps = Generator[tuple["Scope", Value], Found, Found]
+Steps = Generator[tuple["IterationScope", Value], Found, Found]
 """The evaluation of a value: asks for others of a scope, and returns it."""
 
 
 @dataclass
-class Scope:
+class IterationScope:
     """Values as one iteration of a loop sees them; the outermost those of the function.
 
     Attributes:
@@ -74,7 +74,7 @@ class Scope:
         iterations: iteration of each of several instances; None where all are in one.
     """
 
-    parent: Scope | None = None
+    parent: IterationScope | None = None
     loop: SsaOperation | None = None
     known: dict[Value, Found] = field(default_factory=dict)
     paths: dict[Region, Path] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class Evaluator:
         self.given = given
         self._layouts = layouts or PlacedLayouts()
         self.programs = programs
-        self.top = Scope()
+        self.top = IterationScope()
 
     def laid_out(self, function: SsaFunction) -> Evaluator:
         """Return the evaluator of the function with other layouts.
@@ -164,7 +164,7 @@ class Evaluator:
         """Number of programs."""
         return 1 if self.programs is None else self.programs.shape[1]
 
-    def at(self, instances: Instances) -> tuple[Evaluator, Scope]:
+    def at(self, instances: Instances) -> tuple[Evaluator, IterationScope]:
         """Return the evaluator of instances of loops' bodies, and the scope of the innermost."""
         if not instances.loops and len(instances.program) == self.count:
             return self, self.top
@@ -178,7 +178,7 @@ class Evaluator:
             first_values: dict[Value, Found] = {
                 variable: gathered(iterations.variables, np.asarray(0, np.int64))
             }
-            scope = Scope(scope, iterations.loop, first_values, iterations=iterations)
+            scope = IterationScope(scope, iterations.loop, first_values, iterations=iterations)
         return evaluator, scope
 
     def value(self, value: Value) -> Known:
@@ -197,7 +197,7 @@ class Evaluator:
 
     # -- machinery --------------------------------------------------------------------------
 
-    def run(self, scope: Scope, value: Value) -> Found:
+    def run(self, scope: IterationScope, value: Value) -> Found:
         """Return a value as a scope sees it.
 
         Raises:
@@ -206,7 +206,7 @@ class Evaluator:
         answer = self._answer(self._home(scope, value), value)
         if answer is not None:
             return answer
-        stack: list[tuple[Scope, Value, Steps]] = []
+        stack: list[tuple[IterationScope, Value, Steps]] = []
         try:
             with np.errstate(all="ignore"):
                 return self._run(scope, value, stack)
@@ -215,7 +215,9 @@ class Evaluator:
                 del home.known[unfinished]
             raise
 
-    def _run(self, scope: Scope, value: Value, stack: list[tuple[Scope, Value, Steps]]) -> Found:
+    def _run(
+        self, scope: IterationScope, value: Value, stack: list[tuple[IterationScope, Value, Steps]]
+    ) -> Found:
         """Evaluate a value on a trampoline instead of by recursion: chains can be very long."""
         answer: Found | None = None
         stack.append(self._begin(self._home(scope, value), value))
@@ -249,7 +251,7 @@ class Evaluator:
         """Whether neither arguments that are given nor layouts determine any value."""
         return not self.given.values and not self._depends_on_layouts
 
-    def _answer(self, home: Scope, value: Value) -> Found | None:
+    def _answer(self, home: IterationScope, value: Value) -> Found | None:
         """Return the answer for a value of a scope; None if it is yet to be evaluated."""
         answer = home.answer(value)
         if answer is None and home is self.top and self._shared is not None:
@@ -266,11 +268,11 @@ class Evaluator:
         if is_kept:
             self._shared[value] = answer
 
-    def _begin(self, scope: Scope, value: Value) -> tuple[Scope, Value, Steps]:
+    def _begin(self, scope: IterationScope, value: Value) -> tuple[IterationScope, Value, Steps]:
         scope.known[value] = _BEGUN
         return scope, value, self._steps(scope, value)
 
-    def _home(self, scope: Scope, value: Value) -> Scope:
+    def _home(self, scope: IterationScope, value: Value) -> IterationScope:
         """Return the scope that a value belongs to: that of the innermost loop around it."""
         while scope.parent is not None and scope.loop is not None:
             if value in scope.known or self.structure.is_within(value, scope.loop):
@@ -278,7 +280,7 @@ class Evaluator:
             scope = scope.parent
         return scope
 
-    def _steps(self, scope: Scope, value: Value) -> Steps:
+    def _steps(self, scope: IterationScope, value: Value) -> Steps:
         operation = value.definition
         if operation is None:
             return self._argument(scope, value)
@@ -291,7 +293,7 @@ class Evaluator:
 
     # -- operations -------------------------------------------------------------------------
 
-    def _result(self, scope: Scope, operation: SsaOperation, index: int) -> Steps:
+    def _result(self, scope: IterationScope, operation: SsaOperation, index: int) -> Steps:
         if operation.traits.by_program:
             return self._program(operation)
         if operation.name not in RULES:
@@ -331,7 +333,7 @@ class Evaluator:
         value = self.given.program(name)
         return Unknown(frozenset([name])) if value is None else np.asarray(value, np.int64)
 
-    def _argument(self, scope: Scope, value: Value) -> Steps:
+    def _argument(self, scope: IterationScope, value: Value) -> Steps:
         """Evaluate an argument of the function or of a block."""
         block = value.owner
         if not isinstance(block, Block) or block is next(iter(self.function.body), None):
@@ -354,7 +356,7 @@ class Evaluator:
             return Unknown.because(f"cf.br to {block.label} on line {line}")
         return (yield scope, source)
 
-    def path(self, scope: Scope, region: Region) -> Path:
+    def path(self, scope: IterationScope, region: Region) -> Path:
         """Return the blocks of a region that control comes through."""
         paths = scope.paths
         if region not in paths:
@@ -381,7 +383,7 @@ class Evaluator:
 
     # -- regions ----------------------------------------------------------------------------
 
-    def _branch_result(self, scope: Scope, operation: SsaOperation, index: int) -> Steps:
+    def _branch_result(self, scope: IterationScope, operation: SsaOperation, index: int) -> Steps:
         condition = yield scope, operation.operands[0]
         if isinstance(condition, Unknown):
             return condition
@@ -390,7 +392,7 @@ class Evaluator:
             return Unknown.because(operation_text(operation))
         return (yield scope, passed[index])
 
-    def _loop_result(self, scope: Scope, operation: SsaOperation, index: int) -> Steps:
+    def _loop_result(self, scope: IterationScope, operation: SsaOperation, index: int) -> Steps:
         bounds: list[Found] = []
         for bound in operation.operands[:BOUNDS]:
             bounds.append((yield scope, bound))
@@ -414,7 +416,7 @@ class Evaluator:
             state = following
         return state[index]
 
-    def _iterated(self, scope: Scope, iterations: Iterations, value: Value) -> Steps:
+    def _iterated(self, scope: IterationScope, iterations: Iterations, value: Value) -> Steps:
         """Evaluate a running sum of a loop at the iterations of several instances."""
         loop, at, _ = iterations
         index = loop.regions[0][0].arguments.index(value) - 1
@@ -455,18 +457,18 @@ class Evaluator:
 
 
 def iteration_of(
-    scope: Scope,
+    scope: IterationScope,
     loop: SsaOperation,
     bounds: Sequence[Found],
     iteration: int,
     state: Mapping[int, Found],
-) -> Scope:
+) -> IterationScope:
     """Return the scope of an iteration of a loop, given its iterated values."""
     variable, *iterated = loop.regions[0][0].arguments
     answers: dict[Value, Found] = {iterated[k]: answer for k, answer in state.items()}
     lower, _, step = (bound for bound in bounds if not isinstance(bound, Unknown))
     answers[variable] = advanced(lower, iteration, agreed(step))
-    return Scope(scope, loop, answers)
+    return IterationScope(scope, loop, answers)
 
 
 def yielded(operation: SsaOperation, region: int) -> tuple[Value, ...]:

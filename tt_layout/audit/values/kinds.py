@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.audit.values.evaluator import MAX_ITERATIONS, Evaluator, Scope
+from tt_layout.audit.values.evaluator import MAX_ITERATIONS, Evaluator, IterationScope
 from tt_layout.audit.values.instances import Instances
 from tt_layout.audit.values.runs import Branches, TooManyRunsError, each_run
 from tt_layout.audit.values.spread import SplitError, numbers, partition
@@ -174,7 +174,7 @@ class _Kinds(Generic[Answer]):
             raise TooManyRunsError(self._operation, self._limit)
 
     def _iterations(
-        self, evaluator: Evaluator, scope: Scope, instances: Instances, loop: SsaOperation
+        self, evaluator: Evaluator, scope: IterationScope, instances: Instances, loop: SsaOperation
     ) -> Iterator[Instances]:
         """Yield the iterations of a loop, as many at once as can be evaluated together."""
         lower, step, trips = self._counts(evaluator, scope, instances, loop)
@@ -192,7 +192,7 @@ class _Kinds(Generic[Answer]):
             begin = end
 
     def _counts(
-        self, evaluator: Evaluator, scope: Scope, instances: Instances, loop: SsaOperation
+        self, evaluator: Evaluator, scope: IterationScope, instances: Instances, loop: SsaOperation
     ) -> _Counts:
         """Return the bounds of a loop in each instance."""
         bounds = [evaluator.run(scope, bound) for bound in loop.operands[:BOUNDS]]

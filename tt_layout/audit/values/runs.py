@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tt_layout.audit.values.evaluator import (
     MAX_ITERATIONS,
     Evaluator,
-    Scope,
+    IterationScope,
     iteration_of,
     yielded,
 )
@@ -69,7 +69,7 @@ class Branches(NamedTuple):
 
     assumed: list[Unknown] | None
 
-    def reach(self, evaluator: Evaluator, scope: Scope, operation: SsaOperation) -> bool:
+    def reach(self, evaluator: Evaluator, scope: IterationScope, operation: SsaOperation) -> bool:
         """Tell whether control comes to the block of an operation."""
         home = operation.block
         if home is None or len(home.region) < 2:
@@ -78,7 +78,7 @@ class Branches(NamedTuple):
         runs = path.runs(home.label)
         return self._assume(path.unknown or Unknown()) if runs is None else runs
 
-    def enter(self, evaluator: Evaluator, scope: Scope, region: Region) -> bool:
+    def enter(self, evaluator: Evaluator, scope: IterationScope, region: Region) -> bool:
         """Tell whether a region, not of a counted loop, runs when its operation does.
 
         Raises:
@@ -117,7 +117,7 @@ class _Runs(NamedTuple):
     wanted: frozenset[Value]
     branches: Branches
 
-    def scopes(self, scope: Scope, around: Sequence[Region]) -> Iterator[Scope]:
+    def scopes(self, scope: IterationScope, around: Sequence[Region]) -> Iterator[IterationScope]:
         """Yield a scope for each time that the innermost of nested regions runs."""
         operation = around[0].owner if around else self.operation
         assert operation is not None
@@ -131,7 +131,7 @@ class _Runs(NamedTuple):
         elif self.branches.enter(self.evaluator, scope, around[0]):
             yield from self.scopes(scope, around[1:])
 
-    def _iterations(self, scope: Scope, loop: SsaOperation) -> Iterator[Scope]:
+    def _iterations(self, scope: IterationScope, loop: SsaOperation) -> Iterator[IterationScope]:
         evaluator = self.evaluator
         bounds = [evaluator.run(scope, bound) for bound in loop.operands[:BOUNDS]]
         count = evaluator.trips(loop, bounds)

@@ -13,7 +13,7 @@ from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
 
 
-class Part(TextEnum):
+class LoopStage(TextEnum):
     """Position relative to a loop."""
 
     BODY = "body"
@@ -31,12 +31,12 @@ class LoopPart(NamedTuple):
     """
 
     line: int
-    part: Part
+    part: LoopStage
 
     @property
     def is_body(self) -> bool:
         """Whether it is inside the loop."""
-        return self.part is Part.BODY
+        return self.part is LoopStage.BODY
 
 
 class Advance(NamedTuple):
@@ -128,19 +128,19 @@ class Structure:
         owners = [region.owner for region in around if region.owner is not None]
         loop = next((owner for owner in owners if owner.traits.loop), None)
         if loop is not None:
-            return LoopPart(loop.line, Part.BODY)
+            return LoopPart(loop.line, LoopStage.BODY)
         before: list[int] = []
         current = operation
         for region in (*around, None):
             begin, end = (region.begin, region.end) if region is not None else (0, self._count)
             behind = self._between(current.end, end)
             if behind:
-                return LoopPart(behind[0], Part.PROLOGUE)
+                return LoopPart(behind[0], LoopStage.PROLOGUE)
             before = before or self._between(begin, current.position)[-1:]
             if region is None or region.owner is None or region.owner.traits.partitions:
                 break
             current = region.owner
-        return LoopPart(before[0], Part.EPILOGUE) if before else None
+        return LoopPart(before[0], LoopStage.EPILOGUE) if before else None
 
     def _between(self, begin: int, end: int) -> list[int]:
         """Return the lines of the loops that begin and end within a stretch of operations."""

@@ -22,8 +22,8 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.modules.layouts import PlacedLayouts
-from tt_layout.audit.values.evaluator import Evaluator, Scope, Steps, yielded
-from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues
+from tt_layout.audit.values.evaluator import Evaluator, IterationScope, Steps, yielded
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValues, plain_name
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import agreed
 from tt_layout.audit.values.structure import Structure
@@ -227,7 +227,7 @@ def _keeps(operation: SsaOperation) -> bool:
 # -- trials ----------------------------------------------------------------------------------------
 
 
-class Facts(NamedTuple):
+class ElementFacts(NamedTuple):
     """Facts of a value along a dimension that hold in every trial.
 
     Attributes:
@@ -244,7 +244,7 @@ class Facts(NamedTuple):
     factor: str
 
 
-NO_FACTS = Facts(1, 1, None, "")
+NO_FACTS = ElementFacts(1, 1, None, "")
 
 
 class Trials:
@@ -267,9 +267,9 @@ class Trials:
         >>> trials = Trials(function, GivenValues(), PlacedLayouts())
         >>> for name in ("%x", "%d", "%p"):
         ...     print(trials.facts(function.values[name], 0))
-        Facts(contiguity=4, constancy=1, apart=None, factor='')
-        Facts(contiguity=1, constancy=4, apart=None, factor='')
-        Facts(contiguity=1, constancy=1, apart=None, factor='%n')
+        ElementFacts(contiguity=4, constancy=1, apart=None, factor='')
+        ElementFacts(contiguity=1, constancy=4, apart=None, factor='')
+        ElementFacts(contiguity=1, constancy=1, apart=None, factor='%n')
     """
 
     def __init__(self, function: SsaFunction, given: GivenValues, layouts: PlacedLayouts) -> None:
@@ -278,11 +278,11 @@ class Trials:
         self._layouts = layouts
         self._structure = Structure(function)
         self._evaluators: dict[object, list[_Trial]] = {}
-        self._facts: dict[tuple[Value, int, int], Facts] = {}
+        self._facts: dict[tuple[Value, int, int], ElementFacts] = {}
 
     def facts(
         self, value: Value, dim: int, supposed: Supposed | None = None, unit: int = 1
-    ) -> Facts:
+    ) -> ElementFacts:
         """Return the facts of a value along a dimension.
 
         Args:
@@ -292,18 +292,18 @@ class Trials:
             unit: bytes of an element, for addresses.
         """
         if supposed:
-            return self.tried(value, dim, supposed, unit)
+            return self.facts_by_trials(value, dim, supposed, unit)
         key = value, dim, unit
         if key not in self._facts:
-            told = self.told_by_strides(value, dim, unit)
-            self._facts[key] = told or self.tried(value, dim, {}, unit)
+            by_strides = self.facts_by_strides(value, dim, unit)
+            self._facts[key] = by_strides or self.facts_by_trials(value, dim, {}, unit)
         return self._facts[key]
 
     @cached_property
     def _strides(self) -> Strides:
         return Strides(self.function, self._structure)
 
-    def told_by_strides(self, value: Value, dim: int, unit: int) -> Facts | None:
+    def facts_by_strides(self, value: Value, dim: int, unit: int) -> ElementFacts | None:
         """Return the facts of a value that its operations show; None if that takes trials."""
         stride = self._strides.along(value, dim)
         shape = value.type.shape if stride is not None else ()
@@ -311,12 +311,14 @@ class Trials:
             return None
         apart = stride.number // unit
         if stride.argument:
-            return Facts(1, 1, None, stride.argument) if apart == 1 else NO_FACTS
+            return ElementFacts(1, 1, None, stride.argument) if apart == 1 else NO_FACTS
         if apart == 1:
             return None
-        return Facts(1, 1 if apart else shape[dim] & -shape[dim], apart, "")
+        return ElementFacts(1, 1 if apart else shape[dim] & -shape[dim], apart, "")
 
-    def tried(self, value: Value, dim: int, supposed: Supposed, unit: int) -> Facts:
+    def facts_by_trials(
+        self, value: Value, dim: int, supposed: Supposed, unit: int
+    ) -> ElementFacts:
         """Return the facts of a value that every trial shows."""
         trials, steps = self.trials_of(supposed), list[int | None]()
         longest: tuple[int, int] | None = None
@@ -332,7 +334,7 @@ class Trials:
             if longest == (1, 1) and not is_even:
                 return NO_FACTS  # whatever the other trials would show
         apart = steps[0] if len(set(steps)) == 1 else None
-        return Facts(*longest, apart, self._factor(trials, steps)) if longest else NO_FACTS
+        return ElementFacts(*longest, apart, self._factor(trials, steps)) if longest else NO_FACTS
 
     def always_divides(
         self, divisor: int, value: Value, dim: int, run: int = 1, supposed: Supposed | None = None
@@ -348,8 +350,10 @@ class Trials:
         """
         is_known = False
         for array in (a for t in self.trials_of(supposed or {}) for a in self.values_in(t, value)):
-            first = _firsts(array, dim, run) if array.ndim > dim else array
-            if (first % divisor).any():
+            firsts = array
+            if array.ndim > dim and array.shape[dim] % run == 0:
+                firsts = _groups(array, dim, run)[:, 0]
+            if (firsts % divisor).any():
                 return False
             is_known = True
         return is_known
@@ -358,30 +362,34 @@ class Trials:
         """Return evaluators of the trials in which some arguments are supposed to be numbers."""
         key = tuple(sorted(supposed.items()))
         if key not in self._evaluators:
-            tried = [self._arguments(number, supposed) for number in range(len(PROGRAMS))]
-            arguments = {n: v for n, v in self._given.values.items() if f"%{n}" not in supposed}
-            tried += [GivenValues({**tried[0].values, **arguments})] * bool(arguments)
+            arguments = [self._arguments(number, supposed) for number in range(len(PROGRAMS))]
+            given = {n: v for n, v in self._given.values.items() if f"%{n}" not in supposed}
+            if given:
+                arguments.append(GivenValues({**arguments[0].values, **given}))
             self._evaluators[key] = [
                 _Trial(self.function, values, self._layouts, self._structure, number)
-                for number, values in enumerate(tried)
+                for number, values in enumerate(arguments)
             ]
         return self._evaluators[key]
 
     def _arguments(self, trial: int, supposed: Supposed) -> GivenValues:
         first = PROGRAMS[trial]
-        values = {name: first and first + at for at, name in enumerate(PROGRAM_IDS)}
+        values = {name: first and first + axis for axis, name in enumerate(PROGRAM_IDS)}
         values |= dict.fromkeys(PROGRAM_COUNTS, 64 + MULTIPLIERS[trial % len(MULTIPLIERS)])
         function = self.function
-        for at, (value, attributes) in enumerate(
+        for index, (value, attributes) in enumerate(
             zip(function.arguments, function.argument_attributes)
         ):
-            number, is_exact = supposed.get(value.name, (_divisor(value.type, attributes), False))
-            turn, round_ = (trial + at) % len(MULTIPLIERS), at // len(MULTIPLIERS)
-            multiplier = MULTIPLIERS[turn] + DISTINCT * round_
-            if value.type.is_scalar and _is_address(value.type):
-                values[value.name[1:]] = number if is_exact else number * multiplier
-            elif value.type.is_scalar and value.type.integer_bits == 1:
-                values[value.name[1:]] = (trial + at) % 2
+            type_, name = value.type, plain_name(value.name)
+            number, is_exact = supposed.get(value.name, (_divisor(type_, attributes), False))
+            round_, turn = divmod(index, len(MULTIPLIERS))
+            multiplier = MULTIPLIERS[(trial + turn) % len(MULTIPLIERS)] + DISTINCT * round_
+            if not type_.is_scalar:
+                continue
+            if type_.pointee is not None or (type_.integer_bits or 0) >= 16:
+                values[name] = number if is_exact else number * multiplier
+            elif type_.integer_bits == 1:
+                values[name] = (trial + index) % 2
         return GivenValues(values)
 
     @staticmethod
@@ -407,11 +415,6 @@ class Trials:
                 if values == steps and len(set(steps)) > 1:
                     return value.name
         return ""
-
-
-def _is_address(type_: ValueType) -> bool:
-    """Tell whether a type is one of pointers, or of integers that offsets are computed of."""
-    return type_.pointee is not None or (type_.integer_bits or 0) >= 16
 
 
 def _divisor(type_: ValueType, attributes: Mapping[str, Attribute]) -> int:
@@ -440,7 +443,7 @@ class _Trial(Evaluator):
         super().__init__(function, given, layouts, structure=structure)
         self._number = number
 
-    def _steps(self, scope: Scope, value: Value) -> Steps:
+    def _steps(self, scope: IterationScope, value: Value) -> Steps:
         answer = yield from super()._steps(scope, value)
         return self._made_up(value) if isinstance(answer, Unknown) else answer
 
@@ -468,11 +471,6 @@ def _groups(array: Ints, dim: int, size: int) -> Ints:
     return np.moveaxis(array, dim, -1).reshape(-1, size)
 
 
-def _firsts(array: Ints, dim: int, run: int) -> Ints:
-    """Return the first element of each run; all where there are no such runs."""
-    return _groups(array, dim, run if array.shape[dim] % run == 0 else 1)[:, 0]
-
-
 def _is_run(groups: Ints) -> bool:
     first = groups[:, :1]
     size = groups.shape[1]
@@ -495,9 +493,9 @@ def _longest(array: Ints, dim: int, holds: Callable[[Ints], bool], most: int) ->
 
 def common_step(arrays: list[Ints], dim: int) -> int | None:
     """Return how far all neighbours are from each other; None where that differs."""
-    steps_seen: set[int] = set()
+    extremes: set[int] = set()
     for array in arrays:
         if array.shape[dim] > 1:
             steps = np.diff(array, axis=dim)
-            steps_seen |= {int(steps.min()), int(steps.max())}
-    return steps_seen.pop() if len(steps_seen) == 1 else None
+            extremes |= {int(steps.min()), int(steps.max())}
+    return extremes.pop() if len(extremes) == 1 else None
