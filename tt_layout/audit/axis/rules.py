@@ -490,8 +490,9 @@ def _reshaped(
     if run > 1:
         if stride != strides[dim]:
             return 1, everywhere, 1
-        kept = min(run, size)
-        return kept, max(everywhere, divisor if kept == run else min(divisor, kept)), 1
+        contiguity = min(run, size)
+        first = divisor if contiguity == run else min(divisor, contiguity)
+        return contiguity, max(everywhere, first), 1
     end = strides[dim] * operand.constancy[dim]
     if stride > end:
         return 1, everywhere, 1

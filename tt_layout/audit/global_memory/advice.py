@@ -113,9 +113,9 @@ def neighbours(dim: int, wanted: int, layout: str, *, is_blocked: bool) -> str:
     return f"{way} each thread hold {wanted} neighbours along dimension {dim}{layout}"
 
 
-def of_its_layout(held: int) -> str:
+def of_its_layout(per_thread: int) -> str:
     """Return why no argument or hint helps an access in a layout that other values determine."""
-    neighbours = counted(held, "neighbour")
+    neighbours = counted(per_thread, "neighbour")
     return f"its layout gives each thread {neighbours}: another layout"
 
 
@@ -127,10 +127,10 @@ def element_count(elements: int, threads: int) -> str:
     )
 
 
-def nothing(held: int) -> str:
+def nothing(per_thread: int) -> str:
     """Return the text for a layout that nothing helps."""
-    held_text = f"{counted(held, 'element')} {'is' if held == 1 else 'are'} all"
-    return f"{held_text} that one instruction can move of this tensor: {NO_FIX}"
+    text = f"{counted(per_thread, 'element')} {'is' if per_thread == 1 else 'are'} all"
+    return f"{text} that one instruction can move of this tensor: {NO_FIX}"
 
 
 # -- addresses ------------------------------------------------------------------------------

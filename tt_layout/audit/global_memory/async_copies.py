@@ -178,20 +178,20 @@ def _buffer(evaluator: Evaluator, kernel: AccessAnalysis, access: PlacedAccess) 
     return _Buffer(placed, tuple(memory.shape), part_origin(buffer, evaluator, kernel.layouts))
 
 
-def _written(found: Sequence[Found], access: PlacedAccess, buffer: _Buffer) -> Written | None:
+def _written(values: Sequence[Found], access: PlacedAccess, buffer: _Buffer) -> Written | None:
     """Return the wavefronts of an execution; None where its addresses are not known.
 
     Raises:
         SplitError: the programs do not agree on its addresses.
     """
     shape, addresses = access.shape, access.addresses
-    values = values_of_all(found, shape, addresses)
-    if unknowns(values) is not None:
+    arrays = values_of_all(values, shape, addresses)
+    if unknowns(arrays) is not None:
         return None
     # Of copies without a mask that bypass the first-level cache the hardware counts idle warps.
     is_idle_counted = shape.width_bytes == BYPASS_BYTES and addresses.mask is None
     lanes = lanes_of(shape.layout, shape.vector, one_holder=not is_idle_counted)
-    source, chosen = lane_addresses(lanes, addresses, values)
+    source, chosen = lane_addresses(lanes, addresses, arrays)
     target = _targets(lanes.elements, buffer.shape, buffer.placed, buffer.part)
     width = lanes.elements.shape[-1]
     active, chosen = lanes.active.reshape(-1, width), chosen.reshape(-1, width)

@@ -385,13 +385,13 @@ def _merged_layout(
     repeats = [all(info.constancy[d] >= size for info in infos) for d, size in enumerate(sizes)]
     if not any(repeats):
         return layout
-    nowhere = (0,) * len(sizes)
-    kept = tuple(
-        vector if any(step and not same for step, same in zip(vector, repeats)) else nowhere
+    zero = (0,) * len(sizes)
+    registers = tuple(
+        vector if any(step and not same for step, same in zip(vector, repeats)) else zero
         for vector in layout.vectors("register")
     )
     bases = tuple(
-        (name, kept if name == "register" else vectors) for name, vectors in layout.in_bases
+        (name, registers if name == "register" else vectors) for name, vectors in layout.in_bases
     )
     return LinearLayout(bases, layout.out_sizes)
 
@@ -416,11 +416,11 @@ def placed_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAcce
         layout = scalar_layout(kernel.target.lanes, kernel.warps_at(access))
     is_merged = _are_merged(kernel, access, roles)
     shape = _shape(kernel, access, roles, width, layout, is_merged=is_merged)
-    kept = kept_instructions(kernel, access, roles, shape)
-    if kept is None and shape.too_large is None and is_merged:
-        kept = len(shape_lanes(shape).elements)
-    if kept is not None and kept < width.instructions:
-        width = width._replace(instructions=kept)
+    instructions = kept_instructions(kernel, access, roles, shape)
+    if instructions is None and shape.too_large is None and is_merged:
+        instructions = len(shape_lanes(shape).elements)
+    if instructions is not None and instructions < width.instructions:
+        width = width._replace(instructions=instructions)
     values = roles["pointer"], roles.get("offsets"), roles.get("mask")
     addresses = Addresses(*values, width.element_bytes)
     placed = kernel.placed[operation] = PlacedAccess(access, roles, width, shape, addresses)

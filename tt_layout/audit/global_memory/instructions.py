@@ -76,15 +76,15 @@ def _ptx(access: ThreadAccess) -> str:
     """Return a load or store: modifiers, then as many words as it has, of 32 bits or an element."""
     kind = access.operation.rpartition(".")[2]
     attributes = access.attributes
-    parts = ["ld" if kind == "load" else "st"]
-    parts += ["volatile"] * (attributes.get("isVolatile") is True)
-    parts += ["global"]
+    words_of_name = ["ld" if kind == "load" else "st"]
+    words_of_name += ["volatile"] * (attributes.get("isVolatile") is True)
+    words_of_name += ["global"]
     cache, evict = _cache_policy(attributes)
-    parts += [cache] * (cache in _CACHES[kind])
-    parts += [f"L1::{evict}", "L2::cache_hint"] * (evict in _EVICTIONS)
+    words_of_name += [cache] * (cache in _CACHES[kind])
+    words_of_name += [f"L1::{evict}", "L2::cache_hint"] * (evict in _EVICTIONS)
     word = min(access.bits, max(32, access.element_bits))
     words = access.bits // word
-    return ".".join([*parts, *[f"v{words}"] * (words > 1), f"b{word}"])
+    return ".".join([*words_of_name, *[f"v{words}"] * (words > 1), f"b{word}"])
 
 
 _SIGNED = ("max", "min")

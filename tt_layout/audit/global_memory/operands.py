@@ -164,7 +164,8 @@ def reached_bytes(roles: Mapping[str, Value], element_bytes: int, flow: ControlF
         pointer = made.operands[0]
     if flow.into(pointer):
         return None
-    ranges = [integer_range(index, flow) for index in indices]
-    if not ranges or None in ranges:
+    possible = [integer_range(index, flow) for index in indices]
+    ranges = [numbers for numbers in possible if numbers is not None]
+    if not ranges or len(ranges) < len(possible):
         return None
-    return element_bytes * (1 + sum(found.high - found.low for found in ranges if found))
+    return element_bytes * (1 + sum(high - low for low, high in ranges))

@@ -445,7 +445,7 @@ def _is_ring(operation: SsaOperation) -> bool:
 
 
 def _is_sum(operation: SsaOperation) -> bool:
-    inner = {one.name for one in operation.walk() if one is not operation}
+    inner = {other.name for other in operation.walk() if other is not operation}
     return operation.name == "tt.scan" and inner == {"arith.addi", "tt.scan.return"}
 
 

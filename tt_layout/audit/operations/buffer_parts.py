@@ -52,19 +52,19 @@ def part_origin(value: Value, evaluator: Evaluator, layouts: PlacedLayouts) -> P
     if placed is None or None in (step[1] for step in steps):
         return None
     is_allocated = operation is not None and _kind(operation) in _ALLOCATIONS
-    place = PartOrigin((0,) * len(placed.shape), 0 if is_allocated else None)
+    origin = PartOrigin((0,) * len(placed.shape), 0 if is_allocated else None)
     for step, result in reversed(steps):
         assert result is not None
-        place = _STEPS[_kind(step)](place, step, evaluator, result)
-    return place
+        origin = _STEPS[_kind(step)](origin, step, evaluator, result)
+    return origin
 
 
-def part_start(place: PartOrigin, placed: PlacedLayout) -> int:
+def part_start(origin: PartOrigin, placed: PlacedLayout) -> int:
     """Return the byte at which a part begins, relative to its allocation if that is known."""
     names = placed.layout.get_out_dim_names()
     inverse = placed.layout.pseudoinvert()
-    offset = inverse.apply(dict(zip(names, place.first)))["offset"]
-    return int(padded(offset, placed.padding)) * placed.element_bytes + (place.shift or 0)
+    offset = inverse.apply(dict(zip(names, origin.first)))["offset"]
+    return int(padded(offset, placed.padding)) * placed.element_bytes + (origin.shift or 0)
 
 
 def _kind(operation: SsaOperation) -> str:
@@ -80,24 +80,24 @@ def _placed(value: Value, function: SsaFunction, layouts: PlacedLayouts) -> Plac
 
 
 def _sliced(
-    before: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
+    operand: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
 ) -> PartOrigin:
-    offsets = integers(operation.attributes.get("offsets")) or [0] * len(before.first)
-    return before._replace(first=tuple(a + b for a, b in zip(before.first, offsets)))
+    offsets = integers(operation.attributes.get("offsets")) or [0] * len(operand.first)
+    return operand._replace(first=tuple(a + b for a, b in zip(operand.first, offsets)))
 
 
 def _indexed(
-    before: PartOrigin, operation: SsaOperation, evaluator: Evaluator, placed: PlacedLayout
+    operand: PartOrigin, operation: SsaOperation, evaluator: Evaluator, placed: PlacedLayout
 ) -> PartOrigin:
     """Return the beginning of the selected buffer, and for ``memdesc_subview`` of its part."""
     chosen = [_constant(index, evaluator) for index in operation.operands[1:]]
     index, rest = next(iter(chosen), None), chosen[1:]
-    first = tuple(other or 0 for other in rest) or before.first[-len(placed.shape) :]
-    if index is None or before.shift is None or None in rest:
+    first = tuple(other or 0 for other in rest) or operand.first[-len(placed.shape) :]
+    if index is None or operand.shift is None or None in rest:
         return PartOrigin(first, None)
     slots = index * placed.layout.get_in_dim_size("offset")
     return PartOrigin(
-        first, before.shift + int(padded(slots, placed.padding)) * placed.element_bytes
+        first, operand.shift + int(padded(slots, placed.padding)) * placed.element_bytes
     )
 
 
@@ -107,19 +107,19 @@ def _constant(value: Value, evaluator: Evaluator) -> int | None:
 
 
 def _permuted(
-    before: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
+    operand: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
 ) -> PartOrigin:
     order: Sequence[int] = integers(operation.attributes.get("order"))
-    if len(order) != len(before.first):
-        return before
-    return before._replace(first=tuple(before.first[dim] for dim in order))
+    if len(order) != len(operand.first):
+        return operand
+    return operand._replace(first=tuple(operand.first[dim] for dim in order))
 
 
 def _whole(
-    before: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
+    operand: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
 ) -> PartOrigin:
     """Return the beginning of a view that is of whole buffers only."""
-    return PartOrigin((0,) * len(placed.shape), before.shift)
+    return PartOrigin((0,) * len(placed.shape), operand.shift)
 
 
 _STEPS = {
@@ -131,4 +131,4 @@ _STEPS = {
     "memdesc_reshape": _whole,
     "memdesc_reinterpret": _whole,
 }
-"""Name without dialect -> function from the operand's place to the result's."""
+"""Name without dialect -> function from the operand's origin to the result's."""

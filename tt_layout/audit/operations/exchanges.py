@@ -89,15 +89,15 @@ def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 def exchange_text(exchange: Exchange, target: Target) -> str:
     """Format an exchange in a few words."""
     counts = ((exchange.shuffles, "shuffle"), (exchange.reductions, "reduction over lanes"))
-    parts = [f"{count(number, noun)} per warp" for number, noun in counts if number]
-    parts += [f"{exchange.bpermutes} of them ds_bpermute_b32"] * bool(exchange.bpermutes)
+    texts = [f"{count(number, noun)} per warp" for number, noun in counts if number]
+    texts += [f"{exchange.bpermutes} of them ds_bpermute_b32"] * bool(exchange.bpermutes)
     accesses = (*exchange.stores, *exchange.loads)
-    parts += [f"{step.instructions} x {step.instruction}" for step in accesses]
+    texts += [f"{step.instructions} x {step.instruction}" for step in accesses]
     if accesses and exchange.wavefronts is not None:
-        parts.append(count(exchange.wavefronts, target.cycle))
+        texts.append(count(exchange.wavefronts, target.cycle))
     if exchange.scratch_bytes:
-        parts.append(f"{exchange.scratch_bytes} bytes of scratch")
-    return ", ".join(parts) or "within threads"
+        texts.append(f"{exchange.scratch_bytes} bytes of scratch")
+    return ", ".join(texts) or "within threads"
 
 
 class Operands(NamedTuple):

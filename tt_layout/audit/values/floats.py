@@ -21,11 +21,11 @@ from tt_layout.audit.values.arithmetic import UndefinedError
 
 Floats = npt.NDArray[np.floating[Any]]
 
-_KINDS = {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8"}
+_NUMPY_TYPES = {"f16": "f2", "bf16": "f4", "f32": "f4", "f64": "f8"}
 """Float type -> the type of numpy that holds its numbers."""
 
 _BITS = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
-_CUT = 16
+_DROPPED_BITS = 16
 """Bits of an f32 that a bf16 has not."""
 
 _ORDERED: dict[str, Callable[[Floats, Floats], Any]] = {
@@ -50,10 +50,10 @@ def float_bits(element: str) -> int | None:
     return _BITS.get(element)
 
 
-def _kind(element: str) -> str:
-    if element not in _KINDS:
+def _numpy_type(element: str) -> str:
+    if element not in _NUMPY_TYPES:
         raise UndefinedError(f"{element} is no type whose numbers are evaluated")
-    return _KINDS[element]
+    return _NUMPY_TYPES[element]
 
 
 def decoded(bits: Ints, element: str) -> Floats:
@@ -66,10 +66,10 @@ def decoded(bits: Ints, element: str) -> Floats:
         >>> decoded(np.array([0x3F80, 0x4000]), "bf16").tolist()
         [1.0, 2.0]
     """
-    kind = _kind(element)
+    numpy_type = _numpy_type(element)
     if element == "bf16":
-        bits = bits << _CUT
-    floats: Floats = bits.astype(f"i{kind[1:]}").view(kind)
+        bits = bits << _DROPPED_BITS
+    floats: Floats = bits.astype(f"i{numpy_type[1:]}").view(numpy_type)
     return floats
 
 
@@ -85,12 +85,12 @@ def encoded(floats: npt.ArrayLike, element: str) -> Ints:
         >>> decoded(encoded([0.1], "f32"), "f32").tolist() == [float(np.float32(0.1))]
         True
     """
-    kind = _kind(element)
-    rounded = np.asarray(floats).astype(kind)
-    bits: Ints = rounded.view(f"i{kind[1:]}").astype(np.int64)
+    numpy_type = _numpy_type(element)
+    rounded = np.asarray(floats).astype(numpy_type)
+    bits: Ints = rounded.view(f"i{numpy_type[1:]}").astype(np.int64)
     if element == "bf16":
-        to_even = (1 << _CUT - 1) - 1 + (bits >> _CUT & 1)
-        bits = bits + np.where(np.isfinite(rounded), to_even, 0) >> _CUT
+        to_even = (1 << _DROPPED_BITS - 1) - 1 + (bits >> _DROPPED_BITS & 1)
+        bits = bits + np.where(np.isfinite(rounded), to_even, 0) >> _DROPPED_BITS
     return bits
 
 
@@ -109,8 +109,8 @@ def compare_floats(predicate: str, a: Floats, b: Floats) -> Ints:
     if predicate == "uno":
         truth: Any = ~are_ordered
     elif predicate[:1] in ("o", "u") and predicate[1:] in _ORDERED:
-        found = _ORDERED[predicate[1:]](a, b)
-        truth = found & are_ordered if predicate[0] == "o" else found | ~are_ordered
+        holds = _ORDERED[predicate[1:]](a, b)
+        truth = holds & are_ordered if predicate[0] == "o" else holds | ~are_ordered
     else:
         raise UndefinedError(f"{predicate} is no comparison of floats")
     return -np.asarray(truth).astype(np.int64)
@@ -126,8 +126,8 @@ def to_integers(floats: Floats, bits: int, *, is_signed: bool) -> Ints:
         >>> to_integers(np.array([-1.5, 2.9]), 8, is_signed=True).tolist()
         [-1, 2]
     """
-    whole = np.trunc(floats.astype(np.float64))
+    integers = np.trunc(floats.astype(np.float64))
     low, high = (-(2.0 ** (bits - 1)), 2.0 ** (bits - 1)) if is_signed else (0.0, 2.0**bits)
-    if not ((whole >= low) & (whole < high)).all():
+    if not ((integers >= low) & (integers < high)).all():
         raise UndefinedError(f"a float that does not fit into i{bits}")
-    return whole.astype(np.int64 if is_signed else np.uint64).astype(np.int64)
+    return integers.astype(np.int64 if is_signed else np.uint64).astype(np.int64)

@@ -49,15 +49,16 @@ def integer_range(value: Value, flow: ControlFlow) -> IntegerRange | None:
     Returns:
         What the value is in, whatever is loaded; None where that is no more than its type says.
     """
-    order = [*backward_slice([value], flow, lambda operation: _rule(operation) is not None)][::-1]
+    slice_ = [*backward_slice([value], flow, lambda operation: _rule(operation) is not None)]
     ranges: dict[Value, Interval] = {}
     for _ in range(ROUNDS):
         before = dict(ranges)
-        for one in order:
-            found = _hull([*_becomes(one, flow, ranges), *filter(None, [ranges.get(one)])])
-            if found is not None:
-                whole = _of_type(one)
-                ranges[one] = found if whole == _hull([whole, found]) else whole
+        for source in reversed(slice_):
+            known = [ranges[source]] if source in ranges else []
+            joined = _hull([*_incoming(source, flow, ranges), *known])
+            if joined is not None:
+                widest = _of_type(source)
+                ranges[source] = joined if widest == _hull([widest, joined]) else widest
         if ranges == before:
             settled = ranges.get(value)
             if settled is None or settled == _of_type(value):
@@ -66,8 +67,8 @@ def integer_range(value: Value, flow: ControlFlow) -> IntegerRange | None:
     return None
 
 
-def _becomes(value: Value, flow: ControlFlow, ranges: dict[Value, Interval]) -> Iterator[Interval]:
-    """Yield the known ranges of the values that one may be."""
+def _incoming(value: Value, flow: ControlFlow, ranges: dict[Value, Interval]) -> Iterator[Interval]:
+    """Yield the known ranges that control flow, or its operation, gives a value."""
     edges, made = flow.into(value), value.definition
     if edges:
         yield from (ranges[edge.source] for edge in edges if edge.source in ranges)
@@ -94,7 +95,8 @@ def _counted(value: Value) -> Interval | None:
 def _hull(ranges: Sequence[Interval]) -> Interval | None:
     if not ranges:
         return None
-    return Interval(min(one.low for one in ranges), max(one.high for one in ranges))
+    lows, highs = zip(*ranges)
+    return Interval(min(lows), max(highs))
 
 
 def _of_type(value: Value) -> Interval:
@@ -111,17 +113,17 @@ _Rule = Callable[[SsaOperation, Sequence[Interval]], Interval | None]
 
 
 def _constant(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None:
-    given = operation.attributes.get("value")
-    number = constant_value(given)
+    attribute = operation.attributes.get("value")
+    number = constant_value(attribute)
     if number is not None:
         return Interval(number, number)
-    written = floats_as_written(given)
-    if len(written) != 1 or written[0].startswith("0x"):
+    texts = floats_as_written(attribute)
+    if len(texts) != 1 or texts[0].startswith("0x"):
         return None
-    return Interval(float(written[0]), float(written[0]))
+    return Interval(float(texts[0]), float(texts[0]))
 
 
-def _numbered(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None:
+def _range(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None:
     first, end = operation.integer("start"), operation.integer("end")
     return Interval(first, end - 1) if first is not None and end is not None else None
 
@@ -177,19 +179,19 @@ def _ratio(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     number, divisor = operands
     if divisor.low <= 0 or inf in (-number.low, number.high):
         return None
-    numbers = [a / b for a, b in product(number, divisor)]
-    return Interval(min(numbers), max(numbers))
+    quotients = [a / b for a, b in product(number, divisor)]
+    return Interval(min(quotients), max(quotients))
 
 
 def _quotient(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     number, divisor = operands
     if divisor.low < 1:
         return None
-    numbers = [abs(a) // b * (1 if a >= 0 else -1) for a, b in product(number, divisor)]
-    return Interval(min(numbers), max(numbers))
+    quotients = [abs(a) // b * (1 if a >= 0 else -1) for a, b in product(number, divisor)]
+    return Interval(min(quotients), max(quotients))
 
 
-def _rest(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _remainder(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     number, divisor = operands
     if divisor.low < 1:
         return None
@@ -197,20 +199,19 @@ def _rest(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     return Interval(-most if number.low < 0 else 0, min(most, max(0, number.high)))
 
 
-def _unsigned_rest(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _unsigned_remainder(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     _, divisor = operands
     return Interval(0, divisor.high - 1) if divisor.low >= 1 else None
 
 
 def _masked(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
-    masks = [one.high for one in operands if one.low >= 0]
+    masks = [high for low, high in operands if low >= 0]
     return Interval(0, min(masks)) if masks else None
 
 
 def _combined(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
-    if min(one.low for one in operands) < 0:
-        return None
-    return Interval(0, (1 << int(max(one.high for one in operands)).bit_length()) - 1)
+    lows, highs = zip(*operands)
+    return None if min(lows) < 0 else Interval(0, (1 << int(max(highs)).bit_length()) - 1)
 
 
 def _shifted_right(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
@@ -227,7 +228,7 @@ def _shifted_right(operation: SsaOperation, operands: Sequence[Interval]) -> Int
 _RULES: dict[str, _Rule] = in_every_spelling(
     {
         "arith.constant": _constant,
-        "tt.make_range": _numbered,
+        "tt.make_range": _range,
         **dict.fromkeys(("arith.extsi", "arith.trunci", "arith.index_cast"), _same),
         "arith.extui": _unsigned,
         "arith.select": _chosen,
@@ -237,8 +238,8 @@ _RULES: dict[str, _Rule] = in_every_spelling(
         "arith.minsi": _at_corners(min),
         "arith.maxsi": _at_corners(max),
         "arith.divsi": _quotient,
-        "arith.remsi": _rest,
-        "arith.remui": _unsigned_rest,
+        "arith.remsi": _remainder,
+        "arith.remui": _unsigned_remainder,
         "arith.addf": _at_corners(lambda a, b: a + b),
         "arith.subf": _at_corners(lambda a, b: a - b),
         "arith.mulf": _at_corners(lambda a, b: a * b),

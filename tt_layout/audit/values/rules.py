@@ -240,7 +240,7 @@ def _registers_kept(a: Application) -> Ints:
     elements = [_elements(layout) for layout in layouts if layout is not None]
     if len(elements) != len(layouts):
         raise UndefinedError("an order that the layouts do not determine")
-    values = [operand.reshape(-1)[held] for operand, held in zip(a.operands, elements)]
+    values = [operand.reshape(-1)[places] for operand, places in zip(a.operands, elements)]
     registers = np.concatenate(values, axis=-1)
     if registers.shape != elements[-1].shape:
         raise UndefinedError("registers that do not fit the layout of the result")
