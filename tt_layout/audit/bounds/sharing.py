@@ -167,12 +167,12 @@ class ProgramSharing:
             for operation in operations
             if operation.traits.quotient or operation.traits.remainder
         ]
-        if not axes or not divisions:
-            return Sharing(axes, is_of_data=is_of_data)
         sharing = Sharing(axes, is_of_data=is_of_data)
+        if not axes:
+            return sharing
         by_operands = grouped(divisions, lambda operation: operation.operands)
-        for (dividend, divisor), operations in by_operands.items():
-            kinds = {operation.traits.quotient for operation in operations}
+        for (dividend, divisor), alike in by_operands.items():
+            kinds = {operation.traits.quotient for operation in alike}
             reached = frozenset(reach([dividend], self._sources))
             if any(map(_is_variable, reached)):
                 sharing = sharing._replace(is_open=True)
