@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
+from command import Run, runner
 
 import tt_layout
 from tt_layout.audit.kernel import Kernel, kernels_of
+from tt_layout.editing.hover import hover
+from tt_layout.editing.piece import Knowledge, Piece
+from tt_layout.mlir.source import in_file
 
 FLAG = """scf.while : () -> () {
       %v = tt.atomic_rmw add, acq_rel, gpu, %p, %zero, %true : (!tt.ptr<i32>, i32, i1) -> i32
@@ -67,6 +74,11 @@ HALVING = """%end = scf.while (%v = %n) : (i32) -> i32 {
 """What it reads does not decide when it ends."""
 
 
+@pytest.fixture
+def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(capsysbinary, monkeypatch)
+
+
 def kernel(loop: str) -> str:
     return f"""
 #b = #ttg.blocked<{{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
@@ -105,6 +117,37 @@ def test_a_wait_has_neither_a_time_nor_a_bound(loop: str, grid: tuple[int, ...] 
     assert found.verdict == f"{waits}; no findings"
     assert found.untimed == f"no estimate of its time: it {waits}"
     assert (found.bounds, found.bound, found.facts.bound_cycles) == (None, None, None)
+
+
+def page_of(dump: Path, run: Run) -> str:
+    written = dump.with_suffix(".html")
+    assert run("page", str(dump), "-o", str(written)).status == 0
+    return written.read_text()
+
+
+def hover_of(dump: Path, run: Run) -> str:
+    text = dump.read_text()
+    line = 1 + next(n for n, part in enumerate(text.split("\n")) if "tt.func" in part)
+    found = hover(Piece(text, Knowledge()), line, 5)
+    assert found is not None
+    return in_file(found.markdown(has_pictures=False), 0)
+
+
+SURFACES: dict[str, Callable[[Path, Run], str]] = {
+    "text": lambda dump, run: run("audit", str(dump)).out,
+    "json": lambda dump, run: run("audit", str(dump), "--format", "json").out,
+    "page": page_of,
+    "hover in Markdown": hover_of,
+}
+
+
+@pytest.mark.parametrize("surface", SURFACES)
+def test_an_error_comes_before_a_wait(surface: str, run: Run, tmp_path: Path) -> None:
+    dump = tmp_path / "k.ttgir"
+    dump.write_text(kernel(FLAG).replace("ttg.target", "ttg.shared = 1049088 : i32, ttg.target"))
+    said = " ".join(SURFACES[surface](dump, run).split())
+    first = "1 error on line 4: @f takes 1049088 bytes of shared memory, but a CTA may have 232448"
+    assert f"{first}; waits in the loop at line 15 for what others write" in said
 
 
 @pytest.mark.parametrize("loop", [CHAIN, WORK, HALVING], ids=["chain", "work", "halving"])

@@ -356,7 +356,7 @@ class Kernel:
 
     @lazy
     def verdict_clauses(self) -> tuple[str, ...]:
-        """The clauses of its verdict."""
+        """The clauses of its verdict, an error before all others."""
         if not self.findings and self.is_before_layouts:
             return (BEFORE_LAYOUTS,)
         if not self.findings and self.is_empty:
@@ -366,7 +366,8 @@ class Kernel:
         clauses = verdict_clauses(
             self.findings, bounds, self.measured, self.adviser, lambda: self.estimate
         )
-        return *filter(None, [self.audit.audited.wait_of(self.symbol)]), *clauses
+        waits = filter(None, [self.audit.audited.wait_of(self.symbol)])
+        return (*clauses, *waits) if self.errors else (*waits, *clauses)
 
     @property
     def untimed(self) -> str:
