@@ -8,8 +8,8 @@ beside it has the kernels, and ``further_kernels.py`` others that no model saw; 
 ``rows.jsonl``.
 
 A row has ``name`` (the problem), ``kernel``, ``grid``, ``constants``, ``warps``, ``stages``,
-``values`` (integer arguments; pointers are 0), ``us`` (the median of three runs), ``n_regs``,
-``n_spills`` (words), ``shared``, ``ttgir``, ``gpu``, ``triton``; or ``error`` where a
+``values`` (numbers; of a pointer its address modulo 512), ``us`` (the median of three runs),
+``n_regs``, ``n_spills`` (words), ``shared``, ``ttgir``, ``gpu``, ``triton``; or ``error`` where a
 configuration was refused.  ``fit.py`` reads them.
 """
 
@@ -85,7 +85,7 @@ def row(one: Any) -> dict[str, Any]:
         "warps": one.warps,
         "stages": one.stages,
         "values": {
-            name: value if isinstance(value, (int, float)) else 0
+            name: value if isinstance(value, (int, float)) else _address(value)
             for name, value in arguments.items()
         },
         "gpu": torch.cuda.get_device_name(),
@@ -113,6 +113,11 @@ def row(one: Any) -> dict[str, Any]:
         "ttgir": compiled.asm["ttgir"],
     }
     return found
+
+
+def _address(value: Any) -> int:
+    """Return the address of a tensor modulo 512; 0 for what has none."""
+    return value.data_ptr() % 512 if hasattr(value, "data_ptr") else 0
 
 
 if __name__ == "__main__":
