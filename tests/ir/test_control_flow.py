@@ -168,7 +168,7 @@ def test_edges_are_what_runs_hand_over(seed: int) -> None:
     run = Run(Random(seed))
     for _ in range(RUNS):
         run.region(function.body)
-    found = {(e.source, e.target) for e in ControlFlow(function).edges}
+    found = {(e.source, e.target) for e in ControlFlow(function).value_edges}
     assert run.became <= found
     unseen = {target for _, target in found - run.became}
     # What is deep within loops that seldom run may not have been seen once.
@@ -203,9 +203,9 @@ tt.func @f(%x: i32, %y: i32, %t: i1) {
         None,
     ]
     [after, behind] = flow.out_of(values["%b"])
-    assert (after.way.end, behind.way.end) == (1, None)
-    assert after.way.choice == (values["%t"], True)
-    assert behind.way.choice == (values["%t"], False)
+    assert (after.control.end, behind.control.end) == (1, None)
+    assert after.control.choice == (values["%t"], True)
+    assert behind.control.choice == (values["%t"], False)
 
 
 def test_a_branch_hands_over_to_blocks() -> None:
@@ -220,11 +220,11 @@ tt.func @f(%t: i1, %x: i32, %y: i32) -> i32 {
   tt.return %r : i32
 }""")
     flow = ControlFlow(function)
-    assert [(e.source.name, e.way.end) for e in flow.into(function.values["%r"])] == [
+    assert [(e.source.name, e.control.end) for e in flow.into(function.values["%r"])] == [
         ("%a", "^bb3"),
         ("%y", "^bb3"),
     ]
-    assert [e.way.choice for e in flow.into(function.values["%a"])] == [
+    assert [e.control.choice for e in flow.into(function.values["%a"])] == [
         (function.values["%t"], True)
     ]
 
@@ -243,7 +243,7 @@ tt.func @f(%x: tensor<32xf32>) {
     assert sources(flow, function.values["%a"]) == ["%x", "%s"]
     assert sources(flow, function.values["%b"]) == ["%x"]
     assert sources(flow, function.values["%r"]) == ["%s"]
-    assert all(edge.way.by_element for edge in flow.edges)
+    assert all(edge.control.by_element for edge in flow.value_edges)
     assert [o.name for o in Flow(function).producers(function.values["%r"])] == ["tt.reduce"]
 
 

@@ -203,11 +203,11 @@ def time(kernel: Kernel) -> Iterator[str]:
     steps = list(program.walk())
     pricing = Pricing(timing, rates, constants, program.warps, steps)
     for step in steps:
-        ways = (
-            f"{way.begin}>{way.end} {','.join(way.passed)}>{','.join(way.received)}"
-            for way in step.ways
+        edges = (
+            f"{edge.begin}>{edge.end} {','.join(edge.passed)}>{','.join(edge.received)}"
+            for edge in step.edges
         )
-        parts = [*ways, *filter(None, [spelled(pricing.of(step))])]
+        parts = [*edges, *filter(None, [spelled(pricing.of(step))])]
         if parts or step.access is not None:
             yield " | ".join([fields_of(step, SHOWN), *parts])
 

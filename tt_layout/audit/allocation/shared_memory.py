@@ -64,7 +64,7 @@ def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[V
 
 def _edges(numbering: Numbering) -> Iterator[tuple[Value, Value]]:
     """Yield pairs of a value and another one that it may become."""
-    for source, target, _ in ControlFlow(numbering.function).edges:
+    for source, target, _ in ControlFlow(numbering.function).value_edges:
         if target.type.is_memory:
             yield source, target
     for operation in numbering.operations:

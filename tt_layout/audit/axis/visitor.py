@@ -8,7 +8,14 @@ from tt_layout.audit.axis.info import AxisInfo, join, pessimistic
 from tt_layout.audit.axis.rules import AxisStep, conclusion, rank_of
 from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
-from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow, Way, branches, by_label, ways
+from tt_layout.ir.ssa.control_flow import (
+    BOUNDS,
+    ControlEdge,
+    ControlFlow,
+    branches,
+    by_label,
+    control_edges,
+)
 
 _HINTS = frozenset(HINTS)
 
@@ -68,7 +75,9 @@ class BackwardSlice:
             return
         self._operations.setdefault(block, {})[operation] = None
         yield from operation.operands
-        yield from (way.choice.value for way in ways(operation) if way.choice is not None)
+        yield from (
+            edge.choice.value for edge in control_edges(operation) if edge.choice is not None
+        )
         yield from self._around(block)
 
     def _around(self, block: Block) -> Iterator[Value]:
@@ -85,9 +94,9 @@ def _conditions(region: Region) -> Iterator[Value]:
     blocks = by_label(region)
     for block in region:
         for last in block.operations[-1:]:
-            for way in branches(last, blocks):
-                if way.choice is not None:
-                    yield way.choice.value
+            for edge in branches(last, blocks):
+                if edge.choice is not None:
+                    yield edge.choice.value
 
 
 class Visitor:
@@ -159,7 +168,7 @@ class Visitor:
 
     def _operation(self, operation: SsaOperation) -> None:
         if operation.regions:
-            edges = [way for way in ways(operation) if not way.by_element]
+            edges = [edge for edge in control_edges(operation) if not edge.by_element]
             if edges:
                 self._follow(operation, edges)
                 return
@@ -218,50 +227,50 @@ class Visitor:
 
     def _branch(self, branch: SsaOperation, blocks: Mapping[str, Block], reached: set[str]) -> None:
         """Pass the operands of a branch to its successors."""
-        for way in branches(branch, blocks):
-            if self._may_be_taken(way):
-                reached.add(blocks[str(way.end)].label)
-                self._join(way.received, way.passed)
+        for edge in branches(branch, blocks):
+            if self._may_be_taken(edge):
+                reached.add(blocks[str(edge.end)].label)
+                self._join(edge.received, edge.passed)
 
-    def _may_be_taken(self, way: Way) -> bool:
-        if way.choice is None:
+    def _may_be_taken(self, edge: ControlEdge) -> bool:
+        if edge.choice is None:
             return True
-        condition = self._known(way.choice.value)
+        condition = self._known(edge.choice.value)
         if condition is None or condition.constant is None:
             return True
-        return bool(condition.constant) == way.choice.outcome
+        return bool(condition.constant) == edge.choice.outcome
 
     # -- structured control flow ------------------------------------------------------------
 
-    def _follow(self, operation: SsaOperation, edges: Sequence[Way]) -> None:
+    def _follow(self, operation: SsaOperation, edges: Sequence[ControlEdge]) -> None:
         """Follow control through the regions of an operation until nothing changes any more."""
         if operation.traits.counted:
             edges = self._counted(operation, edges)
         left_by: dict[int, list[SsaOperation]] = {}  # of each region that has been visited
-        pending = self._taken_to([way for way in edges if way.begin is None], left_by)
+        pending = self._taken_to([edge for edge in edges if edge.begin is None], left_by)
         while pending:
             number = next(iter(pending))
             del pending[number]
             left_by[number] = self._region(operation.regions[number])
-            onward = [way for way in edges if way.begin == number and way.by in left_by[number]]
+            onward = [edge for edge in edges if edge.begin == number and edge.by in left_by[number]]
             pending |= self._taken_to(onward, left_by)
-        for way in edges:
-            is_reached = way.begin is None or way.by in left_by.get(way.begin, ())
-            if way.end is None and is_reached and self._may_be_taken(way):
-                self._join(way.received, way.passed)
+        for edge in edges:
+            is_reached = edge.begin is None or edge.by in left_by.get(edge.begin, ())
+            if edge.end is None and is_reached and self._may_be_taken(edge):
+                self._join(edge.received, edge.passed)
 
-    def _taken_to(self, edges: Iterable[Way], visited: Container[int]) -> dict[int, None]:
+    def _taken_to(self, edges: Iterable[ControlEdge], visited: Container[int]) -> dict[int, None]:
         """Pass values along edges; return the regions to visit because of changes."""
         regions: dict[int, None] = {}
-        for way in edges:
-            if isinstance(way.end, int) and self._may_be_taken(way):
+        for edge in edges:
+            if isinstance(edge.end, int) and self._may_be_taken(edge):
                 before = self.changes
-                self._join(way.received, way.passed)
-                if way.end not in visited or self.changes != before:
-                    regions[way.end] = None
+                self._join(edge.received, edge.passed)
+                if edge.end not in visited or self.changes != before:
+                    regions[edge.end] = None
         return regions
 
-    def _counted(self, loop: SsaOperation, edges: Sequence[Way]) -> Sequence[Way]:
+    def _counted(self, loop: SsaOperation, edges: Sequence[ControlEdge]) -> Sequence[ControlEdge]:
         """Return the edges that are taken, given the known trip count."""
         begin, end, step = loop.operands[:BOUNDS]
         low, stride = self._known(begin), self._known(step)
@@ -269,16 +278,16 @@ class Visitor:
             return ()
         trips = _trips(low, self._known(end), stride)
         if trips == 0:
-            return [way for way in edges if way.begin is None and way.end is None]
+            return [edge for edge in edges if edge.begin is None and edge.end is None]
         divisor = join(low, stride)
         assert divisor is not None
         variable = AxisInfo.of((1,), divisor.divisibility[:1], (1,))
         self._update(loop.regions[0][0].arguments[0], variable)
         return [
-            way
-            for way in edges
-            if not (way.begin is None and way.end is None and trips is not None)
-            and not (way.begin == way.end == 0 and trips == 1)
+            edge
+            for edge in edges
+            if not (edge.begin is None and edge.end is None and trips is not None)
+            and not (edge.begin == edge.end == 0 and trips == 1)
         ]
 
 

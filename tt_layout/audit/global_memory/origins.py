@@ -112,11 +112,11 @@ class Sources:
     def joined(self) -> Mapping[Value, tuple[Value, ...]]:
         """Value joined by control flow -> the values that it may be."""
         sources: dict[Value, list[Value]] = {}
-        for way in self.flow.ways:
-            if (variable := way.variable) is not None:
-                sources[variable] = [way.operation.operands[0], way.operation.operands[2]]
-        for source, target, way in self.flow.edges:
-            if not way.by_element:
+        for edge in self.flow.control_edges:
+            if (variable := edge.variable) is not None:
+                sources[variable] = [edge.operation.operands[0], edge.operation.operands[2]]
+        for source, target, control in self.flow.value_edges:
+            if not control.by_element:
                 sources.setdefault(target, []).append(source)
         return {value: tuple(dict.fromkeys(values)) for value, values in sources.items()}
 

@@ -44,7 +44,7 @@ from tt_layout.hardware.compiler import (
     RegisterLine,
 )
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
-from tt_layout.ir.ssa.control_flow import last_operations, ways
+from tt_layout.ir.ssa.control_flow import control_edges, last_operations
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.tuples import NamedTuple
 
@@ -511,8 +511,8 @@ class _Walk:
         results = [values[value] for value in operation.results]
         handed = [
             (values[passed], values[received])
-            for way in ways(operation)
-            for passed, received in zip(way.passed, way.received)
+            for edge in control_edges(operation)
+            for passed, received in zip(edge.passed, edge.received)
         ]
         self.derivations.add(operation, operands, results, handed)
         self.traffic.add(operation, operands, results, self._loops)

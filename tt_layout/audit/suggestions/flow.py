@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Use, Value
-from tt_layout.ir.ssa.control_flow import ControlFlow, Way
+from tt_layout.ir.ssa.control_flow import ControlEdge, ControlFlow
 from tt_layout.ir.ssa.dataflow import reach
 
 MAX_REGION = 256  # operations that take another layout, or are computed anew
@@ -48,7 +48,7 @@ class Flow:
     @cached_property
     def carried(self) -> Carried:
         """The values of loops and branches that are of one type together."""
-        return Carried(self._control.ways)
+        return Carried(self._control.control_edges)
 
     @cached_property
     def behind(self) -> Mapping[Value, SsaOperation]:
@@ -67,7 +67,7 @@ class Flow:
         anchors: set[SsaOperation] = set()
 
         def before(value: Value) -> list[Value]:
-            sources = [e.source for e in self._control.into(value) if not e.way.by_element]
+            sources = [e.source for e in self._control.into(value) if not e.control.by_element]
             operation = value.definition
             if operation is None or sources:
                 return sources
@@ -88,8 +88,8 @@ class Flow:
         anchors: set[SsaOperation] = set()
 
         def behind(value: Value) -> list[Value]:
-            onward = [e for e in self._control.out_of(value) if not e.way.by_element]
-            handed_on = {edge.way.by for edge in onward}
+            onward = [e for e in self._control.out_of(value) if not e.control.by_element]
+            handed_on = {edge.control.by for edge in onward}
             targets = [edge.target for edge in onward]
             for operation, number in value.uses:
                 if is_elementwise(operation) or operation.traits.repeats:
@@ -136,8 +136,8 @@ class Carried:
     and the result are one group; the initial value and what is yielded are handed to it.
     """
 
-    def __init__(self, ways: Sequence[Way]) -> None:
-        self._ways = [way for way in ways if is_followed(way.operation)]
+    def __init__(self, edges: Sequence[ControlEdge]) -> None:
+        self._edges = [edge for edge in edges if is_followed(edge.operation)]
 
     @cached_property
     def leaders(self) -> Mapping[Value, Value]:
@@ -154,15 +154,15 @@ class Carried:
     def _slots(self) -> Mapping[tuple[SsaOperation, Value], list[Value]]:
         """Operands of terminators and loops -> the arguments and results that they become."""
         slots = defaultdict[tuple[SsaOperation, Value], list[Value]](list)
-        for way in self._ways:
-            for passed, received in zip(way.passed, way.received):
-                slots[way.by, passed].append(received)
+        for edge in self._edges:
+            for passed, received in zip(edge.passed, edge.received):
+                slots[edge.by, passed].append(received)
         return dict(slots)
 
     @cached_property
     def _operands_before(self) -> Mapping[SsaOperation, int]:
         """Operation -> number of operands before those that it passes on."""
-        return {way.by: len(way.by.operands) - len(way.passed) for way in self._ways}
+        return {edge.by: len(edge.by.operands) - len(edge.passed) for edge in self._edges}
 
     def receiver(self, use: Use, value: Value) -> Value | None:
         """Return the group to which a use passes a value; None if it does not pass it."""
@@ -181,7 +181,7 @@ class Carried:
         groups: dict[Value, dict[Value, None]] = {}
         for value, leader in self.leaders.items():
             groups.setdefault(leader, {})[value] = None
-        for way in self._ways:
-            for passed, received in zip(way.passed, way.received):
+        for edge in self._edges:
+            for passed, received in zip(edge.passed, edge.received):
                 groups[self.leaders[received]][passed] = None
         return groups

@@ -164,8 +164,8 @@ class RewiredBody:
             operation.attributes,
             tuple(map(self._region, operation.regions)),
             tuple(
-                Successor(way.label, tuple(new.get(value, value) for value in way.operands))
-                for way in operation.successors
+                Successor(branch.label, tuple(new.get(value, value) for value in branch.operands))
+                for branch in operation.successors
             ),
             operation.line,
             operation.column,

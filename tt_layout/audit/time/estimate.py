@@ -51,7 +51,7 @@ from tt_layout.hardware.product import Product as Rates
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, integers
-from tt_layout.ir.ssa.control_flow import ways
+from tt_layout.ir.ssa.control_flow import control_edges
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
@@ -450,7 +450,7 @@ class _StepReader:
             runs=runs.number,
             is_assumed=runs.is_assumed,
             regions=() if combines else tuple(self.region(inner) for inner in operation.regions),
-            ways=() if combines else tuple(_ways(operation)),
+            edges=() if combines else tuple(_passages(operation)),
             warps=tuple(integers(operation.attributes.get("partitionNumWarps"))),
             root=root,
             slots=slots,
@@ -717,14 +717,14 @@ def _names(operation: SsaOperation) -> Iterator[str]:
             yield inner.name
 
 
-def _ways(operation: SsaOperation) -> Iterator[Passage]:
-    for way in ways(operation):
-        if not isinstance(way.end, str):
+def _passages(operation: SsaOperation) -> Iterator[Passage]:
+    for edge in control_edges(operation):
+        if not isinstance(edge.end, str):
             yield Passage(
-                begin=way.begin,
-                end=way.end,
-                passed=tuple(value.name for value in way.passed),
-                received=tuple(value.name for value in way.received),
+                begin=edge.begin,
+                end=edge.end,
+                passed=tuple(value.name for value in edge.passed),
+                received=tuple(value.name for value in edge.received),
             )
 
 

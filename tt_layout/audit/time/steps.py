@@ -109,7 +109,7 @@ class Step:
         runs: mean number of runs in a program.
         is_assumed: whether the number of runs is not known.
         regions: the steps in each of its regions.
-        ways: the control-flow edges of its regions.
+        edges: the control-flow edges of its regions.
         warps: warps of each region, where they differ.
         root: the buffer behind its first operand in memory; empty without any.
         slots: slots of that buffer.
@@ -133,7 +133,7 @@ class Step:
     runs: float = 1
     is_assumed: bool = False
     regions: tuple[tuple[Step, ...], ...] = ()
-    ways: tuple[Passage, ...] = ()
+    edges: tuple[Passage, ...] = ()
     warps: tuple[int, ...] = ()
     root: str = ""
     slots: int = 1

@@ -327,9 +327,9 @@ class _Execution:
                 if not region or not share:
                     continue
                 before = warps.end.time + warps.extra
-                _hand(step.ways, None, number, warps)
+                _hand(step.edges, None, number, warps)
                 yield from self._region(region, warps)
-                _hand(step.ways, number, None, warps)
+                _hand(step.edges, number, None, warps)
                 warps.extra -= (1 - share) * (warps.end.time + warps.extra - before)
 
     def _loop(self, step: Step, warps: _Warps) -> Blocked:
@@ -337,9 +337,9 @@ class _Execution:
         trips = body[-1].runs / step.runs if body and step.runs else 0.0
         followed = min(FOLLOWED, -(-trips // 1))
         if followed < 1:
-            _hand(step.ways, None, None, warps)
+            _hand(step.edges, None, None, warps)
             return
-        _hand(step.ways, None, 0, warps)
+        _hand(step.edges, None, 0, warps)
         barred = any(self._demands[step_inside].barriers for step_inside in step.walk())
         unroll = 1 if barred else self._unrolled(step)
         begin = warps.now
@@ -351,8 +351,8 @@ class _Execution:
                 previous, since = warps.now, iteration
             for number, region in enumerate(step.regions):
                 yield from self._region(region, warps)
-                _hand(step.ways, number, number + 1, warps)
-            _hand(step.ways, len(step.regions) - 1, 0, warps)
+                _hand(step.edges, number, number + 1, warps)
+            _hand(step.edges, len(step.regions) - 1, 0, warps)
             if iteration % unroll == unroll - 1 or iteration + 1 == followed:
                 self._close(step, warps)
                 groups.append((previous.time, warps.now.time, iteration + 1 - since))
@@ -360,7 +360,7 @@ class _Execution:
         half = max(1, len(ends) // 2)
         per = (ends[-1] - ends[half - 1]) / (len(ends) - half)
         warps.extra += per * (trips - followed)
-        _hand(step.ways, len(step.regions) - 1, None, warps)
+        _hand(step.edges, len(step.regions) - 1, None, warps)
         together = followed - since
         waits = _critical(warps.now, previous)
         critical = tuple(
@@ -403,14 +403,14 @@ class _Execution:
         for number, region in enumerate(step.regions):
             count = step.warps[number - 1] if 0 < number <= len(step.warps) else warps.number
             group = _Warps(count, dict(warps.ready), warps.now, warps.now, last=warps.last)
-            _hand(step.ways, None, number, group)
+            _hand(step.edges, None, number, group)
             groups.append((group, self._region(_flat(region), group)))
         self._together(groups)
         for group, _ in groups:
             end = group.end
             warps.floor = _later(warps.floor, end._replace(time=end.time + group.extra))
             warps.ready.update(group.ready)
-        _hand(step.ways, 0, None, warps)
+        _hand(step.edges, 0, None, warps)
 
     def _together(self, groups: list[tuple[_Warps, Blocked]]) -> None:
         """Run walks until all have ended; where all wait, a ring of buffers begins empty."""
@@ -678,12 +678,12 @@ def _pending(groups: list[Moment], number: int) -> Moment:
     return latest
 
 
-def _hand(ways: Sequence[Passage], begin: int | None, end: int | None, warps: _Warps) -> None:
+def _hand(edges: Sequence[Passage], begin: int | None, end: int | None, warps: _Warps) -> None:
     """Pass values along a control-flow edge."""
-    for way in ways:
-        if way.begin == begin and way.end == end:
-            moments = [warps.ready.get(name, START) for name in way.passed]
-            warps.ready.update(zip(way.received, moments))
+    for edge in edges:
+        if edge.begin == begin and edge.end == end:
+            moments = [warps.ready.get(name, START) for name in edge.passed]
+            warps.ready.update(zip(edge.received, moments))
 
 
 def _flat(region: Sequence[Step]) -> Sequence[Step]:

@@ -53,18 +53,18 @@ def follow(region: Region, evaluate: Callable[[Value], Found], sources: dict[Val
             if isinstance(condition, Unknown):
                 return _open(region, labels, sources, condition)
             taken = [
-                way for way in taken if way.choice and way.choice.outcome == is_true(condition)
+                edge for edge in taken if edge.choice and edge.choice.outcome == is_true(condition)
             ]
         if len(taken) > 1:
             return _open(region, labels, sources, Unknown.because(operation_text(last)))
         if not taken:
             break
-        [way] = taken
-        block = blocks[str(way.end)]
+        [edge] = taken
+        block = blocks[str(edge.end)]
         if block.label in labels:
             return _open(region, labels, sources, Unknown.because(operation_text(last)))
         labels.append(block.label)
-        sources.update((new, old) for old, new in zip(way.passed, way.received))
+        sources.update((new, old) for old, new in zip(edge.passed, edge.received))
     return Path(tuple(labels), sources)
 
 

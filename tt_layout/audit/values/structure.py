@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from tt_layout.enums import TextEnum
-from tt_layout.ir.ssa.control_flow import ControlFlow, ways
+from tt_layout.ir.ssa.control_flow import ControlFlow, control_edges
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
@@ -101,7 +101,7 @@ class Structure:
         changing = (value for inner in touching for value in inner.operands)
         if not all(map(_polls, touching)) or any(self.depends_on(v, loop) for v in changing):
             return False
-        conditions = [way.choice.value for way in ways(loop) if way.choice is not None]
+        conditions = [edge.choice.value for edge in control_edges(loop) if edge.choice is not None]
         behind = reach(conditions, self._sources_of_all_runs)
         return not polls.isdisjoint(behind)
 

@@ -55,7 +55,7 @@ class Choice(NamedTuple):
     outcome: bool
 
 
-class Way(NamedTuple):
+class ControlEdge(NamedTuple):
     """A control-flow edge between regions or blocks.
 
     Attributes:
@@ -86,15 +86,15 @@ class Way(NamedTuple):
         return next(iter(self.operation.regions[0][0].arguments), None)
 
 
-class Edge(NamedTuple):
+class ValueEdge(NamedTuple):
     """A value, one that it may become, and the control-flow edge between them."""
 
     source: Value
     target: Value
-    way: Way
+    control: ControlEdge
 
 
-def ways(operation: SsaOperation) -> Iterator[Way]:
+def control_edges(operation: SsaOperation) -> Iterator[ControlEdge]:
     """Yield the control-flow edges into, between and out of the regions of an operation.
 
     An unknown or incomplete operation has none.
@@ -104,7 +104,7 @@ def ways(operation: SsaOperation) -> Iterator[Way]:
         yield from rule(operation)
 
 
-def branches(branch: SsaOperation, blocks: Mapping[str, Block]) -> Iterator[Way]:
+def branches(branch: SsaOperation, blocks: Mapping[str, Block]) -> Iterator[ControlEdge]:
     """Yield the edges of a branch, given the blocks of its region by label."""
     both = len(branch.successors) == 2 and branch.name.endswith("cond_br") and branch.operands
     for number, successor in enumerate(branch.successors):
@@ -112,7 +112,7 @@ def branches(branch: SsaOperation, blocks: Mapping[str, Block]) -> Iterator[Way]
         if block is not None:
             choice = Choice(branch.operands[0], not number) if both else None
             operands, label = successor.operands, successor.label
-            yield Way(branch, None, label, operands, block.arguments, branch, choice)
+            yield ControlEdge(branch, None, label, operands, block.arguments, branch, choice)
 
 
 def by_label(region: Region) -> dict[str, Block]:
@@ -135,62 +135,66 @@ def _arguments(region: Region) -> tuple[Value, ...]:
 # -- operations -----------------------------------------------------------------------------
 
 
-def _for(loop: SsaOperation) -> Iterator[Way]:
+def _for(loop: SsaOperation) -> Iterator[ControlEdge]:
     body, initial = loop.regions[0], loop.operands[BOUNDS:]
     if len(loop.operands) < BOUNDS or not body:
         return
     iterated = _arguments(body)[1:]
-    yield Way(loop, None, 0, initial, iterated, loop)
-    yield Way(loop, None, None, initial, loop.results, loop)
+    yield ControlEdge(loop, None, 0, initial, iterated, loop)
+    yield ControlEdge(loop, None, None, initial, loop.results, loop)
     for last in last_operations(body):
-        yield Way(loop, 0, 0, last.operands, iterated, last)
-        yield Way(loop, 0, None, last.operands, loop.results, last)
+        yield ControlEdge(loop, 0, 0, last.operands, iterated, last)
+        yield ControlEdge(loop, 0, None, last.operands, loop.results, last)
 
 
-def _while(loop: SsaOperation) -> Iterator[Way]:
+def _while(loop: SsaOperation) -> Iterator[ControlEdge]:
     if len(loop.regions) != 2 or not all(loop.regions):
         return
     before, after = loop.regions
-    yield Way(loop, None, 0, loop.operands, _arguments(before), loop)
+    yield ControlEdge(loop, None, 0, loop.operands, _arguments(before), loop)
     for last in last_operations(before):
         if not last.operands:
             continue
         condition, *passed = last.operands
         for end, received in ((1, _arguments(after)), (None, loop.results)):
-            yield Way(loop, 0, end, passed, received, last, Choice(condition, end is not None))
+            yield ControlEdge(
+                loop, 0, end, passed, received, last, Choice(condition, end is not None)
+            )
     for last in last_operations(after):
-        yield Way(loop, 1, 0, last.operands, _arguments(before), last)
+        yield ControlEdge(loop, 1, 0, last.operands, _arguments(before), last)
 
 
-def _if(choice: SsaOperation) -> Iterator[Way]:
+def _if(choice: SsaOperation) -> Iterator[ControlEdge]:
     for number in range(2):
         decided = Choice(choice.operands[0], not number) if choice.operands else None
         region = choice.regions[number] if number < len(choice.regions) else NO_BLOCKS
         end = number if region else None
-        yield Way(choice, None, end, (), (), choice, decided)
+        yield ControlEdge(choice, None, end, (), (), choice, decided)
         yield from _out_of(choice, number, region)
 
 
-def _any(operation: SsaOperation) -> Iterator[Way]:
+def _any(operation: SsaOperation) -> Iterator[ControlEdge]:
     for number, region in enumerate(operation.regions):
-        yield Way(operation, None, number, (), (), operation)
+        yield ControlEdge(operation, None, number, (), (), operation)
         yield from _out_of(operation, number, region)
 
 
-def _out_of(operation: SsaOperation, number: int, region: Region) -> Iterator[Way]:
+def _out_of(operation: SsaOperation, number: int, region: Region) -> Iterator[ControlEdge]:
     for last in last_operations(region):
-        yield Way(operation, number, None, last.operands, operation.results, last)
+        yield ControlEdge(operation, number, None, last.operands, operation.results, last)
 
 
-def _specialize(operation: SsaOperation) -> Iterator[Way]:
-    yield Way(operation, None, 0, (), (), operation)
+def _specialize(operation: SsaOperation) -> Iterator[ControlEdge]:
+    yield ControlEdge(operation, None, 0, (), (), operation)
     yield from _out_of(operation, 0, operation.regions[0])
     for number, region in enumerate(operation.regions[1:], 1):
         received = _arguments(region)
-        yield Way(operation, None, number, operation.operands, received, operation)
+        yield ControlEdge(operation, None, number, operation.operands, received, operation)
         for holder in _holders(region):
             for inner in holder.regions if not holder.operands else ():
-                yield Way(operation, None, number, operation.operands, _arguments(inner), operation)
+                yield ControlEdge(
+                    operation, None, number, operation.operands, _arguments(inner), operation
+                )
 
 
 def _holders(region: Region) -> Iterator[SsaOperation]:
@@ -198,25 +202,27 @@ def _holders(region: Region) -> Iterator[SsaOperation]:
     yield from (o for block in region for o in block.operations if o.name == PARTITIONS)
 
 
-def _partitions(operation: SsaOperation) -> Iterator[Way]:
+def _partitions(operation: SsaOperation) -> Iterator[ControlEdge]:
     for number, region in enumerate(operation.regions):
-        yield Way(operation, None, number, operation.operands, _arguments(region), operation)
+        yield ControlEdge(
+            operation, None, number, operation.operands, _arguments(region), operation
+        )
 
 
-def _elements(operation: SsaOperation) -> Iterator[Way]:
+def _elements(operation: SsaOperation) -> Iterator[ControlEdge]:
     region, count = operation.regions[0], max(1, len(operation.operands))
     received = _arguments(region)
     for begin in range(0, len(received), count):
         part = received[begin : begin + count]
-        yield Way(operation, None, 0, operation.operands, part, operation, by_element=True)
+        yield ControlEdge(operation, None, 0, operation.operands, part, operation, by_element=True)
     for last in last_operations(region):
         returned = last.operands
         if operation.name != "tt.map_elementwise":
-            yield Way(operation, 0, 0, returned, received[:count], last, by_element=True)
-        yield Way(operation, 0, None, returned, operation.results, last, by_element=True)
+            yield ControlEdge(operation, 0, 0, returned, received[:count], last, by_element=True)
+        yield ControlEdge(operation, 0, None, returned, operation.results, last, by_element=True)
 
 
-_RULES: Mapping[str, Callable[[SsaOperation], Iterator[Way]]] = {
+_RULES: Mapping[str, Callable[[SsaOperation], Iterator[ControlEdge]]] = {
     "scf.for": _for,
     "scf.while": _while,
     "scf.if": _if,
@@ -260,40 +266,40 @@ class ControlFlow:
         self.function = function
 
     @cached_property
-    def ways(self) -> tuple[Way, ...]:
+    def control_edges(self) -> tuple[ControlEdge, ...]:
         """All control-flow edges of the function, in text order."""
-        return tuple(self._ways())
+        return tuple(self._control_edges())
 
-    def _ways(self) -> Iterator[Way]:
+    def _control_edges(self) -> Iterator[ControlEdge]:
         yield from _between_blocks(self.function.body)
         for operation in self.function.walk():
             if operation.regions:
-                yield from ways(operation)
+                yield from control_edges(operation)
                 for region in operation.regions:
                     yield from _between_blocks(region)
 
     @cached_property
-    def edges(self) -> tuple[Edge, ...]:
+    def value_edges(self) -> tuple[ValueEdge, ...]:
         """The value edges of all control-flow edges."""
         return tuple(
-            Edge(source, target, way)
-            for way in self.ways
-            for source, target in zip(way.passed, way.received)
+            ValueEdge(source, target, edge)
+            for edge in self.control_edges
+            for source, target in zip(edge.passed, edge.received)
         )
 
     @cached_property
-    def _into(self) -> Mapping[Value, list[Edge]]:
-        return grouped(self.edges, lambda edge: edge.target)
+    def _into(self) -> Mapping[Value, list[ValueEdge]]:
+        return grouped(self.value_edges, lambda edge: edge.target)
 
     @cached_property
-    def _out_of(self) -> Mapping[Value, list[Edge]]:
-        return grouped(self.edges, lambda edge: edge.source)
+    def _out_of(self) -> Mapping[Value, list[ValueEdge]]:
+        return grouped(self.value_edges, lambda edge: edge.source)
 
-    def into(self, value: Value) -> Sequence[Edge]:
+    def into(self, value: Value) -> Sequence[ValueEdge]:
         """Return the edges to a value."""
         return self._into.get(value, ())
 
-    def out_of(self, value: Value) -> Sequence[Edge]:
+    def out_of(self, value: Value) -> Sequence[ValueEdge]:
         """Return the edges from a value."""
         return self._out_of.get(value, ())
 
@@ -307,24 +313,25 @@ class ControlFlow:
     def again(self, value: Value) -> Value | None:
         """Return the value of a loop argument on the back edge."""
         for edge in self.into(value):
-            if edge.way.end == 0 and edge.way.begin is not None:
+            if edge.control.end == 0 and edge.control.begin is not None:
                 return edge.source
         return None
 
     @cached_property
     def _first(self) -> Mapping[Value, Value]:
         values: dict[Value, Value] = {}
-        for edge in self.edges:
-            way = edge.way
-            if isinstance(way.end, int) and not way.by_element and way.begin != way.end:
+        for edge in self.value_edges:
+            control = edge.control
+            is_entry = isinstance(control.end, int) and control.begin != control.end
+            if is_entry and not control.by_element:
                 values.setdefault(edge.target, edge.source)
-        for way in self.ways:
-            if (variable := way.variable) is not None:
-                values[variable] = way.operation.operands[0]
+        for control in self.control_edges:
+            if (variable := control.variable) is not None:
+                values[variable] = control.operation.operands[0]
         return values
 
 
-def _between_blocks(region: Region) -> Iterator[Way]:
+def _between_blocks(region: Region) -> Iterator[ControlEdge]:
     if len(region) < 2:
         return
     blocks = by_label(region)
