@@ -21,14 +21,14 @@ from pathlib import Path
 from random import Random
 
 from tt_layout.__main__ import GARBAGE
-from tt_layout.editing.dump import Dump
+from tt_layout.editing.dump import EditedDump
 from tt_layout.editing.hover import hover, operation_hover, word_hover
 
 ROOT = Path(__file__).parent.parent
 HEADER = "// -----// IR Dump After P{} (p) //----- //\n"
 
 
-def seconds(dump: Dump, edits: int, random: Random) -> tuple[list[float], list[float]]:
+def seconds(dump: EditedDump, edits: int, random: Random) -> tuple[list[float], list[float]]:
     """Return how long diagnostics take after each edit, and a hover then."""
     waits, hovers = [], []
     for _ in range(edits):
@@ -67,7 +67,7 @@ def repeated(text: str, size: int) -> str:
 
 def lines_of(text: str) -> dict[str, list[int]]:
     """Return the lines of each kind that a hover is asked for, from 0."""
-    found = {diagnosis.line - 1 for diagnosis in Dump(text).diagnoses()}
+    found = {diagnosis.line - 1 for diagnosis in EditedDump(text).diagnoses()}
     lines = text.split("\n")
     function = next(at for at, line in enumerate(lines) if "tt.func" in line)
     operations = [at for at, line in enumerate(lines) if " = " in line and at > function]
@@ -80,7 +80,7 @@ def lines_of(text: str) -> dict[str, list[int]]:
 
 def hovers_alone(text: str, chosen: list[int], edits: int, random: Random) -> list[float]:
     """Return how long a hover of some lines takes, the first question after an edit below."""
-    lines, dump, waits = text.split("\n"), Dump(text), []
+    lines, dump, waits = text.split("\n"), EditedDump(text), []
     for edit in range(edits if chosen else 0):
         line = random.choice(chosen)
         start = lines[line].find(" = ") + 4 if " = " in lines[line] else 0
@@ -109,7 +109,7 @@ def main() -> None:
         at += 1
     for name, text in (("passes", passes), ("longest", max(texts, key=len))):
         start = time.perf_counter()
-        dump = Dump(text)
+        dump = EditedDump(text)
         dump.diagnoses()
         opened = time.perf_counter() - start
         for what, found in zip(("edit", "hover"), seconds(dump, chosen.edits, Random(1))):

@@ -32,7 +32,7 @@ from tt_layout.audit.values.given import PROGRAM_COUNTS, GivenValues
 from tt_layout.ir import parse_ir
 from tt_layout.mlir.source import Source
 from tt_layout.reports.finding_text import similar_findings
-from tt_layout.rewriting.apply import Step, cure
+from tt_layout.rewriting.apply import AppliedSuggestion, cure
 
 PROCESSES = 10
 LOCK = Path(tempfile.gettempdir(), "judge_suggestions.lock")
@@ -41,7 +41,7 @@ measure_override.ROUNDS = 21
 measure_override.MILLISECONDS = 5.0
 
 
-def suggested(text: str, given: GivenValues) -> Iterator[tuple[Step, str] | str]:
+def suggested(text: str, given: GivenValues) -> Iterator[tuple[AppliedSuggestion, str] | str]:
     """Yield what is suggested for each finding, and the dump with it; or why that cannot be."""
     [module] = parse_ir(text)
     audit = audit_module(module, given=given)

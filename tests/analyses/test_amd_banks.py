@@ -11,7 +11,7 @@ import pytest
 
 from tt_layout.analyses.shared_memory.access import AccessMap
 from tt_layout.analyses.shared_memory.addresses import phase_lanes
-from tt_layout.analyses.shared_memory.banks import Access, cost
+from tt_layout.analyses.shared_memory.banks import SharedAccess, cost
 from tt_layout.hardware import TARGETS, find_target
 
 STRIDES = Path(__file__).parents[1] / "data" / "amd-lds-strides.txt"
@@ -83,7 +83,7 @@ def rows() -> list[Row]:
     return found
 
 
-def load(row: Row) -> Access:
+def load(row: Row) -> SharedAccess:
     """Return the load of a wavefront whose lanes read at multiples of a stride."""
     target = find_target(row.target)
     lanes = [row.stride // 4 << bit for bit in range(target.lanes.bit_length() - 1)]

@@ -16,7 +16,7 @@ from tt_layout.audit.values.executions import executions
 from tt_layout.audit.values.floats import decoded
 from tt_layout.audit.values.given import GivenValues, check_names, parse_values
 from tt_layout.audit.values.runs import each_run
-from tt_layout.audit.values.spread import Spread
+from tt_layout.audit.values.spread import ProgramTensor
 from tt_layout.audit.values.unknown import Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.ir.ssa import SsaFunction, SsaReader
@@ -539,7 +539,7 @@ def test_each_execution_of_an_operation() -> None:
     runs = each_run(Evaluator(function, GivenValues({"n": 4})), x, values)
     expected = [[i, j, 2**i * j] for i in range(4) for j in range(i) if j != 1]
     assert [
-        [int(v) for v in values if not isinstance(v, Unknown | Spread)] for values in runs
+        [int(v) for v in values if not isinstance(v, Unknown | ProgramTensor)] for values in runs
     ] == expected
     with pytest.raises(UnknownError):
         list(each_run(Evaluator(function, GivenValues()), x, values[-1:]))

@@ -22,7 +22,7 @@ from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.rules import Application
-from tt_layout.audit.values.spread import Spread, advanced_by, remainder, selected
+from tt_layout.audit.values.spread import ProgramTensor, advanced_by, remainder, selected
 from tt_layout.audit.values.trials import common_step
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.encodings.cga import rank_by
@@ -97,8 +97,8 @@ def test_a_loop_of_many_trips_is_not_counted_one_by_one() -> None:
     assert executions(Evaluator(function, GivenValues()), inner).number == 1000000007
 
 
-def shared_values(base: list[int], pattern: list[int]) -> Spread:
-    return Spread(np.array(base), np.array(pattern))
+def shared_values(base: list[int], pattern: list[int]) -> ProgramTensor:
+    return ProgramTensor(np.array(base), np.array(pattern))
 
 
 def test_one_of_two_values_of_each_program() -> None:
@@ -204,8 +204,8 @@ def test_a_function_may_take_a_function() -> None:
 def test_an_advance_counts_in_units(steps: list[list[int]]) -> None:
     times = np.array([7, 7])
     value, step = np.array([[100, 200]]), np.array(steps)
-    found = advanced_by(value, times, Spread(np.array([0, 1]), step), 4)
-    assert isinstance(found, Spread)
+    found = advanced_by(value, times, ProgramTensor(np.array([0, 1]), step), 4)
+    assert isinstance(found, ProgramTensor)
     everywhere = found.base[:, None] + found.pattern.reshape(1, -1)
     expected = value + 7 * 4 * (step + np.array([[0], [1]]))
     assert everywhere.tolist() == expected.tolist()

@@ -18,7 +18,7 @@ from tt_layout.audit.operations.multiplications import multiplications
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
-from tt_layout.figures.mma import Product, product_figure
+from tt_layout.figures.mma import DrawnProduct, product_figure
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import parse_type
@@ -220,11 +220,11 @@ def test_scales_are_said_and_kept_in_the_address(open_file: Any) -> None:
     assert page.said == ""
 
 
-def scaled_product(name: str) -> Product:
+def scaled_product(name: str) -> DrawnProduct:
     """Return the multiplication of a dump with scales."""
     [module] = whole_modules(Source(DUMPS[name], "a.ttgir"), None, None)
     [one] = multiplications(AuditedModule(module, SharedWork()))
-    return Product((one.a, one.b, one.d), one.first, one.title, one.packing, one.scales)
+    return DrawnProduct((one.a, one.b, one.d), one.first, one.title, one.packing, one.scales)
 
 
 def test_a_lane_lights_what_it_holds_in_all(open_file: Any) -> None:

@@ -19,13 +19,13 @@ from tt_layout.audit.audit import STEP as STEP_OF_AUDIT
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.actions import actions, carried_out
-from tt_layout.editing.dump import AROUND, MAX_TEXT, Dump
+from tt_layout.editing.dump import AROUND, MAX_TEXT, EditedDump
 from tt_layout.editing.hints import hints
 from tt_layout.editing.hover import hover, operation_hover
 from tt_layout.editing.navigation import definition, references
 from tt_layout.editing.outline import Symbol, folds, symbols
-from tt_layout.editing.piece import Diagnosis, Knowledge, Piece, Severity, cut
-from tt_layout.editing.place import Place
+from tt_layout.editing.piece import Diagnosis, EditedPiece, PieceCache, Severity, cut
+from tt_layout.editing.place import LineRange
 from tt_layout.ir import parse_ir
 from tt_layout.reports.advice_text import note_message
 
@@ -45,8 +45,8 @@ HEADER = "// -----// IR Dump After P{} (p) //----- //\n"
 PASSES = "".join(HEADER.format(at) + text for at, text in enumerate([SOFTMAX, MATMUL, SOFTMAX]))
 
 
-def piece_of(text: str) -> Piece:
-    return Piece(text, Knowledge())
+def piece_of(text: str) -> EditedPiece:
+    return EditedPiece(text, PieceCache())
 
 
 def at(text: str, word: str, skip: int = 0) -> tuple[int, int]:
@@ -83,7 +83,7 @@ def said(found: list[Diagnosis]) -> list[tuple[int, str, str]]:
 def test_after_edits_the_same_is_said_as_of_the_whole_text(count: int, seed: int) -> None:
     random = Random(seed)
     dumps = [path.read_text(encoding="utf-8") for path in DUMPS[:: 1 if count > 2 else 7]]
-    kept = [Dump(text) for text in dumps]
+    kept = [EditedDump(text) for text in dumps]
     for at in random.sample(range(len(dumps) * count), len(dumps) * count):
         which = at % len(dumps)
         kept[which] = kept[which].edited(edited(kept[which].text, random))
@@ -93,7 +93,7 @@ def test_after_edits_the_same_is_said_as_of_the_whole_text(count: int, seed: int
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [2, slow(20)])
 def test_dumps_of_passes_are_read_in_pieces(count: int, seed: int) -> None:
-    random, dump = Random(seed), Dump(PASSES)
+    random, dump = Random(seed), EditedDump(PASSES)
     for _ in range(count):
         dump = dump.edited(edited(dump.text, random))
         assert "".join(cut(dump.text)) == dump.text
@@ -103,19 +103,19 @@ def test_dumps_of_passes_are_read_in_pieces(count: int, seed: int) -> None:
 @pytest.mark.slow
 def test_an_edit_reads_its_own_piece_only() -> None:
     text = "".join(HEADER.format(at) + SOFTMAX.replace("softmax", f"s{at}") for at in range(12))
-    dump = Dump(text)
+    dump = EditedDump(text)
     dump.diagnoses()
-    assert dump.knowledge.read == 12
+    assert dump.cache.read == 12
     below = text.index("tt.func", len(text) // 2)
     newer = dump.edited(text[:below] + "\n" + text[below:])
     work = calls_of(newer.diagnoses)
-    assert newer.knowledge.read == 13
-    assert work < calls_of(lambda: Dump(text).diagnoses()) / 3
+    assert newer.cache.read == 13
+    assert work < calls_of(lambda: EditedDump(text).diagnoses()) / 3
     line, column = at(newer.text, "tt.load", 11)
     placed = newer.at(line)
     assert placed is not None
     assert hover(placed.piece, line - placed.down, column) is not None
-    assert newer.knowledge.read == 13
+    assert newer.cache.read == 13
     assert newer.edited(newer.text) is newer
 
 
@@ -132,7 +132,7 @@ def test_lines_in_sentences_are_those_of_the_dump() -> None:
         + HEADER.format(2)
         + CONVERTED.rstrip()[:-1]
     )
-    dump = Dump(whole)
+    dump = EditedDump(whole)
     for text in (whole, "\n" + whole, "\n\n" + whole, whole):
         dump = dump.edited(text)
         found = dump.diagnoses()
@@ -146,21 +146,21 @@ def test_lines_in_sentences_are_those_of_the_dump() -> None:
 
 def test_a_piece_whose_sentences_name_lines_is_not_read_again_further_down() -> None:
     text = f"// above\n{HEADER.format(0)}{CONVERTED.rstrip()[:-1]}"
-    dump = Dump(text)
+    dump = EditedDump(text)
     for newer in (text, f"\n{text}"):
         dump = dump.edited(newer)
         error = parse_ir(newer)[-1].error
         assert error is not None
         assert "begins on line" in error.message
         assert error.message in {diagnosis.message for diagnosis in dump.diagnoses()}
-    assert dump.knowledge.read == 3, "what is above, before and after the edit, and the module once"
+    assert dump.cache.read == 3, "what is above, before and after the edit, and the module once"
 
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_edits(seed: int) -> None:
     """After 300 edits as many objects are kept as after 10, but for caches that have a bound."""
     random, text = Random(seed), SMALL.read_text(encoding="utf-8")
-    dump, kept = Dump(text), list[int]()
+    dump, kept = EditedDump(text), list[int]()
     for count in range(1, 301):
         dump = dump.edited(edited(text, random))
         dump.diagnoses()
@@ -174,9 +174,9 @@ def test_memory_does_not_grow_with_edits(seed: int) -> None:
 
 
 def test_findings_have_their_weight() -> None:
-    found = Dump(MATMUL).diagnoses()
+    found = EditedDump(MATMUL).diagnoses()
     assert [(one.kind, one.severity) for one in found] == [("conversions", Severity.NOTE)]
-    wrong = Dump(MATMUL.replace('num-warps" = 4', 'num-warps" = 8')).diagnoses()
+    wrong = EditedDump(MATMUL.replace('num-warps" = 4', 'num-warps" = 8')).diagnoses()
     assert Severity.ERROR in {one.severity for one in wrong}
 
 
@@ -193,17 +193,17 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_texts_that_cannot_be_read_are_told_once(name: str) -> None:
     text, message = TEXTS[name]
-    found = Dump(text).diagnoses()
+    found = EditedDump(text).diagnoses()
     assert len(found) == (message is not None), found
     assert all(str(message) in one.message for one in found)
 
 
 def test_a_dump_that_is_too_large_is_not_read() -> None:
-    dump = Dump(" " * (MAX_TEXT + 1))
+    dump = EditedDump(" " * (MAX_TEXT + 1))
     [told] = dump.diagnoses()
     assert "tt-layout audit reads it" in told.message
     assert dump.at(1) is None
-    assert dump.knowledge.read == 0
+    assert dump.cache.read == 0
 
 
 # -- words --------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 """
 
 
-def lines_of(places: list[Place]) -> list[int]:
+def lines_of(places: list[LineRange]) -> list[int]:
     return [place.line for place in places]
 
 
@@ -307,15 +307,15 @@ def test_values_of_one_name_are_told_apart() -> None:
     line, column = at(NESTED, "%1, %1")
     assert lines_of(references(piece, line, column)) == [8, 9, 9]
     place = definition(piece, line, column)
-    assert place == Place(8, 6, 8)
+    assert place == LineRange(8, 6, 8)
 
 
 def test_aliases_functions_arguments_and_results_are_found() -> None:
     piece = piece_of(NESTED)
-    assert definition(piece, *at(NESTED, "#a>")) == Place(1, 0, 2)
+    assert definition(piece, *at(NESTED, "#a>")) == LineRange(1, 0, 2)
     assert len(references(piece, *at(NESTED, "#a>"))) == NESTED.count("#a")
-    assert definition(piece, *at(NESTED, "@g(%3")) == Place(3, 10, 12)
-    assert definition(piece, *at(NESTED, "%3#1")) == Place(14, 4, 6)
+    assert definition(piece, *at(NESTED, "@g(%3")) == LineRange(3, 10, 12)
+    assert definition(piece, *at(NESTED, "%3#1")) == LineRange(14, 4, 6)
     place = definition(piece, *at(NESTED, "%x, %x", 1))
     assert place is not None
     assert place.line == 6
@@ -370,13 +370,13 @@ module attributes {{ttg.target = "cuda:90", "ttg.num-warps" = 4 : i32}} {{
 
 
 def test_pieces_of_one_dump_share_the_layouts_that_they_name() -> None:
-    def layout(of: Knowledge) -> object:
-        [audited] = Piece(CONVERTED, of).modules
+    def layout(of: PieceCache) -> object:
+        [audited] = EditedPiece(CONVERTED, of).modules
         return audited.module.aliases["a"].encoding
 
-    knowledge = Knowledge()
-    assert layout(knowledge) is layout(knowledge)
-    assert layout(knowledge) is not layout(Knowledge())
+    cache = PieceCache()
+    assert layout(cache) is layout(cache)
+    assert layout(cache) is not layout(PieceCache())
 
 
 def test_a_suggestion_is_carried_out_in_its_lines() -> None:
@@ -403,17 +403,19 @@ def test_what_every_other_way_makes_dearer_is_a_note() -> None:
     message = "convert_layout is worth keeping: a direct store would take 512 cycles instead of 192"
     for above in (0, 3):
         [note] = [
-            one for one in Dump("\n" * above + text).diagnoses() if "worth keeping" in one.message
+            one
+            for one in EditedDump("\n" * above + text).diagnoses()
+            if "worth keeping" in one.message
         ]
         line, name = 173 + above, "ttg.convert_layout"
         assert note == Diagnosis(line, name, message, "conversions", Severity.NOTE)
-    found = hover(Piece(text, Knowledge()), 173, text.split("\n")[172].index(name) + 1)
+    found = hover(EditedPiece(text, PieceCache()), 173, text.split("\n")[172].index(name) + 1)
     assert found is not None
     assert f"note: {message}" in found.sections[0].facts
 
 
 def test_layouts_and_values_are_told_without_an_audit() -> None:
-    piece = Piece(CONVERTED, Knowledge())
+    piece = EditedPiece(CONVERTED, PieceCache())
     lines = CONVERTED.split("\n")
     line = next(at for at, text in enumerate(lines, 1) if "convert_layout" in text)
     for word in ("#b", "%0"):
@@ -477,7 +479,7 @@ def test_a_hover_asks_for_the_price_of_its_own_operation(
     costs = counted(monkeypatch, "tt_layout.audit.audit.cost_of", 0)
     others = counted(monkeypatch, "tt_layout.audit.suggestions.trial.cost_of", 0)
     prices = counted(monkeypatch, "tt_layout.audit.suggestions.conversions.tried_sides", 1)
-    dump = Dump(STEPS)
+    dump = EditedDump(STEPS)
     assert hover(dump.placed[0].piece, *at(STEPS, word, 1 if any(costed) else 0)) is not None
     newer = STEPS.replace("    %c =", "\n    %c =")
     costs.clear()
@@ -505,7 +507,7 @@ def test_a_hover_asks_what_limits_its_own_access(monkeypatch: pytest.MonkeyPatch
 
 
 def told_first(text: str, first: int, last: int) -> list[Diagnosis]:
-    return [one for step in Dump(text).first_steps(first, last) for one in step]
+    return [one for step in EditedDump(text).first_steps(first, last) for one in step]
 
 
 def within(found: list[Diagnosis], first: int, last: int) -> list[Diagnosis]:
@@ -523,7 +525,7 @@ def test_what_is_told_first_of_a_large_kernel_is_told_at_last(
 ) -> None:
     monkeypatch.setattr("tt_layout.editing.piece.LARGE", 100)
     text = path.read_text(encoding="utf-8")
-    whole = Dump(text).diagnoses()
+    whole = EditedDump(text).diagnoses()
     for line in {one.line for one in whole}:
         lines = line - AROUND, line + AROUND
         assert within(told_first(text, line, line), *lines) == within(whole, *lines)
@@ -535,7 +537,7 @@ def test_what_is_told_first_further_down_names_the_lines_of_the_dump(
     monkeypatch.setattr("tt_layout.editing.piece.LARGE", 100)
     unplaced = re.sub(r" loc\(#loc\d*\)", "", SMALL.read_text(encoding="utf-8"))
     text = HEADER.format(0) + MATMUL + HEADER.format(1) + unplaced
-    whole = Dump(text).diagnoses()
+    whole = EditedDump(text).diagnoses()
     assert any("(line " in one.message for one in whole)
     everywhere = 1, text.count("\n")
     assert within(told_first(text, *everywhere), *everywhere) == within(whole, *everywhere)
@@ -559,10 +561,10 @@ def test_a_large_kernel_is_diagnosed_in_short_steps(
     """Between two of them a hover is answered: none costs more than a few operations."""
     monkeypatch.setattr("tt_layout.editing.piece.LARGE", 100)
     text = STEPS.replace(STEP.format(4), "".join(map(STEP.format, range(4, 90))))
-    known = sorted(Dump(text).diagnoses())
+    known = sorted(EditedDump(text).diagnoses())
     costs = counted(monkeypatch, "tt_layout.audit.audit.cost_of", 0)
     prices = counted(monkeypatch, "tt_layout.audit.suggestions.conversions.tried_sides", 1)
-    dump, found, most = Dump(text), list[Diagnosis](), 0
+    dump, found, most = EditedDump(text), list[Diagnosis](), 0
     for step in dump.first_steps(1, shown) if shown else dump.steps():
         found += step
         most = max(most, len(costs), len(set(prices)))
@@ -630,7 +632,7 @@ def test_advice_is_looked_for_before_anybody_asks() -> None:
     line = next(at for at, row in enumerate(text.split("\n"), 1) if "ttg.local_store" in row)
     calls = []
     for looks_ahead in (False, False, True):  # the first for what the process remembers
-        dump = Dump(text)
+        dump = EditedDump(text)
         list(dump.steps())
         steps = list(dump.ahead()) if looks_ahead else []
         [piece] = [placed.piece for placed in dump.placed]

@@ -11,7 +11,7 @@ from command import Run, runner
 
 from tt_layout.editing.explained import explained_line
 from tt_layout.editing.hover import hover
-from tt_layout.editing.piece import Knowledge, Piece
+from tt_layout.editing.piece import EditedPiece, PieceCache
 from tt_layout.errors import LayoutError
 from tt_layout.ir.traits import Traits
 from tt_layout.mlir.source import in_file
@@ -106,7 +106,7 @@ def test_every_surface_has_the_same_lines(run: Run) -> None:
     line = line_of("ttg.convert_layout")
     said = words_of("ttg.convert_layout")
     column = TEXT.split("\n")[line - 1].index("convert_layout")
-    found = hover(Piece(TEXT, Knowledge()), line, column)
+    found = hover(EditedPiece(TEXT, PieceCache()), line, column)
     assert found is not None
     markdown = in_file(found.markdown(has_pictures=False), 0)
     assert all(f"- {fact}" in markdown for fact in said)
@@ -147,7 +147,7 @@ def test_what_is_no_line_is_refused(run: Run) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.name for path in KERNELS.glob("*.ttgir")))
 def test_every_operation_has_words(name: str) -> None:
-    piece = Piece((KERNELS / name).read_text(encoding="utf-8"), Knowledge())
+    piece = EditedPiece((KERNELS / name).read_text(encoding="utf-8"), PieceCache())
     without = []
     for audit in piece.audits:
         explainer = piece.explainer(audit)

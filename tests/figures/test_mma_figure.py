@@ -23,7 +23,7 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
-from tt_layout.figures.mma import Product, product_figure
+from tt_layout.figures.mma import DrawnProduct, product_figure
 from tt_layout.figures.model import PLAIN, Figure
 from tt_layout.figures.page_layout import lay_out_figure
 from tt_layout.figures.svg import to_svg
@@ -330,7 +330,7 @@ def test_scales_stand_beside_what_they_scale() -> None:
     d = Operand(parse_layout(case.layout), (32, 32), "f32")
     scales = Operand(parse_layout(MFMA_SCALES), (32, 8), "i8")
     figure = product_figure(
-        Product((a, b, d), (16, 16, 128), ("x", "y"), (1, 2), (scales, scales)), None
+        DrawnProduct((a, b, d), (16, 16, 128), ("x", "y"), (1, 2), (scales, scales)), None
     )
     assert [grid.shape for grid in figure.grids] == [
         (16, 128),

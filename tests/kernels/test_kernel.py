@@ -23,7 +23,7 @@ from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.occupancy import Occupancy, ResidencyLimit
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.editing.hover import hover
-from tt_layout.editing.piece import Knowledge, Piece
+from tt_layout.editing.piece import EditedPiece, PieceCache
 from tt_layout.kernels.seen import CompiledKernel, SeenKernel
 from tt_layout.lazy import lazy
 from tt_layout.library.features import features
@@ -137,7 +137,7 @@ def page_of(run: Run, tmp_path: Path) -> str:
 
 def hover_of() -> str:
     text = Path(DUMP).read_text(encoding="utf-8")
-    piece = Piece(text, Knowledge())
+    piece = EditedPiece(text, PieceCache())
     line = next(at for at, one in enumerate(text.split("\n"), 1) if "tt.func" in one)
     found = hover(piece, line, piece.line(line).index("tt.func"))
     assert found is not None

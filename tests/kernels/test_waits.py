@@ -11,7 +11,7 @@ from command import Run, runner
 import tt_layout
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.editing.hover import hover
-from tt_layout.editing.piece import Knowledge, Piece
+from tt_layout.editing.piece import EditedPiece, PieceCache
 from tt_layout.mlir.source import in_file
 
 FLAG = """scf.while : () -> () {
@@ -128,7 +128,7 @@ def page_of(dump: Path, run: Run) -> str:
 def hover_of(dump: Path, run: Run) -> str:
     text = dump.read_text()
     line = 1 + next(n for n, part in enumerate(text.split("\n")) if "tt.func" in part)
-    found = hover(Piece(text, Knowledge()), line, 5)
+    found = hover(EditedPiece(text, PieceCache()), line, 5)
     assert found is not None
     return in_file(found.markdown(has_pictures=False), 0)
 

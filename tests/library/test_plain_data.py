@@ -77,7 +77,7 @@ def test_modules_cross_processes() -> None:
     [module] = tt_layout.parse_ir(text, name="x", release=tt_layout.Release.V3_6)
     for again in (pickle.loads(pickle.dumps(module)), copy.deepcopy(module)):
         assert again.source.name == "x"
-        assert again.meanings.release is tt_layout.Release.V3_6
+        assert again.symbols.release is tt_layout.Release.V3_6
         assert [o.line for o in again.operations] == [o.line for o in module.operations]
 
 

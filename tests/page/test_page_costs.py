@@ -14,7 +14,7 @@ import pytest
 from page_scripts import scripts
 from tiers import slow
 
-from tt_layout.analyses.shared_memory.banks import Access, BankConflicts, bank_conflicts
+from tt_layout.analyses.shared_memory.banks import BankConflicts, SharedAccess, bank_conflicts
 from tt_layout.analyses.shared_memory.swizzle import find_swizzle
 from tt_layout.encodings import SharedEncoding
 from tt_layout.encodings.parsing import parse_layout
@@ -155,7 +155,7 @@ def pairs(seed: int, every: int) -> Iterator[Pair]:
         yield tensor_core_pair(rng) if rng.random() < 0.2 else random_pair(rng)
 
 
-def library(pair: Pair) -> dict[bool, Access]:
+def library(pair: Pair) -> dict[bool, SharedAccess]:
     """Return what storing costs, and what loading costs."""
     costs = bank_conflicts(
         pair.register, pair.shared, pair.shape, elem_bytes=pair.size, target=pair.target
@@ -179,7 +179,7 @@ def questions(pair: Pair) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def main_lines(access: Access) -> list[str]:
+def main_lines(access: SharedAccess) -> list[str]:
     """Return what ``tt-layout conflicts`` says, but for its picture."""
     kind = "store" if access.is_store else "load"
     report = ConflictsReport(BankConflicts(access, access), [kind])

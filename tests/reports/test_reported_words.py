@@ -16,7 +16,7 @@ from test_page import embedded
 import tt_layout
 from tt_layout.cli.output import terminal_text
 from tt_layout.editing.hover import hover
-from tt_layout.editing.piece import Knowledge, Piece
+from tt_layout.editing.piece import EditedPiece, PieceCache
 from tt_layout.kernels.seen import CompiledKernel, SeenKernel
 from tt_layout.watching.report import report_of
 
@@ -66,7 +66,7 @@ def page(path: Path, run: Run, folder: Path) -> str:
 
 def hovers(path: Path, run: Run, folder: Path) -> str:
     """Return what is said of each operation."""
-    piece = Piece(path.read_text(encoding="utf-8"), Knowledge())
+    piece = EditedPiece(path.read_text(encoding="utf-8"), PieceCache())
     found = []
     for number, line in enumerate(piece.text.split("\n"), 1):
         operation = re.search(r"\b(tt|ttg|ttng|amdg)\.\w+", line)

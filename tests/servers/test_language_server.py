@@ -16,7 +16,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from servers.editor import DOCUMENT, MODERN, URI, Editor, change, in_editor, range_of
-from tt_layout.editing.dump import AROUND, MAX_TEXT, Dump
+from tt_layout.editing.dump import AROUND, MAX_TEXT, EditedDump
 from tt_layout.editing.piece import LARGE
 from tt_layout.servers.language_server import LayoutServer, make_server
 
@@ -179,7 +179,7 @@ def test_after_edits_of_parts_the_same_is_told(count: int, seed: int) -> None:
             else:
                 found = await editor.edit(change("", at, 0, at + 1, 0))
                 del lines[at]
-            expected = Dump("\n".join(lines)).diagnoses()
+            expected = EditedDump("\n".join(lines)).diagnoses()
             assert [one.message for one in found] == [one.message for one in expected]
             assert [one.range.start.line + 1 for one in found] == [one.line for one in expected]
 
@@ -376,7 +376,7 @@ def test_of_a_large_kernel_is_diagnosed_first_what_is_shown() -> None:
 def test_what_is_wrong_with_an_older_text_is_not_told(pause: float) -> None:
     """Neither of one that is edited before it is diagnosed, nor of one that is edited meanwhile."""
     passes = [f"// -----// IR Dump After P{n} (p) //----- //\n{MATMUL}" for n in range(120)]
-    steps = [*Dump("".join(passes)).steps()]
+    steps = [*EditedDump("".join(passes)).steps()]
 
     async def scene(editor: Editor) -> None:
         item = types.TextDocumentItem(URI, "mlir", 0, "".join(passes))
@@ -413,7 +413,7 @@ def test_a_layout_is_hovered_while_a_dump_is_audited() -> None:
         server, is_answered = make_server(), Event()
         protocol = server.protocol
         next(protocol.lsp_initialize(types.InitializeParams(capabilities=MODERN)))
-        server.dumps[URI] = Dump(MATMUL)
+        server.dumps[URI] = EditedDump(MATMUL)
         audit = asyncio.ensure_future(server.read(is_answered.wait, 60))
         hovered = protocol.fm.features[types.TEXT_DOCUMENT_HOVER]
         defined = protocol.fm.features[types.TEXT_DOCUMENT_DEFINITION]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.conclusions import Conclusions, MovementRow, cycles_by_kernel
-from tt_layout.audit.findings import Finding, Found, Note
+from tt_layout.audit.findings import Finding, Judgement, Note
 from tt_layout.audit.global_memory.scalars import load_chains
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.modules.layouts import LayoutRow, layout_rows
@@ -180,11 +180,11 @@ class Audit(Conclusions):
         return self.audited.once("registers", lambda: tuple(module_registers(self.audited)))
 
     @lazy
-    def _found(self) -> Found:
+    def _found(self) -> Judgement:
         if not self._is_judged:
-            return Found((), ())
+            return Judgement((), ())
 
-        def found() -> Found:
+        def found() -> Judgement:
             return judged(self._suspects, self._judge)
 
         is_compiled = self.registers != self._estimated_registers
@@ -259,12 +259,12 @@ class Audit(Conclusions):
         operations = enumerate(self._operations)
         return [self._row(n) for n, operation in operations if _is_on(operation.line, lines)]
 
-    def found_on(self, lines: range) -> Found:
+    def found_on(self, lines: range) -> Judgement:
         """Return the findings and notes on some lines, without judging any other."""
         if "_found" not in vars(self):
             found = find(self.rows_on(lines), self)
             return judged([one for one in found if _is_on(one.line, lines)], self._judge)
-        return Found(
+        return Judgement(
             tuple(finding for finding in self.findings if _is_on(finding.line, lines)),
             tuple(note for note in self.notes if _is_on(note.finding.line, lines)),
         )

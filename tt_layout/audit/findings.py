@@ -279,7 +279,7 @@ class Note(NamedTuple):
     alternative_cycles: float
 
 
-class Found(NamedTuple):
+class Judgement(NamedTuple):
     """The rules' conclusions about a module.
 
     Attributes:

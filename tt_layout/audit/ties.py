@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from tt_layout.audit.audit import Audit
 from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.kernels.assembly import Assembly, Piece, Place
+from tt_layout.kernels.assembly import Assembly, AssemblyLines, ProgramPlace
 from tt_layout.records import dataclass
 
 _SHARED = r"(?:ld|st)\.(?:\w+\.)*shared|(?:ld|st)matrix|shfl|ds_|v_permlane|v_.*dpp|prmt|redux"
@@ -51,8 +51,8 @@ class Ties:
     """
 
     assembly: Assembly
-    places: Mapping[int, Place]
-    pieces: Mapping[Place, Sequence[Piece]]
+    places: Mapping[int, ProgramPlace]
+    pieces: Mapping[ProgramPlace, Sequence[AssemblyLines]]
 
     def instructions(self, line: int, group: str) -> list[tuple[str, list[int]]]:
         """Return the instructions of a data movement, with the lines of each.
@@ -86,8 +86,8 @@ def ties_of(audit: Audit) -> Ties | None:
             location = function.location(entry.operation)
             if location is not None:
                 name = location.file.replace("\\", "/").rpartition("/")[2]
-                places[entry.operation.line] = Place(name, location.line, location.column)
+                places[entry.operation.line] = ProgramPlace(name, location.line, location.column)
             elif dump is not None:
                 line, column = entry.operation.line, entry.operation.column
-                places[line] = Place(dump, line, column)
+                places[line] = ProgramPlace(dump, line, column)
     return Ties(assembly, places, pieces)

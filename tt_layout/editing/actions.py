@@ -10,7 +10,7 @@ from tt_layout.audit.finding_groups import similar_findings
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.gains import gain, removed_by
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE
-from tt_layout.editing.piece import Piece
+from tt_layout.editing.piece import EditedPiece
 from tt_layout.encodings import Encoding
 from tt_layout.ir.short_names import short_layout
 from tt_layout.mlir.source import Source
@@ -53,12 +53,12 @@ class LineEdit(NamedTuple):
     text: str
 
 
-def actions(piece: Piece, first: int, last: int) -> list[Action]:
+def actions(piece: EditedPiece, first: int, last: int) -> list[Action]:
     """Return the best suggestion for each finding of some lines."""
     return [*_actions(piece, first, last)]
 
 
-def _actions(piece: Piece, first: int, last: int) -> Iterator[Action]:
+def _actions(piece: EditedPiece, first: int, last: int) -> Iterator[Action]:
     for module, audit in enumerate(piece.audits if piece.is_read else (), 1):
         adviser = Adviser(audit)
         for number, group in enumerate(similar_findings(audit.findings), 1):
@@ -85,7 +85,7 @@ def _name(audit: Audit, encoding: Encoding) -> str:
     return f"#{alias}" if alias is not None else shortened(str(encoding), MAX_TITLE)
 
 
-def carried_out(piece: Piece, action: Action) -> list[LineEdit]:
+def carried_out(piece: EditedPiece, action: Action) -> list[LineEdit]:
     """Return the edits of a piece that apply a suggestion.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from tt_layout.editing.piece import Diagnosis, Knowledge, Piece, Severity, cut
+from tt_layout.editing.piece import Diagnosis, EditedPiece, PieceCache, Severity, cut
 from tt_layout.tuples import NamedTuple
 
 MAX_TEXT = 32 << 20
@@ -18,22 +18,22 @@ AROUND = 60
 class Placed(NamedTuple):
     """A piece of a dump, and the number of lines above it."""
 
-    piece: Piece
+    piece: EditedPiece
     down: int
 
 
-class Dump:
+class EditedDump:
     """A version of a text; `edited` makes the next one.
 
     Attributes:
         text: the text of the dump.
-        knowledge: the cache that its pieces share.
+        cache: what its pieces share.
         placed: the pieces, in order.
     """
 
-    def __init__(self, text: str, before: Dump | None = None) -> None:
+    def __init__(self, text: str, before: EditedDump | None = None) -> None:
         self.text = text
-        self.knowledge: Knowledge = before.knowledge if before is not None else Knowledge()
+        self.cache: PieceCache = before.cache if before is not None else PieceCache()
         pieces = (
             {placed.piece.text: placed.piece for placed in before.placed}
             if before is not None
@@ -42,7 +42,7 @@ class Dump:
         self.placed: list[Placed] = []
         down = 0
         for part in cut(text) if not self.is_too_large else ():
-            piece = pieces.get(part) or Piece(part, self.knowledge)
+            piece = pieces.get(part) or EditedPiece(part, self.cache)
             self.placed.append(Placed(piece, down))
             down += part.count("\n")
         self._downs = [placed.down for placed in self.placed]
@@ -52,9 +52,9 @@ class Dump:
         """Whether the dump is too large for any answer."""
         return len(self.text) > MAX_TEXT
 
-    def edited(self, text: str) -> Dump:
+    def edited(self, text: str) -> EditedDump:
         """Return the dump after a change of its text."""
-        return self if text == self.text else Dump(text, self)
+        return self if text == self.text else EditedDump(text, self)
 
     def at(self, line: int) -> Placed | None:
         """Return the piece of a line, from 1; None without one."""
@@ -114,7 +114,7 @@ def _steps(placed: Placed) -> Iterator[tuple[Diagnosis, ...]]:
     yield placed.piece.diagnoses(placed.down)
 
 
-def _has_something(piece: Piece) -> bool:
+def _has_something(piece: EditedPiece) -> bool:
     return piece.is_read or bool(piece.diagnoses(0))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tt_layout.editing.dump import Dump
+from tt_layout.editing.dump import EditedDump
 from tt_layout.editing.hover import Section, corner, hover
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.languages import refuse_file, refuse_other_mlir
@@ -87,7 +87,7 @@ def explained_line(file: str, text: str, line: int) -> ExplainedLine:
     """
     source = Source(text, file)
     refuse_other_mlir(source)
-    dump = Dump(text)
+    dump = EditedDump(text)
     placed = dump.at(line)
     most = text.count("\n") + 1
     if placed is None or line > most:

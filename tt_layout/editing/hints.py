@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tt_layout.editing.piece import Piece
+from tt_layout.editing.piece import EditedPiece
 from tt_layout.tuples import NamedTuple
 
 
@@ -22,12 +22,12 @@ class Hint(NamedTuple):
     facts: tuple[str, ...]
 
 
-def hints(piece: Piece, first: int, last: int) -> list[Hint]:
+def hints(piece: EditedPiece, first: int, last: int) -> list[Hint]:
     """Return the hints of a range of lines, both ends included."""
     return [*_hints(piece, range(first, last + 1))]
 
 
-def _hints(piece: Piece, lines: range) -> Iterator[Hint]:
+def _hints(piece: EditedPiece, lines: range) -> Iterator[Hint]:
     for audit in piece.audits if piece.is_read else ():
         for row in audit.rows_on(lines):
             if row.cost is not None:

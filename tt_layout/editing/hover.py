@@ -10,8 +10,8 @@ from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.editing.navigation import defined_at
-from tt_layout.editing.piece import Piece
-from tt_layout.editing.place import Place, Word, word_at
+from tt_layout.editing.piece import EditedPiece
+from tt_layout.editing.place import LineRange, Word, word_at
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import TypeUse
@@ -62,7 +62,7 @@ class Hover(NamedTuple):
         sections: the sections of the text.
     """
 
-    place: Place
+    place: LineRange
     sections: tuple[Section, ...]
 
     def markdown(self, *, has_pictures: bool) -> str:
@@ -75,7 +75,7 @@ class Hover(NamedTuple):
         return "\n\n".join(map(_plain, self.sections))
 
 
-def hover(piece: Piece, line: int, column: int) -> Hover | None:
+def hover(piece: EditedPiece, line: int, column: int) -> Hover | None:
     """Return the hover text of the word at a position of a piece; None without any.
 
     Args:
@@ -86,7 +86,7 @@ def hover(piece: Piece, line: int, column: int) -> Hover | None:
     return word_hover(piece, line, column) or operation_hover(piece, line, column)
 
 
-def word_hover(piece: Piece, line: int, column: int) -> Hover | None:
+def word_hover(piece: EditedPiece, line: int, column: int) -> Hover | None:
     """Return the hover text of a layout, a type or a value, which needs no audit.
 
     Args:
@@ -108,10 +108,12 @@ def word_hover(piece: Piece, line: int, column: int) -> Hover | None:
         sections = tuple(_type(audited, use.type))
     if not sections or word is None:
         return None
-    return Hover(Place(line, word.start, word.end), sections)
+    return Hover(LineRange(line, word.start, word.end), sections)
 
 
-def operation_hover(piece: Piece, line: int, column: int, *, waits: bool = True) -> Hover | None:
+def operation_hover(
+    piece: EditedPiece, line: int, column: int, *, waits: bool = True
+) -> Hover | None:
     """Return the hover text of an operation or kernel, which needs the audit.
 
     Args:
@@ -127,7 +129,7 @@ def operation_hover(piece: Piece, line: int, column: int, *, waits: bool = True)
     is_whole = waits or not piece.is_large
     kernels = _kernels(piece, line) if is_whole else _large_kernels(audit, line)
     sections = *kernels, *_operations(piece, audit, line)
-    return Hover(Place(line, word.start, word.end), sections) if sections else None
+    return Hover(LineRange(line, word.start, word.end), sections) if sections else None
 
 
 def _type_at(audited: AuditedModule, line: int, column: int) -> TypeUse | None:
@@ -180,7 +182,7 @@ def _layout(
 # -- values and operations ----------------------------------------------------------------------
 
 
-def _value(piece: Piece, audited: AuditedModule, line: int, name: str) -> Iterator[Section]:
+def _value(piece: EditedPiece, audited: AuditedModule, line: int, name: str) -> Iterator[Section]:
     """Yield the sections on a value: its type, definition and layout."""
     value = defined_at(piece, line, name)
     if value is None:
@@ -192,7 +194,7 @@ def _value(piece: Piece, audited: AuditedModule, line: int, name: str) -> Iterat
         yield from _type(audited, ir_type)
 
 
-def _kernels(piece: Piece, line: int) -> Iterator[Section]:
+def _kernels(piece: EditedPiece, line: int) -> Iterator[Section]:
     """Yield the sections on the kernels of a line: verdict, counts, registers and occupancy."""
     for kernel in piece.kernels_on(line):
         facts = (*head_texts(kernel), *bound_texts(kernel))
@@ -213,7 +215,7 @@ def _large_kernels(audit: Audit, line: int) -> Iterator[Section]:
         yield Section(f"`{kernel.who}`", facts=tuple(filter(None, facts)))
 
 
-def _operations(piece: Piece, audit: Audit, line: int) -> Iterator[Section]:
+def _operations(piece: EditedPiece, audit: Audit, line: int) -> Iterator[Section]:
     for full in piece.operations.get(line, ()):
         facts = piece.explainer(audit).explanation(full)
         yield Section(f"`{full.operation.name}`", facts=facts)

@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.editing.piece import Piece
-from tt_layout.editing.place import Place, Word, occurrences, whole, word_at
+from tt_layout.editing.piece import EditedPiece
+from tt_layout.editing.place import LineRange, Word, occurrences, whole, word_at
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.mlir.source import UNPLACED
 from tt_layout.tuples import NamedTuple
@@ -33,7 +33,7 @@ class Defined(NamedTuple):
     by: str | None
 
 
-def definition(piece: Piece, line: int, column: int) -> Place | None:
+def definition(piece: EditedPiece, line: int, column: int) -> LineRange | None:
     """Return the definition of the word at a position; None without one."""
     word, audited = word_at(piece.line(line), column), piece.module_at(line)
     if word is None or audited is None:
@@ -46,7 +46,7 @@ def definition(piece: Piece, line: int, column: int) -> Place | None:
     return places[0] if places else None
 
 
-def references(piece: Piece, line: int, column: int) -> list[Place]:
+def references(piece: EditedPiece, line: int, column: int) -> list[LineRange]:
     """Return all occurrences of the name at a position, its definition first."""
     word, audited = word_at(piece.line(line), column), piece.module_at(line)
     if word is None or audited is None:
@@ -60,13 +60,13 @@ def references(piece: Piece, line: int, column: int) -> list[Place]:
 # -- aliases and functions ----------------------------------------------------------------------
 
 
-def _named(piece: Piece, audited: AuditedModule, word: Word) -> Iterator[Place]:
+def _named(piece: EditedPiece, audited: AuditedModule, word: Word) -> Iterator[LineRange]:
     """Yield the occurrences of an alias or a function in its module, its definition first."""
     if word.text[0] not in "#@!":
         return
     first, last = _bounds(piece, audited)
     places = [
-        Place(number, *span)
+        LineRange(number, *span)
         for number in range(first, last + 1)
         for span in occurrences(piece.line(number), word.text)
     ]
@@ -83,7 +83,7 @@ def _definition_line(audited: AuditedModule, name: str) -> int | None:
     return module.line_in_source(line) if line is not None else None
 
 
-def _bounds(piece: Piece, audited: AuditedModule) -> tuple[int, int]:
+def _bounds(piece: EditedPiece, audited: AuditedModule) -> tuple[int, int]:
     """Return the first and the last line of a module's text."""
     source, span = audited.module.source, audited.module.span
     first, last = (source.line_column(at)[0] for at in (span.start, max(span.start, span.end - 1)))
@@ -93,7 +93,7 @@ def _bounds(piece: Piece, audited: AuditedModule) -> tuple[int, int]:
 # -- values -------------------------------------------------------------------------------------
 
 
-def defined_at(piece: Piece, line: int, name: str) -> Defined | None:
+def defined_at(piece: EditedPiece, line: int, name: str) -> Defined | None:
     """Return the value of a name in a line; None if it is not defined.
 
     Sibling regions may use one name for two values.
@@ -156,7 +156,7 @@ def _written(name: str) -> str:
     return _AGAIN.sub("", name)
 
 
-def _value_places(piece: Piece, value: Defined) -> Iterator[Place]:
+def _value_places(piece: EditedPiece, value: Defined) -> Iterator[LineRange]:
     """Yield the occurrences of a value, its definition first."""
     function, names = value.function, _results(value)
     written = whole(_written(value.name))
@@ -168,10 +168,10 @@ def _value_places(piece: Piece, value: Defined) -> Iterator[Place]:
     ]
     if any(value.name in names for value in function.arguments):
         lines.insert(0, _head(piece, function))
-    seen: set[Place] = set()
+    seen: set[LineRange] = set()
     for number in (number for numbers in lines for number in numbers):
         for span in occurrences(piece.line(number), written):
-            place = Place(number, *span)
+            place = LineRange(number, *span)
             if place not in seen:
                 seen.add(place)
                 yield place
@@ -184,7 +184,7 @@ def _results(defined: Defined) -> set[str]:
     return {value.name for value in by.results} if by is not None else {defined.name}
 
 
-def _head(piece: Piece, function: SsaFunction) -> range:
+def _head(piece: EditedPiece, function: SsaFunction) -> range:
     """Return the lines of a function before its first operation."""
     first = next(function.walk(), None)
     return range(function.line, first.line if first is not None else function.line + 1)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from tt_layout.audit.audit import Audit
-from tt_layout.editing.piece import Piece
+from tt_layout.editing.piece import EditedPiece
 from tt_layout.enums import TextEnum
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.tuples import NamedTuple
@@ -47,13 +47,13 @@ class Symbol(NamedTuple):
         return self._replace(line=self.line + lines, last=self.last + lines, children=children)
 
 
-def symbols(piece: Piece) -> list[Symbol]:
+def symbols(piece: EditedPiece) -> list[Symbol]:
     """Return the outline of a piece."""
     ends = dict(folds(piece))
     return [_module(piece, audit, ends) for audit in (piece.audits if piece.is_read else ())]
 
 
-def _module(piece: Piece, audit: Audit, ends: dict[int, int]) -> Symbol:
+def _module(piece: EditedPiece, audit: Audit, ends: dict[int, int]) -> Symbol:
     module = audit.module
     aliases = [
         Symbol(f"#{name}", _kind(audit, name), SymbolKind.ALIAS, line, line)
@@ -98,12 +98,12 @@ def _loops(operation: SsaOperation, ends: dict[int, int]) -> Iterator[Symbol]:
     yield Symbol(operation.name, "", SymbolKind.LOOP, operation.line, last, inner)
 
 
-def folds(piece: Piece) -> list[tuple[int, int]]:
+def folds(piece: EditedPiece) -> list[tuple[int, int]]:
     """Return the first and the last line of each region of several lines.
 
     Example:
-        >>> from tt_layout.editing.piece import Knowledge
-        >>> folds(Piece("module {\\n  scf.for {\\n    a.b\\n  }\\n}\\n", Knowledge()))
+        >>> from tt_layout.editing.piece import PieceCache
+        >>> folds(EditedPiece("module {\\n  scf.for {\\n    a.b\\n  }\\n}\\n", PieceCache()))
         [(2, 4), (1, 5)]
     """
     line, opened = 1, list[int]()

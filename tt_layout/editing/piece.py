@@ -12,7 +12,7 @@ from itertools import islice
 from threading import Lock
 
 from tt_layout.audit.audit import STEP, Audit, audit_of
-from tt_layout.audit.findings import Finding, Found, Urgency
+from tt_layout.audit.findings import Finding, Judgement, Urgency
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation, SharedWork
 from tt_layout.audit.shares import Shares
@@ -67,7 +67,7 @@ class Diagnosis(NamedTuple):
     severity: Severity
 
 
-class Knowledge:
+class PieceCache:
     """Cache shared by the pieces of a dump.
 
     Attributes:
@@ -94,17 +94,17 @@ class Knowledge:
         return work
 
 
-class Piece:
+class EditedPiece:
     """A piece of a dump.
 
     Args:
         text: the text of the piece.
-        knowledge: the cache shared with other pieces.
+        cache: shared with other pieces.
     """
 
-    def __init__(self, text: str, knowledge: Knowledge) -> None:
+    def __init__(self, text: str, cache: PieceCache) -> None:
         self.text = text
-        self._knowledge = knowledge
+        self._cache = cache
         self._diagnoses: tuple[Diagnosis, ...] | None = None
         self._placed: tuple[int, tuple[Diagnosis, ...]] | None = None
         self._advisers: dict[int, Adviser] = {}
@@ -131,15 +131,15 @@ class Piece:
         Raises:
             LayoutError: it is nested too deeply.
         """
-        with self._knowledge.reading:
+        with self._cache.reading:
             return self._modules
 
     @cached_property
     def _modules(self) -> tuple[AuditedModule, ...]:
-        work = self._knowledge.work()
+        work = self._cache.work()
         source = Source(unmarked(self.text), "<dump>", UnplacedLine(1))
         try:
-            modules = iterate_ir(source, interner=self._knowledge.interner)
+            modules = iterate_ir(source, interner=self._cache.interner)
             read = tuple(AuditedModule(module, work) for module in modules)
             for audited in read:
                 audited.functions  # noqa: B018 (read here, once for all threads)
@@ -247,7 +247,7 @@ class Piece:
             yield [*_of_text(audit)]
             for _ in audit.steps():
                 yield ()
-            said = _of_rules(audit, Found(audit.findings, audit.notes), Shares(audit))
+            said = _of_rules(audit, Judgement(audit.findings, audit.notes), Shares(audit))
             while step := [*islice(said, STEP)]:
                 yield step
 
@@ -311,7 +311,7 @@ def _of_text(audit: Audit) -> Iterator[Diagnosis]:
         yield Diagnosis(line, "", error.message, "text", Severity.ERROR)
 
 
-def _of_rules(audit: Audit, found: Found, shares: Shares | None) -> Iterator[Diagnosis]:
+def _of_rules(audit: Audit, found: Judgement, shares: Shares | None) -> Iterator[Diagnosis]:
     for finding in found.findings:
         what = finding.line, finding.name, finding.message, finding.kind
         yield Diagnosis(*what, _severity(finding, shares))

@@ -10,7 +10,7 @@ _WORD = re.compile(r"[#%!@^][\w$.-]*(?:#\d+)?|[\w$.]+", re.ASCII)
 _SECOND = re.compile(r"#\d+$")
 
 
-class Place(NamedTuple):
+class LineRange(NamedTuple):
     """A range of a line.
 
     Attributes:
@@ -22,7 +22,7 @@ class Place(NamedTuple):
     start: int
     end: int
 
-    def down(self, lines: int) -> Place:
+    def down(self, lines: int) -> LineRange:
         """Return the place moved down by a number of lines."""
         return self._replace(line=self.line + lines)
 
@@ -77,18 +77,18 @@ def occurrences(text: str, name: str) -> list[tuple[int, int]]:
     return [match.span() for match in pattern.finditer(text)]
 
 
-def operation_place(text: str, line: int, name: str) -> Place:
+def operation_place(text: str, line: int, name: str) -> LineRange:
     """Return the range of an operation name, or of any equal text, in a line.
 
     If the line does not have it, that is the range of all its text.
 
     Example:
         >>> operation_place("  %0 = ttg.local_load %x", 7, "ttg.local_load")
-        Place(line=7, start=7, end=21)
+        LineRange(line=7, start=7, end=21)
     """
     start = text.find(name)
     if start >= 0:
-        return Place(line, start, start + len(name))
+        return LineRange(line, start, start + len(name))
     written = text.strip()
     start = len(text) - len(text.lstrip()) if written else 0
-    return Place(line, start, start + len(written))
+    return LineRange(line, start, start + len(written))

@@ -126,18 +126,18 @@ class ListKind:
 class WordKind:
     """One of a few words, each with a value."""
 
-    meanings: Mapping[str, Any]
+    symbols: Mapping[str, Any]
 
     def read(self, node: Node, reader: NestedReader) -> Any:
         """Return the value of the word."""
-        if isinstance(node, WordNode) and node.word in self.meanings:
-            return self.meanings[node.word]
-        expected = " or ".join(self.meanings)
+        if isinstance(node, WordNode) and node.word in self.symbols:
+            return self.symbols[node.word]
+        expected = " or ".join(self.symbols)
         raise LayoutError(f"expected {expected}, got {node.span.text}", node.span)
 
     def show(self, value: Any) -> str:
         """Return the first word of the value."""
-        return next(word for word, meaning in self.meanings.items() if meaning == value)
+        return next(word for word, meaning in self.symbols.items() if meaning == value)
 
 
 class PairsKind:

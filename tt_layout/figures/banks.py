@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.analyses.shared_memory.banks import Access, cost, fitting_target, map_access
+from tt_layout.analyses.shared_memory.banks import SharedAccess, cost, fitting_target, map_access
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
@@ -232,7 +232,9 @@ def _served(lanes: Ints, words: Ints, banks: int) -> list[Served]:
     return cycles
 
 
-def _access(drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool) -> Access:
+def _access(
+    drawn: DrawnLayout, registers: DrawnLayout, target: str, is_store: bool
+) -> SharedAccess:
     """Return the cost of an access between registers and shared memory."""
     if not isinstance(drawn.encoding, SharedEncoding) or not isinstance(
         registers.encoding, DistributedEncoding
@@ -249,7 +251,7 @@ def _titles(drawn: DrawnLayout, registers: DrawnLayout) -> tuple[str, ...]:
     return str(drawn.encoding), str(registers.encoding), drawn.placed.type_text
 
 
-def _touched(grid: Grid, access: Access, rows: Ints, size: int) -> Grid:
+def _touched(grid: Grid, access: SharedAccess, rows: Ints, size: int) -> Grid:
     """Colour the accessed words by lane, and outline the conflicts."""
     lanes, words = access.worst_phase
     colours = grid.colours.ravel().copy()
@@ -268,7 +270,7 @@ def _touched(grid: Grid, access: Access, rows: Ints, size: int) -> Grid:
     return replace(grid, colours=colours.reshape(shape), marks=marks.reshape(shape))
 
 
-def _words(access: Access) -> tuple[str, ...]:
+def _words(access: SharedAccess) -> tuple[str, ...]:
     """Describe the cost of the access."""
     kind = "store" if access.is_store else "load"
     ideal, cycles = access.phases, count(access.wavefronts_per_instruction, access.target.cycle)

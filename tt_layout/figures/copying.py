@@ -15,7 +15,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import padded
 from tt_layout.analyses.shared_memory.access import MATRIX_ROW_BYTES, AccessMap, Instruction
 from tt_layout.analyses.shared_memory.addresses import matrix_bits
-from tt_layout.analyses.shared_memory.banks import Access, cost, fitting_target, map_access
+from tt_layout.analyses.shared_memory.banks import SharedAccess, cost, fitting_target, map_access
 from tt_layout.colour import COLOURS
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.encodings.base import TensorMemoryBase
@@ -79,7 +79,7 @@ def copy_figure(memory: DrawnLayout, registers: DrawnLayout, target: str, is_sto
     return Figure(title, _grids(memory, copy, access), legend, tuple(notes), ((0, 0), (0, 1)))
 
 
-def _grids(memory: DrawnLayout, copy: Copy, access: Access) -> tuple[Grid, Grid]:
+def _grids(memory: DrawnLayout, copy: Copy, access: SharedAccess) -> tuple[Grid, Grid]:
     """Return grids of the memory, coloured by the lanes that give addresses and by the holders."""
     shape = copy.offsets.shape
     cells = memory_of(memory.placed).cells.cells(copy.offsets.ravel())
@@ -106,7 +106,7 @@ def _grids(memory: DrawnLayout, copy: Copy, access: Access) -> tuple[Grid, Grid]
     return providing, held
 
 
-def _byte_and_banks(copy: Copy, size: int, access: Access) -> Iterator[str]:
+def _byte_and_banks(copy: Copy, size: int, access: SharedAccess) -> Iterator[str]:
     """Yield the first byte of each row of memory, and its banks."""
     bank_bytes, banks = access.target.bank_bytes, access.phase.banks
     last = copy.addresses + copy.offsets.shape[1] * size - 1

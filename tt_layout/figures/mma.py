@@ -109,7 +109,7 @@ class MatrixPart:
 
 
 @dataclass(frozen=True)
-class Product:
+class DrawnProduct:
     """A matrix multiplication, drawn from the first element on.
 
     Attributes:
@@ -185,7 +185,7 @@ class Product:
         return "warp" if len(np.unique(warps[warps >= 0])) > 1 else "lane"
 
 
-def product_of(placed: PlacedLayout, element: str | None = None) -> Product:
+def product_of(placed: PlacedLayout, element: str | None = None) -> DrawnProduct:
     """Return the multiplication over one instruction's K that results in a layout.
 
     Args:
@@ -201,7 +201,7 @@ def product_of(placed: PlacedLayout, element: str | None = None) -> Product:
     m, n = placed.shape
     name = instruction_title(d, k)
     title = f"{d.encoding}", f"{name}: D = A x B + D of M = {m}, N = {n}, K = {k}"
-    return Product((a, b, d), (m, n, k), title)
+    return DrawnProduct((a, b, d), (m, n, k), title)
 
 
 def mma_figure(result: DrawnLayout, element: str | None, color_by: str | None) -> Figure:
@@ -219,7 +219,7 @@ def mma_figure(result: DrawnLayout, element: str | None, color_by: str | None) -
     return product_figure(product_of(result.placed, element), color_by)
 
 
-def product_figure(product: Product, color_by: str | None) -> Figure:
+def product_figure(product: DrawnProduct, color_by: str | None) -> Figure:
     """Return the figure of a multiplication.
 
     Args:

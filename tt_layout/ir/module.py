@@ -211,8 +211,8 @@ class TypeUses(Sequence[TypeUse]):
         return self._types
 
 
-class Meanings(Protocol):
-    """Meanings of texts under the aliases of a module."""
+class SymbolTable(Protocol):
+    """Types and locations by their texts, under the aliases of a module."""
 
     @property
     def release(self) -> Release | None:
@@ -284,7 +284,7 @@ class Module:
         operations: those that move data between layouts, in order.
         partition_warps: number of warps of the partitions of warp-specialized regions, and of
             functions with a number of their own.
-        meanings: resolves the types and locations in its text.
+        symbols: resolves the types and locations in its text.
         stands_alone: whether it uses no aliases of modules above it.
         place: its position in the dump.
         error: the error of a truncated module.
@@ -296,7 +296,7 @@ class Module:
     functions: tuple[Function, ...]
     operations: tuple[Operation, ...]
     partition_warps: frozenset[int]
-    meanings: Meanings = field(compare=False)
+    symbols: SymbolTable = field(compare=False)
     stands_alone: bool
     place: ModulePlace
     error: LayoutError | None = None

@@ -85,7 +85,7 @@ def has_lost_loops(module: Module) -> bool:
     return False
 
 
-class Step(NamedTuple):
+class PassStep(NamedTuple):
     """Pass between one module and the next.
 
     Attributes:
@@ -127,7 +127,7 @@ class PassRun(NamedTuple):
         return enumerate(self.modules, self.first)
 
     @property
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[PassStep]:
         """The passes between the modules.
 
         A module printed after a pass is the result of that pass.  Otherwise it is the result of
@@ -138,7 +138,7 @@ class PassRun(NamedTuple):
             if module.stage == "before":
                 begun = module.pass_name
             name = below.pass_name if below.stage == "after" else begun
-            yield Step(name, at, at + 1)
+            yield PassStep(name, at, at + 1)
 
 
 def pass_runs(modules: Iterable[Module], first: int = 1) -> Iterator[PassRun]:

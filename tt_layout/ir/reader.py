@@ -117,7 +117,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
         functions=functions,
         operations=tuple(_operations(source, part, scope, types, functions)),
         partition_warps=frozenset(int(number) for number in warps),
-        meanings=scope,
+        symbols=scope,
         stands_alone=part.stands_alone(source.text),
         place=_place(source, part, source.line_column(start)[0]),
         error=part.cut_off(source),
@@ -288,7 +288,7 @@ def _read_again(source: Source, release: Release | None, line: int) -> Module:
 
 def _reduced(module: Module) -> tuple[object, ...]:
     """Reduce a module for pickling: unpickling reads it again."""
-    return _read_again, (module.source, module.meanings.release, module.line)
+    return _read_again, (module.source, module.symbols.release, module.line)
 
 
 copyreg.pickle(Module, _reduced)  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ _SPILL = re.compile(r"; (?:\d{1,9}-byte )?Folded (?:Spill|Reload)|\b(?:ld|st)\.l
 _END = re.compile(r"\}\s*$|\s*s_endpgm\b")
 
 
-class Place(NamedTuple):
+class ProgramPlace(NamedTuple):
     """A place in the program: the end of a file's path, line and column."""
 
     file: str
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     column: int
 
 
-class Piece(NamedTuple):
+class AssemblyLines(NamedTuple):
     """Consecutive lines of assembly with one source location.
 
     Attributes:
@@ -50,7 +50,7 @@ class Piece(NamedTuple):
 
     first: int
     last: int
-    place: Place
+    place: ProgramPlace
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ class Assembly:
 
     name: str
     text: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AssemblyLines, ...]
     spills: tuple[int, ...]
 
-    def instructions(self, piece: Piece) -> Iterator[tuple[int, str]]:
+    def instructions(self, piece: AssemblyLines) -> Iterator[tuple[int, str]]:
         """Yield line and name of each instruction of a piece."""
         for number in range(piece.first, piece.last + 1):
             name = instruction_of(self.lines[number - 1])
@@ -147,20 +147,20 @@ def read_assembly(text: str, name: str) -> Assembly:
         >>> text = '.file 1 "/a/k.py"\n.loc 1 7 3\nst.local.b32 [%r1], %r2;\n'
         >>> read = read_assembly(text, "k.ptx")
         >>> read.pieces, read.spills
-        ((Piece(first=3, last=3, place=Place(file='k.py', line=7, column=3)),), (3,))
+        ((AssemblyLines(first=3, last=3, place=ProgramPlace(file='k.py', line=7, column=3)),), (3,))
     """
     files = {match[1]: _end_of(match[2]) for match in _FILE.finditer(text)}
     debug = _DEBUG.search(text)
     text = text[: debug.start()] if debug is not None else text
-    pieces: list[Piece] = []
+    pieces: list[AssemblyLines] = []
     spills: list[int] = []
-    place: Place | None = None
+    place: ProgramPlace | None = None
     for number, line in enumerate(text.split("\n"), 1):
         at = _PLACE.match(line)
         if at is not None:
             file, source_line, column = at.groups()
             is_known = file in files and int(source_line) > 0
-            place = Place(files[file], int(source_line), int(column)) if is_known else None
+            place = ProgramPlace(files[file], int(source_line), int(column)) if is_known else None
             continue
         if _SPILL.search(line) is not None:
             spills.append(number)
@@ -169,7 +169,7 @@ def read_assembly(text: str, name: str) -> Assembly:
             if last is not None and last.place == place and last.last >= number - 2:
                 pieces[-1] = last._replace(last=number)
             else:
-                pieces.append(Piece(number, number, place))
+                pieces.append(AssemblyLines(number, number, place))
         if _END.match(line) is not None:
             place = None
     return Assembly(name, text.rstrip("\n"), tuple(pieces), tuple(spills))

@@ -29,7 +29,7 @@ from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.figures.mma import Product
+from tt_layout.figures.mma import DrawnProduct
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.file_aliases import LAST, whole_modules
 from tt_layout.ir.module import Module
@@ -37,7 +37,7 @@ from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.ir.passes import PassRun, pass_runs
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
-from tt_layout.kernels.assembly import MAX_BYTES, Place
+from tt_layout.kernels.assembly import MAX_BYTES, ProgramPlace
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.mlir.languages import no_mlir, refuse_other_mlir
 from tt_layout.mlir.source import Source
@@ -152,7 +152,7 @@ def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
     """Yield the multiplications whose matrices can be drawn, each with its line."""
     for entry in audit.multiplications:
         with suppress(LayoutError):
-            product = Product(
+            product = DrawnProduct(
                 (entry.a, entry.b, entry.d),
                 entry.first,
                 entry.title,
@@ -304,7 +304,7 @@ def embedded_assembly(
         modules: their data, in the same order; tied modules get ``tied``, and their data
             movements ``became``.
     """
-    numbers: dict[Place, int] = {}
+    numbers: dict[ProgramPlace, int] = {}
     embedded = None
     for audit, module in zip(audits, modules):
         ties = ties_of(audit)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tt_layout.analyses.multiplications.matrix_arrangement import Place
 from tt_layout.errors import LayoutError
-from tt_layout.figures.mma import MatrixPart, Product, product_of
+from tt_layout.figures.mma import DrawnProduct, MatrixPart, product_of
 from tt_layout.page.embedded import embedded
 from tt_layout.page.rules import MAX_CELLS
 from tt_layout.placement import PlacedLayout
@@ -28,7 +28,7 @@ def check_multiplication(placed: PlacedLayout, element: str | None = None) -> No
     multiplication_data(product_of(placed, element))
 
 
-def multiplication_data(product: Product) -> dict[str, Any]:
+def multiplication_data(product: DrawnProduct) -> dict[str, Any]:
     """Return a multiplication as data.
 
     Raises:

@@ -141,7 +141,7 @@ def _key(key: Key, own_name: str) -> list[Any]:
 
 def _kind(kind: Kind) -> Any:
     if isinstance(kind, WordKind):
-        return {"words": dict(kind.meanings)}
+        return {"words": dict(kind.symbols)}
     if isinstance(kind, BasesByDimKind):
         return {"inputs": kind.dims}
     return _KINDS[kind]

@@ -9,7 +9,7 @@ from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import IN_PROGRAM, Finding, Note, Urgency
 from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.shares import Share
-from tt_layout.audit.suggestions.advice import Anchor
+from tt_layout.audit.suggestions.advice import LayoutAnchor
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.gains import gain, removed_by
 from tt_layout.audit.suggestions.needs import Needs
@@ -255,7 +255,7 @@ def note_message(adviser: Adviser, note: Note) -> str:
     return f"{short_operation(note.finding.name)} is worth keeping: {way} would take {compared}"
 
 
-def _anchors(anchors: Sequence[Anchor]) -> str:
+def _anchors(anchors: Sequence[LayoutAnchor]) -> str:
     return operations_text([(anchor.operation, anchor.line) for anchor in anchors], MAX_ANCHORS)
 
 

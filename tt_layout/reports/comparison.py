@@ -233,7 +233,7 @@ def compared(
     """Compare two audits: of two files, or before and after a pass."""
     before, after = audits
     difference = changes(before, after)
-    meanings = [{row.layout: row.attribute for row in audit.layouts} for audit in audits]
+    attributes = [{row.layout: row.attribute for row in audit.layouts} for audit in audits]
     used = {
         text
         for change in difference
@@ -241,9 +241,10 @@ def compared(
         for text in _ALIAS.findall(layout_of(end))
     }
     other = {
-        alias: (meanings[0][alias], meanings[1][alias])
+        alias: (attributes[0][alias], attributes[1][alias])
         for alias in sorted(used)
-        if alias in meanings[0] and meanings[1].get(alias, meanings[0][alias]) != meanings[0][alias]
+        if alias in attributes[0]
+        and attributes[1].get(alias, attributes[0][alias]) != attributes[0][alias]
     }
     named = [NamedModule(file, audit.module) for file, audit in zip(files, audits)]
     kernels = kernels_between(before, after)
@@ -296,9 +297,9 @@ def comparison_lines(comparison: Comparison) -> Iterator[Line | Fitted]:
         yield Line("the same data movements")
         return
     yield _change_table(differing)
-    for alias, meanings in comparison.aliases.items():
+    for alias, attributes in comparison.aliases.items():
         yield from (
-            Line(f"{sign} {safe(alias)} = {safe(text)}") for sign, text in zip("-+", meanings)
+            Line(f"{sign} {safe(alias)} = {safe(text)}") for sign, text in zip("-+", attributes)
         )
     removed = sum(1 for change in differing if change.sign == "-")
     yield Line(f"{removed} removed, {len(differing) - removed} added")
@@ -399,7 +400,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         ]
     data["totals"] = [total._asdict() for total in comparison.totals]
     data["kernels"] = [_kernel_data(kernel) for kernel in comparison.kernels if not kernel.is_same]
-    data["aliases"] = {name: list(meanings) for name, meanings in comparison.aliases.items()}
+    data["aliases"] = {name: list(attributes) for name, attributes in comparison.aliases.items()}
     return data
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from tt_layout.analyses.shared_memory.addresses import Steps, segments
 from tt_layout.analyses.shared_memory.banks import (
-    Access,
     BankConflicts,
+    SharedAccess,
     conflicts_at,
     map_access,
     registers_first,
@@ -46,7 +46,7 @@ class ConflictsReport(Printed):
     segments: Steps = ()
 
     @property
-    def accesses(self) -> list[Access]:
+    def accesses(self) -> list[SharedAccess]:
         """The accesses that are shown."""
         return [getattr(self.conflicts, kind) for kind in self.kinds]
 
@@ -145,13 +145,13 @@ def segment_lines(steps: Steps) -> Iterator[Line]:
         yield Line(f"  step {number}  {shown}{meets}", "red" if most > 1 else "green")
 
 
-def access_lines(access: Access) -> Iterator[Line]:
+def access_lines(access: SharedAccess) -> Iterator[Line]:
     """Yield the instructions of an access, their cost, and the colliding lanes."""
     yield from cost_lines(access)
     yield from map_lines(access)
 
 
-def cost_lines(access: Access) -> Iterator[Line]:
+def cost_lines(access: SharedAccess) -> Iterator[Line]:
     """Yield the instructions of an access, and the cycles of one."""
     kind = "store" if access.is_store else "load"
     width = count(access.width_bytes, "byte")
@@ -166,7 +166,7 @@ def cost_lines(access: Access) -> Iterator[Line]:
     yield Line(f"{text}, at least {least}: {extra} extra {extras}", "red")
 
 
-def map_lines(access: Access) -> Iterator[Line]:
+def map_lines(access: SharedAccess) -> Iterator[Line]:
     """Yield the colliding lanes and their banks; nothing without conflicts."""
     if not access.extra_wavefronts_per_instruction:
         return
@@ -176,19 +176,19 @@ def map_lines(access: Access) -> Iterator[Line]:
     yield from picture(access)
 
 
-def selecting_bits(access: Access) -> str:
+def selecting_bits(access: SharedAccess) -> str:
     """Return the bits of the lane, or of the row, that cause the conflicts."""
     masks = access.colliding_bits
     verb = "changes" if len(masks) == 1 and masks[0].bit_count() == 1 else "change"
     return f"{bits_in_words(masks, _noun(access))} {verb} the word but not the bank"
 
 
-def _noun(access: Access) -> str:
+def _noun(access: SharedAccess) -> str:
     """Return the noun of the addresses: lanes, or rows of a matrix."""
     return "row" if access.instruction.matrices else "lane"
 
 
-def collision_lines(access: Access) -> Iterator[Line]:
+def collision_lines(access: SharedAccess) -> Iterator[Line]:
     """Yield a line for each of the first banks at which lanes collide."""
     for collision in access.collisions[:MAX_COLLISIONS]:
         lanes = ranges(collision.lanes)
@@ -200,7 +200,7 @@ def collision_lines(access: Access) -> Iterator[Line]:
         yield Line(f"  and {count(rest, 'more bank')}")
 
 
-def picture(access: Access) -> Iterator[Line]:
+def picture(access: SharedAccess) -> Iterator[Line]:
     """Yield lines with the bank that each lane of the worst phase touches."""
     lanes, words = access.worst_phase
     banks = access.phase.banks
@@ -222,7 +222,7 @@ def evidence(target: Target) -> str:
     return f"target: {target.name}, {target.title}; {target.standing}{source}"
 
 
-def access_data(access: Access) -> dict[str, Any]:
+def access_data(access: SharedAccess) -> dict[str, Any]:
     """Return one access as plain data."""
     return {
         "instruction": access.name,

@@ -20,7 +20,7 @@ from tt_layout.analyses.conversion.conversion import (
 )
 from tt_layout.analyses.conversion.scratch import Scratch, scratch
 from tt_layout.analyses.conversion.sub_groups import SubGroupStep, sub_group_step
-from tt_layout.analyses.shared_memory.banks import Access, registers_first
+from tt_layout.analyses.shared_memory.banks import SharedAccess, registers_first
 from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.hardware import DEFAULT_TARGET, TARGETS, find_target, intel, usual_target
 from tt_layout.ir.data_movements import MovementKind
@@ -62,7 +62,7 @@ class TransferReport(Printed):
 
     src: Encoding
     dst: Encoding
-    access: Access
+    access: SharedAccess
 
     @property
     def kind(self) -> MovementKind:

@@ -10,7 +10,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.notation.cute.algebra import Layout, leaves, written
 from tt_layout.notation.cute.mma import Atom, TiledProduct
 from tt_layout.notation.cute.parameters import Value
-from tt_layout.notation.cute.values import Composed, Part, ThreadValue
+from tt_layout.notation.cute.values import Composed, LayoutPart, ThreadValue
 from tt_layout.records import dataclass
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import GAP, Line
@@ -59,8 +59,8 @@ class CuteReport(Printed):
 
     def _rows(self, layout: Layout) -> Iterator[str]:
         """Yield the integers, a line for each coordinate of the first mode."""
-        function = self.value.layout if isinstance(self.value, Part) else self.value
-        start = self.value.offset if isinstance(self.value, Part) else 0
+        function = self.value.layout if isinstance(self.value, LayoutPart) else self.value
+        start = self.value.offset if isinstance(self.value, LayoutPart) else 0
         sizes = [mode.size for mode in layout.modes]
         rows = 1 if len(sizes) == 1 else sizes[0]
         numbers = [start + function(k) for k in range(prod(sizes))]
@@ -111,12 +111,12 @@ def _operands(value: Value) -> dict[str, str] | None:
 
 def layout_of(value: Value) -> Layout | None:
     """Return the layout inside a composition, part or thread value; None for other values."""
-    if isinstance(value, (Composed, Part, ThreadValue)):
+    if isinstance(value, (Composed, LayoutPart, ThreadValue)):
         return layout_of(value.layout)
     return value if isinstance(value, Layout) else None
 
 
 def _swizzle_of(value: Value) -> Any:
-    if isinstance(value, Part):
+    if isinstance(value, LayoutPart):
         return _swizzle_of(value.layout)
     return value.swizzle if isinstance(value, Composed) else None

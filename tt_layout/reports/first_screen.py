@@ -176,7 +176,7 @@ def paragraph(text: str) -> Paragraph:
     return Paragraph(text, GAP, 2 * len(GAP))
 
 
-class Turn(IntEnum):
+class Priority(IntEnum):
     """Order in which parts take spare room."""
 
     VERDICT = 0
@@ -197,7 +197,7 @@ class ScreenPart:
     """
 
     def __init__(
-        self, turn: Turn, forms: Iterable[Form], least: Form, group: Group | None = None
+        self, turn: Priority, forms: Iterable[Form], least: Form, group: Group | None = None
     ) -> None:
         self.turn, self.group = turn, group
         self.least = SizedForm(least)
@@ -282,7 +282,7 @@ def _grown(parts: Sequence[ScreenPart], room: int) -> list[SizedForm]:
         return fullest
     chosen = [part.least for part in parts]
     room -= _total_height(chosen)
-    full = set[Turn]()
+    full = set[Priority]()
     for at, part in sorted(enumerate(parts), key=lambda pair: pair[1].turn):
         if part.turn in full:
             continue
@@ -311,12 +311,12 @@ def _parts(
             brief = partial(finding_in_brief, group, adviser, program, dump=dump)
             if group is worst:
                 yield ScreenPart(
-                    Turn.WORST, _unbroken(_full_forms(brief)), _least_form(brief), group
+                    Priority.WORST, _unbroken(_full_forms(brief)), _least_form(brief), group
                 )
             else:
-                yield ScreenPart(Turn.FINDING, _all_forms(brief), (), group)
+                yield ScreenPart(Priority.FINDING, _all_forms(brief), (), group)
         yield _state(kernel)
-    yield from (ScreenPart(Turn.NOTE, [[note]], ()) for note in notes(adviser))
+    yield from (ScreenPart(Priority.NOTE, [[note]], ()) for note in notes(adviser))
 
 
 def _verdict(kernel: Kernel) -> ScreenPart:
@@ -327,7 +327,7 @@ def _verdict(kernel: Kernel) -> ScreenPart:
         f"{shortened(kernel.who, MAX_WHO)}: {_short_verdict(kernel)}",
     )
     *forms, least = [[Paragraph(text, indent=4, colour=colour)] for text in texts]
-    return ScreenPart(Turn.VERDICT, forms, least)
+    return ScreenPart(Priority.VERDICT, forms, least)
 
 
 def _short_verdict(kernel: Kernel) -> str:
@@ -352,7 +352,7 @@ def _state(kernel: Kernel) -> ScreenPart:
     brief = held.replace(occupancy.text, occupancy.short) if occupancy is not None else held
     lines = _state_lines(kernel, brief)
     short = [line._replace(text=shortened(line.text, MAX_TEXT)) for line in lines]
-    return ScreenPart(Turn.STATE, [_state_lines(kernel, held)], short)
+    return ScreenPart(Priority.STATE, [_state_lines(kernel, held)], short)
 
 
 def _full_forms(brief: Brief) -> Iterator[Form]:
@@ -402,7 +402,7 @@ def _left_out(
     if cured:
         texts.append(f"{count(cured, f'{further}finding')} fixed by the same changes")
     all_notes, shown_notes = (
-        sum(part.turn is Turn.NOTE for part in some) for some in (parts, shown)
+        sum(part.turn is Priority.NOTE for part in some) for some in (parts, shown)
     )
     lost = all_notes - shown_notes
     texts += [count(lost, "more note")] * bool(lost)

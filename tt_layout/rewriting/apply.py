@@ -34,7 +34,7 @@ TOLERANCE = 1e-6
 """Part of the promised cycles by which those of the new text may differ."""
 
 
-class Step(NamedTuple):
+class AppliedSuggestion(NamedTuple):
     """A suggestion that was applied.
 
     Attributes:
@@ -64,7 +64,7 @@ class Cured(NamedTuple):
 
     before: Audit
     after: Audit
-    steps: tuple[Step, ...]
+    steps: tuple[AppliedSuggestion, ...]
 
     @property
     def text(self) -> str:
@@ -108,7 +108,7 @@ def cure(
         if not 1 <= number <= len(groups):
             message = f"there is no finding {number}: the report has {len(groups)}"
             raise LayoutError(message, FileLocation(source.name))
-    audit, steps = before, list[Step]()
+    audit, steps = before, list[AppliedSuggestion]()
     for number in watch(numbers or range(1, len(groups) + 1)):
         group = groups[number - 1]
         taken = list(_cured_group(audit, number, group, release, given, takes_large=is_all))
@@ -159,7 +159,7 @@ def _cured_group(
     given: GivenValues | None,
     *,
     takes_large: bool,
-) -> Iterator[tuple[Step, Audit]]:
+) -> Iterator[tuple[AppliedSuggestion, Audit]]:
     """Yield the changes for findings alike, one by one."""
     keys = [_key(audit, finding) for finding in group]
     for key in keys:
@@ -178,7 +178,7 @@ def _cured_group(
             needs_of(before, name),
             needs_of(audit, name),
         )
-        yield Step(number, finding, suggestion, share, removed, needs), audit
+        yield AppliedSuggestion(number, finding, suggestion, share, removed, needs), audit
         if suggestion.where == EVERYWHERE:
             return
 

@@ -25,13 +25,13 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
 from tt_layout.editing.actions import Action, actions, carried_out
-from tt_layout.editing.dump import Dump, Placed
+from tt_layout.editing.dump import EditedDump, Placed
 from tt_layout.editing.hints import hints
 from tt_layout.editing.hover import Hover, operation_hover, word_hover
 from tt_layout.editing.navigation import definition, references
 from tt_layout.editing.outline import folds, symbols
-from tt_layout.editing.piece import Diagnosis, Piece, Severity
-from tt_layout.editing.place import Place
+from tt_layout.editing.piece import Diagnosis, EditedPiece, Severity
+from tt_layout.editing.place import LineRange
 from tt_layout.errors import LayoutError
 from tt_layout.mlir.source import in_file
 from tt_layout.servers import protocol_values as values
@@ -119,7 +119,7 @@ class LayoutServer(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("tt-layout", __version__, protocol_cls=AnsweringProtocol)
-        self.dumps: dict[str, Dump] = {}
+        self.dumps: dict[str, EditedDump] = {}
         self.has_pictures = False
         self._reader = ThreadPoolExecutor(1, "tt-layout")
         self._looker = ThreadPoolExecutor(1, "tt-layout-words")
@@ -142,7 +142,7 @@ class LayoutServer(LanguageServer):
         """Take the current text of a document, and start its diagnosis."""
         text = self.workspace.get_text_document(uri).source
         before = self.dumps.get(uri)
-        dump = before.edited(text) if before is not None else Dump(text)
+        dump = before.edited(text) if before is not None else EditedDump(text)
         self.dumps[uri] = dump
         self._stop_diagnosing(uri)
         self._diagnosing[uri] = asyncio.ensure_future(self._diagnose(uri, dump))
@@ -159,7 +159,7 @@ class LayoutServer(LanguageServer):
         if (old := self._diagnosing.pop(uri, None)) is not None:
             old.cancel()
 
-    async def _diagnose(self, uri: str, dump: Dump) -> None:
+    async def _diagnose(self, uri: str, dump: EditedDump) -> None:
         version = self.workspace.get_text_document(uri).version
         await asyncio.sleep(PAUSE)
         try:
@@ -184,7 +184,7 @@ class LayoutServer(LanguageServer):
         return diagnoses
 
     def _publish_of(
-        self, uri: str, version: int | None, dump: Dump, diagnoses: Sequence[Diagnosis]
+        self, uri: str, version: int | None, dump: EditedDump, diagnoses: Sequence[Diagnosis]
     ) -> None:
         units = self.units
         places = ((diagnosis, dump.at(diagnosis.line)) for diagnosis in diagnoses)
@@ -313,7 +313,7 @@ def _hover(server: LayoutServer) -> None:
 
 
 def _said(
-    hover: Callable[[Piece, int, int], Hover | None],
+    hover: Callable[[EditedPiece, int, int], Hover | None],
     where: WordPlace,
     markup: Sequence[types.MarkupKind],
     has_pictures: bool,
@@ -328,7 +328,7 @@ def _said(
 def _navigation(server: LayoutServer) -> None:
     """Register the handlers of definitions and references."""
 
-    def location(uri: str, where: WordPlace, place: Place) -> types.Location:
+    def location(uri: str, where: WordPlace, place: LineRange) -> types.Location:
         return types.Location(uri, server.units.range(where.placed, place))
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)

@@ -13,7 +13,7 @@ from tt_layout.editing.hints import Hint
 from tt_layout.editing.hover import Hover
 from tt_layout.editing.outline import Symbol, SymbolKind
 from tt_layout.editing.piece import Diagnosis, Severity
-from tt_layout.editing.place import Place, operation_place
+from tt_layout.editing.place import LineRange, operation_place
 from tt_layout.mlir.source import in_file
 
 SOURCE = "tt-layout"
@@ -47,7 +47,7 @@ class Units:
         place = types.Position(0, character)
         return self._codec.position_from_client_units([line], place).character
 
-    def range(self, placed: Placed, place: Place) -> types.Range:
+    def range(self, placed: Placed, place: LineRange) -> types.Range:
         """Convert a place of a piece to a range of the document."""
         text, line = placed.piece.line(place.line), place.line - 1 + placed.down
         start, end = (self._codec.client_num_units(text[:at]) for at in (place.start, place.end))
@@ -88,7 +88,7 @@ def inlay_hint(hint: Hint, placed: Placed, units: Units) -> types.InlayHint:
     location = text.rfind(" loc(")
     end = location if location >= 0 else len(text)
     return types.InlayHint(
-        position=units.range(placed, Place(hint.line, end, end)).start,
+        position=units.range(placed, LineRange(hint.line, end, end)).start,
         label=in_file(hint.text, placed.down),
         tooltip=in_file("\n".join(hint.facts), placed.down) or None,
         padding_left=True,

@@ -201,7 +201,7 @@ def legend(
 # -- fitted ----------------------------------------------------------------------------------------
 
 
-class Part(NamedTuple):
+class ViewPart(NamedTuple):
     """A part of a view.
 
     Attributes:
@@ -213,7 +213,7 @@ class Part(NamedTuple):
     title: str = ""
 
 
-def parts(request: ViewRequest, width: int, render: Render) -> Iterator[Part]:
+def parts(request: ViewRequest, width: int, render: Render) -> Iterator[ViewPart]:
     """Yield the parts of a view whose lines fit: blocks of its columns, of each section by itself.
 
     Args:
@@ -226,7 +226,7 @@ def parts(request: ViewRequest, width: int, render: Render) -> Iterator[Part]:
     count = columns.extent if columns is not None else 0
     most = _most(request, columns, min(count, width), width, render) if columns is not None else 0
     if columns is None or most == count:
-        yield Part(request)
+        yield ViewPart(request)
         return
     spans = list(_balanced(*columns.shown, most))
     sections = [[(axis.name, at) for at in range(*axis.shown)] for axis in axes.sections]
@@ -235,7 +235,7 @@ def parts(request: ViewRequest, width: int, render: Render) -> Iterator[Part]:
         for first, last in spans:
             shown = str(first) if last - first == 1 else f"{first}-{last - 1}"
             title = f"{columns.name} {shown} of {columns.size}"
-            yield Part(request.choosing({**chosen, columns.name: (first, last)}), title)
+            yield ViewPart(request.choosing({**chosen, columns.name: (first, last)}), title)
 
 
 def _balanced(start: int, stop: int, most: int) -> Iterator[tuple[int, int]]:

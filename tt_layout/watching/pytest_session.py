@@ -19,7 +19,7 @@ from tt_layout.safe_text import safe
 from tt_layout.watching.places import in_test
 from tt_layout.watching.processes import is_followed
 from tt_layout.watching.report import ReportFile, WatchReport
-from tt_layout.watching.session import Seen, collecting
+from tt_layout.watching.session import WatchedKernels, collecting
 
 CHANNEL = "tt_layout_kernels"
 """Key of a worker's output under which it hands over what it has seen."""
@@ -58,7 +58,7 @@ class WatchedTests:
         is_worker = hasattr(config, "workeroutput")
         # The kernels of a worker that the first process follows are in its journal.
         self._hands_over = is_worker and not is_followed()
-        self._seen = Seen()
+        self._seen = WatchedKernels()
         if not is_worker or self._hands_over:
             self._seen = self._stack.enter_context(collecting())
         self._report: WatchReport | None = None

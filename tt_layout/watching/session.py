@@ -63,11 +63,11 @@ def _end_by(number: int) -> None:
     os.kill(os.getpid(), number)
 
 
-class Seen:
+class WatchedKernels:
     """The kernels that a watched program compiled and launched, with their audit.
 
     Example:
-        >>> Seen().kernels
+        >>> WatchedKernels().kernels
         ()
     """
 
@@ -132,13 +132,13 @@ class Seen:
 
 
 @contextmanager
-def collecting() -> Iterator[Seen]:
+def collecting() -> Iterator[WatchedKernels]:
     """Collect the kernels compiled and launched inside the block, without auditing them.
 
     Triton and Inductor are followed once the program has imported them, in this process and in
     those that it forks or starts, whose journals are read at the end.
     """
-    seen, patches = Seen(), Patches()
+    seen, patches = WatchedKernels(), Patches()
     triton = TritonHooks(seen.record, seen.record.failed)
     inductor = InductorHooks(seen.record, triton)
     with ExitStack() as stack:
@@ -158,7 +158,7 @@ def watch(
     fail_on: str | Sequence[str] = (),
     out: str | os.PathLike[str] | IO[str] | None = None,
     force: bool = False,
-) -> Iterator[Seen]:
+) -> Iterator[WatchedKernels]:
     """Audit every kernel that Triton compiles, or loads from its cache, inside the block.
 
     The arguments and the grid of a launch are used where there is one.  A failure of the watching
@@ -195,7 +195,7 @@ def watch(
 
 def watch_program(
     out: str | os.PathLike[str] | None, *, force: bool
-) -> AbstractContextManager[Seen]:
+) -> AbstractContextManager[WatchedKernels]:
     """Watch like `watch`, for a command with the option ``--force``."""
     return _watching({}, _target(out, None if force else "--force"))
 
@@ -213,7 +213,7 @@ def _target(
 
 
 @contextmanager
-def _watching(limits: Limits, target: ReportFile | IO[str] | None) -> Iterator[Seen]:
+def _watching(limits: Limits, target: ReportFile | IO[str] | None) -> Iterator[WatchedKernels]:
     with raised_termination(), collecting() as seen:
         try:
             yield seen
@@ -225,7 +225,7 @@ def _watching(limits: Limits, target: ReportFile | IO[str] | None) -> Iterator[S
         raise LayoutError("\n".join(["the kernels have findings that are watched for", *failures]))
 
 
-def _finish(seen: Seen, out: ReportFile | IO[str] | None, limits: Limits) -> list[str]:
+def _finish(seen: WatchedKernels, out: ReportFile | IO[str] | None, limits: Limits) -> list[str]:
     """Write the report; return a line for each failure.
 
     No error is raised here: the program has run, and its own result counts.

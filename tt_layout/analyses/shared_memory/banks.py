@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Access:
+class SharedAccess:
     """Cost of storing or loading a tensor, per warp.
 
     Attributes:
@@ -163,8 +163,8 @@ class BankConflicts:
         (32, 28)
     """
 
-    store: Access
-    load: Access
+    store: SharedAccess
+    load: SharedAccess
 
 
 @checks_arguments
@@ -275,7 +275,7 @@ def fitting_target(offsets: AccessMap, target: Target) -> Target:
 
 def cost(
     offsets: AccessMap, target: Target, *, is_store: bool, instruction: Instruction | None = None
-) -> Access:
+) -> SharedAccess:
     """Return the cost of one access by an instruction, by default the compiler's."""
     if instruction is None:
         instruction = choose_instruction(offsets, target, is_store)
@@ -283,7 +283,7 @@ def cost(
         phase, phases = target.matrix_phase, instruction.matrices
         bases = [_address(instruction.addresses, mask) for mask in phase.masks]
         ways = cycles_of(bases, MATRIX_ROW_BYTES, phase.banks, target.bank_bytes)
-        return Access(target, is_store, instruction, phase, phases, phases * ways, offsets)
+        return SharedAccess(target, is_store, instruction, phase, phases, phases * ways, offsets)
     phase = _merged(instruction.forms[0].width_bytes, instruction, target, is_store)
     ideal = total = Fraction(0)
     for form in instruction.forms:
@@ -292,7 +292,7 @@ def cost(
         ideal += accesses * (target.lanes // merged.lanes)
         total += accesses * _cycles(form.width_bytes, merged, instruction, offsets, target)
     fewest, cycles = (as_number(number / instruction.count) for number in (ideal, total))
-    return Access(target, is_store, instruction, phase, fewest, cycles, offsets)
+    return SharedAccess(target, is_store, instruction, phase, fewest, cycles, offsets)
 
 
 def _cycles(

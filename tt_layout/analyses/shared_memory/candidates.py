@@ -12,7 +12,7 @@ from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.padding import padded_size
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.shared_memory.access import AccessMap, access_map
-from tt_layout.analyses.shared_memory.banks import Access, cost, fitting_target
+from tt_layout.analyses.shared_memory.banks import SharedAccess, cost, fitting_target
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
@@ -31,7 +31,7 @@ class SwizzleCandidate:
     """
 
     encoding: SharedEncoding
-    accesses: tuple[Access, ...]
+    accesses: tuple[SharedAccess, ...]
     memory_bytes: int
     simplicity: tuple[int, ...]
 
@@ -139,7 +139,7 @@ class SwizzleProblem:
     def _memory(self, encoding: SharedEncoding) -> LinearLayout:
         return encoding.to_linear_layout(self.shape, element_bits=8 * self.elem_bytes)
 
-    def _accesses(self, encoding: SharedEncoding, memory: LinearLayout) -> Iterator[Access]:
+    def _accesses(self, encoding: SharedEncoding, memory: LinearLayout) -> Iterator[SharedAccess]:
         for number, (_, is_store) in enumerate(self.registers):
             offsets = replace(self._offsets(number, memory), padding=encoding.padding)
             access = cost(offsets, self.target, is_store=is_store)

@@ -27,8 +27,8 @@ from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import PROGRAM_IDS, GivenValues, program_counts
 from tt_layout.audit.values.kinds import kinds_of_runs
-from tt_layout.audit.values.spread import Shared, Spread, agreed, agreed_number, sum_of
-from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError
+from tt_layout.audit.values.spread import ProgramTensor, ProgramValue, agreed, agreed_number, sum_of
+from tt_layout.audit.values.unknown import Evaluated, SingleValue, Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
@@ -267,7 +267,7 @@ class ProgramFootprints:
         return self._evaluators[key]
 
 
-def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _ProgramTraffic | None:
+def _reach_of(access: PlacedAccess, values: Sequence[Evaluated]) -> _ProgramTraffic | None:
     """Return the footprint of one of several equal runs, and the range of all; None if unknown.
 
     Raises:
@@ -277,13 +277,13 @@ def _reach_of(access: PlacedAccess, values: Sequence[Found]) -> _ProgramTraffic 
     offsets = [value for value in values if not isinstance(value, Unknown)]
     if len(offsets) < len(values):
         return None
-    places: Shared = offsets[0]
+    places: ProgramValue = offsets[0]
     if addresses.offsets is not None:
         places = sum_of(places, offsets[1], addresses.element_bytes)
-    pattern = places.pattern if isinstance(places, Spread) else places
-    base = places.base if isinstance(places, Spread) else np.zeros(1, np.int64)
+    pattern = places.pattern if isinstance(places, ProgramTensor) else places
+    base = places.base if isinstance(places, ProgramTensor) else np.zeros(1, np.int64)
     begin = agreed_number(base % shape.sector_bytes)
-    kept: list[Known] = [pattern + begin]
+    kept: list[SingleValue] = [pattern + begin]
     if addresses.mask is not None:
         kept.append(agreed(offsets[-1]))
     lanes = shape_lanes(shape)

@@ -11,7 +11,7 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES, SECTOR_BYTES
 from tt_layout.analyses.global_memory.sectors import Lanes, lanes_of
-from tt_layout.audit.values.unknown import Known, Unknown
+from tt_layout.audit.values.unknown import SingleValue, Unknown
 from tt_layout.ir.ssa import Value
 from tt_layout.tuples import NamedTuple
 
@@ -78,7 +78,7 @@ def shape_lanes(shape: AccessShape) -> Lanes:
 
 
 def lane_addresses(
-    lanes: Lanes, addresses: Addresses, values: list[Known]
+    lanes: Lanes, addresses: Addresses, values: list[SingleValue]
 ) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """Return the byte address at which each lane begins, and whether the mask is true there.
 

@@ -26,7 +26,7 @@ from tt_layout.audit.operations.buffer_parts import PartOrigin, part_origin
 from tt_layout.audit.operations.cost import UnsupportedError
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.kinds import kinds_of_runs
-from tt_layout.audit.values.unknown import Found, unknowns
+from tt_layout.audit.values.unknown import Evaluated, unknowns
 from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.mlir.types import POINTER_BITS
@@ -178,7 +178,7 @@ def _buffer(evaluator: Evaluator, kernel: AccessAnalysis, access: PlacedAccess) 
     return _Buffer(placed, tuple(memory.shape), part_origin(buffer, evaluator, kernel.layouts))
 
 
-def _written(values: Sequence[Found], access: PlacedAccess, buffer: _Buffer) -> Written | None:
+def _written(values: Sequence[Evaluated], access: PlacedAccess, buffer: _Buffer) -> Written | None:
     """Return the wavefronts of an execution; None where its addresses are not known.
 
     Raises:

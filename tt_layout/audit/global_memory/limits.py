@@ -1,12 +1,12 @@
-"""Limits on the width of an access to global memory: cause, source and cure.
+"""Limits on the width of an access to global memory: cause, source and remedy.
 
 An access could move 16 bytes at once, or the most that its instruction can.  Where it moves
 less, the tightest of its bounds is to blame: what is known of the addresses before the layout,
 because the compiler chooses layouts by it.
 
-A cure is a hint or another argument.  A hint is offered where it is true of what the kernel
+A remedy is a hint or another argument.  A hint is offered where it is true of what the kernel
 computes (`tt_layout.audit.values.trials`), or with the condition under which it is.  What the
-compiler concludes from it is asked of the axis analysis; one cure after the other is looked for
+compiler concludes from it is asked of the axis analysis; one remedy after the other is looked for
 until the access is as wide as it can be.
 """
 
@@ -45,7 +45,7 @@ _RUN_SIDE = {"lt": 0, "ge": 0, "gt": 1, "le": 1}
 # -- cures -----------------------------------------------------------------------------------------
 
 
-class Cure(NamedTuple):
+class Widening(NamedTuple):
     """A remedy: a hint, or another argument.
 
     Attributes:
@@ -118,9 +118,12 @@ class LimitedAccess:
         """Return the facts of a value."""
         return self.kernel.trials.facts(value, dim, self.arguments, unit)
 
-    def after(self, cure: Cure) -> LimitedAccess:
-        """Return the access with a cure applied."""
-        supposed, arguments = {**self.known, **cure.known}, {**self.arguments, **cure.arguments}
+    def after(self, widening: Widening) -> LimitedAccess:
+        """Return the access with a remedy applied."""
+        supposed, arguments = (
+            {**self.known, **widening.known},
+            {**self.arguments, **widening.arguments},
+        )
         kernel = self.kernel.supposing(supposed)
         bounds = bounds_along(kernel, self.operation, self.layout, self.width.dim)
         width = self.width._replace(bounds=bounds)
@@ -128,21 +131,21 @@ class LimitedAccess:
 
 
 def cured(access: LimitedAccess) -> WidthLimit:
-    """Return the limit of an access besides its layout, with its cure as advice."""
+    """Return the limit of an access besides its layout, with its remedies as advice."""
     what, origin = _tightest(access)
     texts, best, current = list[str](), access.reached, access
     for _ in range(MAX_CURES):
         if current.reached >= current.most:
             break
-        cure = _cure(current)
-        if cure.known and cure.known.items() <= current.known.items():
+        widening = _widening(current)
+        if widening.known and widening.known.items() <= current.known.items():
             break
-        if texts and f": {advice.NO_FIX}" in cure.text:
+        if texts and f": {advice.NO_FIX}" in widening.text:
             break
-        texts.append(cure.text)
-        if not cure.known:
+        texts.append(widening.text)
+        if not widening.known:
             break
-        current = current.after(cure)
+        current = current.after(widening)
     gained = current.reached > best
     if not gained and len(texts) > 1:
         texts = texts[:1]
@@ -181,7 +184,7 @@ def _alignment(access: LimitedAccess) -> Trace:
     return Trace(DIVISIBILITY, access.address, dim, wanted)
 
 
-def _cure(access: LimitedAccess) -> Cure:
+def _widening(access: LimitedAccess) -> Widening:
     what, origin = _tightest(access)
     cures = {"contiguity": _contiguity, "divisibility": _divisibility, "mask": _mask}
     return cures[what](access, origin)
@@ -190,32 +193,32 @@ def _cure(access: LimitedAccess) -> Cure:
 # -- contiguity -----------------------------------------------------------------------------
 
 
-def _contiguity(access: LimitedAccess, origin: Origin) -> Cure:
-    """Return the cure of neighbours that are not known to be contiguous."""
+def _contiguity(access: LimitedAccess, origin: Origin) -> Widening:
+    """Return the remedy of neighbours that are not known to be contiguous."""
     trace, name = origin.trace, access.operation.name
     dimension = access.facts(access.address, access.width.dim, access.element_bytes)
     if dimension.apart == 0:
-        return Cure(advice.one_address(access.width.dim, name))
+        return Widening(advice.one_address(access.width.dim, name))
     if dimension.apart not in (None, 1) or dimension.factor:
         return _apart(access, dimension)
     if dimension.constancy > 1:
-        return Cure(advice.repeated(dimension.constancy, name))
+        return Widening(advice.repeated(dimension.constancy, name))
     facts = access.facts(trace.value, trace.dim)
     holds = _holds(trace, facts)
     if holds > _seen(access, trace):
         text = advice.unseen(origin, holds)
-        return Cure(text, {trace.value: _with(access, trace, holds)})
+        return Widening(text, {trace.value: _with(access, trace, holds)})
     if origin.factor in access.kernel.origins.sources.arguments:
-        cure = _multiple_factor(access, origin)
-        if cure is not None:
-            return cure
+        widening = _multiple_factor(access, origin)
+        if widening is not None:
+            return widening
     if access.kernel.origins.rests_on_data(trace.value):
         return _data(access, origin)
-    return Cure(advice.no_run(origin))
+    return Widening(advice.no_run(origin))
 
 
-def _multiple_factor(access: LimitedAccess, origin: Origin) -> Cure | None:
-    """Return the cure of a deciding argument; None if no multiple of it helps."""
+def _multiple_factor(access: LimitedAccess, origin: Origin) -> Widening | None:
+    """Return the remedy of a deciding argument; None if no multiple of it helps."""
     trace, factor = origin.trace, origin.factor
     assert factor is not None
     supposed = {**access.arguments, factor.name: (advice.SPECIALIZED, False)}
@@ -225,11 +228,11 @@ def _multiple_factor(access: LimitedAccess, origin: Origin) -> Cure | None:
     supposed_factor = {factor: AxisInfo((1,), (advice.SPECIALIZED,), (1,))}
     hinted = {**supposed_factor, trace.value: _with(access, trace, holds)}
     by_argument, by_both = (
-        access.after(Cure("", infos, supposed)).reached for infos in (supposed_factor, hinted)
+        access.after(Widening("", infos, supposed)).reached for infos in (supposed_factor, hinted)
     )
     suffices = by_argument == by_both
     text = advice.unseen_if(origin, holds, _given(access, factor), suffices=suffices)
-    return Cure(text, hinted, supposed)
+    return Widening(text, hinted, supposed)
 
 
 def _seen(access: LimitedAccess, trace: Trace) -> int:
@@ -244,29 +247,29 @@ def _holds(trace: Trace, facts: ElementFacts) -> int:
     return min(has, trace.least)
 
 
-def _data(access: LimitedAccess, origin: Origin) -> Cure:
-    """Return the cure of accesses that depend on data."""
+def _data(access: LimitedAccess, origin: Origin) -> Widening:
+    """Return the remedy of accesses that depend on data."""
     trace = origin.trace
     if origin.kind != "tt.load":
         is_loaded = access.kernel.origins.rests_on_loaded(trace.value)
-        return Cure(advice.of_data(origin) if is_loaded else advice.of_floats(origin))
-    return Cure(advice.of_loaded(origin), {trace.value: _with(access, trace, trace.least)})
+        return Widening(advice.of_data(origin) if is_loaded else advice.of_floats(origin))
+    return Widening(advice.of_loaded(origin), {trace.value: _with(access, trace, trace.least)})
 
 
-def _apart(access: LimitedAccess, facts: ElementFacts) -> Cure:
-    """Return the cure of neighbours some elements apart."""
+def _apart(access: LimitedAccess, facts: ElementFacts) -> Widening:
+    """Return the remedy of neighbours some elements apart."""
     factor = facts.factor
     if facts.apart is not None and facts.apart < 0:
-        return Cure(advice.backwards())
+        return Widening(advice.backwards())
     if facts.apart is not None or not factor:
-        return Cure(advice.apart(str(facts.apart)))
+        return Widening(advice.apart(str(facts.apart)))
     argument = access.kernel.function.values[factor]
     info = access.kernel.known.get(argument)
     is_more = info is not None and info.divisibility[0] > 1
     if is_more or _given(access, argument) not in (None, 1):
-        return Cure(advice.apart(factor))
+        return Widening(advice.apart(factor))
     supposed = {argument: AxisInfo((1,), (1,), (1,), 1)}
-    return Cure(advice.apart(factor, is_free=True), supposed, {factor: (1, True)})
+    return Widening(advice.apart(factor, is_free=True), supposed, {factor: (1, True)})
 
 
 def _with(access: LimitedAccess, trace: Trace, number: int) -> AxisInfo:
@@ -285,8 +288,8 @@ def _with(access: LimitedAccess, trace: Trace, number: int) -> AxisInfo:
 # -- divisibility ---------------------------------------------------------------------------
 
 
-def _divisibility(access: LimitedAccess, origin: Origin) -> Cure:
-    """Return the cure of a first address that is not known to be aligned."""
+def _divisibility(access: LimitedAccess, origin: Origin) -> Widening:
+    """Return the remedy of a first address that is not known to be aligned."""
     trace = origin.trace
     if origin.kind == "argument":
         return _argument(access, origin, advice.argument)
@@ -296,21 +299,21 @@ def _divisibility(access: LimitedAccess, origin: Origin) -> Cure:
         trace.least, trace.value, trace.dim, run, access.arguments
     )
     if always:
-        return Cure(advice.undivided(origin), {trace.value: _with(access, trace, trace.least)})
+        return Widening(advice.undivided(origin), {trace.value: _with(access, trace, trace.least)})
     if access.kernel.origins.rests_on_data(trace.value):
         return _data(access, origin)
-    return Cure(advice.misaligned(origin))
+    return Widening(advice.misaligned(origin))
 
 
 def _argument(
     access: LimitedAccess, origin: Origin, text: Callable[[Origin, int | None], str]
-) -> Cure:
-    """Return the cure of an argument that is not known to be a multiple."""
+) -> Widening:
+    """Return the remedy of an argument that is not known to be a multiple."""
     argument, divisor = origin.factor, max(advice.SPECIALIZED, origin.trace.least)
     assert argument is not None
     supposed = {argument: AxisInfo((1,), (divisor,), (1,))}
     factor = _given(access, argument)
-    return Cure(text(origin, factor), supposed, {argument.name: (divisor, False)})
+    return Widening(text(origin, factor), supposed, {argument.name: (divisor, False)})
 
 
 def _given(access: LimitedAccess, argument: Value) -> int | None:
@@ -321,26 +324,26 @@ def _given(access: LimitedAccess, argument: Value) -> int | None:
 # -- masks ----------------------------------------------------------------------------------
 
 
-def _mask(access: LimitedAccess, origin: Origin) -> Cure:
-    """Return the cure of a mask that is not known to be equal for neighbours."""
+def _mask(access: LimitedAccess, origin: Origin) -> Widening:
+    """Return the remedy of a mask that is not known to be equal for neighbours."""
     trace = origin.trace
     holds = min(access.facts(trace.value, trace.dim).constancy, trace.least)
     holds = min(holds, _same_for_any_bound(access, origin))
     if holds > _seen(access, trace):
-        return Cure(advice.same_mask(holds), {trace.value: _with(access, trace, holds)})
+        return Widening(advice.same_mask(holds), {trace.value: _with(access, trace, holds)})
     cause = _bound(access, origin)
     if cause is not None and cause.kind == "argument":
-        cure = _argument(access, cause, advice.bound)
-        supposed = {**access.arguments, **cure.arguments}
+        widening = _argument(access, cause, advice.bound)
+        supposed = {**access.arguments, **widening.arguments}
         facts = access.kernel.trials.facts(trace.value, trace.dim, supposed)
         if facts.constancy > 1:
-            return cure
+            return widening
     is_load = "load" in access.operation.name
     infos = {trace.value: _with(access, trace, trace.least)} if is_load else {}
     if cause is not None and cause.kind == "arith.constant":
-        return Cure(advice.constant_bound(access.wanted, is_load=is_load), infos)
+        return Widening(advice.constant_bound(access.wanted, is_load=is_load), infos)
     is_data = access.kernel.origins.rests_on_data(trace.value)
-    return Cure(advice.differing_mask(is_load=is_load, is_data=is_data), infos)
+    return Widening(advice.differing_mask(is_load=is_load, is_data=is_data), infos)
 
 
 def _same_for_any_bound(access: LimitedAccess, origin: Origin) -> int:

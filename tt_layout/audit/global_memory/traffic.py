@@ -17,7 +17,13 @@ from tt_layout.audit.values.evaluator import MAX_ITERATIONS, Evaluator
 from tt_layout.audit.values.kinds import kinds_of_runs
 from tt_layout.audit.values.runs import TooManyRunsError
 from tt_layout.audit.values.spread import agreed, agreed_modulo
-from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
+from tt_layout.audit.values.unknown import (
+    Evaluated,
+    SingleValue,
+    Unknown,
+    UnknownError,
+    unknowns,
+)
 from tt_layout.errors import LayoutError
 from tt_layout.ir.ssa import SsaOperation
 from tt_layout.tuples import NamedTuple
@@ -76,7 +82,7 @@ def traffic(
     assumed: list[Unknown] = []
     unknown: list[Unknown] = []
 
-    def ask(values: Sequence[Found]) -> tuple[int, ...]:
+    def ask(values: Sequence[Evaluated]) -> tuple[int, ...]:
         """Return the counts of runs that agree: requests alone where there are no more."""
         answers = values_of_all(values, shape, addresses)
         placed = addresses
@@ -130,7 +136,7 @@ def idle_warps(
     return int((~active.any(axis=-1)).sum())
 
 
-def _requests(shape: AccessShape, addresses: Addresses, values: Sequence[Known]) -> int:
+def _requests(shape: AccessShape, addresses: Addresses, values: Sequence[SingleValue]) -> int:
     """Return the requests of an execution whose addresses are not known."""
     active = shape_lanes(shape).active
     if addresses.mask is not None and not isinstance(values[-1], Unknown):
@@ -139,7 +145,7 @@ def _requests(shape: AccessShape, addresses: Addresses, values: Sequence[Known])
 
 
 def count_run(
-    shape: AccessShape, addresses: Addresses, values: list[Known]
+    shape: AccessShape, addresses: Addresses, values: list[SingleValue]
 ) -> SectorCounts | Unknown:
     """Count the traffic of an execution, or return why it cannot be counted."""
     unknown = unknowns(values)
@@ -160,7 +166,9 @@ def count_run(
         return Unknown.because(error.message)
 
 
-def values_of_all(values: Sequence[Found], shape: AccessShape, addresses: Addresses) -> list[Known]:
+def values_of_all(
+    values: Sequence[Evaluated], shape: AccessShape, addresses: Addresses
+) -> list[SingleValue]:
     """Return values that represent all programs, which differ only by whole lines.
 
     Raises:
@@ -170,7 +178,7 @@ def values_of_all(values: Sequence[Found], shape: AccessShape, addresses: Addres
     if addresses.offsets is not None:
         units[1] = max(1, shape.line_bytes // addresses.element_bytes)
     is_masked = addresses.mask is not None
-    answers: list[Known] = []
+    answers: list[SingleValue] = []
     for number, (value, unit) in enumerate(zip(values, units), 1):
         if isinstance(value, Unknown):
             answers.append(value)

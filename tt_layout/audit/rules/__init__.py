@@ -17,7 +17,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
-from tt_layout.audit.findings import Finding, Found, Note, Occurrence
+from tt_layout.audit.findings import Finding, Judgement, Note, Occurrence
 
 if TYPE_CHECKING:
     from tt_layout.audit.suggestions.advice import Advice
@@ -71,7 +71,7 @@ def find(rows: Sequence[MovementRow], conclusions: Conclusions) -> list[Finding]
     return sorted(merged.values(), key=_rank)
 
 
-def judged(findings: Iterable[Finding], judge: Callable[[Finding], Note | None]) -> Found:
+def judged(findings: Iterable[Finding], judge: Callable[[Finding], Note | None]) -> Judgement:
     """Separate findings from notes, to which every alternative is more expensive.
 
     Args:
@@ -79,7 +79,7 @@ def judged(findings: Iterable[Finding], judge: Callable[[Finding], Note | None])
         judge: returns the note of a finding, as `note_of`; None if it has none.
     """
     pairs = [(finding, judge(finding)) for finding in findings]
-    return Found(
+    return Judgement(
         tuple(finding for finding, note in pairs if note is None),
         tuple(note for _, note in pairs if note is not None),
     )

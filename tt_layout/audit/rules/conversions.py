@@ -24,7 +24,7 @@ from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.operations.details import ConversionDetails
-from tt_layout.audit.suggestions.advice import Advice, Anchor, ConversionReason
+from tt_layout.audit.suggestions.advice import Advice, ConversionReason, LayoutAnchor
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.ir.operations import layout_of
 from tt_layout.records import dataclass
@@ -98,7 +98,10 @@ class CostlyConversion(Occurrence):
             flow.consumers(full.operation.results[0]),
         )
         return ConversionReason(
-            *(tuple(Anchor(o.name, o.line, function.location(o)) for o in end) for end in ends)
+            *(
+                tuple(LayoutAnchor(o.name, o.line, function.location(o)) for o in end)
+                for end in ends
+            )
         )
 
     def costlier(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:

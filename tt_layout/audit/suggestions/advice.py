@@ -16,7 +16,7 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.tuples import NamedTuple
 
 
-class Anchor(NamedTuple):
+class LayoutAnchor(NamedTuple):
     """An operation that determines a layout.
 
     Attributes:
@@ -33,8 +33,8 @@ class Anchor(NamedTuple):
 class ConversionReason(NamedTuple):
     """Why a conversion is there: the producers of its source layout, and users of the other."""
 
-    producers: tuple[Anchor, ...]
-    consumers: tuple[Anchor, ...]
+    producers: tuple[LayoutAnchor, ...]
+    consumers: tuple[LayoutAnchor, ...]
 
 
 class Advice:

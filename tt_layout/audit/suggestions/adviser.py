@@ -292,7 +292,7 @@ def time_change(
         return None
     try:
         text = carried_out(audit, full, suggestion)
-        modules = parse_ir(text, release=audit.module.meanings.release)
+        modules = parse_ir(text, release=audit.module.symbols.release)
     except LayoutError:
         return None
     if len(modules) != 1:

@@ -46,9 +46,9 @@ class Flow:
         return ControlFlow(self.function)
 
     @cached_property
-    def carried(self) -> Carried:
+    def carried(self) -> LoopCarriedValues:
         """The values of loops and branches that are of one type together."""
-        return Carried(self._control.control_edges)
+        return LoopCarriedValues(self._control.control_edges)
 
     @cached_property
     def behind(self) -> Mapping[Value, SsaOperation]:
@@ -129,7 +129,7 @@ def _is_anew(value: Value) -> bool:
     return is_free(operation) or (is_elementwise(operation) and operation.traits.pure)
 
 
-class Carried:
+class LoopCarriedValues:
     """The arguments and results of loops and branches, in groups that share a type.
 
     Example: the initial value of a loop, its argument, what it yields and its result.  The argument

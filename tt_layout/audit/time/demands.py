@@ -22,8 +22,8 @@ from tt_layout.audit.operations.details import (
     TmaDetails,
 )
 from tt_layout.audit.time.constants import Constants
-from tt_layout.audit.time.steps import Access, Step
-from tt_layout.hardware.product import Product as Rates
+from tt_layout.audit.time.steps import Step, StepTraffic
+from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
 from tt_layout.tuples import NamedTuple
 
@@ -174,7 +174,7 @@ class Pricing:
     def __init__(
         self,
         timing: Timing,
-        rates: Rates,
+        rates: Product,
         constants: Constants,
         warps: int,
         steps: Sequence[Step],
@@ -275,7 +275,7 @@ class Pricing:
 
     # -- memory ---------------------------------------------------------------------------------
 
-    def _access(self, step: Step, access: Access) -> Demand:
+    def _access(self, step: Step, access: StepTraffic) -> Demand:
         details, timing = access.details, self._timing
         kind = access.kind
         if isinstance(details, GlobalDetails) or kind.startswith("global"):
@@ -327,7 +327,7 @@ class Pricing:
         held = step.inputs * bins / 32 * (COUNTED - 1)
         return demand._replace(issue=demand.issue + cycles, held=demand.held + held)
 
-    def _global(self, step: Step, access: Access) -> Demand:
+    def _global(self, step: Step, access: StepTraffic) -> Demand:
         details, constants = access.details, self._constants
         count: float = getattr(details, "instructions", 0) or max(
             1.0, access.bytes / (LINE * self._warps)

@@ -42,12 +42,12 @@ from tt_layout.audit.resources import shared_bytes_of
 from tt_layout.audit.time.demands import LINE
 from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.selection import Candidate
-from tt_layout.audit.time.steps import Access, Passage, Product, Program, Step
+from tt_layout.audit.time.steps import MatrixProduct, Passage, Program, Step, StepTraffic
 from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware import Target
-from tt_layout.hardware.product import Product as Rates
+from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, integers
@@ -232,7 +232,7 @@ def kernel_estimate(
 
 
 def _launched_program(
-    audit: Audit, symbol: str, grid: Grid | None, target: Target, rates: Rates
+    audit: Audit, symbol: str, grid: Grid | None, target: Target, rates: Product
 ) -> Program | None:
     """Return the program of a launch: of the grid, or else of one full wave.
 
@@ -494,7 +494,7 @@ class _StepReader:
                         return self._described[value, kind]
         return None
 
-    def _access(self, row: MovementRow, operation: SsaOperation) -> Access:
+    def _access(self, row: MovementRow, operation: SsaOperation) -> StepTraffic:
         details = row.cost.details if row.cost is not None else None
         kind = str(row.operation.group)
         traffic = _Traffic(self._touched.get(row.operation.line))
@@ -509,7 +509,7 @@ class _StepReader:
         elif isinstance(details, TmaDetails) and traffic.touched is None:
             traffic = _Traffic(self._tensor_bytes(operation, kind))
         is_global = kind in (*GLOBAL_KINDS, MovementKind.GLOBAL_ATOMIC)
-        return Access(
+        return StepTraffic(
             kind=kind,
             details=details,
             bytes=(row.operation.bytes or 0) * traffic.part,
@@ -728,9 +728,9 @@ def _passages(operation: SsaOperation) -> Iterator[Passage]:
             )
 
 
-def _product(multiplication: Multiplication) -> Product:
+def _product(multiplication: Multiplication) -> MatrixProduct:
     instruction = multiplication.instruction
-    return Product(
+    return MatrixProduct(
         instruction=instruction.name if instruction is not None else None,
         shape=multiplication.first,
         flops=multiplication.flops,

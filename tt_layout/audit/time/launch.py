@@ -23,7 +23,7 @@ from tt_layout.audit.time.demands import LINE, SECTOR, Demand, Pricing, cached_c
 from tt_layout.audit.time.steps import Program, Step
 from tt_layout.audit.time.walk import Walked, prices, walk
 from tt_layout.hardware import Target
-from tt_layout.hardware.product import Product as Rates
+from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
@@ -145,7 +145,7 @@ def power_mean(numbers: Iterable[float], power: float) -> float:
 def launch_time(
     program: Program,
     target: Target,
-    rates: Rates,
+    rates: Product,
     timing: Timing,
     constants: Constants = FITTED,
 ) -> LaunchTime:
@@ -179,7 +179,7 @@ def launch_time(
 
 
 def _launch_time(
-    program: Program, target: Target, rates: Rates, timing: Timing, constants: Constants
+    program: Program, target: Target, rates: Product, timing: Timing, constants: Constants
 ) -> LaunchTime:
     """Return the time of a launch with the registers that its program is expected to need.
 
@@ -204,7 +204,7 @@ class _PacedLaunch:
     """
 
     def __init__(
-        self, program: Program, target: Target, rates: Rates, timing: Timing, constants: Constants
+        self, program: Program, target: Target, rates: Product, timing: Timing, constants: Constants
     ) -> None:
         self._program, self._rates, self._timing = program, rates, timing
         self._constants = constants
@@ -368,7 +368,9 @@ class _Again:
     far: float
 
 
-def _again(program: Program, target: Target, rates: Rates, timing: Timing, resident: int) -> _Again:
+def _again(
+    program: Program, target: Target, rates: Product, timing: Timing, resident: int
+) -> _Again:
     """Return the bytes that are read again, from the cache and from memory.
 
     Loads of the same iteration find it in the first-level cache.  Of a loop behind another one all
@@ -707,7 +709,9 @@ class _Spills:
         return self._each * kept * passes * (cached / timing.spilled + far)
 
 
-def full_wave(program: Program, target: Target, rates: Rates, constants: Constants = FITTED) -> int:
+def full_wave(
+    program: Program, target: Target, rates: Product, constants: Constants = FITTED
+) -> int:
     """Return the programs that all multiprocessors hold at once."""
     needed = _Spills(program, constants).needed
     return rates.multiprocessors * _resident(program, target, needed)

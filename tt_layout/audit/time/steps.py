@@ -32,7 +32,7 @@ class Passage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Product:
+class MatrixProduct:
     """A multiplication of matrices in a step.
 
     Attributes:
@@ -53,7 +53,7 @@ class Product:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Access:
+class StepTraffic:
     """Bytes that a step moves in one execution, on average over the programs.
 
     Attributes:
@@ -128,8 +128,8 @@ class Step:
     file: str | None = None
     number: int = 0
     combines: Names = ()
-    access: Access | None = None
-    product: Product | None = None
+    access: StepTraffic | None = None
+    product: MatrixProduct | None = None
     runs: float = 1
     is_assumed: bool = False
     regions: tuple[tuple[Step, ...], ...] = ()

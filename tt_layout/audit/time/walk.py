@@ -21,7 +21,7 @@ from functools import cached_property
 
 from tt_layout.audit.time.constants import Constants
 from tt_layout.audit.time.demands import NOTHING, SECTOR, Demand, Pricing, cached_cycles
-from tt_layout.audit.time.steps import Access, Passage, Program, Step
+from tt_layout.audit.time.steps import Passage, Program, Step, StepTraffic
 from tt_layout.hardware.timing import Timing
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
@@ -562,7 +562,7 @@ class _Execution:
             return self._dram * self._rounds(held)
         return self._dram * max(1.0, min(8.0, held / self._constants.cap))
 
-    def _fetched(self, step: Step, access: Access) -> float:
+    def _fetched(self, step: Step, access: StepTraffic) -> float:
         """Return the fraction of a load whose sectors no earlier iteration has requested."""
         asked = access.sector_bytes
         if step.runs <= 1 or not asked or access.touched is None or access.bytes > asked / 2:

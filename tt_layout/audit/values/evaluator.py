@@ -29,8 +29,8 @@ from tt_layout.audit.values.instances import Instances, Iterations
 from tt_layout.audit.values.paths import Path, follow
 from tt_layout.audit.values.rules import RULES, Application, apply, depends_on_layouts
 from tt_layout.audit.values.spread import (
+    ProgramTensor,
     SplitError,
-    Spread,
     advanced,
     advanced_by,
     agreed,
@@ -42,7 +42,13 @@ from tt_layout.audit.values.spread import (
     numbers,
 )
 from tt_layout.audit.values.structure import Structure
-from tt_layout.audit.values.unknown import Found, Known, Unknown, operation_text, unknowns
+from tt_layout.audit.values.unknown import (
+    Evaluated,
+    SingleValue,
+    Unknown,
+    operation_text,
+    unknowns,
+)
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
 
@@ -58,7 +64,7 @@ INTEGER_BITS = 64
 _BEGUN = Unknown()
 """Marker of a value under evaluation: a value that meets it depends on itself."""
 
-Steps = Generator[tuple["IterationScope", Value], Found, Found]
+Steps = Generator[tuple["IterationScope", Value], Evaluated, Evaluated]
 """The evaluation of a value: asks for others of a scope, and returns it."""
 
 
@@ -76,11 +82,11 @@ class IterationScope:
 
     parent: IterationScope | None = None
     loop: SsaOperation | None = None
-    known: dict[Value, Found] = field(default_factory=dict)
+    known: dict[Value, Evaluated] = field(default_factory=dict)
     paths: dict[Region, Path] = field(default_factory=dict)
     iterations: Iterations | None = None
 
-    def answer(self, value: Value) -> Found | None:
+    def answer(self, value: Value) -> Evaluated | None:
         """Return the answer for a value; None if it is yet to be evaluated."""
         answer = self.known.get(value)
         if answer is _BEGUN:
@@ -175,13 +181,13 @@ class Evaluator:
         scope = evaluator.top
         for iterations in instances.loops:
             variable = iterations.loop.regions[0][0].arguments[0]
-            first_values: dict[Value, Found] = {
+            first_values: dict[Value, Evaluated] = {
                 variable: gathered(iterations.variables, np.asarray(0, np.int64))
             }
             scope = IterationScope(scope, iterations.loop, first_values, iterations=iterations)
         return evaluator, scope
 
-    def value(self, value: Value) -> Known:
+    def value(self, value: Value) -> SingleValue:
         """Return a value: an int64 array of the tensor's shape, or why it is unknown."""
         answer = self.run(self.top, value)
         return answer if isinstance(answer, Unknown) else agreed(answer)
@@ -197,7 +203,7 @@ class Evaluator:
 
     # -- machinery --------------------------------------------------------------------------
 
-    def run(self, scope: IterationScope, value: Value) -> Found:
+    def run(self, scope: IterationScope, value: Value) -> Evaluated:
         """Return a value as a scope sees it.
 
         Raises:
@@ -217,9 +223,9 @@ class Evaluator:
 
     def _run(
         self, scope: IterationScope, value: Value, stack: list[tuple[IterationScope, Value, Steps]]
-    ) -> Found:
+    ) -> Evaluated:
         """Evaluate a value on a trampoline instead of by recursion: chains can be very long."""
-        answer: Found | None = None
+        answer: Evaluated | None = None
         stack.append(self._begin(self._home(scope, value), value))
         while stack:
             scope, value, steps = stack[-1]
@@ -240,7 +246,7 @@ class Evaluator:
         return answer
 
     @cached_property
-    def _shared(self) -> dict[Value, Found] | None:
+    def _shared(self) -> dict[Value, Evaluated] | None:
         """The values that functions of one text have in common; None where it has its own."""
         if self.programs is not None or not self.depends_on_text_alone:
             return None
@@ -251,7 +257,7 @@ class Evaluator:
         """Whether neither arguments that are given nor layouts determine any value."""
         return not self.given.values and not self._depends_on_layouts
 
-    def _answer(self, home: IterationScope, value: Value) -> Found | None:
+    def _answer(self, home: IterationScope, value: Value) -> Evaluated | None:
         """Return the answer for a value of a scope; None if it is yet to be evaluated."""
         answer = home.answer(value)
         if answer is None and home is self.top and self._shared is not None:
@@ -260,9 +266,9 @@ class Evaluator:
                 home.known[value] = answer
         return answer
 
-    def _share(self, value: Value, answer: Found) -> None:
+    def _share(self, value: Value, answer: Evaluated) -> None:
         """Keep a value for other functions of the text, if it is small, and nothing overflowed."""
-        if self._shared is None or self.overflows or isinstance(answer, Spread):
+        if self._shared is None or self.overflows or isinstance(answer, ProgramTensor):
             return
         is_kept = not answer.reasons if isinstance(answer, Unknown) else answer.size <= MAX_SHARED
         if is_kept:
@@ -298,15 +304,15 @@ class Evaluator:
             return self._program(operation)
         if operation.name not in RULES:
             return Unknown.because(operation_text(operation))
-        operands: list[Found] = []
+        operands: list[Evaluated] = []
         for operand in operation.operands:
             operands.append((yield scope, operand))
         return unknowns(operands) or self._apply(operation, operands, index)
 
-    def _apply(self, operation: SsaOperation, operands: list[Found], index: int) -> Found:
+    def _apply(self, operation: SsaOperation, operands: list[Evaluated], index: int) -> Evaluated:
         types = [operand.type for operand in operation.operands]
         shared = [value for value in operands if not isinstance(value, Unknown)]
-        arrays = [value for value in shared if not isinstance(value, Spread)]
+        arrays = [value for value in shared if not isinstance(value, ProgramTensor)]
 
         def layout(at: int) -> LinearLayout | None:
             ir_type = self.function.type_of([*operation.operands, *operation.results][at])
@@ -314,7 +320,7 @@ class Evaluator:
 
         result = operation.results[index].type
         application = Application(operation, arrays, types, result, index, layout)
-        answer: Found
+        answer: Evaluated
         try:
             if len(arrays) == len(shared):
                 answer, overflows = apply(application)
@@ -326,7 +332,7 @@ class Evaluator:
             self.overflows.append(operation)
         return answer
 
-    def _program(self, operation: SsaOperation) -> Found:
+    def _program(self, operation: SsaOperation) -> Evaluated:
         name = program_value(operation)
         if self.programs is not None and name in PROGRAM_IDS:
             return gathered(self.programs[PROGRAM_IDS.index(name)], np.asarray(0, np.int64))
@@ -369,7 +375,7 @@ class Evaluator:
                 raise
         return paths[region]
 
-    def _parameter(self, value: Value) -> Known:
+    def _parameter(self, value: Value) -> SingleValue:
         for argument, attributes in zip(self.function.arguments, self.function.argument_attributes):
             if argument is value:
                 name = plain_name(value.name)
@@ -393,7 +399,7 @@ class Evaluator:
         return (yield scope, passed[index])
 
     def _loop_result(self, scope: IterationScope, operation: SsaOperation, index: int) -> Steps:
-        bounds: list[Found] = []
+        bounds: list[Evaluated] = []
         for bound in operation.operands[:BOUNDS]:
             bounds.append((yield scope, bound))
         count = self.trips(operation, bounds)
@@ -401,7 +407,7 @@ class Evaluator:
             return count
         passed = yielded(operation, 0)
         needed = {index, *self.structure.iterated_for(operation, [passed[index]])}
-        state: dict[int, Found] = {}
+        state: dict[int, Evaluated] = {}
         for k in needed:
             state[k] = yield scope, operation.operands[BOUNDS + k]
         for iteration in range(count):
@@ -410,7 +416,7 @@ class Evaluator:
             if iteration == MAX_ITERATIONS:
                 return Unknown.because(f"{operation_text(operation)}: {count} iterations")
             inner = iteration_of(scope, operation, bounds, iteration, state)
-            following: dict[int, Found] = {}
+            following: dict[int, Evaluated] = {}
             for k in needed:
                 following[k] = yield inner, passed[k]
             state = following
@@ -443,7 +449,7 @@ class Evaluator:
             self.overflows.append(addition.definition)
         return wrapped
 
-    def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
+    def trips(self, loop: SsaOperation, bounds: Sequence[Evaluated]) -> int | Unknown:
         """Return how often a loop runs, given its bounds and its step."""
         if len(bounds) < BOUNDS:
             return Unknown.because(f"{operation_text(loop)}: {len(bounds)} of its {BOUNDS} bounds")
@@ -459,13 +465,13 @@ class Evaluator:
 def iteration_of(
     scope: IterationScope,
     loop: SsaOperation,
-    bounds: Sequence[Found],
+    bounds: Sequence[Evaluated],
     iteration: int,
-    state: Mapping[int, Found],
+    state: Mapping[int, Evaluated],
 ) -> IterationScope:
     """Return the scope of an iteration of a loop, given its iterated values."""
     variable, *iterated = loop.regions[0][0].arguments
-    answers: dict[Value, Found] = {iterated[k]: answer for k, answer in state.items()}
+    answers: dict[Value, Evaluated] = {iterated[k]: answer for k, answer in state.items()}
     lower, _, step = (bound for bound in bounds if not isinstance(bound, Unknown))
     answers[variable] = advanced(lower, iteration, agreed(step))
     return IterationScope(scope, loop, answers)

@@ -19,7 +19,7 @@ from tt_layout.audit.values.evaluator import MAX_ITERATIONS, Evaluator, Iteratio
 from tt_layout.audit.values.instances import Instances
 from tt_layout.audit.values.runs import Branches, TooManyRunsError, each_run
 from tt_layout.audit.values.spread import SplitError, numbers, partition
-from tt_layout.audit.values.unknown import Found, Unknown, UnknownError
+from tt_layout.audit.values.unknown import Evaluated, Unknown, UnknownError
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Region, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
@@ -37,7 +37,7 @@ MAX_RUNS = 1 << 22
 """The most runs of all programs that are evaluated together, in several turns."""
 
 Answer = TypeVar("Answer")
-Question = Callable[[Sequence[Found]], Answer]
+Question = Callable[[Sequence[Evaluated]], Answer]
 
 
 def kinds_of_runs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tt_layout.audit.values.spread import is_true
-from tt_layout.audit.values.unknown import Found, Unknown, operation_text
+from tt_layout.audit.values.unknown import Evaluated, Unknown, operation_text
 from tt_layout.ir.ssa.control_flow import branches, by_label
 from tt_layout.ir.ssa.dataflow import reach
 from tt_layout.ir.ssa.model import Region, Value
@@ -34,7 +34,9 @@ class Path(NamedTuple):
         return None if label in self.perhaps else False
 
 
-def follow(region: Region, evaluate: Callable[[Value], Found], sources: dict[Value, Value]) -> Path:
+def follow(
+    region: Region, evaluate: Callable[[Value], Evaluated], sources: dict[Value, Value]
+) -> Path:
     """Return the path through a region of several blocks.
 
     Args:

@@ -12,7 +12,7 @@ from tt_layout.audit.values.evaluator import (
     yielded,
 )
 from tt_layout.audit.values.spread import is_true
-from tt_layout.audit.values.unknown import Found, Unknown, UnknownError, operation_text
+from tt_layout.audit.values.unknown import Evaluated, Unknown, UnknownError, operation_text
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Region, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
@@ -23,7 +23,7 @@ def each_run(
     operation: SsaOperation,
     values: Sequence[Value],
     assumed: list[Unknown] | None = None,
-) -> Iterator[list[Found]]:
+) -> Iterator[list[Evaluated]]:
     """Yield the values at each run of an operation.
 
     Args:

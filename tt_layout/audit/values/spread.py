@@ -23,7 +23,7 @@ from tt_layout.audit.values.rules import Application, apply, moves_elements
 from tt_layout.tuples import NamedTuple
 
 
-class Spread(NamedTuple):
+class ProgramTensor(NamedTuple):
     """A value of each of several programs.
 
     Attributes:
@@ -55,7 +55,7 @@ class Spread(NamedTuple):
         return int(self.base.min() + low), int(self.base.max() + high)
 
 
-Shared = Ints | Spread
+ProgramValue = Ints | ProgramTensor
 """A value that all programs share, or one of each."""
 
 
@@ -71,41 +71,41 @@ class SplitError(Exception):
         self.keys = keys
 
 
-def gathered(base: Ints, pattern: Ints) -> Shared:
+def gathered(base: Ints, pattern: Ints) -> ProgramValue:
     """Return a value; an array where the programs do not differ."""
     if (base == base[0]).all():
         addresses: Ints = pattern + base[0]
         return addresses
-    return Spread(base, pattern)
+    return ProgramTensor(base, pattern)
 
 
-def agreed(value: Shared) -> Ints:
+def agreed(value: ProgramValue) -> Ints:
     """Return a value that all programs share.
 
     Raises:
         SplitError: they do not.
     """
-    if isinstance(value, Spread):
+    if isinstance(value, ProgramTensor):
         raise SplitError(value.base)
     return value
 
 
-def agreed_modulo(value: Shared, unit: int) -> Ints:
+def agreed_modulo(value: ProgramValue, unit: int) -> Ints:
     """Return a value that all programs share but for multiples of a number.
 
     Raises:
         SplitError: they do not.
     """
-    if not isinstance(value, Spread):
+    if not isinstance(value, ProgramTensor):
         return value
     agreed_number(value.base % unit)
     first: Ints = value.pattern + value.base[0]
     return first
 
 
-def numbers(value: Shared) -> Ints:
+def numbers(value: ProgramValue) -> Ints:
     """Return a scalar: a number of each program, or of all."""
-    return value.each() if isinstance(value, Spread) else value.reshape(-1)[:1]
+    return value.each() if isinstance(value, ProgramTensor) else value.reshape(-1)[:1]
 
 
 def agreed_number(values: Ints) -> int:
@@ -119,7 +119,7 @@ def agreed_number(values: Ints) -> int:
     return int(values[0])
 
 
-def is_true(condition: Shared) -> bool:
+def is_true(condition: ProgramValue) -> bool:
     """Tell whether a condition is true for all programs.
 
     Raises:
@@ -128,13 +128,17 @@ def is_true(condition: Shared) -> bool:
     return bool(agreed_number((numbers(condition) != 0).astype(np.int64)))
 
 
-def advanced(value: Shared, times: int, step: Ints) -> Shared:
+def advanced(value: ProgramValue, times: int, step: Ints) -> ProgramValue:
     """Return a scalar with a step added so often."""
     offset = times * step.reshape(-1)[0]
-    return value._replace(base=value.base + offset) if isinstance(value, Spread) else value + offset
+    return (
+        value._replace(base=value.base + offset)
+        if isinstance(value, ProgramTensor)
+        else value + offset
+    )
 
 
-def advanced_by(value: Shared, times: Ints, step: Shared, unit: int) -> Shared:
+def advanced_by(value: ProgramValue, times: Ints, step: ProgramValue, unit: int) -> ProgramValue:
     """Return a value of each instance with a step added as often as it says.
 
     Args:
@@ -155,29 +159,31 @@ def advanced_by(value: Shared, times: Ints, step: Shared, unit: int) -> Shared:
     return gathered(base + number * unit * other, pattern + number * unit * steps)
 
 
-def sum_of(value: Shared, other: Shared, unit: int) -> Shared:
+def sum_of(value: ProgramValue, other: ProgramValue, unit: int) -> ProgramValue:
     """Return a value with another one added, in units."""
-    if not isinstance(value, Spread) and not isinstance(other, Spread):
+    if not isinstance(value, ProgramTensor) and not isinstance(other, ProgramTensor):
         total: Ints = value + other * unit
         return total
     (base, pattern), (offset, step) = _bases_and_patterns((value, other))
     return gathered(base + offset * unit, pattern + step * unit)
 
 
-def fits(value: Shared, bits: int) -> bool:
+def fits(value: ProgramValue, bits: int) -> bool:
     """Tell whether all elements of a value are signed integers of a width."""
     low, high = _bounds(value)
     return -(1 << bits - 1) <= low and high < 1 << bits - 1
 
 
-def _bounds(value: Shared) -> tuple[int, int]:
+def _bounds(value: ProgramValue) -> tuple[int, int]:
     """Return the least and the greatest number of a value, or 0."""
-    if isinstance(value, Spread):
+    if isinstance(value, ProgramTensor):
         return value.bounds()
     return int(value.min(initial=0)), int(value.max(initial=0))
 
 
-def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Shared, bool]:
+def apply_to_programs(
+    a: Application, operands: Sequence[ProgramValue]
+) -> tuple[ProgramValue, bool]:
     """Return the result of an operation of which some operands differ between the programs.
 
     Args:
@@ -191,7 +197,7 @@ def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Share
         SplitError: there is no such value for all of the programs.
         UndefinedError: there is no such result.
     """
-    spread = [value for value in operands if isinstance(value, Spread)]
+    spread = [value for value in operands if isinstance(value, ProgramTensor)]
     if moves_elements(a.operation):
         [value] = spread
         moved, _ = apply(a._replace(operands=[value.pattern]))
@@ -209,26 +215,26 @@ def apply_to_programs(a: Application, operands: Sequence[Shared]) -> tuple[Share
     return answer, False
 
 
-def _is_flat(value: Shared) -> bool:
-    if isinstance(value, Spread):
+def _is_flat(value: ProgramValue) -> bool:
+    if isinstance(value, ProgramTensor):
         return value.is_flat
     return value.size > 0 and bool(value.min() == value.max())
 
 
-def _base_and_pattern(value: Shared, count: int) -> tuple[Ints, Ints]:
+def _base_and_pattern(value: ProgramValue, count: int) -> tuple[Ints, Ints]:
     """Return the base and the pattern of a value of some programs."""
-    if isinstance(value, Spread):
+    if isinstance(value, ProgramTensor):
         return value
     return np.zeros(count, np.int64), value
 
 
-def _bases_and_patterns(values: Sequence[Shared]) -> Iterator[tuple[Ints, Ints]]:
+def _bases_and_patterns(values: Sequence[ProgramValue]) -> Iterator[tuple[Ints, Ints]]:
     """Yield the base and the pattern of values of which at least one is spread."""
-    count = next(len(value.base) for value in values if isinstance(value, Spread))
+    count = next(len(value.base) for value in values if isinstance(value, ProgramTensor))
     return (_base_and_pattern(value, count) for value in values)
 
 
-def _fitting(a: Application, base: Ints, pattern: Ints) -> Shared | None:
+def _fitting(a: Application, base: Ints, pattern: Ints) -> ProgramValue | None:
     """Return a sum of base and pattern; None where it does not fit the type of the result."""
     bits = a.result.integer_bits or 64
     if bits < 64 and base.size and pattern.size:
@@ -239,40 +245,44 @@ def _fitting(a: Application, base: Ints, pattern: Ints) -> Shared | None:
     return gathered(base, pattern)
 
 
-def _sum(a: Application, operands: Sequence[Shared]) -> Shared | None:
+def _sum(a: Application, operands: Sequence[ProgramValue]) -> ProgramValue | None:
     (base, pattern), (other, second) = _bases_and_patterns(operands)
     sign = -1 if a.operation.name == "arith.subi" else 1
     return _fitting(a, base + sign * other, pattern + sign * second)
 
 
-def _pointer(a: Application, operands: Sequence[Shared]) -> Shared | None:
+def _pointer(a: Application, operands: Sequence[ProgramValue]) -> ProgramValue | None:
     (base, pattern), (offset, step) = _bases_and_patterns(operands)
     size = (a.types[0].bits or 0) // 8
     return gathered(base + offset * size, pattern + step * size) if size else None
 
 
-def _product(a: Application, operands: Sequence[Shared]) -> Shared | None:
+def _product(a: Application, operands: Sequence[ProgramValue]) -> ProgramValue | None:
     for value, factor in (operands, operands[::-1]):
-        if isinstance(value, Spread) and not isinstance(factor, Spread) and _is_flat(factor):
+        if (
+            isinstance(value, ProgramTensor)
+            and not isinstance(factor, ProgramTensor)
+            and _is_flat(factor)
+        ):
             number = factor.reshape(-1)[0]
             return _fitting(a, value.base * number, value.pattern * number)
     # A pattern times a number that differs: each of these numbers by itself.
-    flat = [v for v in operands if isinstance(v, Spread) and v.is_flat]
+    flat = [v for v in operands if isinstance(v, ProgramTensor) and v.is_flat]
     if flat:
         raise SplitError(flat[0].base)
     return None
 
 
-def _cast(a: Application, operands: Sequence[Shared]) -> Shared | None:
+def _cast(a: Application, operands: Sequence[ProgramValue]) -> ProgramValue | None:
     [value] = operands
-    assert isinstance(value, Spread)
+    assert isinstance(value, ProgramTensor)
     is_unsigned = a.operation.name in ("arith.extui", "arith.index_castui")
     if is_unsigned and value.bounds()[0] < 0:
         return None
     return _fitting(a, value.base, value.pattern)
 
 
-def _comparison(a: Application, operands: Sequence[Shared]) -> Shared | None:
+def _comparison(a: Application, operands: Sequence[ProgramValue]) -> ProgramValue | None:
     predicate = str(a.operation.attributes.get("predicate"))
     is_unsigned = predicate.startswith("u")
     signed = f"s{predicate[1:]}" if is_unsigned else predicate
@@ -281,7 +291,7 @@ def _comparison(a: Application, operands: Sequence[Shared]) -> Shared | None:
     return None if is_unsigned and _is_negative(operands) else _compared(signed, operands)
 
 
-def _compared(predicate: str, operands: Sequence[Shared]) -> Ints:
+def _compared(predicate: str, operands: Sequence[ProgramValue]) -> Ints:
     """Return a comparison of two values, which has to come out the same for all programs."""
     (left, pattern), (right, other) = _bases_and_patterns(operands)
     difference = pattern - other
@@ -294,14 +304,18 @@ _PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge")
 """Comparisons that keep the form."""
 
 
-def _is_negative(operands: Sequence[Shared]) -> bool:
+def _is_negative(operands: Sequence[ProgramValue]) -> bool:
     return any(_bounds(value)[0] < 0 for value in operands)
 
 
-def remainder(a: Application, operands: Sequence[Shared]) -> Shared | None:
+def remainder(a: Application, operands: Sequence[ProgramValue]) -> ProgramValue | None:
     """Return the remainders of values that are no less than zero by one number; None of others."""
     value, divisor = operands
-    if isinstance(divisor, Spread) or not isinstance(value, Spread) or not _is_flat(divisor):
+    if (
+        isinstance(divisor, ProgramTensor)
+        or not isinstance(value, ProgramTensor)
+        or not _is_flat(divisor)
+    ):
         return None
     number = int(divisor.reshape(-1)[0])
     if number <= 0 or value.bounds()[0] < 0:
@@ -321,21 +335,21 @@ def remainder(a: Application, operands: Sequence[Shared]) -> Shared | None:
     return gathered(base // number, (pattern + first) // number)
 
 
-def _extreme(a: Application, operands: Sequence[Shared]) -> Shared | None:
+def _extreme(a: Application, operands: Sequence[ProgramValue]) -> ProgramValue | None:
     predicate = "slt" if "min" in a.operation.name else "sgt"
     if a.operation.name.endswith("ui") and _is_negative(operands):
         return None
     return selected(_compared(predicate, operands), *operands)
 
 
-def _select(a: Application, operands: Sequence[Shared]) -> Shared | None:
+def _select(a: Application, operands: Sequence[ProgramValue]) -> ProgramValue | None:
     condition, yes, no = operands
     return selected(agreed(condition), yes, no)
 
 
-def selected(condition: Ints, yes: Shared, no: Shared) -> Shared | None:
+def selected(condition: Ints, yes: ProgramValue, no: ProgramValue) -> ProgramValue | None:
     """Return one of two values where a condition is true, the other where it is not."""
-    if not isinstance(yes, Spread) and not isinstance(no, Spread):
+    if not isinstance(yes, ProgramTensor) and not isinstance(no, ProgramTensor):
         both: Ints = np.where(condition != 0, yes, no)
         return both
     if (condition != 0).all() or not (condition != 0).any():
@@ -345,7 +359,7 @@ def selected(condition: Ints, yes: Shared, no: Shared) -> Shared | None:
     return gathered(base, np.where(condition != 0, pattern, second + apart))
 
 
-_RULES: dict[str, Callable[[Application, Sequence[Shared]], Shared | None]] = {
+_RULES: dict[str, Callable[[Application, Sequence[ProgramValue]], ProgramValue | None]] = {
     "arith.addi": _sum,
     "arith.subi": _sum,
     "arith.muli": _product,

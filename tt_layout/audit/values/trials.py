@@ -27,7 +27,13 @@ from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, GivenValue
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import agreed
 from tt_layout.audit.values.structure import Structure
-from tt_layout.audit.values.unknown import Found, Known, Unknown, UnknownError, unknowns
+from tt_layout.audit.values.unknown import (
+    Evaluated,
+    SingleValue,
+    Unknown,
+    UnknownError,
+    unknowns,
+)
 from tt_layout.ir.ssa import Attribute, Block, SsaFunction, SsaOperation, Value, ValueType, integers
 from tt_layout.ir.ssa.attributes import DIVISIBILITY, constant_value
 from tt_layout.ir.ssa.control_flow import BOUNDS
@@ -396,7 +402,7 @@ class Trials:
     def values_in(trial: _Trial, value: Value) -> Iterator[Ints]:
         """Yield a value as the first executions of its operation have it."""
         operation = value.definition
-        answers: list[Found] = []
+        answers: list[Evaluated] = []
         if operation is not None:
             try:
                 runs = each_run(trial, operation, [value])
@@ -447,14 +453,14 @@ class _Trial(Evaluator):
         answer = yield from super()._steps(scope, value)
         return self._made_up(value) if isinstance(answer, Unknown) else answer
 
-    def trips(self, loop: SsaOperation, bounds: Sequence[Found]) -> int | Unknown:
+    def trips(self, loop: SsaOperation, bounds: Sequence[Evaluated]) -> int | Unknown:
         count = super().trips(loop, bounds)
         if not isinstance(count, Unknown):
             return min(count, MAX_EXECUTIONS)
         are_known = len(bounds) == BOUNDS and unknowns(bounds) is None
         return MAX_EXECUTIONS if are_known else count
 
-    def _made_up(self, value: Value) -> Known:
+    def _made_up(self, value: Value) -> SingleValue:
         """Return numbers for a value that only the data determine."""
         type_ = value.type
         if not value.text or (type_.integer_bits is None and type_.pointee is None):

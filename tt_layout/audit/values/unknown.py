@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.audit.values.spread import Spread
+from tt_layout.audit.values.spread import ProgramTensor
 from tt_layout.ir.ssa.model import SsaOperation
 from tt_layout.records import dataclass
 
@@ -43,14 +43,14 @@ class UnknownError(Exception):
         self.unknown = unknown
 
 
-Known = Ints | Unknown
-"""A value, or why it is unknown."""
+SingleValue = Ints | Unknown
+"""The value of one program, or why it is unknown."""
 
-Found = Ints | Spread | Unknown
+Evaluated = Ints | ProgramTensor | Unknown
 """A value of one program, or of several, or why it is unknown."""
 
 
-def unknowns(values: Sequence[Found]) -> Unknown | None:
+def unknowns(values: Sequence[Evaluated]) -> Unknown | None:
     """Return why some of the values are unknown, all reasons together; None if all are known."""
     total = None
     for value in values:

@@ -248,7 +248,7 @@ def _multiplication(path: str, display: dict[str, Any]) -> Figure:
     """
     from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
     from tt_layout.audit.operations.multiplications import multiplications
-    from tt_layout.figures.mma import Product, product_figure
+    from tt_layout.figures.mma import DrawnProduct, product_figure
     from tt_layout.ir.file_aliases import whole_modules
 
     line: int | None = display["line"]
@@ -263,7 +263,7 @@ def _multiplication(path: str, display: dict[str, Any]) -> Figure:
         raise LayoutError(f"{what}; the file has some at lines: {lines}", FileLocation(file))
     first = chosen[0]
     types = first.a, first.b, first.d
-    drawn = Product(types, first.first, first.title, first.packing, first.scales)
+    drawn = DrawnProduct(types, first.first, first.title, first.packing, first.scales)
     return product_figure(drawn, display["color_by"])
 
 

@@ -46,7 +46,7 @@ class Given(NamedTuple):
     tensor: TensorSpec = TensorSpec()
 
 
-class Dump(NamedTuple):
+class ChosenModule(NamedTuple):
     """A dump, and the number of one of its modules, or the name of a function."""
 
     source: Source
@@ -61,9 +61,9 @@ class GivenParameter(LayoutParameter):
         """Return the layout, and the tensor type."""
         file = split_module(text)
         if file.path.endswith(DUMPS):
-            return Dump(read_mlir(file.path), file.module)
+            return ChosenModule(read_mlir(file.path), file.module)
         if match := _FUNCTION.fullmatch(text):
-            return Dump(read_source(match[1]), None, match[2])
+            return ChosenModule(read_source(match[1]), None, match[2])
         value: Any = super().read(text, context)
         return value if isinstance(value, Given) else Given(value)
 
@@ -94,9 +94,11 @@ class GivenParameter(LayoutParameter):
 @tensor_option("The tensor type to check the result over.")
 @reading_options
 @format_option
-def command(given: Given | Dump, to: str, tensor: TensorType | None, output_format: str) -> None:
+def command(
+    given: Given | ChosenModule, to: str, tensor: TensorType | None, output_format: str
+) -> None:
     """Write a layout in another notation, or explain why that is not possible."""
-    if isinstance(given, Dump):
+    if isinstance(given, ChosenModule):
         emit(_module(given, to), output_format)
         return
     over = given.tensor
@@ -110,7 +112,7 @@ def command(given: Given | Dump, to: str, tensor: TensorType | None, output_form
             note(text)
 
 
-def _module(dump: Dump, to: str) -> GluonModule:
+def _module(dump: ChosenModule, to: str) -> GluonModule:
     """Return the layouts of a dump as a Gluon module.
 
     Raises:

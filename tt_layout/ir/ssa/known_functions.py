@@ -489,11 +489,11 @@ def _no_location(text: str) -> None:
 
 def _in_module(plain: SsaFunction, module: Module) -> SsaFunction:
     """Return a function whose types and locations are those of a module."""
-    meanings = module.meanings
+    symbols = module.symbols
     return replace(
         plain,
-        resolve_type=meanings.type_of_text,
-        resolve_location=meanings.location,
+        resolve_type=symbols.type_of_text,
+        resolve_location=symbols.location,
         plain=plain,
     )
 

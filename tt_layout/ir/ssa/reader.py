@@ -288,7 +288,7 @@ class SsaReader:
         function = function._replace(line=module.line_in_source(function.line))
         offset = module.source.offset(function.line, function.column)
         reader, text = _FunctionReader(module, self._lines), None
-        if not module.meanings.has_type_aliases:  # which stand for other types elsewhere
+        if not module.symbols.has_type_aliases:  # which stand for other types elsewhere
             text = function_text(module.source.text, function, offset)
         if text is None:
             return reader.read(function, offset)
@@ -328,8 +328,8 @@ class _FunctionReader:
             body=body,
             line=function.line,
             column=function.column,
-            resolve_type=self.module.meanings.type_of_text,
-            resolve_location=self.module.meanings.location,
+            resolve_type=self.module.symbols.type_of_text,
+            resolve_location=self.module.symbols.location,
         )
 
     def _custom(
@@ -422,7 +422,7 @@ class _FunctionReader:
         return [*blocks, Block(label, arguments, tuple(operations))]
 
     def _define(self, arguments: Arguments, line: int) -> tuple[Value, ...]:
-        expand = self.module.meanings.expand_type
+        expand = self.module.symbols.expand_type
         return tuple(
             [
                 self._defined(self.names.define(name, 1, line)[0], expand(text))
@@ -516,7 +516,7 @@ class _FunctionReader:
         results = []
         for name, text in zip(written, template.types):
             if text[:1] == "!":
-                text = self.module.meanings.expand_type(text)
+                text = self.module.symbols.expand_type(text)
             results.append(self._defined(name, text))
         line, column = self._line_column(start + pattern.before + sum(map(len, written)))
         return SsaOperation(
@@ -561,7 +561,7 @@ class _FunctionReader:
         names: list[str] = []
         for written, count in template.results:
             names += self.names.define(written, count, line, pack=pack)
-        expand = self.module.meanings.expand_type
+        expand = self.module.symbols.expand_type
         return tuple([self._defined(name, expand(t)) for name, t in zip(names, template.types)])
 
 

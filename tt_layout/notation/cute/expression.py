@@ -54,8 +54,8 @@ from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
 from tt_layout.notation.cute.values import (
     AtomTraits,
     Composed,
+    LayoutPart,
     Name,
-    Part,
     ThreadValue,
     bits_of,
     shared_atom,
@@ -144,7 +144,7 @@ def evaluated_layout(text: str, context: Context) -> str:
         LayoutError: the expression is wrong, or is no layout of the whole tensor.
     """
     value = evaluate(text, context.name)
-    if isinstance(value, Part):
+    if isinstance(value, LayoutPart):
         raise LayoutError(f"{value} is a part of a layout, not one of a whole tensor")
     if isinstance(value, mma.Atom):
         value = mma.TiledProduct(value, Layout((1, 1, 1), (0, 0, 0)))
@@ -598,7 +598,7 @@ def _part(value: Value, found: tuple[Layout, int]) -> Value:
     layout, offset = found
     if isinstance(value, Composed):
         return Composed(value.swizzle, value.offset + offset, layout)
-    return Part(layout, offset)
+    return LayoutPart(layout, offset)
 
 
 # -- functions ----------------------------------------------------------------------------------

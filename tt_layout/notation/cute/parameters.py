@@ -13,11 +13,11 @@ from tt_layout.errors import LayoutError
 from tt_layout.notation.cute import algebra
 from tt_layout.notation.cute.algebra import Layout
 from tt_layout.notation.cute.text import MAX_DIGITS, Swizzle
-from tt_layout.notation.cute.values import Composed, Name, Part, ThreadValue, shown
+from tt_layout.notation.cute.values import Composed, LayoutPart, Name, ThreadValue, shown
 from tt_layout.tuples import NamedTuple
 
 Value = Any
-"""A layout, `Composed`, `Part`, `ThreadValue`, an instruction or a product of several,
+"""A layout, `Composed`, `LayoutPart`, `ThreadValue`, an instruction or a product of several,
 `AtomTraits`, a swizzle, a name, an integer, None, or a tuple."""
 
 _TARGETS = ("target", "tiler")
@@ -145,7 +145,7 @@ def layout_of(value: Value) -> Layout:
     """
     if isinstance(value, Layout):
         return value
-    if isinstance(value, (Part, ThreadValue)) and isinstance(value.layout, Layout):
+    if isinstance(value, (LayoutPart, ThreadValue)) and isinstance(value.layout, Layout):
         return value.layout
     if isinstance(value, (Composed, Swizzle)):
         raise LayoutError(f"this function takes no swizzle, got {value}")

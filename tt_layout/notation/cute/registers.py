@@ -31,7 +31,7 @@ _TILED_HEAD = re.compile(r"(?:TiledCopy|TiledMMA)?(?=Tiler_MN:)")
 _MAKE = re.compile(r"(?:\w+\.)*make_layout_tv\((.*)\)")
 
 
-class ThreadValue(NamedTuple):
+class TiledBits(NamedTuple):
     """Elements of a tile by thread, value and CTA.
 
     Attributes:
@@ -65,7 +65,7 @@ def read_registers(text: str, shape: Shape, threads_per_warp: int) -> Encoding:
     return registers_of(_read(plain(text), shape), shape, threads_per_warp)
 
 
-def registers_of(tiled: ThreadValue, shape: Shape, threads_per_warp: int) -> Encoding:
+def registers_of(tiled: TiledBits, shape: Shape, threads_per_warp: int) -> Encoding:
     """Return the register layout whose tiles repeat over a tensor.
 
     Raises:
@@ -92,7 +92,7 @@ def registers_of(tiled: ThreadValue, shape: Shape, threads_per_warp: int) -> Enc
     return encoding_of_layout(layout)
 
 
-def _read(text: str, shape: Shape) -> ThreadValue:
+def _read(text: str, shape: Shape) -> TiledBits:
     if match := _MAKE.fullmatch(text):
         return _product(*map(read_cute, _arguments(match.group(1))))
     if match := _TILED.fullmatch(_TILED_HEAD.sub("", text, count=1)):
@@ -102,7 +102,7 @@ def _read(text: str, shape: Shape) -> ThreadValue:
     return thread_value(read_cute(text), shape)
 
 
-def thread_value(cute: Cute, tile: Shape, *, is_row_major: bool = False) -> ThreadValue:
+def thread_value(cute: Cute, tile: Shape, *, is_row_major: bool = False) -> TiledBits:
     """Return the elements of a tile under a layout of (thread, value) or (thread, value, CTA).
 
     Args:
@@ -121,7 +121,7 @@ def thread_value(cute: Cute, tile: Shape, *, is_row_major: bool = False) -> Thre
         [_point(index, tile, is_row_major) for index in indices] for indices in cute.bit_values()
     ]
     thread, value, *cta = map(tuple, parts)
-    return ThreadValue(thread, value, cta[0] if cta else (), tile)
+    return TiledBits(thread, value, cta[0] if cta else (), tile)
 
 
 def _point(index: int, shape: Shape, is_row_major: bool) -> Shape:
@@ -158,14 +158,14 @@ def _value_of(text: str) -> str:
     return text.partition("=")[2] or text
 
 
-def _product(threads: Cute, values: Cute) -> ThreadValue:
+def _product(threads: Cute, values: Cute) -> TiledBits:
     """Return the layout in which each thread holds a block of values: CuTe's raked product."""
     if len(threads.parts) != len(values.parts):
         raise LayoutError("the thread layout and the value layout must have as many modes")
     inner = [_size(part) for part in values.parts]
     tile = tuple(_size(part) * inside for part, inside in zip(threads.parts, inner))
     thread = _numbered(threads, "thread", lambda d, step: step * inner[d])
-    return ThreadValue(thread, _numbered(values, "value", lambda d, step: step), (), tile)
+    return TiledBits(thread, _numbered(values, "value", lambda d, step: step), (), tile)
 
 
 def _size(part: Sequence[Mode]) -> int:

@@ -72,11 +72,11 @@ class Composed:
 
 
 @dataclass(frozen=True)
-class Part:
+class LayoutPart:
     """A part of a layout, and where it begins.
 
     Example:
-        >>> str(Part(Layout(8, 1), 16))
+        >>> str(LayoutPart(Layout(8, 1), 16))
         '8:1 at offset 16'
     """
 
