@@ -585,7 +585,7 @@ def kinds_texts(findings: Sequence[Finding]) -> Iterator[str]:
         runs = (finding.runs for finding, _ in group if not finding.is_error)
         loops = sum(is_in_loop(executions) for executions in runs if executions is not None)
         some = f"({loops} in the loop)" if loops < len(group) else "in the loop"
-        yield counted.text(len(group)) + f" {some}" * bool(loops)
+        yield counted.text(len(group)) + (f" {some}" if loops else "")
 
 
 def _counted(kinds: Iterable[str]) -> dict[str, int]:

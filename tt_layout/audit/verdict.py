@@ -235,7 +235,7 @@ class BoundGap:
         does = "take" if name in _PLURALS else "takes"
         what = "the rest" if bound is not None else "most of it"
         facts = ", ".join(self._facts(name))
-        return f"{subject} {does} {what}" + f": {facts}" * bool(facts)
+        return f"{subject} {does} {what}" + (f": {facts}" if facts else "")
 
     def _facts(self, name: str) -> Iterator[str]:
         """Yield the facts behind a term."""

@@ -32,7 +32,7 @@ def _hints(piece: EditedPiece, lines: range) -> Iterator[Hint]:
         for row in audit.rows_on(lines):
             if row.cost is not None:
                 text, _, remark = row.cost.text.partition("; ")
-                runs = f"runs {row.executions.times}" * (not row.executions.is_once)
+                runs = f"runs {row.executions.times}" if not row.executions.is_once else ""
                 yield Hint(row.operation.line, text, tuple(fact for fact in (remark, runs) if fact))
         for product in audit.multiplications:
             if product.instruction is not None and lines.start <= product.line < lines.stop:

@@ -142,7 +142,7 @@ def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:
         return f"there is no alias #{name}{where}; did you mean {either}?"
     if not names:
         return f"there is no alias #{name}{where}, nor any other that is a layout"
-    many = "at least " * (len(names) == MAX_SEEN)
+    many = "at least " if len(names) == MAX_SEEN else ""
     rest = f" and {many}{len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     seen = ", ".join(f"#{alias}" for alias in names[:MAX_LISTED])
     return f"there is no alias #{name}{where}; the layouts are {seen}{rest}"

@@ -35,7 +35,7 @@ def check_sizes(mnemonic: str, sizes: Sequence[int]) -> None:
     if mnemonic not in SERVED:
         raise LayoutError(message)
     if not npot.is_taken():
-        way = "--npot or " * is_command_line()
+        way = "--npot or " if is_command_line() else ""
         raise LayoutError(f"{message}; {way}{npot.VARIABLE}=1 takes others")
     if min(sizes) < 1:
         raise LayoutError(f"every dimension must be positive, got {list(sizes)}")

@@ -177,7 +177,7 @@ def cycles_figure(
         "",
         tuple(_cycle_names(phases)),
         tuple(map(str, range(shape[1]))),
-        row_title="phase, " * (len(phases) > 1) + access.target.cycle,
+        row_title=("phase, " if len(phases) > 1 else "") + access.target.cycle,
         column_title="bank; in the cells the lanes served",
         row_step=_cycles_per_phase(phases),
         step_width=2,

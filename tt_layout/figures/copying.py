@@ -112,7 +112,7 @@ def _byte_and_banks(copy: Copy, size: int, access: SharedAccess) -> Iterator[str
     last = copy.addresses + copy.offsets.shape[1] * size - 1
     for byte, end in zip(copy.addresses.tolist(), last.tolist()):
         first, other = (at // bank_bytes % banks for at in (byte, end))
-        yield f"{byte}, {first}" + f"-{other}" * (first != other)
+        yield f"{byte}, {first}" + (f"-{other}" if first != other else "")
 
 
 def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store: bool) -> Figure:

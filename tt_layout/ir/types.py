@@ -122,7 +122,7 @@ class IRType(NamedTuple):
         """The type without its layout, such as ``tensor<16x16xf16>``."""
         sizes = "".join(f"{size}x" for size in self.shape)
         allocation = "x".join(str(size) for size in self.allocation or ())
-        return f"{self.kind}<{sizes}{self.element_type}{' of ' * bool(allocation)}{allocation}>"
+        return f"{self.kind}<{sizes}{self.element_type}{' of ' if allocation else ''}{allocation}>"
 
     def tensor_type(self) -> TensorType:
         """Return the type over which a layout is placed; for a part of a buffer, the buffer's type.

@@ -54,7 +54,7 @@ _PASSED = ("TRITON_PTXAS", "TRITON_DEFAULT_FP_FUSION")
 
 def way_out() -> str:
     """Return advice on how to install Triton."""
-    option = "--triton-python or " * is_command_line()
+    option = "--triton-python or " if is_command_line() else ""
     return f"pip install triton, or name a Python that has it: {option}{VARIABLE}"
 
 

@@ -450,7 +450,7 @@ class Aliases:
             hint = (
                 f"defined are {defined}"
                 if defined
-                else f"only a file{' (-i)' * is_command_line()} can define aliases"
+                else f"only a file{' (-i)' if is_command_line() else ''} can define aliases"
             )
             raise LayoutError(f"the alias #{name} is not defined; {hint}", alias.span)
         if len(within) >= MAX_DEPTH:

@@ -115,8 +115,8 @@ def gain_text(adviser: Adviser, group: Sequence[Finding]) -> str:
         return adviser.gain(group).text("removes up to")
     text = adviser.gain(group).text("costs")
     if not text and first.cost and first.runs is not None:
-        where = " an iteration" * is_in_loop(first.runs)
-        apiece = ", each" * (len(group) > 1)
+        where = " an iteration" if is_in_loop(first.runs) else ""
+        apiece = ", each" if len(group) > 1 else ""
         text = f"costs {count(round(first.cost, 1), 'cycle')}{where}{apiece}"
     if first.urgency != Urgency.CYCLES or first.program_change:
         return text
@@ -235,7 +235,9 @@ def why_text(adviser: Adviser, finding: Finding) -> str:
     if reason is None:
         return ""
     ends = [_anchors(end) for end in (reason.producers, reason.consumers)]
-    return f"why: source layout from {ends[0]}, destination layout from {ends[1]}" * all(ends)
+    if not all(ends):
+        return ""
+    return f"why: source layout from {ends[0]}, destination layout from {ends[1]}"
 
 
 def note_text(adviser: Adviser, note: Note, group: Sequence[Finding]) -> str:
@@ -276,7 +278,7 @@ def operations_text(operations: Sequence[tuple[str, int]], most: int) -> str:
         for name, operations in by_name.items()
     ]
     further = len(operations) - most
-    return ", ".join(texts) + f" and {further} more" * (further > 0)
+    return ", ".join(texts) + (f" and {further} more" if further > 0 else "")
 
 
 def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ...] | None:

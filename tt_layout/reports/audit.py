@@ -274,7 +274,7 @@ def target_line(module: Module) -> Iterator[Line]:
     for attribute, unit in (("num-warps", "warp"), ("threads-per-warp", "thread")):
         number = module.number(attribute)
         if number is not None:
-            facts.append(f"{count(number, unit)}{' per warp' * (unit == 'thread')}")
+            facts.append(f"{count(number, unit)}{' per warp' if unit == 'thread' else ''}")
     ctas, shared = module.number("num-ctas"), module.number("shared")
     facts += [count(ctas, "CTA")] if ctas is not None else []
     facts += [f"{shared} bytes of shared memory"] if shared is not None else []
@@ -426,7 +426,7 @@ def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) ->
             cells += [heading] if heading else []
         if row.operation.line in wrong:
             colours[len(cells)] = wrong[row.operation.line]
-        mark = "| " * (by_line and loop is not None and loop.is_body)
+        mark = "| " if by_line and loop is not None and loop.is_body else ""
         cells.append(
             [
                 f"{mark}{row.operation.line}",

@@ -110,7 +110,7 @@ class PassesReport(Printed):
         passes = count(len(history.changes), "pass")
         text = f"{len(changed)} of {passes} changed the cost"
         is_asked = self.shown is None and is_command_line()
-        hint = "; --pass NAME shows one, --passes all" * is_asked
+        hint = "; --pass NAME shows one, --passes all" if is_asked else ""
         yield Paragraph(text + hint)
 
     def _details(self) -> Iterator[PassChange]:

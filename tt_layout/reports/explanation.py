@@ -173,7 +173,7 @@ def layout_facts(placed: PlacedLayout, row: LayoutRow) -> Iterator[str]:
     elif placed.memory_space is MemorySpace.SHARED and placed.element_bits is not None:
         total = prod(placed.shape) * placed.element_bits // 8 * placed.buffers
         buffers = f" in {count(placed.buffers, 'buffer')}" if placed.buffers > 1 else ""
-        yield f"{size(total)}{buffers}{', without padding' * bool(placed.padding)}"
+        yield f"{size(total)}{buffers}{', without padding' if placed.padding else ''}"
     if row.replication:
         repeated = ", ".join(f"{many} times by {dim}" for dim, many in row.replication)
         yield f"each element is there {repeated}"
@@ -208,7 +208,7 @@ def _ends(audit: Audit, full: FullOperation) -> Iterator[str]:
         facts = ""
         if isinstance(placed, PlacedLayout):
             facts = ", ".join(layout_facts(placed, layouts.row(ir_type)))
-        yield f"{verb} {', '.join(dict.fromkeys(names))}: {what}" + f": {facts}" * bool(facts)
+        yield f"{verb} {', '.join(dict.fromkeys(names))}: {what}" + (f": {facts}" if facts else "")
 
 
 def _layout(ir_type: IRType | None) -> str:
@@ -240,7 +240,7 @@ def _origin(flow: Flow, value: Value) -> str:
     if not flow.is_tensor(value) or ir_type is None or ir_type.layout is None:
         return ""
     before = _anchors(flow.producers(value))
-    return f"{_layout(ir_type)} of {safe(value.name)} comes from {before}" * bool(before)
+    return f"{_layout(ir_type)} of {safe(value.name)} comes from {before}" if before else ""
 
 
 def _uses(flow: Flow, value: Value) -> str:
@@ -254,9 +254,8 @@ def _uses(flow: Flow, value: Value) -> str:
         if use.traits.same_elements and use.results and flow.is_tensor(use.results[0]):
             wanted = _layout(flow.function.type_of(use.results[0]))
             users = _anchors(flow.consumers(use.results[0]))
-            changing.append(
-                f"line {use.line} changes it to {wanted}{f' for {users}' * bool(users)}"
-            )
+            purpose = f" for {users}" if users else ""
+            changing.append(f"line {use.line} changes it to {wanted}{purpose}")
         else:
             wanting.append(use)
     verb = "wants" if len(wanting) == 1 else "want"

@@ -395,7 +395,7 @@ def _left_out(
     left = [group for group in groups.large.values() if group.number not in numbers]
     texts = []
     findings = [*chain.from_iterable(group.findings for group in (*left, *groups.small))]
-    further = "more " * bool(numbers)
+    further = "more " if numbers else ""
     if findings:
         texts.append(f"{count(len(findings), f'{further}finding')} ({_kinds(findings)})")
     cured = sum(len(group.findings) for group in groups.cured)
@@ -409,7 +409,7 @@ def _left_out(
     if not texts:
         return ""
     them = "it" if len(findings) + cured + lost == 1 else "them"
-    return f"{'and ' * bool(numbers)}{' and '.join(texts)}: {everything()} lists {them}"
+    return f"{'and ' if numbers else ''}{' and '.join(texts)}: {everything()} lists {them}"
 
 
 def _kinds(findings: Sequence[Finding]) -> str:
@@ -419,4 +419,4 @@ def _kinds(findings: Sequence[Finding]) -> str:
     while shown > 1 and len(", ".join(kinds[:shown])) > MAX_KINDS:
         shown -= 1
     left = len(kinds) - shown
-    return ", ".join(kinds[:shown]) + f", {count(left, 'more kind')}" * bool(left)
+    return ", ".join(kinds[:shown]) + (f", {count(left, 'more kind')}" if left else "")

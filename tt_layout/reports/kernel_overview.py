@@ -88,14 +88,14 @@ class KernelOverview:
             yield table.without(*hidden)
         if len(shown) < len(self.kernels) and self.screen is None:
             left_out = f"  and {len(self.kernels) - len(shown)} more kernels"
-            yield Line(left_out + ": --top shows more" * is_command_line())
+            yield Line(left_out + (": --top shows more" if is_command_line() else ""))
 
     def on_screen(self, number: int) -> Iterator[Line | Fitted]:
         """Yield lines for a number of kernels with findings, and counts of the others."""
         with_findings = [kernel for kernel in self.kernels if kernel.finding_lines]
         yield from self._listed(with_findings[:number], [*map(_name, with_findings[:number])])
         left, clean = len(with_findings) - number, len(self.kernels) - len(with_findings)
-        texts = [count(left, f"{'more ' * bool(number)}kernel") + " with findings"] * (left > 0)
+        texts = [count(left, f"{'more ' if number else ''}kernel") + " with findings"] * (left > 0)
         texts += [f"{count(clean, 'kernel')} without findings"] * bool(clean)
         how = ": --top N lists more" if left > 0 and is_command_line() else ""
         if texts:

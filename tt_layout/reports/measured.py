@@ -80,7 +80,7 @@ def measured_lines(launches: Sequence[ComparedLaunch]) -> Iterator[Line | Fitted
     """Yield a table for each launch."""
     for launch in launches:
         yield Line()
-        yield Paragraph(_heading(launch), indent=4, colour="yellow" * _differs(launch))
+        yield Paragraph(_heading(launch), indent=4, colour="yellow" if _differs(launch) else "")
         yield _table(launch)
 
 
@@ -96,7 +96,8 @@ def _all_counters(launch: ComparedLaunch) -> Iterator[ComparedCounter]:
 
 def _heading(launch: ComparedLaunch) -> str:
     numbers = ", ".join(launch.numbers[:MAX_NUMBERS])
-    numbers += ", ..." * (len(launch.numbers) > MAX_NUMBERS)
+    if len(launch.numbers) > MAX_NUMBERS:
+        numbers += ", ..."
     heading = f"measured of @{launch.kernel}, {plural('launch', len(launch.numbers))} {numbers}"
     if launch.programs is not None:
         heading += f", {count(launch.programs, 'program')}"
@@ -108,7 +109,8 @@ def _heading(launch: ComparedLaunch) -> str:
         verdict = f"all {predicted} predictions are within {TOLERANCE:.0%}"
     if not predicted:
         verdict = "nothing is predicted"
-    verdict += f", {unknown} unknown" * bool(unknown and predicted)
+    if unknown and predicted:
+        verdict += f", {unknown} unknown"
     return safe(f"{heading}: {verdict}")
 
 
@@ -149,7 +151,8 @@ def _difference(counter: ComparedCounter) -> str:
     if counter.is_bound and not counter.differs:
         return safe(counter.reason)
     text = f"{counter.difference:+.1%}" if counter.difference is not None else "none measured"
-    text += ", differs" * counter.differs
+    if counter.differs:
+        text += ", differs"
     return f"{text}: {counter.cause}" if counter.cause else text
 
 

@@ -53,7 +53,7 @@ class ReductionReport(Printed):
         tree = self.tree
         yield Line(
             f"sum of {count(tree.size, 'element')} of {tree.element} along dimension {tree.axis}, "
-            f"{compiled_by(tree)}{', inner_tree' * (self.ordering != UNORDERED)}"
+            f"{compiled_by(tree)}{', inner_tree' if self.ordering != UNORDERED else ''}"
         )
         if not tree.steps:
             yield Line("nothing to add")

@@ -109,7 +109,7 @@ def check_size(size: int, limit: int) -> int:
     if size > limit:
         from tt_layout.wording import size as size_text
 
-        exact = f" ({size} bytes)" * (size >= 1024)
+        exact = f" ({size} bytes)" if size >= 1024 else ""
         raise TooLargeError(
             f"the text would have {size_text(size)}{exact}, more than the limit of "
             f"{size_text(limit)}; {argument('max_text')} raises the limit"

@@ -211,7 +211,7 @@ def _warp(a: Operand, b: Operand, d: Operand, mma: NvidiaMma) -> MatrixInstructi
     if is_turing:
         m, n, k, times = (8, 8, 16, 4) if left == "s8" else (16, 8, 8, 2)
         counts.append(times)
-    saturated = "satfinite." * (result == "s32")
+    saturated = "satfinite." if result == "s32" else ""
     types = f"{result}.{left}.{right}.{result}"
     name = f"mma.sync.aligned.m{m}n{n}k{k}.row.col.{saturated}{types}"
     return MatrixInstruction(name=name, shape=(m, n, k), instructions=prod(counts), issuer="warp")
@@ -344,7 +344,7 @@ def _mfma(a: Operand, b: Operand, d: Operand, mma: AmdMfma) -> MatrixInstruction
     if m != n:  # sixteen products of 4 x 4 side by side
         along_k, m, n, k = 16 * along_k, 4, 4, base
     parted = "_" if mma.version >= 3 else ""
-    long = "_1k" * (operand == "bf16" and mma.version == 2)
+    long = "_1k" if operand == "bf16" and mma.version == 2 else ""
     return MatrixInstruction(
         name=f"v_mfma_{result}_{m}x{n}x{k}{parted}{operand}{long}",
         shape=(m, n, k),

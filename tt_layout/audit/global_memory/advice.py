@@ -310,7 +310,7 @@ def bound(origin: Origin, given: int | None) -> str:
 
 def constant_bound(wanted: int, *, is_load: bool) -> str:
     """Advise on a mask with a constant bound."""
-    way = "pad it to one" + ", or choose with tl.where" * is_load
+    way = "pad it to one" + (", or choose with tl.where" if is_load else "")
     why = f"so that {wanted} neighbours have one mask"
     return f"the bound is constant, and not a multiple of {wanted}: {way}, {why}"
 

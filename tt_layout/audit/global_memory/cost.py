@@ -548,11 +548,13 @@ def _access_cost(operation: Operation, full: FullOperation, audited: AuditedModu
     written = written_wavefronts(evaluator, kernel, placed)
     bpermutes = swizzling_shuffles(kernel, access, width.instructions)
     text = f"{width.instructions} x {width.instruction or access.name}"
-    text += f", {bpermutes} x ds_bpermute_b32" * bool(bpermutes)
+    if bpermutes:
+        text += f", {bpermutes} x ds_bpermute_b32"
     if written is not None:
         conflicts = written.wavefronts - written.fewest
         text += f", {count(written.wavefronts, 'wavefront')}"
-        text += f", {conflicts} from conflicts" * bool(conflicts)
+        if conflicts:
+            text += f", {conflicts} from conflicts"
     text += f", limited by {limit.what}" if limit is not None else ""
     entry = None
     if is_async_copy(access, kernel):
@@ -708,17 +710,23 @@ def sector_text(sectors: Sectors, shape: AccessShape) -> str:
     counts, bounds = sectors.first or sectors.most, sectors.bounds
     text = ""
     if counts is not None:
-        text = f", {'at most ' * (sectors.first is None)}{count(counts.requests, 'request')}, "
+        text = (
+            f", {'at most ' if sectors.first is None else ''}{count(counts.requests, 'request')}, "
+        )
         text += f"{counts.sectors} {unit}"
         is_ideal = counts.sectors == counts.ideal_sectors
-        text += f" ({counts.ideal_sectors} ideal)" * (sectors.first is not None and not is_ideal)
+        if sectors.first is not None and not is_ideal:
+            text += f" ({counts.ideal_sectors} ideal)"
         if sectors.total is not None and sectors.total.sectors != counts.sectors:
             text += f", {sectors.total.sectors} in all runs"
     elif bounds is not None:
         least, most = bounds
-        text = f", {least}{f' to {most}' * (least != most)} {unit} per request"
-    text += ", not measured" * (is_amd and text != "")
-    text += f"; {', '.join(sectors.overflows[:2])} overflows" * bool(sectors.overflows)
+        span = f"{least}" if least == most else f"{least} to {most}"
+        text = f", {span} {unit} per request"
+    if is_amd and text != "":
+        text += ", not measured"
+    if sectors.overflows:
+        text += f"; {', '.join(sectors.overflows[:2])} overflows"
     if sectors.unknown is None:
         return text
     if sectors.unknown.reasons:

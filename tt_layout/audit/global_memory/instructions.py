@@ -134,7 +134,7 @@ _DWORDS = {8: "byte", 16: "short", 32: "dword", 64: "dwordx2", 96: "dwordx3", 12
 def _suffix(access: ThreadAccess, *, is_store: bool) -> str:
     """Return the suffix of a mnemonic: words on CDNA, RDNA1 and RDNA2, bits on newer GPUs."""
     if access.target.counts_dwords:
-        unsigned = "u" * (access.bits < 32 and not is_store)
+        unsigned = "u" if access.bits < 32 and not is_store else ""
         return unsigned + _DWORDS.get(access.bits, f"b{access.bits}")
     return f"{'u' if access.bits < 32 and not is_store else 'b'}{access.bits}"
 
@@ -170,10 +170,10 @@ def _amd_atomic(prefix: str) -> Callable[[ThreadAccess], str]:
             operation = "cmpswap"
         word = _AMD_ATOMICS.get(operation, operation)
         if operation == "fadd":
-            packed = "pk_" * (access.element_bits == 16)
+            packed = "pk_" if access.element_bits == 16 else ""
             return f"{prefix}_{packed}{word}_{access.element}"
         if access.target.counts_dwords:
-            return f"{prefix}_{word}" + "_x2" * (access.bits == 64)
+            return f"{prefix}_{word}" + ("_x2" if access.bits == 64 else "")
         kind = {"add": "u", "max": "i", "min": "i", "umax": "u", "umin": "u"}.get(operation, "b")
         word = word.removeprefix("s" if operation in _SIGNED else "u")
         return f"{prefix}_{word}_{kind}{max(32, access.bits)}"

@@ -433,7 +433,7 @@ class WidthLimit(NamedTuple):
         place = str(self.location) if self.location is not None else f"line {line - self.above}"
         where = f" ({place})" if self.above else ""
         reason, change = self._parts
-        why = f"{self.what}{where}{', ' * bool(reason)}{reason}"
+        why = f"{self.what}{where}{', ' if reason else ''}{reason}"
         if change.startswith(advice.NO_FIX):
             because = change.removeprefix(advice.NO_FIX).removeprefix(", because ")
             why += f": {because}" if because else ""

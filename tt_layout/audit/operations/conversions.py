@@ -103,11 +103,11 @@ def _text(details: ConversionDetails, target: Target) -> str:
     is_exact = compiled is not None and compiled.wavefronts is not None
     text = ""
     if details.shuffles_per_warp:
-        text += f", {'>= ' * (compiled is None)}{details.shuffles_per_warp} per warp"
+        text += f", {'>= ' if compiled is None else ''}{details.shuffles_per_warp} per warp"
     if details.bpermutes_per_warp:
         text += f", {details.bpermutes_per_warp} of them ds_bpermute_b32"
     if wavefronts:
-        text += f", {'>= ' * (not is_exact)}{count(wavefronts, target.cycle)}"
+        text += f", {'>= ' if not is_exact else ''}{count(wavefronts, target.cycle)}"
     if details.scratch_bytes is not None:
         text += f", {details.scratch_bytes} bytes of scratch"
     return text

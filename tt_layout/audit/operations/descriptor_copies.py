@@ -122,7 +122,8 @@ def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         warps=messages.warps,
     )
     text = f"{messages.instructions} x {messages.name} of {box} per warp"
-    text += f", of {messages.warps} of {warps} warps" * (messages.warps < warps)
+    if messages.warps < warps:
+        text += f", of {messages.warps} of {warps} warps"
     size = messages.instructions * messages.warps * prod(messages.box) * placed.element_bytes
     return Cost(text, size / GLOBAL_LINE, details)
 

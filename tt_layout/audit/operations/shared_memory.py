@@ -116,7 +116,8 @@ def _shared(
     cycles, fewest = access.wavefronts_per_instruction, access.ideal_wavefronts_per_instruction
     words = f"{cycles:g} {plural(gpu.cycle, cycles)} each"
     text = f"{access.instructions} x {access.name}, {words}"
-    text += f", {cycles - fewest:g} from conflicts" * (cycles != fewest)
+    if cycles != fewest:
+        text += f", {cycles - fewest:g} from conflicts"
     details = SharedDetails(
         instruction=access.name,
         width_bytes=access.width_bytes,

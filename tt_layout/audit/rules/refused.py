@@ -86,7 +86,7 @@ class Refused(Occurrence):
 
     def headline(self, number: int, first: Finding) -> str:
         """Return the number of errors, and the first fault."""
-        which = ", the first" * (number > 1)
+        which = ", the first" if number > 1 else ""
         what = shortened(first.message, MAX_HEADLINE)
         return f"{self.counted.text(number)}{which} on line {first.line}: {what}"
 

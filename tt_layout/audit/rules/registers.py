@@ -86,7 +86,8 @@ class Spills(Occurrence):
             spilled = count(pressure.spilled, "register")
             text = f"the compiled kernel ({pressure.compiled.source}) spills {spilled} per thread"
             text += f", beside {pressure.compiled.used} of {pressure.limit}"
-        text += f"; live here: {large}" * bool(large)
+        if large:
+            text += f"; live here: {large}"
         alone = next(
             (value for value in pressure.values if value.registers >= pressure.limit), None
         )

@@ -185,7 +185,7 @@ def _patterns(folder: str, inside: str) -> list[str]:
     parent = "" if inside == "." else f"{inside}/"
     # A .ttir beside a .ttgir is the same kernel before it has layouts.
     with_layouts = (name for name in endings if name != ".ttir" or ".ttgir" not in endings)
-    return [f"{parent}{'**/' * is_deep}*{ending}" for ending in with_layouts]
+    return [f"{parent}{'**/' if is_deep else ''}*{ending}" for ending in with_layouts]
 
 
 def _write(text: str, file: str, output: str) -> None:
