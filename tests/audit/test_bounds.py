@@ -134,6 +134,21 @@ def test_narrow_accesses_that_are_far_apart_touch_a_sector_each() -> None:
     assert touched(text) == 1320 * (512 * 32 + 2048)
 
 
+@pytest.mark.parametrize(
+    ("step", "sectors"), [("dense<16>", 512), ("dense<3>", 192), ("dense<-1>", 64)]
+)
+def test_wherever_an_array_begins_its_elements_are_as_far_apart(step: str, sectors: int) -> None:
+    """A pointer that is not known to be aligned: as it is best, elements fill their sectors."""
+    far = f"""%e = arith.constant {step} : tensor<512xi32, #a>
+    %k = arith.muli %i, %e : tensor<512xi32, #a>
+    %pa ="""
+    text = COPY.replace("%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}", "%p: !tt.ptr<f32>")
+    [module] = parse_ir(text.replace("%pa =", far, 1).replace("READ", "%k"))
+    found = kernel_bounds(audit_module(module, None, GivenValues()), "f", (1320,))
+    assert found is not None
+    assert found.memory.bytes == 1320 * (sectors * 32 + 2048)
+
+
 def test_under_an_unknown_mask_memory_moves_what_lanes_ask_for() -> None:
     """Eight instructions touch the same sectors, two bytes of each lane at a time."""
     text = (EXAMPLES / "narrow" / "vector_add.ttgir").read_text(encoding="utf-8")

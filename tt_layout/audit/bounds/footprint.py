@@ -15,13 +15,14 @@ from math import prod
 
 import numpy as np
 
-from tt_layout.algebra.arrays import Ints, distinct
+from tt_layout.algebra.arrays import distinct
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds.sharing import NOBODY, Sharing, address_operands, is_address
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
+from tt_layout.audit.global_memory.access_shape import lane_addresses, shape_lanes
 from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.operands import FORMS
+from tt_layout.audit.global_memory.relative_addresses import filled_rows, sector_bytes
 from tt_layout.audit.global_memory.width import PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.values.evaluator import Evaluator
@@ -35,9 +36,6 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation
 from tt_layout.tuples import NamedTuple
 
 Program = tuple[int, ...]
-ROW = 128
-"""Contiguous bytes by which memory is read at full speed."""
-
 WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
 """Accesses whose bytes go to memory."""
 
@@ -294,7 +292,9 @@ def _reach_of(access: PlacedAccess, values: Sequence[Evaluated]) -> _ProgramTraf
     low, high = int(begins.min()) - begin, int(begins.max()) - begin
     used = len(distinct(begins)[0]) * shape.width_bytes
     first, last = int(base.min()) + low, int(base.max()) + high
-    return _ProgramTraffic(_sector_bytes(begins, shape), used, first, last, _filled(begins, shape))
+    return _ProgramTraffic(
+        sector_bytes(begins, shape), used, first, last, filled_rows(begins, shape)
+    )
 
 
 def _distinct_programs(reaches: Mapping[Program, _ProgramTraffic], sizes: Program) -> int:
@@ -308,18 +308,6 @@ def _distinct_programs(reaches: Mapping[Program, _ProgramTraffic], sizes: Progra
         for axis, size in enumerate(sizes)
         if any(reaches[at] != reaches[first(at, axis)] for at in reaches)
     )
-
-
-def _sector_bytes(begins: Ints, shape: AccessShape) -> int:
-    """Return the bytes of the distinct sectors that an execution touches."""
-    vectors = max(1, shape.width_bytes // shape.sector_bytes)
-    return len(distinct(begins // shape.sector_bytes)[0]) * shape.sector_bytes * vectors
-
-
-def _filled(begins: Ints, shape: AccessShape) -> float:
-    """Return the fraction of its rows of memory that an execution asks for, in whole sectors."""
-    rows = len(distinct(begins // ROW)[0]) * ROW
-    return min(1.0, _sector_bytes(begins, shape) / rows)
 
 
 def pointer_of(audited: AuditedModule, full: FullOperation) -> str | None:

@@ -12,6 +12,8 @@ from math import prod
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.conclusions import MovementRow
+from tt_layout.audit.global_memory.cost import placed_access
+from tt_layout.audit.global_memory.relative_addresses import RelativeTraffic, relative_traffic
 from tt_layout.audit.measured.programs import Amount, Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.details import GlobalDetails
@@ -110,6 +112,14 @@ class Counts:
             total = getattr(row.cost.details, f"total_{unit}", None)
         return total
 
+    def relative(self, row: MovementRow) -> RelativeTraffic | None:
+        """Return the traffic of an execution by the distances of its elements, where known."""
+        full = self._audited.in_full(row.operation)
+        kernel = self._audited.kernel(full.function) if full is not None else None
+        if full is None or kernel is None:
+            return None
+        return relative_traffic(kernel, placed_access(kernel, full.operation))
+
     def is_masked(self, row: MovementRow) -> bool:
         """Tell whether the traffic of an access in a grid is that of a mask taken to be true."""
         amounts = self._traffic.get((row.operation.line, row.operation.column))
@@ -177,6 +187,9 @@ def l2_bytes(row: MovementRow, counts: Counts) -> float:
         # Under a mask that is not known, instructions may share sectors or touch none.
         if sectors is not None and not counts.is_masked(row):
             return sectors * float(cost.details.sector_bytes)
+        relative = counts.relative(row)
+        if relative is not None:
+            return relative.least_bytes * counts.runs(row).number
     return asked
 
 

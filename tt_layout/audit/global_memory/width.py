@@ -37,18 +37,22 @@ from tt_layout.audit.global_memory.joined_scalars import joined_scalars, narrowe
 from tt_layout.audit.global_memory.operands import address_of, operands
 from tt_layout.audit.global_memory.origins import Origins, Sources
 from tt_layout.audit.modules.layouts import PlacedLayouts
-from tt_layout.audit.values.given import GivenValues
+from tt_layout.audit.values.given import GivenValues, plain_name
 from tt_layout.audit.values.trials import Trials
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.ssa.attributes import DIVISIBILITY
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
 from tt_layout.releases import Release
 from tt_layout.tuples import NamedTuple
 
 _PACKED = ("f16", "bf16")
+
+ALLOCATED_BYTES = 512
+"""Bytes of which an allocator returns a multiple."""
 
 
 class WidthBounds(NamedTuple):
@@ -211,6 +215,22 @@ class AccessAnalysis:
         analysis = replace(self, known=known, original=None)
         vars(analysis).update(sources=self.sources)  # whatever is known, the same
         return analysis
+
+    @cached_property
+    def allocated(self) -> AccessAnalysis:
+        """The analysis with aligned pointers that begin an allocation, as their values do."""
+        whole = AxisInfo((1,), (ALLOCATED_BYTES,), (1,))
+        pairs = zip(self.function.arguments, self.function.argument_attributes)
+        aligned = (
+            value
+            for value, attributes in pairs
+            if value.type.is_scalar
+            and value.type.pointee is not None
+            and DIVISIBILITY in attributes
+        )
+        return self.supposing(
+            {v: whole for v in aligned if plain_name(v.name) not in self.given.values}
+        )
 
     @cached_property
     def unhinted(self) -> Mapping[Value, AxisInfo]:

@@ -32,6 +32,7 @@ from tt_layout.audit.global_memory.cost import (
 )
 from tt_layout.audit.global_memory.operands import address_of, reached_bytes
 from tt_layout.audit.global_memory.origins import counted_places
+from tt_layout.audit.global_memory.relative_addresses import relative_traffic
 from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.occupancy import held_warps, tensor_columns_of
@@ -371,6 +372,8 @@ class _Traffic(NamedTuple):
     Attributes:
         touched: bytes that all programs touch; None where its addresses are not known.
         sectors, wavefronts: traffic of an execution; None where not known.
+        once: bytes of the distinct sectors of an execution, if only its beginning is not known.
+        filled: fraction of its rows of memory that an execution asks for.
         lines: lines that an execution touches, if addresses depend on data; else None.
         part: fraction of the elements that moves.
         is_scattered: whether its addresses depend on loaded numbers.
@@ -382,6 +385,8 @@ class _Traffic(NamedTuple):
     touched: float | None
     sectors: float | None = None
     wavefronts: float | None = None
+    once: float | None = None
+    filled: float = 1
     lines: float | None = None
     part: float = 1
     is_scattered: bool = False
@@ -517,7 +522,8 @@ class _StepReader:
             wavefronts=traffic.wavefronts,
             touched=traffic.touched,
             apart=self._apart(operation) if is_global and traffic.touched is None else 1,
-            filled=self._filled.get(row.operation.line, 1),
+            once=traffic.once,
+            filled=self._filled.get(row.operation.line, traffic.filled),
             is_scattered=traffic.is_scattered,
             is_table=traffic.is_table,
             spread=spread,
@@ -565,9 +571,18 @@ class _StepReader:
         placed = self._placed(operation)
         if placed is None:
             return traffic
-        _, access, _ = placed
+        kernel, access, _ = placed
         bounds = self._open_bounds(access)
         if traffic.touched is None:
+            relative = relative_traffic(kernel, access)
+            if relative is not None:
+                return traffic._replace(
+                    sectors=relative.counts.sectors,
+                    wavefronts=relative.counts.wavefronts,
+                    once=relative.least_bytes,
+                    filled=relative.filled,
+                    bounds=bounds,
+                )
             return traffic._replace(bounds=bounds, stride=self._open_stride(*placed))
         runs = self._counts.runs(row).number
         sectors, wavefronts = (

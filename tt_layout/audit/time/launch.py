@@ -580,7 +580,8 @@ def _moved(program: Program, programs: int, total: Mapping[str, float], again: _
         access = step.access
         if access is None or access.kind not in FIRST or access.touched is not None:
             continue
-        number = (access.sector_bytes or access.bytes) * step.runs * programs * access.apart
+        once = access.once or access.sector_bytes or access.bytes
+        number = once * step.runs * programs * access.apart
         number *= FIRST[access.kind] if access.is_scattered else 1
         table = tables.get(step, step)
         hidden[table] = max(hidden.get(table, 0.0), number)

@@ -63,6 +63,7 @@ class StepTraffic:
         sector_bytes: bytes of its sectors in the second-level cache; None where not known.
         wavefronts: wavefronts in the load/store unit; None where not known.
         touched: bytes that all programs touch; None where its addresses are not known.
+        once: bytes of its distinct sectors, where only its beginning is not known; else None.
         apart: fraction of the programs that touch bytes of their own, as far as addresses that
             are not known tell.
         filled: fraction of its 128-byte lines that an execution asks for; 1 where not known.
@@ -80,6 +81,7 @@ class StepTraffic:
     sector_bytes: float | None = None
     wavefronts: float | None = None
     touched: float | None = None
+    once: float | None = None
     apart: float = 1
     filled: float = 1
     is_scattered: bool = False
