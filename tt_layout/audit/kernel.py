@@ -512,8 +512,9 @@ class Kernel:
     @property
     def counts(self) -> str:
         """The findings, each kind with its number, and the shared memory."""
-        texts = [", ".join(kinds_texts(self.findings))] * bool(self.findings)
-        texts += [f"worth keeping: {', '.join(kinds_texts(self.needed))}"] * bool(self.needed)
+        texts = [", ".join(kinds_texts(self.findings))] if self.findings else []
+        if self.needed:
+            texts += [f"worth keeping: {', '.join(kinds_texts(self.needed))}"]
         texts = texts or [*filter(None, [self.absences])]
         return "; ".join([*texts, *filter(None, [self.memory])])
 

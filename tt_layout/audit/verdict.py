@@ -143,8 +143,9 @@ def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: BoundGap | No
     changes = sum(
         bool(finding.program_change) and adviser.best(finding) is None for finding in first
     )
-    texts = [f"{count(fixes, 'fix')} found"] * bool(fixes)
-    texts += [f"{count(changes, 'change')} of the program to try"] * bool(changes)
+    texts = [f"{count(fixes, 'fix')} found"] if fixes else []
+    if changes:
+        texts += [f"{count(changes, 'change')} of the program to try"]
     if texts:
         return ", ".join(texts)
     if large or (

@@ -321,8 +321,10 @@ def swizzle_figure(drawn: DrawnLayout) -> Figure:
     ]
     lines = -(-memory_of(placed).elements * placed.element_bytes // BANKED.row_bytes)
     notes = ["outlined: where chunk 0 of each row goes"]
-    notes += ["xor: chunk c is stored at position c xor this number"] * bool(shifts[1])
-    notes += [f"showing {MAX_LINES} of the {lines} lines of banks"] * (lines > MAX_LINES)
+    if shifts[1]:
+        notes += ["xor: chunk c is stored at position c xor this number"]
+    if lines > MAX_LINES:
+        notes += [f"showing {MAX_LINES} of the {lines} lines of banks"]
     legend = colouring.legend(np.concatenate(groups))
     return Figure(drawn.title, tuple(grids), legend, tuple(notes), ((0, 0), (0, 1)))
 

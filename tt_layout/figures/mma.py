@@ -168,14 +168,16 @@ class DrawnProduct:
     @property
     def notes(self) -> tuple[str, ...]:
         """The notes below it."""
-        words = [NAMES] * any(part.is_in_registers for part in self.parts)
-        words += [STRONG_LINES] * any(part.k_step for part in self.parts)
+        words = [NAMES] if any(part.is_in_registers for part in self.parts) else []
+        if any(part.k_step for part in self.parts):
+            words += [STRONG_LINES]
         words += [
             f"each cell of {name} has {count} elements of K"
             for name, count in zip("AB", self.packing)
             if count > 1
         ]
-        words += [f"each scale is of a block of {self.block} along K"] * bool(self.block)
+        if self.block:
+            words += [f"each scale is of a block of {self.block} along K"]
         return ("; ".join(words),) if words else ()
 
     @property

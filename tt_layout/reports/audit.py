@@ -439,7 +439,9 @@ def _movement_table(audit: Audit, rows: Sequence[MovementRow], by_line: bool) ->
             ]
         )
     table = Table(header, cells, ["line"], colours, has_tail=True)
-    hidden = ["runs"] * (by_line or not any(map(is_repeated, rows))) + [file] * (not any(places))
+    hidden = ["runs"] if by_line or not any(map(is_repeated, rows)) else []
+    if not any(places):
+        hidden.append(file)
     return table.without(*hidden)
 
 
@@ -528,7 +530,10 @@ def _multiplication_table(products: Sequence[Multiplication]) -> Table:
     is_once = all(
         product.executions.is_once and product.executions.loop is None for product in products
     )
-    return table.without(*["runs"] * is_once, *[file] * (not any(places)))
+    hidden = ["runs"] if is_once else []
+    if not any(places):
+        hidden.append(file)
+    return table.without(*hidden)
 
 
 def _multiplication_cells(product: Multiplication, place: str) -> list[str]:

@@ -370,8 +370,9 @@ def _change_table(differing: Sequence[Change]) -> Table:
     header += ["cycles", "function", "location"]
     colours = {at: "red" if change.sign == "-" else "green" for at, change in enumerate(differing)}
     table = Table(header, rows, ["bytes", "at a time", "cycles"], colours)
-    hidden = ["at a time"] * (not _is_in_width(rows))
-    hidden += ["location"] * all(change.operation.location is None for change in differing)
+    hidden = ["at a time"] if not _is_in_width(rows) else []
+    if all(change.operation.location is None for change in differing):
+        hidden += ["location"]
     return table.without(*hidden)
 
 

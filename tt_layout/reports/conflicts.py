@@ -156,7 +156,7 @@ def cost_lines(access: SharedAccess) -> Iterator[Line]:
     kind = "store" if access.is_store else "load"
     width = count(access.width_bytes, "byte")
     text = f"{kind}: {access.instructions} x {access.name} per warp, {width} per lane"
-    yield Line(text + MISALIGNED * access.instruction.is_misaligned)
+    yield Line(text + (MISALIGNED if access.instruction.is_misaligned else ""))
     text = f"  {count(access.wavefronts_per_instruction, access.target.cycle)} per instruction"
     if not access.extra_wavefronts_per_instruction:
         yield Line(f"{text}, conflict-free", "green")

@@ -259,7 +259,7 @@ def _uses(flow: Flow, value: Value) -> str:
         else:
             wanting.append(use)
     verb = "wants" if len(wanting) == 1 else "want"
-    texts = [f"{_anchors(wanting)} {verb} {name} in {_layout(ir_type)}"] * bool(wanting)
+    texts = [f"{_anchors(wanting)} {verb} {name} in {_layout(ir_type)}"] if wanting else []
     if changing and not wanting:
         texts = [f"{name} is in {_layout(ir_type)}"]
     more = len(changing) - MAX_USES

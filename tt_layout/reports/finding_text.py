@@ -70,7 +70,8 @@ def all_findings(
             texts = [gain_text(adviser, findings)]
         else:
             texts = [*filter(None, advice_lines(adviser, findings[0]))]
-            texts += [gain_text(adviser, findings)] * (best is None)
+            if best is None:
+                texts.append(gain_text(adviser, findings))
             if best is not None and dump is not None:
                 texts.append(dump.command(number))
         yield from (*what(number, findings, program), *paragraphs(number, texts))
@@ -115,7 +116,8 @@ def what(
     start, indent = f"  {number}. ", len(f"  {number}. ")
     places = dict.fromkeys(finding.location for finding in group if finding.location is not None)
     where = [safe(str(place)) for place in islice(places, room.places)]
-    where += [f"{count(len(places) - room.places, 'more place')}"] * (len(places) > room.places)
+    if len(places) > room.places:
+        where.append(count(len(places) - room.places, "more place"))
     where.append(lines([finding.line for finding in group], room.lines))
     text = next((line for line in map(program.line, places) if line is not None), None)
     place, message = ", ".join(where), shortened(safe(first.problem), room.message)

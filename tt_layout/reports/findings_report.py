@@ -50,7 +50,8 @@ class FindingsReport:
             yield from whole_kernels(kernels, adviser, NO_PROGRAM)
             for kernel in kernels:
                 texts = "; ".join(bound_texts(kernel))
-                yield from [Paragraph(f"{kernel.name}: {texts}", "  ", 4)] * bool(texts)
+                if texts:
+                    yield Paragraph(f"{kernel.name}: {texts}", "  ", 4)
 
     def heads(self) -> Iterator[tuple[str, str]]:
         """Yield the name of each kernel with the texts above its findings."""

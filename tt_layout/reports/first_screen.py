@@ -405,7 +405,8 @@ def _left_out(
         sum(part.turn is Priority.NOTE for part in some) for some in (parts, shown)
     )
     lost = all_notes - shown_notes
-    texts += [count(lost, "more note")] * bool(lost)
+    if lost:
+        texts += [count(lost, "more note")]
     if not texts:
         return ""
     them = "it" if len(findings) + cured + lost == 1 else "them"

@@ -81,10 +81,12 @@ class KernelOverview:
             spare = ("registers", "shared", *empty, "GPU")
             table = Table(header, rows, right, colours, has_tail=True, spare=spare)
             are_launched = any(kernel.programs is not None for kernel in shown)
-            hidden = ["programs"] * (not are_launched)
-            hidden += ["verdict"] * (not any(map(_verdict, shown)))
+            hidden = ["programs"] if not are_launched else []
+            if not any(map(_verdict, shown)):
+                hidden += ["verdict"]
             for name, key in _WATCHED.items():
-                hidden += [name] * (not any(_settled(kernel, key) for kernel in shown))
+                if not any(_settled(kernel, key) for kernel in shown):
+                    hidden += [name]
             yield table.without(*hidden)
         if len(shown) < len(self.kernels) and self.screen is None:
             left_out = f"  and {len(self.kernels) - len(shown)} more kernels"
@@ -95,8 +97,11 @@ class KernelOverview:
         with_findings = [kernel for kernel in self.kernels if kernel.finding_lines]
         yield from self._listed(with_findings[:number], [*map(_name, with_findings[:number])])
         left, clean = len(with_findings) - number, len(self.kernels) - len(with_findings)
-        texts = [count(left, f"{'more ' if number else ''}kernel") + " with findings"] * (left > 0)
-        texts += [f"{count(clean, 'kernel')} without findings"] * bool(clean)
+        texts = []
+        if left > 0:
+            texts.append(count(left, "more kernel" if number else "kernel") + " with findings")
+        if clean:
+            texts.append(f"{count(clean, 'kernel')} without findings")
         how = ": --top N lists more" if left > 0 and is_command_line() else ""
         if texts:
             yield Paragraph(f"{' and '.join(texts)}{how}", "  ", 2)

@@ -366,7 +366,8 @@ class Compact:
         is_next = (continued[:, :-1] != NO_WARP) & (continued[:, 1:] != continued[:, :-1])
         body[is_next, 1:SEPARATOR] = np.frombuffer(b"; ", np.uint8)
         body[..., SEPARATOR:] = texts.reshape(*shape, -1)
-        text = _framed(body.reshape(shape[0], -1), b"[" * is_start, b" ]\n" * is_end)
+        begin, end = b"[" if is_start else b"", b" ]\n" if is_end else b""
+        text = _framed(body.reshape(shape[0], -1), begin, end)
         lines = LineBlock(text, int(is_start), shape[1], first, is_start, has_fillers=True)
         (piece,) = lines.pieces(CellShape(step, Fields(1, self._width, lead=SEPARATOR)))
         return piece._replace(ends=piece.starts + lengths[:, np.newaxis]), int(continued[-1, -1])

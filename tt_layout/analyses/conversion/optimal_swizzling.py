@@ -75,7 +75,8 @@ def matrix_instructions(name: str, element_bits: int) -> list[LaneSplit]:
     """
     plain = LaneSplit(name, (0, 1), (2, 3, 4))
     transposed = LaneSplit(f"{name}.trans", (2, 3, 4), (0, 1))
-    return [plain] * (element_bits <= FRAGMENT_BITS) + [transposed] * (element_bits == 16)
+    splits = [plain] if element_bits <= FRAGMENT_BITS else []
+    return [*splits, transposed] if element_bits == 16 else splits
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -216,7 +216,8 @@ class Visitor:
                 if block.label in reached:
                     for last in self._block(block):
                         self._branch(last, blocks, reached)
-                        exits += [last] * (not last.successors)
+                        if not last.successors:
+                            exits.append(last)
             if before == (self.changes, len(reached)):
                 return exits
 

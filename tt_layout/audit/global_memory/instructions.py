@@ -77,14 +77,19 @@ def _ptx(access: ThreadAccess) -> str:
     kind = access.operation.rpartition(".")[2]
     attributes = access.attributes
     words_of_name = ["ld" if kind == "load" else "st"]
-    words_of_name += ["volatile"] * (attributes.get("isVolatile") is True)
+    if attributes.get("isVolatile") is True:
+        words_of_name += ["volatile"]
     words_of_name += ["global"]
     cache, evict = _cache_policy(attributes)
-    words_of_name += [cache] * (cache in _CACHES[kind])
-    words_of_name += [f"L1::{evict}", "L2::cache_hint"] * (evict in _EVICTIONS)
+    if cache in _CACHES[kind]:
+        words_of_name += [cache]
+    if evict in _EVICTIONS:
+        words_of_name += [f"L1::{evict}", "L2::cache_hint"]
     word = min(access.bits, max(32, access.element_bits))
     words = access.bits // word
-    return ".".join([*words_of_name, *[f"v{words}"] * (words > 1), f"b{word}"])
+    if words > 1:
+        words_of_name += [f"v{words}"]
+    return ".".join([*words_of_name, f"b{word}"])
 
 
 _SIGNED = ("max", "min")
@@ -110,7 +115,7 @@ def _atom(access: ThreadAccess) -> str:
         name, suffix = operation, f"b{bits}"
     order, scope = str(attributes.get("sem")), str(attributes.get("scope"))
     places = [order, scope] if operation == "cas" else [scope, order]
-    return ".".join(["atom.global", *places, name, *[f"v{vector}"] * (vector > 1), suffix])
+    return ".".join(["atom.global", *places, name, *([f"v{vector}"] if vector > 1 else []), suffix])
 
 
 def _cp_async(access: ThreadAccess) -> str:

@@ -90,7 +90,8 @@ def exchange_text(exchange: Exchange, target: Target) -> str:
     """Format an exchange in a few words."""
     counts = ((exchange.shuffles, "shuffle"), (exchange.reductions, "reduction over lanes"))
     texts = [f"{count(number, noun)} per warp" for number, noun in counts if number]
-    texts += [f"{exchange.bpermutes} of them ds_bpermute_b32"] * bool(exchange.bpermutes)
+    if exchange.bpermutes:
+        texts += [f"{exchange.bpermutes} of them ds_bpermute_b32"]
     accesses = (*exchange.stores, *exchange.loads)
     texts += [f"{step.instructions} x {step.instruction}" for step in accesses]
     if accesses and exchange.wavefronts is not None:

@@ -129,7 +129,7 @@ class Multiplication:
     def text(self) -> str:
         """Sizes and element types of the multiplication."""
         batch, *sizes = self.sizes
-        product = "x".join(map(str, [batch] * (batch > 1) + sizes))
+        product = "x".join(map(str, ([batch] if batch > 1 else []) + sizes))
         return f"{product} {self.a.element} x {self.b.element} -> {self.d.element}"
 
     @property

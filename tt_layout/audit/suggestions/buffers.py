@@ -183,7 +183,7 @@ def _families(gpu: Target, *, is_copied: bool) -> tuple[str, ...]:
     NVIDIA's does not lower an asynchronous copy into a padded buffer.
     """
     if gpu.is_nvidia:
-        return ("swizzled", "nvmma", *["padded"] * (not is_copied), "linear")
+        return ("swizzled", "nvmma", *(["padded"] if not is_copied else []), "linear")
     return ("swizzled", "padded", "linear")
 
 

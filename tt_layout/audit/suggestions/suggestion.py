@@ -156,5 +156,5 @@ def in_all(terms: Sequence[tuple[float, Executions]]) -> str:
             runs = Expression(text.removeprefix(AT_MOST), executions.binding).within(PRODUCT)
             uncertain[runs] = uncertain.get(runs, 0) + cycles
     products = [f"{cycles:g} * {runs}" for runs, cycles in uncertain.items() if cycles]
-    total = " + ".join(products + [f"{certain:g}"] * (certain != 0 or not products))
+    total = " + ".join(products + ([f"{certain:g}"] if certain != 0 or not products else []))
     return f"{AT_MOST}{total}" if is_bound else total

@@ -207,7 +207,7 @@ def _text(factors: list[_Factor]) -> Expression:
     if len(names) == 1 and product == 1:
         [result] = names
     elif names:
-        texts = [str(product)] * (product != 1) + [e.within(PRODUCT) for e in names]
+        texts = ([str(product)] if product != 1 else []) + [e.within(PRODUCT) for e in names]
         result = Expression(" * ".join(texts), PRODUCT)
     else:
         result = Expression(str(product))

@@ -255,7 +255,7 @@ def manifest_text(
     )
     rules = ""
     if tensor is None:
-        rules = _RULE if not used.types else _USED + _RULE_OF_OTHERS * types.has_chosen
+        rules = _RULE if not used.types else _USED + (_RULE_OF_OTHERS if types.has_chosen else "")
     return head + rules + "\n".join(lines) + "\n"
 
 
