@@ -12,13 +12,31 @@ import pytest
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
-from tt_layout.ir.data_movements import OPERATIONS
+from tt_layout.ir.data_movements import OPERATIONS, Family
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "data-movements.md"
 SECTIONS = ("Costed", "Move data, without a cost", "Move nothing")
 OLD = ("experimental_", "insert_slice_tma", "store_async")
 """How names of earlier releases begin, which the list of today's operations lacks."""
+
+COSTED_AS = {
+    Family.GLOBAL: "[global memory](global-memory.md)",
+    Family.ATOMIC: "atomics in [global memory](global-memory.md)",
+    Family.CONVERSION: "a [conversion](analyses.md#tt-layout-convert)",
+    Family.EXCHANGE: "an exchange between threads, as above",
+    Family.SHARED: "[shared memory](bank-conflicts.md)",
+    Family.INDEXED: "shared memory, with an access for each element; "
+    "the wavefronts depend on the indices",
+    Family.SLICE: "a store to shared memory, with pointers a load before it",
+    Family.TMA: "[TMA messages](analyses.md#tma)",
+    Family.TDM: "messages of gfx1250's [tensor data mover](analyses.md#tensor-data-mover)",
+    Family.TENSOR_MEMORY: "[tensor memory](analyses.md#tensor-memory)",
+    Family.MULTIPLICATION: "[multiplications](analyses.md#matrix-instructions), "
+    "with operands read from memory",
+    Family.FUNCTION: "shared memory: arguments of partitions, allocations of the called function",
+}
+"""Words of the docs for each family."""
 
 
 @cache
@@ -80,6 +98,12 @@ def table(heading: str, names: Iterable[str], words: Callable[[str], str]) -> li
     return [f"| operations | {heading} |", "|---|---|", *rows]
 
 
+def words_of_family(name: str) -> str:
+    family = OPERATIONS[bare(name)].family
+    assert family is not None
+    return COSTED_AS[family]
+
+
 def tables() -> dict[str, str]:
     """Return what the docs say of every operation, by the heading."""
     lacking = [name for name in in_order() if OPERATIONS[bare(name)].no_cost]
@@ -90,7 +114,7 @@ def tables() -> dict[str, str]:
     ]
     still = ";\n".join(fill(written(names), 100) for names in by_dialect)
     parts = (
-        table("as", costed(), lambda name: str(OPERATIONS[bare(name)].family)),
+        table("as", costed(), words_of_family),
         table("why", lacking, lambda name: OPERATIONS[bare(name)].no_cost),
         [f"{still}."],
     )

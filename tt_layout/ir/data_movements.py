@@ -62,22 +62,20 @@ DIALECTS = (
 
 
 class Family(TextEnum):
-    """Cost family of an operation; the values are the words of the docs."""
+    """Cost family of an operation."""
 
-    GLOBAL = "[global memory](global-memory.md)"
-    ATOMIC = "atomics in [global memory](global-memory.md)"
-    CONVERSION = "a [conversion](analyses.md#tt-layout-convert)"
-    EXCHANGE = "an exchange between threads, as above"
-    SHARED = "[shared memory](bank-conflicts.md)"
-    INDEXED = "shared memory, with an access for each element; the wavefronts depend on the indices"
-    SLICE = "a store to shared memory, with pointers a load before it"
-    TMA = "[TMA messages](analyses.md#tma)"
-    TDM = "messages of gfx1250's [tensor data mover](analyses.md#tensor-data-mover)"
-    TENSOR_MEMORY = "[tensor memory](analyses.md#tensor-memory)"
-    MULTIPLICATION = (
-        "[multiplications](analyses.md#matrix-instructions), with operands read from memory"
-    )
-    FUNCTION = "shared memory: arguments of partitions, allocations of the called function"
+    GLOBAL = "global memory"
+    ATOMIC = "atomic"
+    CONVERSION = "conversion"
+    EXCHANGE = "exchange"
+    SHARED = "shared memory"
+    INDEXED = "indexed shared memory"
+    SLICE = "inserted slice"
+    TMA = "tensor memory accelerator"
+    TDM = "tensor data mover"
+    TENSOR_MEMORY = "tensor memory"
+    MULTIPLICATION = "multiplication"
+    FUNCTION = "function"
 
 
 class DataMovement(NamedTuple):
