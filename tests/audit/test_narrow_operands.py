@@ -7,8 +7,8 @@ import pytest
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.suggestions import buffers
-from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.ir import parse_ir
 from tt_layout.reports.advice_text import remedy
 
@@ -43,7 +43,7 @@ def test_the_way_out_is_outside_of_the_layouts(
 ) -> None:
     """No layout of the buffer does it: advice, without a number that it would save."""
     monkeypatch.setattr(buffers, "usual_buffer", lambda *given: None)
-    monkeypatch.setattr(Advice, "better_buffers", lambda *given: [])
+    monkeypatch.setattr(SuggestionContext, "better_buffers", lambda *given: [])
     adviser, findings = found(order, operand, shape)
     [finding] = findings
     assert (finding.kind, adviser.suggestions(finding)) == ("narrow-shared", [])

@@ -13,9 +13,9 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.findings import Note
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails
-from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import is_risky
 from tt_layout.audit.suggestions.buffers import is_narrowed
+from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.audit.suggestions.conversions import has_closed_side
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.suggestion import CostChange, Suggestion
@@ -128,7 +128,7 @@ def test_a_side_of_a_conversion_is_closed_if_all_of_it_can_change(
     audit = audit_module(module_of(body))
     audited = audit.audited
     [full] = [one for one in audited.operations if one.operation.name == "ttg.convert_layout"]
-    assert has_closed_side(Advice(audit), full) is is_closed
+    assert has_closed_side(SuggestionContext(audit), full) is is_closed
 
 
 @pytest.mark.parametrize(

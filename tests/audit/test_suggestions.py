@@ -17,9 +17,9 @@ from tt_layout.audit.audit import Audit, audit_module
 from tt_layout.audit.findings import MAY_PAY
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.suggestions import buffers, regions
-from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.carried_out import carried_out
+from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.audit.suggestions.conversions import has_closed_side, tried_sides
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
 from tt_layout.audit.suggestions.trial import Trial
@@ -279,12 +279,12 @@ CONVERTING = [path for path in DUMPS if "convert_layout" in path.read_text(encod
 @pytest.mark.parametrize("path", sampled(CONVERTING, 9), ids=lambda path: path.stem)
 def test_a_side_without_another_conversion_hangs_together(path: Path) -> None:
     audit = audit_of(path.read_text(encoding="utf-8"))
-    advice = Advice(audit)
+    context = SuggestionContext(audit)
     for row in audit.movements:
         full = audit.audited.in_full(row.operation)
         if full is not None and row.operation.name == "ttg.convert_layout":
-            may_do = has_closed_side(advice, full)
-            assert may_do or all(one.conversions_added for one in tried_sides(advice, full))
+            may_do = has_closed_side(context, full)
+            assert may_do or all(one.conversions_added for one in tried_sides(context, full))
 
 
 def test_sides_of_which_none_may_do_are_not_tried_before_they_are_shown(

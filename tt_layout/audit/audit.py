@@ -38,7 +38,7 @@ from tt_layout.surface import argument
 from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from tt_layout.audit.suggestions.advice import Advice
+    from tt_layout.audit.suggestions.context import SuggestionContext
     from tt_layout.audit.suggestions.trial import Trial
 
 SORTS = ("line", "cost", "bytes")
@@ -53,7 +53,6 @@ FACTS = ("layouts", "movements", "multiplications", "shared_memory", "registers"
 
 _UNSENT = frozenset(
     {
-        "advice",
         "_judged",
         "_numbers",
         "_numbers_of",
@@ -61,6 +60,7 @@ _UNSENT = frozenset(
         "_prices",
         "_suspects",
         "_trial",
+        "suggestion_context",
     }
 )
 
@@ -169,11 +169,11 @@ class Audit(Conclusions):
         return grouped(self.notes, lambda note: note.finding.function)
 
     @lazy
-    def advice(self) -> Advice:
+    def suggestion_context(self) -> SuggestionContext:
         """Answers that the suggestions for its findings share."""
-        from tt_layout.audit.suggestions.advice import Advice
+        from tt_layout.audit.suggestions.context import SuggestionContext
 
-        return Advice(self)
+        return SuggestionContext(self)
 
     @lazy
     def _estimated_registers(self) -> tuple[RegisterPressure, ...]:
@@ -198,7 +198,7 @@ class Audit(Conclusions):
     def _judge(self, finding: Finding) -> Note | None:
         """Return the note of a finding, cached; None if it stays a finding."""
         if finding not in self._judged:
-            self._judged[finding] = note_of(finding, self.advice)
+            self._judged[finding] = note_of(finding, self.suggestion_context)
         return self._judged[finding]
 
     @lazy

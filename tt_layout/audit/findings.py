@@ -25,7 +25,7 @@ from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
-    from tt_layout.audit.suggestions.advice import Advice, ConversionReason
+    from tt_layout.audit.suggestions.context import ConversionReason, SuggestionContext
     from tt_layout.audit.suggestions.suggestion import Suggestion
 
 
@@ -147,15 +147,15 @@ class Occurrence:
         """Cycles that all warps of a CTA waste in one execution; 0 where that is not known."""
         return 0
 
-    def reason(self, finding: Finding, advice: Advice) -> ConversionReason | None:
+    def reason(self, finding: Finding, context: SuggestionContext) -> ConversionReason | None:
         """Return the operations that make the finding necessary; None if the rule has none."""
         return None
 
-    def costlier(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+    def costlier(self, finding: Finding, context: SuggestionContext) -> Sequence[Suggestion]:
         """Return the alternatives, the cheapest first, if each of them costs more."""
         return ()
 
-    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+    def suggestions(self, finding: Finding, context: SuggestionContext) -> Sequence[Suggestion]:
         """Return cheaper alternatives, the best first."""
         return ()
 

@@ -9,8 +9,8 @@ from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import IN_PROGRAM, Finding, Note, Urgency
 from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.shares import Share
-from tt_layout.audit.suggestions.advice import LayoutAnchor
 from tt_layout.audit.suggestions.adviser import Adviser
+from tt_layout.audit.suggestions.context import LayoutAnchor
 from tt_layout.audit.suggestions.gains import gain, removed_by
 from tt_layout.audit.suggestions.needs import Needs
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, CostChange, Suggestion

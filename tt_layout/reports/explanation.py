@@ -221,8 +221,6 @@ def _layout(ir_type: IRType | None) -> str:
 def _reasons(adviser: Adviser, full: FullOperation, rows: Sequence[MovementRow]) -> Iterator[str]:
     """Yield where operands in registers get their layouts, and which layouts the uses require."""
     flow, operation = adviser.flow(full.function), full.operation
-    if flow is None:
-        return
     groups = {row.operation.group for row in rows}
     is_conversion = MovementKind.CONVERSION in groups
     if is_conversion or not operation.results:

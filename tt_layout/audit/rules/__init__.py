@@ -20,7 +20,7 @@ from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Finding, Judgement, Note, Occurrence
 
 if TYPE_CHECKING:
-    from tt_layout.audit.suggestions.advice import Advice
+    from tt_layout.audit.suggestions.context import SuggestionContext
 
 HEADINGS = ("What:", "Cost:", "Why:", "How to fix:", "When it does not pay:")
 """The sections of a rule's documentation."""
@@ -85,9 +85,9 @@ def judged(findings: Iterable[Finding], judge: Callable[[Finding], Note | None])
     )
 
 
-def note_of(finding: Finding, advice: Advice) -> Note | None:
+def note_of(finding: Finding, context: SuggestionContext) -> Note | None:
     """Return the note of a finding whose alternatives all cost more; else None."""
-    alternatives = [occurrence.costlier(finding, advice) for occurrence in finding.occurrences]
+    alternatives = [occurrence.costlier(finding, context) for occurrence in finding.occurrences]
     return Note(finding, *alternatives[0][0].sums) if all(alternatives) else None
 
 

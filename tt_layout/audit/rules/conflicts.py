@@ -27,7 +27,7 @@ from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.turned_operands import stored_transposed, turned_dimension
-from tt_layout.audit.suggestions.advice import Advice
+from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.ir.operations import Operation, layout_of
 from tt_layout.records import dataclass
@@ -91,10 +91,10 @@ class Conflict(Occurrence):
         """The cycles of the conflicts."""
         return self.cycles
 
-    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+    def suggestions(self, finding: Finding, context: SuggestionContext) -> Sequence[Suggestion]:
         """Return layouts that save cycles over all accesses to the buffers."""
         assert finding.movement is not None
-        return advice.better_buffers(finding.movement.operation)
+        return context.better_buffers(finding.movement.operation)
 
 
 def _turned(operation: Operation, conclusions: Conclusions) -> tuple[int | None, int]:

@@ -24,7 +24,7 @@ from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.operations.details import ConversionDetails
-from tt_layout.audit.suggestions.advice import Advice, ConversionReason, LayoutAnchor
+from tt_layout.audit.suggestions.context import ConversionReason, LayoutAnchor, SuggestionContext
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.ir.operations import layout_of
 from tt_layout.records import dataclass
@@ -87,12 +87,12 @@ class CostlyConversion(Occurrence):
         """All of it."""
         return self.cycles
 
-    def reason(self, finding: Finding, advice: Advice) -> ConversionReason | None:
+    def reason(self, finding: Finding, context: SuggestionContext) -> ConversionReason | None:
         """Return the producer of its source layout, and the user of the other."""
-        full = _whole(finding, advice)
+        full = _whole(finding, context)
         if full is None:
             return None
-        flow, function = advice.flow(full.function), full.function
+        flow, function = context.flow(full.function), full.function
         ends = (
             flow.producers(full.operation.operands[0]),
             flow.consumers(full.operation.results[0]),
@@ -104,36 +104,36 @@ class CostlyConversion(Occurrence):
             )
         )
 
-    def costlier(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+    def costlier(self, finding: Finding, context: SuggestionContext) -> Sequence[Suggestion]:
         """Return both sides in the layout of the other, where each costs more.
 
         One that is only reached by other conversions is no other way.
         """
         from tt_layout.audit.suggestions.conversions import has_closed_side, tried_sides
 
-        full = _whole(finding, advice)
-        if full is None or advice.audited.gpu is None:
+        full = _whole(finding, context)
+        if full is None or context.audited.gpu is None:
             return ()
-        if not has_closed_side(advice, full):
+        if not has_closed_side(context, full):
             return ()
-        tried = tried_sides(advice, full)
+        tried = tried_sides(context, full)
         if any(suggestion.saved > 0 for suggestion in tried):
             return ()
         return [suggestion for suggestion in tried if not suggestion.conversions_added]
 
-    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+    def suggestions(self, finding: Finding, context: SuggestionContext) -> Sequence[Suggestion]:
         """Return the sides that would be cheaper in the layout of the other side."""
         from tt_layout.audit.suggestions.conversions import better_sides
 
-        full = _whole(finding, advice)
+        full = _whole(finding, context)
         if full is None:
             return ()
-        return better_sides(advice, full)
+        return better_sides(context, full)
 
 
-def _whole(finding: Finding, advice: Advice) -> FullOperation | None:
+def _whole(finding: Finding, context: SuggestionContext) -> FullOperation | None:
     """Return a conversion with its operand and its result; None where one is missing."""
     assert finding.movement is not None
-    full = advice.audited.in_full(finding.movement.operation)
+    full = context.audited.in_full(finding.movement.operation)
     is_whole = full is not None and full.operation.operands and full.operation.results
     return full if is_whole else None

@@ -25,8 +25,8 @@ from collections.abc import Iterator, Sequence
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence
 from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
-from tt_layout.audit.suggestions.advice import Advice
 from tt_layout.audit.suggestions.buffers import try_layout
+from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.audit.suggestions.flow import Flow, is_elementwise, is_followed, is_free
 from tt_layout.audit.suggestions.prices import Prices
 from tt_layout.audit.suggestions.suggestion import Suggestion
@@ -136,11 +136,11 @@ class NarrowAccess(Occurrence):
         """The wavefronts beyond those that its bytes fill."""
         return self.cycles
 
-    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+    def suggestions(self, finding: Finding, context: SuggestionContext) -> Sequence[Suggestion]:
         """Return the layout in which it is wide, if it saves cycles over all operations."""
         if self.encoding is None:
             return ()
         assert finding.movement is not None
         operation, encoding = finding.movement.operation, self.encoding
         key = operation.function, operation.moved, encoding
-        return advice.once(key, lambda: wider_registers(advice.conclusions, operation, encoding))
+        return context.once(key, lambda: wider_registers(context.conclusions, operation, encoding))

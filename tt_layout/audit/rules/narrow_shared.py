@@ -32,7 +32,7 @@ from tt_layout.audit.findings import MAY_PAY, Counted, Finding, Occurrence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.details import SharedDetails
 from tt_layout.audit.operations.turned_operands import stored_transposed
-from tt_layout.audit.suggestions.advice import Advice
+from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.encodings.dot_op import DotOperand
@@ -122,10 +122,10 @@ class NarrowShared(Occurrence):
         """The cycles that a usual swizzle saves in the access."""
         return self.cycles
 
-    def suggestions(self, finding: Finding, advice: Advice) -> Sequence[Suggestion]:
+    def suggestions(self, finding: Finding, context: SuggestionContext) -> Sequence[Suggestion]:
         """Return layouts that save cycles over all accesses to the buffers."""
         assert finding.movement is not None
-        return advice.better_buffers(finding.movement.operation)
+        return context.better_buffers(finding.movement.operation)
 
 
 def _excess(row: MovementRow, audited: AuditedModule) -> float:

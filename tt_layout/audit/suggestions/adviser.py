@@ -10,8 +10,8 @@ from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.shares import Share, Shares, TimeChange
-from tt_layout.audit.suggestions.advice import ConversionReason
 from tt_layout.audit.suggestions.carried_out import carried_out
+from tt_layout.audit.suggestions.context import ConversionReason
 from tt_layout.audit.suggestions.conversions import region_of
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.gains import Gain, Removed, gain, removed_by, unit_of
@@ -57,7 +57,7 @@ class Adviser:
         self._needs: dict[tuple[Finding | str | None, Suggestion], tuple[Needs, Needs]] = {}
         self._changes: dict[tuple[Finding, Suggestion], TimeChange | None] = {}
         self._best: dict[Finding, Suggestion | None] = {}
-        self._advice = audit.advice
+        self._context = audit.suggestion_context
         self._answers: dict[Callable[[Adviser], Any], Any] = {}
 
     @property
@@ -65,9 +65,9 @@ class Adviser:
         """The GPU that is costed; None where it is not known."""
         return self.audit.chip
 
-    def flow(self, function: SsaFunction) -> Flow | None:
+    def flow(self, function: SsaFunction) -> Flow:
         """Return which operations determine layouts at both ends of a function's values."""
-        return self._advice.flow(function) if self._advice is not None else None
+        return self._context.flow(function)
 
     def reason(self, finding: Finding) -> ConversionReason | None:
         """Return why a conversion is there; None of any other finding."""
@@ -196,14 +196,14 @@ class Adviser:
 
     def _rewired(self, finding: Finding, suggestion: Suggestion) -> RewiredBody | None:
         """Return the body with a conversion dropped; None of a suggestion that drops none."""
-        if suggestion.where == EVERYWHERE or finding.movement is None or self._advice is None:
+        if suggestion.where == EVERYWHERE or finding.movement is None:
             return None
-        full = self._advice.audited.in_full(finding.movement.operation)
+        full = self._context.audited.in_full(finding.movement.operation)
         if full is None:
             return None
-        flow, exchange = self._advice.flow(full.function), suggestion.exchange
+        flow, exchange = self._context.flow(full.function), suggestion.exchange
         ends = suggestion.replaced, suggestion.encoding
-        region = region_of(self._advice, full, suggestion.where, *ends)
+        region = region_of(self._context, full, suggestion.where, *ends)
         if region is None:
             return None
         return RewiredBody(flow, full.operation, exchange, region)
@@ -225,9 +225,7 @@ class Adviser:
         return audited.once(question, lambda: answer(finding))
 
     def _reason(self, finding: Finding) -> ConversionReason | None:
-        if self._advice is None:
-            return None
-        reasons = (occurrence.reason(finding, self._advice) for occurrence in finding.occurrences)
+        reasons = (occurrence.reason(finding, self._context) for occurrence in finding.occurrences)
         return next((reason for reason in reasons if reason is not None), None)
 
     def _with_room(self, finding: Finding) -> Iterator[Suggestion]:
@@ -238,10 +236,8 @@ class Adviser:
                 yield suggestion
 
     def _tried(self, finding: Finding) -> tuple[Suggestion, ...]:
-        if self._advice is None:
-            return ()
-        advice, occurrences = self._advice, finding.occurrences
-        attempts = (occurrence.suggestions(finding, advice) for occurrence in occurrences)
+        context = self._context
+        attempts = (cause.suggestions(finding, context) for cause in finding.occurrences)
         tried = next(filter(None, attempts), ())
         return tuple(suggestion for suggestion in tried if not is_risky(suggestion))
 

@@ -303,10 +303,10 @@ def carried_out(audit: Audit, full: FullOperation, suggestion: Suggestion) -> st
     if suggestion.where == EVERYWHERE:
         text.redefine(suggestion.replaced, suggestion.encoding)
     else:
-        advice = audit.advice
-        flow, exchange = advice.flow(full.function), suggestion.exchange
+        context = audit.suggestion_context
+        flow, exchange = context.flow(full.function), suggestion.exchange
         ends = suggestion.replaced, suggestion.encoding
-        region = region_of(advice, full, suggestion.where, *ends)
+        region = region_of(context, full, suggestion.where, *ends)
         if region is None:
             raise LayoutError("the operations around the conversion are not followed")
         text.define(suggestion.encoding, _free_alias(audit.module))

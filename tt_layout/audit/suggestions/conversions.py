@@ -10,28 +10,28 @@ layout where that is as cheap, and converted where it is not.
 from __future__ import annotations
 
 from tt_layout.audit.modules.audited_module import FullOperation
-from tt_layout.audit.suggestions.advice import Advice
+from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.audit.suggestions.regions import ChangedRegion, cheapest_region, is_closed
 from tt_layout.audit.suggestions.suggestion import BACKWARD, FORWARD, CostChange, Suggestion
 from tt_layout.encodings import Encoding
 
 
-def better_sides(advice: Advice, full: FullOperation) -> list[Suggestion]:
+def better_sides(context: SuggestionContext, full: FullOperation) -> list[Suggestion]:
     """Return the sides of a conversion that would be cheaper in the layout of the other side."""
-    return [side for side in tried_sides(advice, full) if side.saved > 0]
+    return [side for side in tried_sides(context, full) if side.saved > 0]
 
 
-def tried_sides(advice: Advice, full: FullOperation) -> tuple[Suggestion, ...]:
+def tried_sides(context: SuggestionContext, full: FullOperation) -> tuple[Suggestion, ...]:
     """Return the sides of a conversion that work in the layout of the other, the cheapest first.
 
     Args:
-        advice: for the module.
+        context: for the module.
         full: the conversion.
     """
-    audited, operation = advice.audited, full.operation
+    audited, operation = context.audited, full.operation
 
     def tried() -> tuple[Suggestion, ...]:
-        sides = (_try_side(advice, full, side) for side in (FORWARD, BACKWARD))
+        sides = (_try_side(context, full, side) for side in (FORWARD, BACKWARD))
         present = (suggestion for suggestion in sides if suggestion is not None)
         return tuple(
             sorted(present, key=lambda suggestion: (-suggestion.saved, suggestion.extra_requests))
@@ -41,16 +41,16 @@ def tried_sides(advice: Advice, full: FullOperation) -> tuple[Suggestion, ...]:
     return audited.once(question, tried)
 
 
-def has_closed_side(advice: Advice, full: FullOperation) -> bool:
+def has_closed_side(context: SuggestionContext, full: FullOperation) -> bool:
     """Tell whether one side may work in the layout of the other without further conversions.
 
     Args:
-        advice, full: as in `tried_sides`, which takes far longer.
+        context, full: as in `tried_sides`, which takes far longer.
     """
     for where in (FORWARD, BACKWARD):
         ends = _ends(full, where)
         if ends is not None:
-            prices = advice.prices(full.function, *ends[1:])
+            prices = context.prices(full.function, *ends[1:])
             if is_closed(prices, prices.flow, full.operation, where):
                 return True
     return False
@@ -68,15 +68,15 @@ def _ends(full: FullOperation, where: str) -> tuple[str, Encoding, Encoding] | N
     return old.layout or "", old.encoding, new.encoding
 
 
-def _try_side(advice: Advice, full: FullOperation, where: str) -> Suggestion | None:
+def _try_side(context: SuggestionContext, full: FullOperation, where: str) -> Suggestion | None:
     """Return the savings of one side's layout on the other side; None if it cannot be."""
     ends = _ends(full, where)
     if ends is None:
         return None
-    region = region_of(advice, full, where, *ends[1:])
+    region = region_of(context, full, where, *ends[1:])
     if region is None:
         return None
-    gone = advice.conclusions.row_at(full.operation.line, full.operation.column)
+    gone = context.conclusions.row_at(full.operation.line, full.operation.column)
     assert gone is not None
     changes = CostChange(gone.operation, gone.executions, gone.cost, None), *region.changes
     lines = tuple(sorted({operation.line for operation in region.operations}))
@@ -85,18 +85,18 @@ def _try_side(advice: Advice, full: FullOperation, where: str) -> Suggestion | N
 
 
 def region_of(
-    advice: Advice, full: FullOperation, where: str, old: Encoding, new: Encoding
+    context: SuggestionContext, full: FullOperation, where: str, old: Encoding, new: Encoding
 ) -> ChangedRegion | None:
     """Return the region that takes the layout of the other side, sought once; None if it cannot.
 
     Args:
-        advice: for the module.
+        context: for the module.
         full: the conversion.
         where: `FORWARD` or `BACKWARD`.
         old, new: the layout that goes, and that of the other side.
     """
     key = full.operation, where
-    if key not in advice.regions:
-        prices = advice.prices(full.function, old, new)
-        advice.regions[key] = cheapest_region(prices, prices.flow, full.operation, where)
-    return advice.regions[key]
+    if key not in context.regions:
+        prices = context.prices(full.function, old, new)
+        context.regions[key] = cheapest_region(prices, prices.flow, full.operation, where)
+    return context.regions[key]

@@ -37,7 +37,7 @@ class ConversionReason(NamedTuple):
     consumers: tuple[LayoutAnchor, ...]
 
 
-class Advice:
+class SuggestionContext:
     """A module, with answers that suggestions for several of its findings share.
 
     Attributes:
