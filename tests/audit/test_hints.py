@@ -293,3 +293,29 @@ def check(seed: int, count: int, tally: Counter[str]) -> None:
 @pytest.mark.parametrize("count", [6, slow(300)])
 def test_what_is_promised_is_true(count: int, seed: int, tally: Counter[str]) -> None:
     check(seed, count, tally)
+
+
+ROWS = """\
+  %thirty_two = arith.constant dense<32> : INTS
+  %stride = arith.divsi %ss, %thirty_two : INTS
+  %by = arith.muli %d, STRIDE : INTS
+  %e = arith.addi BY, %r : INTS
+"""
+
+
+@pytest.mark.parametrize(
+    ("by", "stride", "change"),
+    [
+        ("%by", "%stride", "the offset that // gives is not always a multiple of 8: pad it"),
+        ("%d", "%stride", "the numbers of rows are not multiples of 8: multiply them by a stride"),
+        ("%by", "%thirty_two", ""),
+    ],
+    ids=["a quotient", "none", "a multiple"],
+)
+def test_every_row_has_to_begin_at_a_multiple(by: str, stride: str, change: str) -> None:
+    """The first of all rows does, whatever their stride is."""
+    lines = ROWS.replace("STRIDE", stride).replace("BY", by)
+    one = Expression(Random(0), (16, 64), lines.strip().split("\n"))
+    advice = advised(one.kernel("%e", None))["advice"]
+    assert advice.startswith(change)
+    assert "tl.multiple_of" not in advice

@@ -76,6 +76,36 @@ def test_they_are_no_findings() -> None:
     assert audited(given=GivenValues({"n": 10})).findings == ()
 
 
+ONE_ELEMENT = """
+#b = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %k: i32) {
+    %m = ttg.local_alloc : () -> !ttg.memdesc<1xi32, #s, #smem, mutable>
+    %s = tt.splat %p : !tt.ptr<i32> -> tensor<1x!tt.ptr<i32>, #b>
+    %i = tt.splat %k : i32 -> tensor<1xi32, #b>
+    %q = tt.addptr %s, %i : tensor<1x!tt.ptr<i32>, #b>, tensor<1xi32, #b>
+    %t = ttg.async_copy_global_to_local %q, %m
+        : tensor<1x!tt.ptr<i32>, #b> -> <1xi32, #s, #smem, mutable>
+    tt.return
+  }
+}
+"""
+"""A pipelined load of a number of a table, such as the page of a cache."""
+
+
+def test_a_tensor_of_one_element_cannot_be_moved_wider() -> None:
+    audit = audit_module(parse_ir(ONE_ELEMENT)[0])
+    assert not audit.findings
+    [said] = [
+        row.cost.text for row in audit.movements if row.cost is not None and "cp" in row.cost.text
+    ]
+    assert "limited by" not in said
+    assert "1 sector" in said
+    assert "1 sectors" not in said
+
+
 def test_a_load_whose_address_is_loaded_waits_for_that() -> None:
     audit = audited()
     loads = [row.operation.line for row in audit.movements if row.operation.name == "tt.load"]

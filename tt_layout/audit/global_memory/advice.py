@@ -293,6 +293,9 @@ def misaligned(origin: Origin) -> str:
         return (
             f"the number of the program is not a multiple of {least}: multiply it by a block size"
         )
+    if origin.kind == "tt.expand_dims":
+        stride = "multiply them by a stride that is one"
+        return f"the numbers of rows are not multiples of {least}: {stride}"
     return f"the offset that {_how(origin)} gives is not always a multiple of {least}: pad it"
 
 

@@ -544,7 +544,8 @@ def _access_cost(operation: Operation, full: FullOperation, audited: AuditedModu
     check_direct_copy(kernel, access, shape)
     info = address_info(kernel, roles, width)
     sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
-    limit = limit_of(kernel, access, width)
+    is_single = not shape.layout.total_out_bits
+    limit = limit_of(kernel, access, width) if not is_single else None
     written = written_wavefronts(evaluator, kernel, placed)
     bpermutes = swizzling_shuffles(kernel, access, width.instructions)
     text = f"{width.instructions} x {width.instruction or access.name}"
@@ -574,7 +575,6 @@ def _access_cost(operation: Operation, full: FullOperation, audited: AuditedModu
         finding = f"{verb} {moved} instead of {limit.wanted_bytes}"
     text += sector_text(sectors, shape)
     requests = counts.requests if counts is not None else width.instructions * warps
-    is_single = not shape.layout.total_out_bits
     entering, fewest_entering = written if written is not None else (0, 0)
     asked = counts.asked_bytes if counts is not None else all_bytes
     cycles, fewest = max(price, entering), max(-(-asked // shape.line_bytes), fewest_entering)
@@ -706,14 +706,14 @@ def _details(
 def sector_text(sectors: Sectors, shape: AccessShape) -> str:
     """Format sector counts as the suffix of a cost."""
     is_amd = shape.sector_bytes == AMD_SECTOR_BYTES
-    unit = "64-byte transactions" if is_amd else "sectors"
+    unit = "64-byte transaction" if is_amd else "sector"
     counts, bounds = sectors.first or sectors.most, sectors.bounds
     text = ""
     if counts is not None:
         text = (
             f", {'at most ' if sectors.first is None else ''}{count(counts.requests, 'request')}, "
         )
-        text += f"{counts.sectors} {unit}"
+        text += count(counts.sectors, unit)
         is_ideal = counts.sectors == counts.ideal_sectors
         if sectors.first is not None and not is_ideal:
             text += f" ({counts.ideal_sectors} ideal)"
@@ -721,8 +721,8 @@ def sector_text(sectors: Sectors, shape: AccessShape) -> str:
             text += f", {sectors.total.sectors} in all runs"
     elif bounds is not None:
         least, most = bounds
-        span = f"{least}" if least == most else f"{least} to {most}"
-        text = f", {span} {unit} per request"
+        text = f", {least} to {most} {unit}s" if least != most else f", {count(least, unit)}"
+        text += " per request"
     if is_amd and text != "":
         text += ", not measured"
     if sectors.overflows:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import ge
 
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.operands import address_of
@@ -280,11 +281,19 @@ class Origins:
         """Return the trace before an operation; None if the property is lost there."""
         moved = self._moved(trace, operation)
         if moved is not None:
-            is_lost = trace.wanted == CONTIGUITY and self._is_same_along(trace, operation)
-            return None if is_lost else moved
+            return None if self._is_lost(trace, operation, moved) else moved
         operands = [trace._replace(value=operand) for operand in operation.operands]
         steps = self._contiguity, self._divisibility, self._constancy
         return steps[trace.wanted](operation, operands)
+
+    def _is_lost(self, trace: Trace, operation: SsaOperation, moved: Trace) -> bool:
+        """Tell whether a property is lost at an operation that passes its operand on.
+
+        A run of rows is divisible by what its first row is; each row by itself, by what all are.
+        """
+        if trace.wanted == DIVISIBILITY:
+            return not self.lacks(moved)
+        return trace.wanted == CONTIGUITY and self._is_same_along(trace, operation)
 
     # -- contiguity -------------------------------------------------------------------------
 
@@ -354,10 +363,15 @@ class Origins:
         return None
 
     def _factor_of_product(self, operands: Sequence[Trace]) -> Trace | None:
-        """Return the factor to make divisible: an argument rather than the number of a row."""
+        """Return the factor to make divisible: an argument or a stride rather than a row."""
         lacking = [trace for trace in operands if self.lacks(trace)]
         arguments = [t for t in lacking if self.root(t.value) in self.sources.arguments]
-        return next(iter(arguments or lacking), None)
+        strides = [trace for trace in lacking if self._is_same_everywhere(trace.value)]
+        return next(iter(arguments or strides or lacking), None)
+
+    def _is_same_everywhere(self, value: Value) -> bool:
+        info = self.known.get(value)
+        return info is not None and all(map(ge, info.constancy, value.type.shape))
 
     # -- constancy --------------------------------------------------------------------------
 
