@@ -1308,3 +1308,42 @@ def test_elements_apart_take_their_sectors_wherever_they_begin(begin: str, strid
     )
     aligned = tt_layout.estimate(STRIDED, {"s": stride}, grid=(8192,))
     assert tt_layout.estimate(text, grid=(8192,)).seconds == pytest.approx(aligned.seconds, rel=0.2)
+
+
+PAIRS = """\
+#b = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1],
+                   order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @pairs(%x: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %s: i32, %n: i32) {
+    %k = tt.make_range {end = 64 : i32, start = 0 : i32}
+        : tensor<64xi32, #ttg.slice<{dim = 0, parent = #b}>>
+    %k1 = tt.expand_dims %k {axis = 0 : i32}
+        : tensor<64xi32, #ttg.slice<{dim = 0, parent = #b}>> -> tensor<1x64xi32, #b>
+    %two = arith.constant dense<2> : tensor<1x64xi32, #b>
+    %k2 = arith.muli %k1, %two : tensor<1x64xi32, #b>
+    %h = tt.make_range {end = 16 : i32, start = 0 : i32}
+        : tensor<16xi32, #ttg.slice<{dim = 1, parent = #b}>>
+    %h1 = tt.expand_dims %h {axis = 1 : i32}
+        : tensor<16xi32, #ttg.slice<{dim = 1, parent = #b}>> -> tensor<16x1xi32, #b>
+    %ss = tt.splat %s : i32 -> tensor<16x1xi32, #b>
+    %hs = arith.muli %h1, %ss : tensor<16x1xi32, #b>
+    %rows = tt.broadcast %hs : tensor<16x1xi32, #b> -> tensor<16x64xi32, #b>
+    %columns = tt.broadcast %k2 : tensor<1x64xi32, #b> -> tensor<16x64xi32, #b>
+    %at = arith.addi %rows, %columns : tensor<16x64xi32, #b>
+    %xs = tt.splat %x : !tt.ptr<f16> -> tensor<16x64x!tt.ptr<f16>, #b>
+    %p = tt.addptr %xs, %at : tensor<16x64x!tt.ptr<f16>, #b>, tensor<16x64xi32, #b>
+    %ns = tt.splat %n : i32 -> tensor<16x1xi32, #b>
+    %inside = arith.cmpi slt, %h1, %ns : tensor<16x1xi32, #b>
+    %mask = tt.broadcast %inside : tensor<16x1xi1, #b> -> tensor<16x64xi1, #b>
+    %v = tt.load %p, %mask : tensor<16x64x!tt.ptr<f16>, #b>
+    %w = arith.addf %v, %v : tensor<16x64xf16, #b>
+    tt.store %p, %w, %mask : tensor<16x64x!tt.ptr<f16>, #b>
+    tt.return
+  }
+}
+"""
+"""The first of each pair, of rows that are s apart."""
+
+
+def test_a_stride_is_taken_as_1_only_between_neighbours() -> None:
+    assert "with n masking nothing)" in str(tt_layout.estimate(PAIRS, grid=(100,)))

@@ -599,14 +599,14 @@ class _StepReader:
         return sorted(mask.names) if isinstance(mask, Unknown) else ()
 
     def _open_stride(self, kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> str:
-        """Return the argument that neighbours are apart by; empty where some are side by side."""
+        """Return the argument that neighbours are apart by; empty where a distance is known."""
         if max(info.contiguity, default=1) > 1:
             return ""
         address, width = address_of(access.roles), access.width
         unit = width.element_bytes if address is access.roles["pointer"] else 1
         dims = reversed(range(len(address.type.shape)))
         facts = [kernel.trials.facts(address, dim, unit=unit) for dim in dims]
-        if any(along.contiguity > 1 for along in facts):
+        if any(along.contiguity > 1 or along.apart for along in facts):
             return ""
         names = (along.factor[1:] for along in facts if along.factor)
         return next((name for name in names if name not in self._audited.given.values), "")
