@@ -79,6 +79,13 @@ def test_an_accumulator_counts_once() -> None:
     assert pressure(body + STORE.format("sum")).live == 64
 
 
+def test_what_a_product_gives_when_it_is_waited_for_is_in_the_same_registers() -> None:
+    """A persistent loop waits once more in the branch that stores, and goes on behind it."""
+    wait = "%y = ttng.warp_group_dot_wait %x {pendings = 0 : i32} : tensor<4096xf32, #a>\n"
+    both = "".join(STORE.format(name) for name in "yx")
+    assert pressure(LOAD + wait + both).live == pressure(LOAD + both.replace("%y", "%x")).live
+
+
 @pytest.mark.parametrize(
     ("condition", "other", "live"),
     [("%c", "%x", 96), ("%d", "%x", 128), ("%c", "%y", 128)],

@@ -565,7 +565,7 @@ class _Walk:
         renamed, used = None, operands
         if operation.results and _chooses_again(operation):
             renamed, used = operands[1], ()
-        elif operation.results and operation.traits.renames and operands:
+        elif operation.results and _is_renaming(operation) and operands:
             renamed, used = operands[0], operands[1:]
         # What is defined before: names form no circle.
         return (renamed, used) if renamed in self._begins else (None, operands)
@@ -828,3 +828,7 @@ def _chooses_again(operation: SsaOperation) -> bool:
 def _reads_shared(operation: SsaOperation) -> bool:
     """Tell whether an operation reads shared memory, itself or within a conversion."""
     return operation.traits.shared_read or operation.traits.same_elements
+
+
+def _is_renaming(operation: SsaOperation) -> bool:
+    return operation.traits.renames or operation.traits.forwards
