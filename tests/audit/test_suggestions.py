@@ -392,6 +392,28 @@ def test_copies_are_written_as_the_compiler_can(target: str, kinds: bool) -> Non
     assert "padded_shared" not in found
 
 
+COLUMNS = (
+    "#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [32, 1], warpsPerCTA = [1, 4], "
+    "order = [0, 1]}>"
+)
+
+
+def test_a_swizzle_leaves_together_what_a_copy_moves_at_once() -> None:
+    """The best layout for the lanes, which read a column, would cut the copies into pieces."""
+    stride = "%pk = tt.splat %n : i32 -> tensor<64x1xi32, #a>"
+    lines = re.sub("%pk = arith.constant .*", stride, pointers("p", "a"))
+    lines += COPIED.replace("#t", "#v") + store("p", "u", "a")
+    head = HEAD.replace(
+        "%n: i32", "%n: i32 {tt.divisibility = 16 : i32}, %m: !ttg.memdesc<64x64xf16, #s, #smem>"
+    )
+    plain = "#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>\n"
+    text = f"{ALIASES}{plain}#v = {COLUMNS}\n{head}{lines}    tt.return\n  }}\n}}\n"
+    audit = audit_of(text)
+    [(line, found)] = [pair for pair in suggestions(audit) if pair[1].where == EVERYWHERE]
+    assert "vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]" in str(found.encoding)
+    check(audit, line, found)
+
+
 def test_what_moves_a_layout_in_triton_is_said(run: Run) -> None:
     """The compiler chooses it; nobody can set one side of a conversion."""
     text = run("audit", "-", "--all", stdin=kernel("through-memory").encode()).out

@@ -103,6 +103,10 @@ def better_buffers(conclusions: Conclusions, operation: Operation) -> list[Sugge
         candidates = _writable(accesses, shape, element_bytes, gpu, copies)
     elif accesses:
         candidates = _candidates(accesses, shape, element_bytes, gpu, families)
+        if is_copied:
+            copies = _direct_copies(conclusions, memory.encoding, element_bytes)
+            whole = _undivided(accesses, shape, element_bytes, gpu, memory.encoding, copies)
+            candidates = dict.fromkeys((*candidates, *whole))
     for encoding in candidates:
         suggestion = try_layout(conclusions, memory, encoding)
         if suggestion is not None:
@@ -302,6 +306,31 @@ def _writable(
     problem, weights = _problem(accesses, shape, element_bytes, gpu)
     candidate = _best_of(direct_layouts(copies, element_bytes), problem, weights, 0)
     return (candidate,) if candidate is not None else ()
+
+
+@lru_cache(maxsize=256)
+def _undivided(
+    accesses: tuple[_Access, ...],
+    shape: tuple[int, ...],
+    element_bytes: int,
+    gpu: Target,
+    old: SharedEncoding,
+    copies: tuple[DirectCopy, ...],
+) -> tuple[SharedEncoding, ...]:
+    """Return the best swizzle that leaves together what a copy moves at once, if there is any."""
+    if not isinstance(old, SwizzledShared) or not copies:
+        return ()
+    together = max(copy.vector for copy in copies)
+    problem, weights = _problem(accesses, shape, element_bytes, gpu)
+    swizzles = (
+        encoding
+        for encoding in _members(problem, "swizzled")
+        if isinstance(encoding, SwizzledShared)
+        and encoding.order == old.order
+        and encoding.vec >= together
+    )
+    best = _best_of(swizzles, problem, weights, 0)
+    return (best,) if best is not None else ()
 
 
 def _problem(
