@@ -1347,3 +1347,34 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 
 def test_a_stride_is_taken_as_1_only_between_neighbours() -> None:
     assert "with n masking nothing)" in str(tt_layout.estimate(PAIRS, grid=(100,)))
+
+
+def test_addresses_by_a_float_are_said_to_be_taken_as_contiguous() -> None:
+    """Places that a float scales took an H200 17 us, 21, 30 and 84 by 0.5, 1, 2 and 7.3."""
+    text = STRIDED.replace("%s: i32", "%s: f32").replace(
+        """    %strides = tt.splat %s : i32 -> tensor<1024xi32, #b>
+    %at = arith.muli %i, %strides : tensor<1024xi32, #b>""",
+        """    %scales = tt.splat %s : f32 -> tensor<1024xf32, #b>
+    %f = arith.sitofp %i : tensor<1024xi32, #b> to tensor<1024xf32, #b>
+    %scaled = arith.mulf %f, %scales : tensor<1024xf32, #b>
+    %at = arith.fptosi %scaled : tensor<1024xf32, #b> to tensor<1024xi32, #b>""",
+    )
+    found = tt_layout.estimate(text, {"n": 8388608}, grid=(8192,))
+    assert "; with contiguous addresses at line 19)" in str(found)
+
+
+def test_a_mask_by_data_is_said_to_mask_nothing() -> None:
+    """Loads took an H200 15 us with a mask that was false everywhere, and 23 with a true one."""
+    text = STRIDED.replace("%n: i32, %s: i32", "%p: !tt.ptr<i32> {tt.divisibility = 16 : i32}")
+    text = text.replace(
+        "%ends = tt.splat %n : i32 -> tensor<1024xi32, #b>",
+        """%ps = tt.splat %p : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>, #b>
+    %pp = tt.addptr %ps, %i : tensor<1024x!tt.ptr<i32>, #b>, tensor<1024xi32, #b>
+    %ends = tt.load %pp : tensor<1024x!tt.ptr<i32>, #b>""",
+    ).replace(
+        "tt.splat %s : i32 -> tensor<1024xi32, #b>",
+        "arith.constant dense<1> : tensor<1024xi32, #b>",
+    )
+    found = tt_layout.estimate(text, grid=(8192,))
+    assert "; with masks by data at line 19 and 1 other masking nothing)" in str(found)
+    assert found.doubts == ("the mask at line 19 depends on tt.load on line 13",)

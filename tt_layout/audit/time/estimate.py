@@ -73,6 +73,9 @@ COMPUTED = " on line "
 """Text in the reason why an address is unknown, if it depends on data: loaded numbers or floats,
 which values of arguments do not determine."""
 
+APART = 1.25
+"""Factor of the bytes of an access from which the sectors of its runs, far apart, are more."""
+
 _PENDING = ("num", "pendings", "count")
 """Attributes with the number of groups or products that a wait leaves pending."""
 
@@ -292,29 +295,48 @@ def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str
     if strange is not None:
         yield f"nobody knows how long {strange.name} at line {strange.line} takes"
     unknown = [
-        (step.line, getattr(step.access.details, "unknown", ()))
+        (
+            step.line,
+            getattr(step.access.details, "unknown", ()),
+            step.access.touched is not None or step.access.is_by_data,
+        )
         for step in program.walk()
         if step.access is not None
         and step.access.kind in GLOBAL_KINDS
         and (step.access.touched is None or step.access.bounds)
     ]
     if unknown:
-        line, inputs = unknown[0]
-        why = f"depend on {', '.join(inputs[:3])}" if inputs else "are not known"
-        yield f"the addresses at line {line} {why}"
+        line, inputs, is_mask = unknown[0]
+        what = "mask" if is_mask else "addresses"
+        does, known = ("depends", "is") if is_mask else ("depend", "are")
+        why = f"{does} on {', '.join(inputs[:3])}" if inputs else f"{known} not known"
+        yield f"the {what} at line {line} {why}"
     if program.may_spill:
         yield "how much is spilled is not known before it is compiled"
 
 
 def _assumption(program: Program) -> str:
-    """Return what is taken of the strides and masks that arguments leave open, in words."""
-    accesses = [step.access for step in program.walk() if step.access is not None]
-    strides = sorted({access.stride for access in accesses} - {""})
-    bounds = sorted({name for access in accesses for name in access.bounds})
+    """Return what is taken of the addresses and masks that are left open, in words."""
+    accesses = [(step.line, step.access) for step in program.walk() if step.access is not None]
+    strides = sorted({access.stride for _, access in accesses} - {""})
+    bounds = sorted({name for _, access in accesses for name in access.bounds})
+    contiguous = [line for line, access in accesses if access.is_contiguous]
+    by_data = [line for line, access in accesses if access.is_by_data]
     texts = [f"{name} = 1" for name in strides]
+    if contiguous:
+        texts.append(f"contiguous addresses at {_lines(contiguous)}")
     if bounds:
         texts.append(f"{listed(bounds)} masking nothing")
-    return f"with {' and '.join(texts)}" if texts else ""
+    if by_data:
+        texts.append(f"masks by data at {_lines(by_data)} masking nothing")
+    return f"with {listed(texts)}" if texts else ""
+
+
+def _lines(lines: Sequence[int]) -> str:
+    """Return some lines in words, the first of many."""
+    first, *others = sorted(lines)
+    more = f" and {count(len(others), 'other')}" if others else ""
+    return f"line {first}{more}"
 
 
 def read_program(
@@ -380,6 +402,8 @@ class _Traffic(NamedTuple):
         is_table: whether they do, and `touched` is all that these numbers may point at.
         bounds: arguments of its mask, where that is not known and taken as true.
         stride: argument that is the distance of neighbours, where not known and taken as 1.
+        is_contiguous: whether the distances of its elements are not known.
+        is_by_data: whether loaded numbers decide its mask, taken as true.
     """
 
     touched: float | None
@@ -393,6 +417,8 @@ class _Traffic(NamedTuple):
     is_table: bool = False
     bounds: Sequence[str] = ()
     stride: str = ""
+    is_contiguous: bool = False
+    is_by_data: bool = False
 
     def spread(self, sector_bytes: int) -> float:
         """Return the bytes of its lines beyond its sectors, if addresses depend on data."""
@@ -506,7 +532,7 @@ class _StepReader:
         sector_bytes: float | None = None
         spread = 0.0
         if isinstance(details, GlobalDetails):
-            traffic = self._global_traffic(row, details, operation)
+            traffic = self._assumed(row, operation, self._global_traffic(row, details, operation))
             if traffic.sectors is not None:
                 sector_bytes = traffic.sectors * details.sector_bytes
             if kind == MovementKind.GLOBAL_LOAD:
@@ -529,6 +555,8 @@ class _StepReader:
             spread=spread,
             bounds=tuple(traffic.bounds),
             stride=traffic.stride,
+            is_contiguous=traffic.is_contiguous,
+            is_by_data=traffic.is_by_data,
         )
 
     def _global_traffic(
@@ -590,6 +618,27 @@ class _StepReader:
             for unit in ("sectors", "lsu_wavefronts")
         )
         return traffic._replace(sectors=sectors, wavefronts=wavefronts, bounds=bounds)
+
+    def _assumed(self, row: MovementRow, operation: SsaOperation, traffic: _Traffic) -> _Traffic:
+        """Return the traffic with what it takes of addresses and a mask that are not known."""
+        placed = self._placed(operation) if traffic.sectors is None else None
+        if placed is None or traffic.stride:
+            return traffic
+        _, access, info = placed
+        evaluator = self._audited.evaluator(self._function)
+        addresses = access.addresses
+        is_open = any(
+            isinstance(evaluator.value(value), Unknown)
+            for value in (addresses.pointer, addresses.offsets)
+            if value is not None
+        )
+        asked = row.operation.bytes or 0
+        least = sectors_apart(access.shape, info) * access.shape.sector_bytes
+        mask = evaluator.value(addresses.mask) if addresses.mask is not None else None
+        return traffic._replace(
+            is_contiguous=is_open and least > APART * asked,
+            is_by_data=isinstance(mask, Unknown) and bool(mask.reasons),
+        )
 
     def _open_bounds(self, access: PlacedAccess) -> Sequence[str]:
         """Return the arguments that a mask depends on which is not known."""

@@ -73,6 +73,8 @@ class StepTraffic:
         bounds: arguments of its mask, where that is not known and taken as true.
         stride: argument that is the distance of neighbours, where not known and taken as 1;
             empty without one.
+        is_contiguous: whether the distances of its elements are not known, taken as contiguous.
+        is_by_data: whether loaded numbers decide its mask, taken as true.
     """
 
     kind: str
@@ -89,6 +91,8 @@ class StepTraffic:
     spread: float = 0
     bounds: Names = ()
     stride: str = ""
+    is_contiguous: bool = False
+    is_by_data: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
