@@ -107,7 +107,10 @@ class KernelBounds:
         if largest is None or self.wave is None or largest.resource != DRAM:
             return largest
         besides = (bound.cycles for bound in self.bounds if bound.resource != DRAM)
-        return largest if self._dram(self.memory.fewest) > max(besides, default=0) else None
+        if self._dram(self.memory.fewest) <= max(besides, default=0):
+            return None
+        certain = self.memory.certain / self.wave.ctas
+        return _of_dram(certain, self.rates)
 
     def _dram(self, moved: float) -> float:
         """Return the cycles in which DRAM moves bytes of all programs; in a wave those of one."""
@@ -243,8 +246,7 @@ def _bounds(
     count = programs if programs is not None else sms
     rounds = -(-count // sms)
     moved = memory.bytes / (wave.ctas if wave is not None else 1)
-    reason = f"{moved:.3g} bytes at {rates.dram_bytes / 1e12:.3g} TB/s"
-    yield Bound(DRAM, moved / rates.dram_per_cycle, reason)
+    yield _of_dram(moved, rates)
     if rates.l2_bytes is not None:
         asked = work.l2_bytes * count
         speed = f"{rates.l2_bytes:.3g} bytes a cycle and SM"
@@ -257,6 +259,12 @@ def _bounds(
     ):
         reason = f"{cycles:.3g} {unit} of a program, {rounds} on an SM"
         yield Bound(resource, cycles * rounds, reason)
+
+
+def _of_dram(moved: float, rates: Product) -> Bound:
+    """Return the bound by the bytes that memory moves."""
+    reason = f"{moved:.3g} bytes at {rates.dram_bytes / 1e12:.3g} TB/s"
+    return Bound(DRAM, moved / rates.dram_per_cycle, reason)
 
 
 def _contended(
@@ -275,6 +283,7 @@ class DramTraffic(NamedTuple):
 
     Attributes:
         bytes: bytes with the sharing that addresses show; for a launch a lower bound.
+        certain: those of them that no loaded numbers decide.
         fewest: the least bytes over all grids.
         unshared: bytes if programs share nothing.
         used: bytes that some lane asks for.
@@ -282,6 +291,7 @@ class DramTraffic(NamedTuple):
     """
 
     bytes: float
+    certain: float
     fewest: float
     unshared: float
     used: float
@@ -304,7 +314,7 @@ def launch_memory(
     shared = [(traffic, traffic.sharing.least_in_grid(sizes)) for traffic in unplaced]
     moved = placed.bytes + sum(traffic.fewest * programs for traffic, programs in shared)
     used = placed.used + sum(traffic.used * programs for traffic, programs in shared)
-    return DramTraffic(moved, moved, moved, used)
+    return DramTraffic(moved, moved, moved, moved, used)
 
 
 def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> DramTraffic:
@@ -321,8 +331,13 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
     pointers = [*placed.pointers, *_unplaced(audit, function, work, placed, sharing)]
     most = [traffic.sharing.most(wave.programs, axes) for traffic in pointers]
     fewest = [traffic.sharing.fewest(wave.programs, axes) for traffic in pointers]
+    moved = [
+        (traffic.sharing.is_of_data, traffic.most * programs)
+        for traffic, programs in zip(pointers, most)
+    ]
     return DramTraffic(
-        sum(traffic.most * programs for traffic, programs in zip(pointers, most)),
+        sum(size for _, size in moved),
+        sum(size for is_of_data, size in moved if not is_of_data),
         sum(traffic.fewest * programs for traffic, programs in zip(pointers, fewest)),
         sum(traffic.most for traffic in pointers) * wave.programs,
         sum(traffic.used * programs for traffic, programs in zip(pointers, most)),

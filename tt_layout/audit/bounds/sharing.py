@@ -62,7 +62,9 @@ class Sharing(NamedTuple):
         remainder: divisor of the program id if addresses depend only on the remainder; else None.
         is_open: whether the divisor is an unknown count, or the variable of a loop whose
             iterations may touch the same bytes.
-        is_of_data: whether addresses are computed from loaded numbers, which may be equal.
+        is_of_data: whether addresses are computed from loaded numbers, which may be equal, or a
+            mask is, which may be false everywhere.
+        is_masked_by_data: whether a mask is.
     """
 
     axes: frozenset[int] = frozenset()
@@ -70,6 +72,7 @@ class Sharing(NamedTuple):
     remainder: int | None = None
     is_open: bool = False
     is_of_data: bool = False
+    is_masked_by_data: bool = False
 
     def most(self, programs: float, axes: int) -> float:
         """Return an upper bound of the programs that touch bytes of their own.
@@ -147,7 +150,13 @@ class ProgramSharing:
 
     def of(self, operation: SsaOperation) -> Sharing:
         """Return the sharing of an access's bytes between programs."""
-        roots = tuple(address_operands(operation))
+        sharing = self._of_roots(tuple(address_operands(operation)))
+        mask = mask_operand(operation)
+        if mask is not None and self._of_roots((mask,)).is_of_data:
+            return sharing._replace(is_of_data=True, is_masked_by_data=True)
+        return sharing
+
+    def _of_roots(self, roots: tuple[Value, ...]) -> Sharing:
         if roots not in self._known:
             self._known[roots] = self._sharing(roots)
         return self._known[roots]
@@ -211,6 +220,13 @@ def address_operands(operation: SsaOperation) -> Iterator[Value]:
             for value, value_type in types
             if not value_type.is_memory and not value_type.is_tensor
         )
+
+
+def mask_operand(operation: SsaOperation) -> Value | None:
+    """Return the mask of an access; None without one."""
+    if operation.name not in FORMS:
+        return None
+    return operands(in_todays_form(operation)).get("mask")
 
 
 def is_address(value: Value) -> bool:

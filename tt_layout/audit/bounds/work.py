@@ -11,8 +11,11 @@ from math import prod
 
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.bounds.sharing import NOBODY, ProgramSharing, Sharing
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import placed_access
+from tt_layout.audit.global_memory.instructions import skips_l1
+from tt_layout.audit.global_memory.operands import FORMS
 from tt_layout.audit.global_memory.relative_addresses import RelativeTraffic, relative_traffic
 from tt_layout.audit.measured.programs import Amount, Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
@@ -21,7 +24,8 @@ from tt_layout.audit.values.executions import Executions, assumed_runs, executio
 from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware.product import Product
-from tt_layout.ir.data_movements import GLOBAL_KINDS
+from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
+from tt_layout.ir.ssa import SsaFunction
 from tt_layout.ir.traits import Traits
 from tt_layout.tuples import NamedTuple
 
@@ -32,6 +36,8 @@ class Work(NamedTuple):
     Attributes:
         lsu_cycles: wavefronts of shared and global memory.
         asked: bytes of the sectors of each data movement from or to global memory.
+        l2_bytes: bytes that the second-level cache moves at least: none of loads that the
+            first-level cache may serve, or that a mask by data may leave out.
         tensor_cycles: cycles of matrix instructions.
         fma: least instructions for additions and multiplications of 32-bit floats: fused pairs.
         special: number of exponentials, logarithms, roots.
@@ -41,15 +47,11 @@ class Work(NamedTuple):
 
     lsu_cycles: float = 0
     asked: tuple[float, ...] = ()
+    l2_bytes: float = 0
     tensor_cycles: float = 0
     fma: float = 0
     special: float = 0
     assumed: bool = False
-
-    @property
-    def l2_bytes(self) -> float:
-        """Bytes of sectors of global memory, each access by itself."""
-        return sum(self.asked)
 
 
 class Runs(NamedTuple):
@@ -73,6 +75,7 @@ class Counts:
         self._audited, self.programs = audited, programs
         self._known: dict[object, Runs] = {}
         self._traffic: dict[object, Mapping[str, Amount]] = {}
+        self._sharings: dict[SsaFunction, ProgramSharing] = {}
 
     def runs(self, row: MovementRow) -> Runs:
         """Return how often a data movement runs."""
@@ -112,6 +115,25 @@ class Counts:
             total = getattr(row.cost.details, f"total_{unit}", None)
         return total
 
+    def sharing(self, row: MovementRow) -> Sharing:
+        """Return what programs, or executions, may share of an access to global memory."""
+        full = self._audited.in_full(row.operation)
+        if full is None or full.operation.name not in FORMS:
+            return NOBODY
+        if full.function not in self._sharings:
+            evaluator = self._audited.evaluator(full.function)
+            self._sharings[full.function] = ProgramSharing(evaluator)
+        return self._sharings[full.function].of(full.operation)
+
+    def may_be_idle(self, row: MovementRow) -> bool:
+        """Tell whether a mask by data may leave out all of an access in a launch."""
+        return self.programs is not None and self.sharing(row).is_masked_by_data
+
+    def skips_l1(self, row: MovementRow) -> bool:
+        """Tell whether a load may pass the first-level cache by: it has a cache modifier."""
+        full = self._audited.in_full(row.operation)
+        return full is not None and skips_l1(full.operation.attributes)
+
     def relative(self, row: MovementRow) -> RelativeTraffic | None:
         """Return the traffic of an execution by the distances of its elements, where known."""
         full = self._audited.in_full(row.operation)
@@ -141,7 +163,8 @@ def program_work(audit: Audit, function: str | None, rates: Product, counts: Cou
     rows = audit.movements_of(function)
     return Work(
         lsu_cycles=sum(lsu_cycles(row, counts) for row in rows),
-        asked=tuple([l2_bytes(row, counts) for row in rows]),
+        asked=tuple([asked_bytes(row, counts) for row in rows]),
+        l2_bytes=sum(_l2_bytes(row, counts) for row in rows),
         tensor_cycles=sum(_tensor_cycles(audit, function, rates, counts)),
         fma=sum(_elements(audited, function, counts, lambda t: t.float_instruction)) / 2,
         special=sum(_elements(audited, function, counts, lambda t: t.special_function)),
@@ -152,7 +175,7 @@ def program_work(audit: Audit, function: str | None, rates: Product, counts: Cou
 def lsu_cycles(row: MovementRow, counts: Counts) -> float:
     """Return the cycles of the load-store unit that a data movement takes in all executions."""
     cost = row.cost
-    if cost is None or _is_in_tensor_memory(row):
+    if cost is None or _is_in_tensor_memory(row) or counts.may_be_idle(row):
         return 0
     runs, details = counts.runs(row).number, cost.details
     if not isinstance(details, GlobalDetails):
@@ -176,8 +199,25 @@ def _is_in_tensor_memory(row: MovementRow) -> bool:
     )
 
 
-def l2_bytes(row: MovementRow, counts: Counts) -> float:
-    """Return the bytes that an access to global memory asks of the second-level cache."""
+def _l2_bytes(row: MovementRow, counts: Counts) -> float:
+    """Return the bytes that an access asks of the second-level cache at least.
+
+    The first-level cache serves what an execution of a load has loaded before, and may serve all
+    of a load whose addresses data decide.
+    """
+    if counts.may_be_idle(row):
+        return 0
+    asked = asked_bytes(row, counts)
+    if not asked or row.operation.group != MovementKind.GLOBAL_LOAD or counts.skips_l1(row):
+        return asked
+    if counts.sharing(row).is_of_data:
+        return 0
+    relative = counts.relative(row)
+    return asked * relative.distinct if relative is not None else asked
+
+
+def asked_bytes(row: MovementRow, counts: Counts) -> float:
+    """Return the bytes of the sectors of an access to global memory, in all executions."""
     cost = row.cost
     if cost is None or row.operation.group not in GLOBAL_KINDS:
         return 0

@@ -67,6 +67,11 @@ def _cache_policy(attributes: Mapping[str, object]) -> tuple[str, str]:
     )
 
 
+def skips_l1(attributes: Mapping[str, object]) -> bool:
+    """Tell whether a load with these attributes may pass the first-level cache by."""
+    return attributes.get("isVolatile") is True or _cache_policy(attributes)[0] in ("cg", "cv")
+
+
 def _word(number: object, words: Sequence[str]) -> str:
     """Return the word for a number of the generic form."""
     return words[number] if isinstance(number, int) and number < len(words) else ""

@@ -37,6 +37,11 @@ class RelativeTraffic(NamedTuple):
     least_bytes: int
     filled: float
 
+    @property
+    def distinct(self) -> float:
+        """Fraction of the sectors of its requests that no request before has touched."""
+        return min(1.0, self.least_bytes / max(1, self.counts.moved_bytes))
+
 
 def relative_traffic(kernel: AccessAnalysis, access: PlacedAccess) -> RelativeTraffic | None:
     """Return the traffic of an access by the distances of its elements; None if one is unknown.
