@@ -1378,3 +1378,9 @@ def test_a_mask_by_data_is_said_to_mask_nothing() -> None:
     found = tt_layout.estimate(text, grid=(8192,))
     assert "; with masks by data at line 19 and 1 other masking nothing)" in str(found)
     assert found.doubts == ("the mask at line 19 depends on tt.load on line 13",)
+
+
+def test_rows_that_an_argument_is_apart_have_the_sectors_of_their_elements() -> None:
+    """The first of each pair of 16-bit elements: a row of 64 is in 8 sectors of 32 bytes."""
+    accesses = [step.access for step in tt_layout.estimate(PAIRS, grid=(100,)).program.walk()]
+    assert [access.sector_bytes for access in accesses if access] == 2 * [16 * 8 * 32]

@@ -6,6 +6,7 @@ added to it.  What an execution touches hardly depends on that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -16,8 +17,12 @@ from tt_layout.audit.global_memory.access_shape import AccessShape, shape_lanes
 from tt_layout.audit.global_memory.cost import address_info
 from tt_layout.audit.global_memory.operands import address_of
 from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
+from tt_layout.audit.values.trials import Stride
 from tt_layout.errors import LayoutError
 from tt_layout.tuples import NamedTuple
+
+FAR = 1 << 24
+"""The distance of rows that are an argument apart, which is a multiple of a line."""
 
 ROW = 128
 """Contiguous bytes by which memory is read at full speed."""
@@ -52,15 +57,29 @@ def relative_traffic(kernel: AccessAnalysis, access: PlacedAccess) -> RelativeTr
     """
     if access.shape.too_large is not None:
         return None
-    address = address_of(access.roles)
-    steps = kernel.trials.steps(address)
+    unit = access.width.element_bytes if "offsets" in access.roles else 1
+    steps = _steps(
+        kernel.trials.strides(address_of(access.roles)), access.width.element_bytes // unit
+    )
     if steps is None:
         return None
-    unit = access.width.element_bytes if "offsets" in access.roles else 1
     # The first element begins a run along each dimension.
     divisors = address_info(kernel.allocated, access.roles, access.width).divisibility
     aligned = max(access.width.width_bytes, *divisors)
     return _traffic(access.shape, tuple(unit * step for step in steps), aligned)
+
+
+def _steps(strides: Sequence[Stride | None], side_by_side: int) -> tuple[int, ...] | None:
+    """Return the distances along each dimension; None if one is unknown that matters.
+
+    Rows that are an argument apart are far apart, if the distances within them are known, and are
+    not those of elements side by side.
+    """
+    known = [abs(stride.number) for stride in strides if stride and not stride.argument]
+    is_open = len(known) < len(strides)
+    if None in strides or (is_open and min(filter(None, known), default=0) <= side_by_side):
+        return None
+    return tuple(FAR if stride.argument else stride.number for stride in strides if stride)
 
 
 @lru_cache(maxsize=256)

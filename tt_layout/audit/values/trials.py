@@ -309,14 +309,15 @@ class Trials:
     def _strides(self) -> Strides:
         return Strides(self.function, self._structure)
 
-    def steps(self, value: Value) -> tuple[int, ...] | None:
-        """Return the distance of a value's elements along each dimension.
+    def strides(self, value: Value) -> tuple[Stride | None, ...]:
+        """Return the distance of a value's elements along each dimension; None where it differs."""
+        strides = (self._strides.along(value, dim) for dim in range(len(value.type.shape)))
+        return tuple(stride and self._told(stride) for stride in strides)
 
-        None where it differs, or arguments or data decide it.
-        """
-        strides = [self._strides.along(value, dim) for dim in range(len(value.type.shape))]
-        numbers = [stride.number for stride in strides if stride and not stride.argument]
-        return tuple(numbers) if len(numbers) == len(strides) else None
+    def _told(self, stride: Stride) -> Stride:
+        """Return a distance by the value that its argument is given."""
+        given = self._given.values.get(plain_name(stride.argument)) if stride.argument else None
+        return stride if given is None else Stride(stride.number * given)
 
     def facts_by_strides(self, value: Value, dim: int, unit: int) -> ElementFacts | None:
         """Return the facts of a value that its operations show; None if that takes trials."""
