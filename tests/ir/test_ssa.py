@@ -451,6 +451,15 @@ tt.func @f(%a: !t) -> !t {
     assert found.shape == (8,)
 
 
+def test_slices_of_slices_are_read_to_the_last_of_4096_elements() -> None:
+    """Those of tl.topk, which splits a tensor into dimensions of 2."""
+    layout = "#b"
+    for _ in range(12):
+        layout = f"#ttg.slice<{{dim = 0, parent = {layout}}}>"
+    negated = operation(f"%y = arith.negf %x : tensor<2xf32, {layout}>")
+    assert [value.type.shape for value in negated.results] == [(2,)]
+
+
 def test_blanks_within_types_and_packs_mean_nothing() -> None:
     spread = """%i : 2 =
       scf.for %k = %a to %b step %c iter_args(%x = %p, %y = %q) -> (tensor <4 x

@@ -6,7 +6,9 @@ import re
 
 from tt_layout.mlir.source import QUOTED
 
-_DEPTH = 7  # of <...>; what nests deeper is read as single marks
+_DEPTH = 13
+"""Levels of ``<...>`` in others: tl.topk takes slices of slices, one for each time that a tensor is
+halved.  What nests deeper is read as single marks."""
 
 
 def _balanced(depth: int) -> str:
