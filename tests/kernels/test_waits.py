@@ -74,6 +74,43 @@ HALVING = """%end = scf.while (%v = %n) : (i32) -> i32 {
 """What it reads does not decide when it ends."""
 
 
+BRANCHES = """cf.br ^wait
+  ^wait:
+    %v = tt.atomic_rmw add, acq_rel, gpu, %p, %zero, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    %again = arith.cmpi eq, %v, %zero : i32
+    cf.cond_br %again, ^wait, ^done
+  ^done:"""
+"""A loop of branches waits for a flag."""
+
+TWO_BLOCKS = """cf.br ^ask(%zero : i32)
+  ^ask(%tries: i32):
+    %v = tt.load %p {isVolatile = true} : !tt.ptr<i32>
+    %again = arith.cmpi eq, %v, %zero : i32
+    cf.cond_br %again, ^more, ^done
+  ^more:
+    %tried = arith.addi %tries, %one : i32
+    cf.br ^ask(%tried : i32)
+  ^done:"""
+"""It counts how often it asks."""
+
+CHAIN_OF_BRANCHES = """cf.br ^walk(%zero : i32)
+  ^walk(%w: i32):
+    %q = tt.addptr %flags, %w : !tt.ptr<i32>, i32
+    %next = tt.load %q : !tt.ptr<i32>
+    %again = arith.cmpi slt, %next, %n : i32
+    cf.cond_br %again, ^walk(%next : i32), ^done
+  ^done:"""
+"""Each number is the place of the next."""
+
+WORK_BY_BRANCHES = """cf.br ^take
+  ^take:
+    tt.store %py, %x : tensor<512x!tt.ptr<f32>, #b>
+    %v = tt.atomic_rmw add, acq_rel, gpu, %p, %one, %true : (!tt.ptr<i32>, i32, i1) -> i32
+    %again = arith.cmpi slt, %v, %n : i32
+    cf.cond_br %again, ^take, ^done
+  ^done:"""
+
+
 @pytest.fixture
 def run(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Run:
     return runner(capsysbinary, monkeypatch)
@@ -117,6 +154,44 @@ def test_a_wait_has_neither_a_time_nor_a_bound(loop: str, grid: tuple[int, ...] 
     assert found.verdict == f"{waits}; no findings"
     assert found.untimed == f"no estimate of its time: it {waits}"
     assert (found.bounds, found.bound, found.facts.bound_cycles) == (None, None, None)
+
+
+@pytest.mark.parametrize("loop", [BRANCHES, TWO_BLOCKS], ids=["flag", "two blocks"])
+def test_a_loop_of_branches_may_wait(loop: str) -> None:
+    found = audited(loop, (100,))
+    asks = ("tt.atomic_rmw add", "isVolatile")
+    lines = kernel(loop).split("\n")
+    line = 1 + next(n for n, text in enumerate(lines) if any(ask in text for ask in asks))
+    waits = f"waits in the loop at line {line} for what others write"
+    assert found.verdict == f"{waits}; no findings"
+    assert (found.bounds, found.bound, found.facts.bound_cycles) == (None, None, None)
+
+
+@pytest.mark.parametrize("loop", [CHAIN_OF_BRANCHES, WORK_BY_BRANCHES], ids=["chain", "work"])
+def test_a_loop_of_branches_that_goes_on_by_itself_is_no_wait(loop: str) -> None:
+    assert "waits" not in audited(loop, (100,)).verdict
+
+
+@pytest.mark.parametrize("loop", [FLAG, BRANCHES], ids=["loop", "branches"])
+def test_a_kernel_waits_where_a_function_does_that_it_calls(loop: str) -> None:
+    """The function that is called by a function that the kernel calls."""
+    head, body = kernel("tt.call @outer(%p) : (!tt.ptr<i32>) -> ()").rsplit("  }\n}", 1)
+    text = f"""{head}  }}
+  tt.func private @outer(%p: !tt.ptr<i32>) attributes {{noinline = true}} {{
+    tt.call @inner(%p) : (!tt.ptr<i32>) -> ()
+    tt.return
+  }}
+  tt.func private @inner(%p: !tt.ptr<i32>) attributes {{noinline = true}} {{
+    %zero = arith.constant 0 : i32
+    %true = arith.constant true
+    {loop}
+    tt.return
+  }}
+}}{body}"""
+    [audit] = tt_layout.audit_ir(text).audits
+    found = next(one for one in kernels_of(audit, (100,)) if one.symbol == "f")
+    assert found.verdict.startswith("waits in the loop at line ")
+    assert found.bound is None
 
 
 def page_of(dump: Path, run: Run) -> str:

@@ -421,15 +421,30 @@ class AuditedModule:
     def wait_of(self, name: str | None) -> str:
         """Return where a function waits for what others write to memory; empty if it does not.
 
-        How long that takes is decided by those, and not by the function.
+        How long that takes is decided by those, and not by the function, or those that it calls.
         """
         from tt_layout.audit.values.structure import Structure
+        from tt_layout.ir.ssa.dataflow import reach
 
         function = self.functions_by_name.get(name)
-        wait = function.once("structure", Structure).wait if function is not None else None
+        roots = [function] if function is not None else []
+        reached = reach(roots, lambda caller: self._callees.get(caller, ()))
+        waits = (called.once("structure", Structure).wait for called in reached)
+        wait = next(filter(None, waits), None)
         if wait is None:
             return ""
         return f"waits in the loop at line {wait.line} for what others write"
+
+    @cached_property
+    def _callees(self) -> Mapping[SsaFunction, list[SsaFunction]]:
+        """Function -> those that it calls."""
+        from tt_layout.ir.ssa.control_flow import calls
+
+        found = calls(self.functions) if len(self.functions) > 1 else ()
+        called: dict[SsaFunction, list[SsaFunction]] = {}
+        for call in found:
+            called.setdefault(call.caller, []).append(call.callee)
+        return called
 
     def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
         """Return the global-memory facts of a function; None if the target is not known."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from tt_layout.audit.values.spread import is_true
 from tt_layout.audit.values.unknown import Evaluated, Unknown, operation_text
 from tt_layout.ir.ssa.control_flow import branches, by_label
 from tt_layout.ir.ssa.dataflow import reach
-from tt_layout.ir.ssa.model import Region, Value
+from tt_layout.ir.ssa.model import Block, Region, Value
 from tt_layout.tuples import NamedTuple
 
 
@@ -79,6 +79,18 @@ def is_optional(region: Region, label: str) -> bool:
 def is_repeated(region: Region, label: str) -> bool:
     """Tell whether control may come to a block again: it is in a loop of branches."""
     return label in _reached(_followers(region), label)
+
+
+def cycles(region: Region) -> Iterator[list[Block]]:
+    """Yield the blocks of each loop of branches in a region, in text order."""
+    followers = _followers(region)
+    reached = {label: _reached(followers, label) for label in followers}
+    seen: set[str] = set()
+    for label, behind in reached.items():
+        if label in behind and label not in seen:
+            around = {other for other in behind if label in reached.get(other, ())}
+            seen |= around
+            yield [block for block in region if block.label in around]
 
 
 def _open(region: Region, labels: list[str], sources: dict[Value, Value], why: Unknown) -> Path:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
 
+from tt_layout.audit.values.paths import cycles
 from tt_layout.enums import TextEnum
-from tt_layout.ir.ssa.control_flow import ControlFlow, control_edges
+from tt_layout.ir.ssa.control_flow import ControlFlow, branches, by_label, control_edges
 from tt_layout.ir.ssa.dataflow import reach
-from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
 
 
@@ -51,6 +52,22 @@ class Advance(NamedTuple):
     unit: int
 
 
+class RepeatedPart(NamedTuple):
+    """Operations that run again and again until a condition ends them.
+
+    Attributes:
+        first: the loop, or the first operation of a loop of branches.
+        operations: what is in it.
+        ends: the conditions.
+        changes: tells whether a value in it differs from one round to the next.
+    """
+
+    first: SsaOperation
+    operations: tuple[SsaOperation, ...]
+    ends: tuple[Value, ...]
+    changes: Callable[[Value], bool]
+
+
 class Structure:
     """The nesting of a function's operations.
 
@@ -83,26 +100,62 @@ class Structure:
 
     @cached_property
     def wait(self) -> SsaOperation | None:
-        """The first loop that waits for what others write to memory; None without any.
+        """Where the first loop begins that waits for what others write; None without any.
 
         It reads numbers at addresses that it does not change, until they are as it wants, and
         touches nothing else: a flag or a lock.
         """
-        loops = (operation for operation in self._function.walk() if operation.traits.loop)
-        return next((loop for loop in loops if not loop.traits.counted and self._waits(loop)), None)
+        repeated = (loop for loop in self._repeated() if self._waits(loop))
+        return min(
+            (loop.first for loop in repeated), key=lambda first: first.position, default=None
+        )
 
-    def _waits(self, loop: SsaOperation) -> bool:
-        touching = [
-            inner
-            for inner in loop.walk()
-            if inner is not loop and (inner.traits.reads or inner.traits.writes)
-        ]
+    def _repeated(self) -> Iterator[RepeatedPart]:
+        """Yield the loops whose end a condition decides, and the loops of branches."""
+        regions = [self._function.body]
+        for operation in self._function.walk():
+            regions += operation.regions
+            if operation.traits.loop and not operation.traits.counted:
+                inner = tuple(inner for inner in operation.walk() if inner is not operation)
+                ends = tuple(edge.choice.value for edge in control_edges(operation) if edge.choice)
+                yield RepeatedPart(operation, inner, ends, partial(self.depends_on, loop=operation))
+        for region in regions:
+            for blocks in cycles(region) if len(region) > 1 else ():
+                yield self._loop_of_branches(region, blocks)
+
+    def _loop_of_branches(self, region: Region, blocks: Sequence[Block]) -> RepeatedPart:
+        labels = {block.label for block in blocks}
+        operations = [operation for block in blocks for operation in block.operations]
+        every = tuple(inner for operation in operations for inner in operation.walk())
+        made = {value for inner in every for value in inner.results}
+        handed = {
+            target
+            for edge in self._control.control_edges
+            if edge.end in labels and edge.operation in every
+            for target in edge.received
+        }
+        ends = tuple(
+            edge.choice.value
+            for block in blocks
+            for last in block.operations[-1:]
+            for edge in branches(last, by_label(region))
+            if edge.choice is not None and edge.end not in labels
+        )
+
+        def changes(value: Value) -> bool:
+            """Tell whether a value differs from one round to the next."""
+            around = reach([value], lambda one: _operands(one) if one in made else ())
+            return not handed.isdisjoint(around)
+
+        return RepeatedPart(blocks[0].operations[0], every, ends, changes)
+
+    def _waits(self, loop: RepeatedPart) -> bool:
+        touching = [inner for inner in loop.operations if inner.traits.reads or inner.traits.writes]
         polls = {value for inner in touching if _polls(inner) for value in inner.results}
-        changing = (value for inner in touching for value in inner.operands)
-        if not all(map(_polls, touching)) or any(self.depends_on(v, loop) for v in changing):
+        operands = (value for inner in touching for value in inner.operands)
+        if not all(map(_polls, touching)) or any(map(loop.changes, operands)):
             return False
-        conditions = [edge.choice.value for edge in control_edges(loop) if edge.choice is not None]
-        behind = reach(conditions, self._sources_of_all_runs)
+        behind = reach(loop.ends, self._sources_of_all_runs)
         return not polls.isdisjoint(behind)
 
     def _sources_of_all_runs(self, value: Value) -> Iterator[Value]:
@@ -239,6 +292,11 @@ class Structure:
             assert owner.owner is not None
             sources = owner.owner.operands if owner is owner.region[0] else ()
         return (source for source in sources if self.is_within(source, loop))
+
+
+def _operands(value: Value) -> Sequence[Value]:
+    """Return the operands of the operation that computes a value."""
+    return value.definition.operands if value.definition is not None else ()
 
 
 def _polls(operation: SsaOperation) -> bool:
