@@ -10,7 +10,7 @@ operations, with numbers for values and places relative to its own.
     %5 = arith.constant 16 : i32    of a function that is placed, not read
     %7 = tt.splat %5 : i32 -> tensor<64xi32, #blocked>
 
-The text itself is not kept, a digest of it is.
+A draft is made for the second function of a text: of most there is but one.
 
 Operations that are computed alike have one number, in a function, in an edited text, and where
 passes unroll a loop: accesses to global memory of one number cost the same, wherever they stand.
@@ -339,7 +339,15 @@ class _Drafting:
             raise _NoDraftError
         if next(self._callees, None) is not None:
             raise _NoDraftError
-        return FunctionDraft(self._values, arguments, function.argument_attributes, body, {}, {})
+        alike = function.alike or Alike({})
+        return FunctionDraft(
+            self._values,
+            arguments,
+            function.argument_attributes,
+            body,
+            {named.constants: alike},
+            alike.structure,
+        )
 
     def _all(self, values: Sequence[Value]) -> Sequence[int]:
         return tuple([self._number(value) for value in values])
@@ -424,6 +432,20 @@ class _Drafting:
         return at
 
 
+class _ReadFunction(NamedTuple):
+    """A function that was read, and its text: drafted when another one differs in names alone."""
+
+    function: SsaFunction
+    named: NamedText
+
+    def draft(self) -> FunctionDraft | None:
+        """Return its draft; None if it has none."""
+        try:
+            return _Drafting(self.function, self.named).draft()
+        except _NoDraftError:
+            return None
+
+
 class KnownFunctions:
     """Drafts of functions, by their texts without names; and functions, by their texts and places.
 
@@ -431,7 +453,7 @@ class KnownFunctions:
     """
 
     def __init__(self) -> None:
-        self._drafts: dict[Hashable, FunctionDraft] = {}
+        self._drafts: dict[Hashable, FunctionDraft | _ReadFunction | None] = {}
         self._plain: dict[Hashable, SsaFunction] = {}
         self._of_drafts = self._of_plain = 0
 
@@ -446,27 +468,26 @@ class KnownFunctions:
         plain = self._plain.get((text, function.line, function.column))
         return _in_module(plain, module) if plain is not None else None
 
-    def placed(self, text: str, module: Module, function: Function) -> SsaFunction | None:
+    def placed(self, named: NamedText, module: Module, function: Function) -> SsaFunction | None:
         """Return a function by its draft; None where none was read that differs in names alone."""
-        named = named_text(text, function)
         draft = self._drafts.get(named.key)
+        if isinstance(draft, _ReadFunction):
+            draft = self._drafts[named.key] = draft.draft()
         if draft is None:
             return None
-        return self._kept(draft.placed(function, named), text, module)
+        return self._kept(draft.placed(function, named), named.text, module)
 
-    def add(self, function: SsaFunction, text: str, module: Module) -> SsaFunction:
-        """Keep a function that was read, and its draft if it has one; return it as kept."""
-        named = named_text(text, Function(function.name, function.line, function.column))
+    def add(self, function: SsaFunction, named: NamedText, module: Module) -> SsaFunction:
+        """Keep a function that was read; return it as kept."""
+        text = named.text
         if self._of_drafts + len(text) > MAX_KEPT:
             self._drafts.clear()
             self._of_drafts = 0
         self._of_drafts += len(text)
-        try:
-            draft = self._drafts[named.key] = _Drafting(function, named).draft()
-            alike = draft.alike_of(named.constants)
-        except _NoDraftError:
-            alike = None
-        plain = replace(function, resolve_type=_no_type, resolve_location=_no_location, alike=alike)
+        plain = replace(
+            function, resolve_type=_no_type, resolve_location=_no_location, alike=Alike({})
+        )
+        self._drafts[named.key] = _ReadFunction(plain, named)
         return self._kept(plain, text, module)
 
     def _kept(self, plain: SsaFunction, text: str, module: Module) -> SsaFunction:

@@ -25,7 +25,7 @@ from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template, WrittenSuccessor
-from tt_layout.ir.ssa.known_functions import KnownFunctions, function_text
+from tt_layout.ir.ssa.known_functions import KnownFunctions, function_text, named_text
 from tt_layout.ir.ssa.model import (
     NO_BLOCKS,
     Block,
@@ -293,11 +293,15 @@ class SsaReader:
         if text is None:
             return reader.read(function, offset)
         known, end = self._functions, offset + len(text)
-        found = known.same(text, module, function) or known.placed(text, module, function)
+        found = known.same(text, module, function)
+        if found is not None:
+            return found
+        named = named_text(text, function)
+        found = known.placed(named, module, function)
         if found is not None:
             return found
         read = reader.read(function, offset)
-        return known.add(read, text, module) if reader.cursor.last_end == end else read
+        return known.add(read, named, module) if reader.cursor.last_end == end else read
 
 
 class _FunctionReader:
