@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
+from tt_layout.audit.findings import FindingLine
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.modules.audited_module import SharedWork, TextConclusions, nameless_text
 from tt_layout.audit.modules.launch_values import values_of
+from tt_layout.audit.rules.registers import Spills
 from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.dumps.dump import Dump, Modules, Reading, open_dumps, silent
 from tt_layout.errors import LayoutError
@@ -37,6 +39,7 @@ MARK = "$"
 """The character of a mark that is in no name, nor anywhere else in a text that is marked."""
 
 _NAME = re.compile(r"(%[\w$.-]+)", re.ASCII)
+_MARK = re.compile(r"%\$(\d+)", re.ASCII)
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 """A string: what looks like a name in it is an operand of an assembler."""
 
@@ -238,6 +241,21 @@ class FileKernels(NamedTuple):
     arguments: tuple[str, ...] = ()
     unread: tuple[PassedOver, ...] = ()
 
+    def with_names(self, names: Sequence[str]) -> FileKernels:
+        """Replace marks in findings of registers by the names that they stand for."""
+
+        def named(kernel: Kernel) -> Kernel:
+            lines = tuple([_with_names(line, names) for line in kernel.finding_lines])
+            return kernel.with_values(finding_lines=lines)
+
+        return self._replace(kernels=tuple(map(named, self.kernels)))
+
+
+def _with_names(line: FindingLine, names: Sequence[str]) -> FindingLine:
+    if line.kinds != (Spills.kind,):
+        return line
+    return line._replace(message=_MARK.sub(lambda at: names[int(at[1])], line.message))
+
 
 class KernelReader:
     """Reader of the kernels of dumps, one by one, each with the facts for a line of an overview.
@@ -282,31 +300,30 @@ class KernelReader:
         around = f"{dump.source.first_line} {(dump.number, dump.launch, dump.known)!r}"
 
         def concluded() -> FileKernels:
-            text = self._nameless(dump)
-            if text is None:
+            nameless = self._nameless(dump)
+            if nameless is None:
                 return self._audited(dump)
-            nameless = dump._replace(source=replace(dump.source, text=text))
             found = self._of_nameless.once(
-                f"{around}\0{text}", lambda: self._without_names(nameless)
+                f"{around}\0{nameless.text}", lambda: self._without_names(dump, nameless)
             )
-            return found if found is not None else self._audited(dump)
+            return found.with_names(nameless.names) if found is not None else self._audited(dump)
 
         return self._known.once(f"{around}\0{dump.source.text}", concluded)
 
-    def _nameless(self, dump: Dump) -> str | None:
+    def _nameless(self, dump: Dump) -> MarkedText | None:
         """Return the text of a dump with marks for names; None where names may matter."""
         are_given = self._reading.given is not None or dump.launch is not None
         if are_given or chosen_compiler() is not None:
             return None
         return marked(dump.source.text)
 
-    def _without_names(self, nameless: Dump) -> FileKernels | None:
-        """Return the kernels of a dump with marks for names; None if a text has one."""
+    def _without_names(self, dump: Dump, nameless: MarkedText) -> FileKernels | None:
+        """Return the kernels of a dump with marks for names; None if a text has one elsewhere."""
         try:
-            found = self._audited(nameless)
+            found = self._audited(dump._replace(source=replace(dump.source, text=nameless.text)))
         except LayoutError:  # it may quote the text
             return None
-        said = (vars(kernel) for kernel in found.kernels)
+        said = (vars(kernel) for kernel in found.with_names(nameless.names).kernels)
         return None if found.arguments or any(map(has_mark, said)) else found
 
     def _audited(self, dump: Dump) -> FileKernels:
@@ -318,15 +335,28 @@ class KernelReader:
         return FileKernels(tuple(kernels), tuple(arguments))
 
 
-def marked(text: str) -> str | None:
+class MarkedText(NamedTuple):
+    """A text with marks for the names of values.
+
+    Attributes:
+        text: with a number in each mark.
+        names: by these numbers.
+    """
+
+    text: str
+    names: Sequence[str]
+
+
+def marked(text: str) -> MarkedText | None:
     """Replace the names of values in a text by marks; None where a string or a mark is in the way.
 
     Names only occur in messages: a conclusion from the marked text that has no mark in it holds for
-    the dump.  Otherwise the dump itself is audited.
+    the dump.  Findings of registers have names as they are, and get them back; where there is
+    another mark the dump itself is audited.
 
     Example:
         >>> marked("%b = arith.addi %a, %b : i32")
-        '%$0 = arith.addi %$1, %$0 : i32'
+        MarkedText(text='%$0 = arith.addi %$1, %$0 : i32', names=('%b', '%a'))
         >>> print(marked("%b = asm \\"mov %0, %1\\""))
         None
     """
@@ -335,7 +365,7 @@ def marked(text: str) -> str | None:
     parts = _NAME.split(text)
     numbers: dict[str, int] = {}
     parts[1::2] = [f"%{MARK}{numbers.setdefault(name, len(numbers))}" for name in parts[1::2]]
-    return "".join(parts)
+    return MarkedText("".join(parts), tuple(numbers))
 
 
 def has_mark(value: object) -> bool:
