@@ -129,6 +129,7 @@ class AmdMfma(DistributedEncoding):
     element_bit_width: int = 32
 
     mnemonic = "amd_mfma"
+    has_width = False
     rules = (
         Rule("version", Must.WITHIN, (0, 3), last=Release.V3_2),
         Rule("version", Must.WITHIN, (0, 4), first=Release.V3_3),

@@ -160,6 +160,7 @@ class AmdWmma(DistributedEncoding):
     instr_shape: Shape = DEFAULT_INSTRUCTION
 
     mnemonic = "amd_wmma"
+    has_width = False
     rules = (
         Rule("version", Must.WITHIN, (1, 2), since=Release.V3_3, last=Release.V3_5),
         Rule("version", Must.WITHIN, (1, 3), since=Release.V3_3, first=Release.V3_6),

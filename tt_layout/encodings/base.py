@@ -110,6 +110,9 @@ class Encoding:
         Triton, lib/Dialect/TritonGPU/IR/Dialect.cpp; tried in fifteen wheels.
     """
 
+    has_width: ClassVar[bool] = True
+    """Whether its linear layout may depend on the width of an element."""
+
     memory_space: ClassVar[MemorySpace]
     """Where the tensor lives: ``registers``, ``shared memory`` or ``tensor memory``."""
 
@@ -188,7 +191,7 @@ class Encoding:
             dims, bits = sizes_of(shape)
             sizes = self.checked_shape(dims)
             element_bits = bits if element_bits is None else element_bits
-            key = meaning, sizes, element_bits
+            key = meaning, sizes, element_bits if self._has_width else None
             layout = _LAYOUTS.get(key)
             if layout is None:
                 layout = self._sound_layout(sizes, element_bits)
@@ -239,6 +242,10 @@ class Encoding:
         self.check_layout()
         values = (getattr(self, item.name) for item in fields(self) if item.compare)
         return type(self), *(v._meaning if isinstance(v, Encoding) else v for v in values)
+
+    @cached_property
+    def _has_width(self) -> bool:
+        return any(encoding.has_width for encoding in self.lineage())
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:
         """Return the shape as a tuple; raise if the encoding does not fit it."""

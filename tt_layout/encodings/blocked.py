@@ -81,6 +81,7 @@ class Blocked(DistributedEncoding):
     cga: Bases = ()
 
     mnemonic = "blocked"
+    has_width = False
     rules = (
         Rule("order", Must.PERMUTATION, since=Release.V2_2),
         Rule("size_per_thread", Must.POWERS, since=Release.V3_5),

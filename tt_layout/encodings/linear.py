@@ -51,6 +51,7 @@ class GenericLinear(DistributedEncoding):
     block: Bases
 
     mnemonic = "generic_linear"
+    has_width = False
     ignores_unknown_keys = True
     forms = (Form(f"ttg.{mnemonic}", Release.V3_8, _KEYS),)
 
@@ -136,6 +137,7 @@ class Linear(GenericLinear):
     """
 
     mnemonic = "linear"
+    has_width = False
     forms = (Form(f"ttg.{mnemonic}", Release.V3_3, _KEYS),)
 
     def matrix_violations(self) -> Iterator[Violation]:

@@ -86,6 +86,7 @@ class NvidiaMma(DistributedEncoding):
     cga: Bases = ()
 
     mnemonic = "nvidia_mma"
+    has_width = False
     rules = (Rule("warps_per_cta", Must.POWERS, since=None),)
     ignores_unknown_keys = True
     forms = (

@@ -113,6 +113,7 @@ class NvmmaShared(SharedEncoding):
     rank_key: int | None = None
 
     mnemonic = "nvmma_shared"
+    has_width = False
     rules = (
         Rule("swizzling_byte_width", Must.ONE_OF, (0, 32, 64, 128), since=Release.V3_7),
         Rule("element_bit_width", Must.WITHIN, (1, None), since=Release.V3_7),

@@ -46,6 +46,7 @@ class Slice(DistributedEncoding):
     parent: Encoding
 
     mnemonic = "slice"
+    has_width = False
     ignores_unknown_keys = True
     forms = (
         Form(f"triton_gpu.{mnemonic}", Release.V2022, _KEYS),

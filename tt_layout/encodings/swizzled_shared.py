@@ -71,6 +71,7 @@ class SwizzledShared(SharedEncoding):
     has_leading_offset: bool = False
 
     mnemonic = "swizzled_shared"
+    has_width = False
     rules: ClassVar[tuple[Rule, ...]] = (
         Rule("order", Must.PERMUTATION, since=Release.V3_4),
         Rule("order", Must.SOME, since=None),
@@ -200,6 +201,7 @@ class AmdRotatingShared(SwizzledShared):
     """
 
     mnemonic = "amd_rotating_shared"
+    has_width = False
     rules = tuple(rule._replace(since=None) for rule in SwizzledShared.rules)
     forms = (
         split_form(f"ttg.{mnemonic}", Release.V3_4, _SPLIT_KEYS, _NORMALIZE),
