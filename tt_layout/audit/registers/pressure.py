@@ -517,10 +517,13 @@ def _held_registers(sizes: _FunctionSizes, body: LiveRanges, warps: int) -> Held
     products = exchanges = 0.0
     behind = islice(body.sums(ranges), 1, None)
     for number, (operation, live) in enumerate(zip(body.operations, behind), 1):
+        multiplies, movement = operation.traits.multiplies, operation.movement
+        if not multiplies and (movement is None or movement.kind not in EXCHANGES):
+            continue
         held = live - sum(begun.get((result, number), 0) for result in operation.results)
-        if operation.traits.multiplies:
+        if multiplies:
             products = max(products, held)
-        elif warps > 1 and operation.movement and operation.movement.kind in EXCHANGES:
+        elif warps > 1:
             exchanges = max(exchanges, held)
     return HeldRegisters(products, exchanges)
 
