@@ -132,3 +132,18 @@ def test_split_parameters_of_three_dimensions_keep_the_rank() -> None:
 def test_offsets_of_registers_are_no_shared_layout() -> None:
     with pytest.raises(LayoutError, match="it has no input offset"):
         shared_info(parse_layout(ROWS).to_linear_layout([32, 32]), 16)
+
+
+def test_a_layout_is_made_for_each_width_that_it_depends_on() -> None:
+    blocked = (
+        "#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>"
+    )
+    sliced = (
+        "#ttg.slice<{dim = 1, parent = #ttg.blocked<{sizePerThread = [1, 2], "
+        "threadsPerWarp = [4, 8], warpsPerCTA = [2, 2], order = [1, 0]}>}>"
+    )
+    memory = "#ttng.tensor_memory_encoding<blockM = 128, blockN = 32, unpacked = true>"
+    for text, shape, is_one in [(blocked, [64], 1), (sliced, [64], 1), (memory, [128, 32], 0)]:
+        layout = parse_layout(text)
+        narrow, wide = (layout.to_linear_layout(shape, element_bits=bits) for bits in (16, 32))
+        assert (narrow is wide) == is_one
