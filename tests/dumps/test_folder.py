@@ -140,3 +140,9 @@ def test_values_have_the_names_of_their_own_dump(tmp_path: Path) -> None:
         found = together.read(spilling(tmp_path, name))
         assert isinstance(found, FileKernels)
         assert f"%{name}" in " ".join(line.message for line in found.kernels[0].finding_lines)
+
+
+def test_a_kernel_that_spills_is_audited_once_under_all_names(tmp_path: Path) -> None:
+    together = reader()
+    first = calls_of(lambda: together.read(spilling(tmp_path, "weights")))
+    assert calls_of(lambda: together.read(spilling(tmp_path, "tokens"))) < first / 20
