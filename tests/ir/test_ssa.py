@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from tiers import sampled
 
 from tt_layout import parse_ir
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader, Value, integers
+from tt_layout.ir.ssa.reader import KnownLines
 from tt_layout.ir.traits import NO_TRAITS
 
 ROOT = Path(__file__).parents[2]
@@ -362,6 +364,16 @@ def test_lines_with_other_names_are_read_as_if_alone(path: Path) -> None:
         ("%a = my.use %x : i32 loc(#loc1)", "%b = my.use %x : i32 loc(#loc2)"),
         ("%a = my.use %x : i32 loc(#loc1)", "%b = my.use %x : i32"),
         ("%a = my.use %x : i32", "%b = my.use %x : i32\n  {at = 3 : i32}"),
+        ("%a = my.use %x : tensor<8xi32, #a>", "%b = my.use %x : tensor<4xi32, #b>"),
+        ("%a = arith.cmpi eq, %x, %y : tensor<8xi1>", "%b = arith.cmpi eq, %x, %y : tensor<4xi8>"),
+        (
+            "%a = my.to %x : tensor<8xi8> -> tensor<8xi8>",
+            "%b = my.to %x : tensor<8xi8> -> tensor<4xi8>",
+        ),
+        ("%a = my.use %x {of = tensor<8xi8>} : i32", "%b = my.use %x {of = tensor<4xi8>} : i32"),
+        ("%a = my.use %x : !my.of<tensor<8xi8>>", "%b = my.use %x : !my.of<tensor<4xi8>>"),
+        ("%a = tt.load %x : tensor<8x!tt.ptr<i8>>", "%b = tt.load %x : tensor<4x!tt.ptr<i8>>"),
+        ("%a = my.use %x : !ttg.memdesc<8xi8, #s>", "%b = my.use %x : !ttg.memdesc<4xi8, #s, #m>"),
     ],
 )
 def test_lines_that_are_nearly_alike_are_told_apart(lines: tuple[str, str]) -> None:
@@ -370,6 +382,23 @@ def test_lines_that_are_nearly_alike_are_told_apart(lines: tuple[str, str]) -> N
         [module] = parse_ir(f"tt.func @f(%x: i32, %y: i32) {{\n  {line}\n  tt.return\n}}")
         [found], [alone] = reader.functions(module), SsaReader().functions(module)
         assert written(found.walk()) == written(alone.walk())
+
+
+def test_lines_with_tensors_of_other_sizes_are_not_read_again() -> None:
+    def sized(size: int) -> str:
+        line = f"%{{}} = my.sum %x, %y : tensor<{size}xi32, #a{size}>"
+        lines = "\n  ".join(line.format(number) for number in range(9))
+        return f"tt.func @f(%x: i32, %y: i32) {{\n  {lines}\n  tt.return\n}}"
+
+    def read(size: int) -> None:
+        [function] = reader.functions(modules[size])
+        assert function.values["%8"].text == f"tensor<{size}xi32, #a{size}>"
+
+    reader = SsaReader()
+    modules = {size: module for size in (8, 16) for module in parse_ir(sized(size))}
+    read(8)
+    with mock.patch.object(KnownLines, "add", side_effect=AssertionError):
+        read(16)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,9 @@ left of a line without these is its shape, under which its operation is kept.
     %sum = arith.addi %5, %c0 : i32 loc(#loc)         of that shape: not read again
 
     %sum = arith.addi %5, %5 : i32 loc(#loc)          another shape: @1 is there twice
+
+A shape that differs from a known one in the sizes and layouts of tensors and buffers is not read,
+either: kernels for other blocks have many of them.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TypeAlias
 
 from tt_layout.arguments import checks_arguments
 from tt_layout.ir.module import Function, Module
@@ -49,6 +53,15 @@ MAX_LINES = 1 << 13
 
 _NAMES = re.compile(r"(%[\w$.-]+(?:#\d+)?)", re.ASCII)
 
+_SHAPED = re.compile(
+    r"(tensor|!ttg\.memdesc)<(?:\d+x)+((?:[^<>%,]|<[^<>%]*>)+)"
+    r"(?:,(?:[^<>%]|<(?:[^<>%]|<[^<>%]*>)*>)*)?>",
+    re.ASCII,
+)
+"""The type of a tensor or a buffer, its kind and its elements."""
+
+_KINDS = re.compile("(?:tensor|memdesc)<")
+
 _CONTINUES = frozenset(":,-{([<>=*")
 """With what a line may begin that goes on with the operation of the line before."""
 
@@ -56,6 +69,10 @@ MAX_NESTING = 60  # of regions; what is nested deeper is stepped over
 
 
 # -- lines that were read --------------------------------------------------------------------------
+
+
+_Shape: TypeAlias = tuple[str, bool, tuple[int, ...]]
+"""Texts between names, whether a location follows, and which names are equal."""
 
 
 class _Line(NamedTuple):
@@ -67,7 +84,7 @@ class _Line(NamedTuple):
         location: a location at its end, if that is an alias; None otherwise.
     """
 
-    shape: Hashable
+    shape: _Shape
     names: Sequence[str]
     location: str | None
 
@@ -174,6 +191,7 @@ class KnownLines:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, _Pattern] = {}
+        self._typeless: dict[Hashable, tuple[_Pattern, Sequence[int | str]]] = {}
         self._named: dict[str, tuple[_Pattern, Sequence[str]]] = {}
 
     def find(self, line: str) -> _Found | None:
@@ -183,7 +201,7 @@ class KnownLines:
         if named is not None and location is not None:
             return _Found(*named, location)
         parts = _parts(head, location)
-        pattern = self._known.get(parts.shape)
+        pattern = self._known.get(parts.shape) or self._with_types(parts.shape)
         if pattern is None:
             return None
         if location is not None:
@@ -196,8 +214,38 @@ class KnownLines:
         """Keep the operation that a line has been read as."""
         parts = _parts(*_split(line))
         pattern = _pattern(parts, template)
-        if pattern is not None:
-            self._known[parts.shape] = pattern
+        if pattern is None:
+            return
+        self._known[parts.shape] = pattern
+        key, types = _typeless(parts.shape)
+        places = [types.index(text) if text in types else text for text in template.types]
+        if not _KINDS.search(f"{places} {template.attributes} {template.location}"):
+            self._typeless[key] = pattern, places
+
+    def _with_types(self, shape: _Shape) -> _Pattern | None:
+        """Return the pattern of a shape by one with other types of the same elements."""
+        key, types = _typeless(shape)
+        known = self._typeless.get(key)
+        if known is None:
+            return None
+        pattern, places = known
+        texts = tuple([types[at] if isinstance(at, int) else at for at in places])
+        pattern = pattern._replace(template=pattern.template._replace(types=texts))
+        self._known[shape] = pattern
+        return pattern
+
+
+def _typeless(shape: _Shape) -> tuple[Hashable, Sequence[str]]:
+    """Return a shape with the elements of its types alone, and the types."""
+    text, *others = shape
+    types: list[str] = []
+
+    def element(found: re.Match[str]) -> str:
+        types.append(found[0])
+        return f"{found[1]}<{found[2]}>"
+
+    key = _SHAPED.sub(element, text), *others, *map(types.index, types)
+    return key, types
 
 
 def _pattern(line: _Line, template: Template) -> _Pattern | None:
