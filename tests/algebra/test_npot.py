@@ -21,7 +21,8 @@ from tt_layout.analyses.conversion.modular_conversion import classify_modular
 from tt_layout.audit.audit import audit_module
 from tt_layout.encodings import Encoding
 from tt_layout.npot import npot
-from tt_layout.views.modular import ModularElements
+from tt_layout.views.modular import ModularElements, tensor_view
+from tt_layout.views.view import BareLayout
 
 INPUTS = ("register", "lane", "warp", "block")
 BLOCKED = (
@@ -236,6 +237,19 @@ def test_an_element_with_fewer_holders_has_the_first_one_again() -> None:
     content = ModularElements(layout, (("register", 1), ("lane", 8), ("warp", 1), ("block", 1)))
     lanes = content.cells(np.arange(3)).locations["lane"]
     assert lanes.tolist() == [[0, 3, 4, 7], [1, 5, 1, 1], [2, 6, 2, 2]]
+
+
+def test_the_holders_of_an_element_stand_where_the_view_says() -> None:
+    bases = tuple((1 << bit,) for bit in range(4))
+    layout = ModularLayout((("register", bases), ("lane", bases)), (("dim0", 12),))
+    view = tensor_view(BareLayout(layout))
+    [piece] = view.pieces()
+    text = piece.text.tobytes().decode()
+    found = [
+        [text[start:end] for start, end in zip(starts, ends) if start < end]
+        for starts, ends in zip(piece.starts.tolist(), piece.ends.tolist())
+    ]
+    assert found == [cell.split("|") for cell in text.strip("[]\n").split(", ")]
 
 
 def compare_with_loops(text: str, shape: tuple[int, ...]) -> None:

@@ -26,7 +26,7 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
 from tt_layout.figures.drawing import draw
 from tt_layout.figures.drawn import DrawnLayout
-from tt_layout.figures.model import NOTHING, PLAIN, Figure
+from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid
 from tt_layout.figures.page_layout import ADVANCE, FITS, cell_size, lay_out_figure
 from tt_layout.figures.pdf import to_pdf
 from tt_layout.figures.svg import tile_of, to_svg
@@ -737,3 +737,23 @@ def test_a_conflict_on_a_line_is_drawn_by_cycles(
     assert drawn.status == 0, drawn.err
     asked = run("plot", f"{dump}:8", "--view", "cycles" if has_cycles else "banks").out
     assert drawn.out == asked != run("plot", f"{dump}:8", "--view", "copy").out
+
+
+@pytest.mark.parametrize(("columns", "has_lines"), [(128, True), (140, False)])
+def test_cells_of_six_pixels_have_lines_between_them_and_smaller_ones_none(
+    columns: int, has_lines: bool
+) -> None:
+    image = pytest.importorskip("PIL.Image")
+    from tt_layout.figures.png import to_png
+
+    figure = Figure(("plain",), (Grid(np.zeros((4, columns), np.int64)),))
+    layout = lay_out_figure(figure)
+    [placed] = layout.grids
+    assert (placed.width == placed.height == 6) == has_lines
+    pixels = np.asarray(image.open(io.BytesIO(to_png(figure))).convert("L"))
+    scale = len(pixels) // layout.height
+    row = pixels[(placed.y + 2) * scale, (placed.x + 1) * scale :][: 20 * scale]
+    assert (len(np.unique(row)) > 1) == has_lines
+    assert ('stroke-opacity=".45"' in to_svg(figure)) == has_lines
+    drawn = zlib.decompress(to_pdf(figure).split(b"stream\n")[1])
+    assert drawn.count(b" l S") == (130 if has_lines else 0)

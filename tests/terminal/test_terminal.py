@@ -347,6 +347,23 @@ def test_a_line_ends_behind_an_open_brace_rather_than_behind_an_equals_sign() ->
     )
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("long_name{(<b c>)}({<d", "long_other>})"),
+        ("long_name{(<b", "c>)}[(d long_other)]"),
+        ("long_name[b c][d", "long_other]"),
+        ("long_name[[b", "c]][{[d long_other]}]"),
+    ],
+)
+def test_a_square_bracket_weighs_as_much_as_two_round_ones_or_braces_or_four_angles(
+    first: str, second: str
+) -> None:
+    """A line ends in the lightest brackets, behind the last word within as light ones."""
+    whole = f"{first} {second}"
+    assert fold(whole, len(whole) - 4).split("\n")[0] == first
+
+
 def test_a_row_that_was_cut_is_cut_again_where_it_is_too_long() -> None:
     row = "  + a b c d e..."
     assert [fold(row, width) for width in (17, 16, 12)] == [row, row, "  + a b c..."]
