@@ -42,6 +42,16 @@ STORE = """
   %q = tt.addptr %ps, %a : tensor<64x!tt.ptr<f16>>, tensor<64xi32>
   "test.store"(%q, %m) : (tensor<64x!tt.ptr<f16>>, tensor<64xi1>) -> ()
 """
+UNSIGNED = """
+  %w = arith.subi {} : i32
+  %ws = tt.splat %w : i32 -> tensor<64xi32>
+  %s = arith.addi %ws, %r : tensor<64xi32>
+  %a = arith.extui %s : tensor<64xi32> to tensor<64xi64>
+  %nl = arith.extsi %ns : tensor<64xi32> to tensor<64xi64>
+  %m = arith.cmpi sge, %a, %nl : tensor<64xi64>
+  %q = tt.addptr %ps, %a : tensor<64x!tt.ptr<f16>>, tensor<64xi64>
+  "test.store"(%q, %m) : (tensor<64x!tt.ptr<f16>>, tensor<64xi1>) -> ()
+"""
 BODIES = {
     "in a region that runs once": f"""
   %o = arith.muli %x, %c64 : i32
@@ -139,6 +149,14 @@ BODIES = {
   %q = tt.addptr %ps, %lo : tensor<64x!tt.ptr<f16>>, tensor<64xi32>
   "test.store"(%q, %m) : (tensor<64x!tt.ptr<f16>>, tensor<64xi1>) -> ()
 """,
+    "offsets that a loop triples": f"""
+  %end = scf.for %i = %c0 to %c3 step %c1 iter_args(%o = %x) -> (i32) : i32 {{
+    {STORE}
+    %next = arith.muli %o, %c3 : i32
+    scf.yield %next : i32
+  }}
+""",
+    "unsigned, some below zero": "%z = arith.muli %x, %c64 : i32" + UNSIGNED.format("%z, %n"),
 }
 TILES = f"""
   scf.for %tile = %x to %n step %c3 : i32 {{
@@ -189,8 +207,16 @@ def test_a_grid_is_the_sum_of_its_programs(body: str, n: int) -> None:
     assert not any(answer.assumed or answer.unknown for _, answer in asked)
 
 
-def test_programs_that_are_alike_are_evaluated_once() -> None:
-    function = function_of(BODIES["a block of a row each, the last one cut"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        BODIES["a block of a row each, the last one cut"],
+        "%z = arith.muli %x, %c64 : i32" + UNSIGNED.format("%z, %c0"),
+    ],
+    ids=["signed", "unsigned"],
+)
+def test_programs_that_are_alike_are_evaluated_once(body: str) -> None:
+    function = function_of(body)
     [store] = [o for o in function.walk() if o.name == "test.store"]
     ids = np.indices((1 << 12, 16, 1)).reshape(3, -1)
     evaluator = Evaluator(function, GivenValues({"n": 100_000}), programs=ids)
