@@ -169,6 +169,16 @@ def test_scratch_is_per_cta_and_by_rounds() -> None:
         scratch(layouts[0], layouts[1], 32, "H800")
 
 
+@pytest.mark.parametrize("is_narrow_first", [False, True])
+def test_transposing_instructions_take_two_registers_of_a_thread(is_narrow_first: bool) -> None:
+    """Eight lanes of one side, of one register each, have what a thread of the other has."""
+    narrow = line(lane=[8, 16, 1, 2, 4], warp=[32, 64, 128])
+    wide = line(register=[1, 2, 4], lane=[8, 16, 32, 64, 128], warp=[0, 0, 0])
+    found = scratch(*((narrow, wide) if is_narrow_first else (wide, narrow)), 16, "sm90")
+    assert found is not None
+    assert (found.store, found.load, found.bytes) == ("st.shared", "ld.shared", 512)
+
+
 def test_lanes_of_a_wavefront_on_cdna3() -> None:
     """Bytes that 3.9.0 allocates where one or the other choice of lanes needs less."""
     above = [1 << bit for bit in range(10)]
