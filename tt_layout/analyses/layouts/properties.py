@@ -519,7 +519,7 @@ def _needed(
             return shape
         larger = tuple(s * 2 if f < t else s for s, f, t in zip(shape, count_found, typed))
         layout = _over(placed.encoding, larger, placed.element_bits)
-        measured = measure(layout) if layout is not None and larger != shape else None
+        measured = measure(layout) if layout is not None else None
         if measured is None:
             return None
         shape, count_found = larger, measured

@@ -131,9 +131,8 @@ class RewiredBody:
         chain = computed_anew(self._flow, self._exchange, value)
         fresh = [found for found in chain if found not in self._anew]
         self._anew.update((found, Value(found.name, found.text)) for found in fresh)
-        for operation in dict.fromkeys(found.definition for found in fresh):
-            if operation is not None:
-                self._behind.setdefault(operation, []).append(self._copy(operation, self._anew))
+        for operation in filter(None, dict.fromkeys(found.definition for found in fresh)):
+            self._behind.setdefault(operation, []).append(self._copy(operation, self._anew))
         return self._anew.get(value, value)
 
     def _region(self, region: Region) -> Region:
