@@ -134,6 +134,8 @@ RANGE = "%r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>\n
   %2 = tt.trans %1 {{order = array<i32: 1, 0>}} : tensor<8x64xi32> -> tensor<64x8xi32>
   //! 1,1 1,1 1,1
   %12 = tt.trans %1 {{order = array<i32: 0>}} : tensor<8x64xi32> -> tensor<64x8xi32>
+  //! 1,1 1,1 1,1
+  %14 = tt.trans %1 {{order = array<i32: 1, 1>}} : tensor<8x64xi32> -> tensor<64x8xi32>
   %13 = tt.trans %1 : tensor<8x64xi32> -> tensor<64x8xi32>  //! 1,1 1,1 1,1
   %3 = tt.reshape %r : tensor<64xi32> -> tensor<4x16xi32>  //! 1,16 1,16 1,1
   %4 = ttg.convert_layout %2 : tensor<64x8xi32> -> tensor<64x8xi32>  //! 64,1 1024Mi,1 1,8
