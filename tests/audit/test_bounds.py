@@ -630,3 +630,16 @@ def test_additions_to_one_address_follow_each_other(
         assert bound is not None
         assert bound.cycles == pytest.approx(additions / 0.29)
         assert found.largest == bound
+
+
+def test_a_reversed_load_costs_the_same_wherever_it_begins() -> None:
+    """Four wavefronts each of 16 requests: an H200 counted 156 for twice as many elements."""
+    back = """%ns = tt.splat %n : i32 -> tensor<512xi32, #a>
+    %back = arith.subi %ns, %i : tensor<512xi32, #a>
+    %pa ="""
+    [module] = parse_ir(COPY.replace("%pa =", back, 1).replace("READ", "%back"))
+    costs = [
+        audit_module(module, None, GivenValues(values)).movements[0].cost
+        for values in ({}, {"n": 4096})
+    ]
+    assert [cost.cycles for cost in costs if cost is not None] == [64, 64]

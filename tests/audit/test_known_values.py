@@ -15,8 +15,8 @@ from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.axis.info import AxisInfo
-from tt_layout.audit.global_memory.cost import address_info
 from tt_layout.audit.global_memory.first_request import first_request
+from tt_layout.audit.global_memory.width import address_info
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions

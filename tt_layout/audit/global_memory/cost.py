@@ -39,6 +39,7 @@ from tt_layout.audit.global_memory.constant_masks import constant_mask, kept_ins
 from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.global_memory.limits import WidthLimit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, address_of, in_todays_form, operands
+from tt_layout.audit.global_memory.relative_addresses import relative_traffic
 from tt_layout.audit.global_memory.scalars import scalar_layout, scalar_width
 from tt_layout.audit.global_memory.traffic import (
     SectorBounds,
@@ -47,7 +48,13 @@ from tt_layout.audit.global_memory.traffic import (
     idle_warps,
     traffic,
 )
-from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess, Width, access_width
+from tt_layout.audit.global_memory.width import (
+    AccessAnalysis,
+    PlacedAccess,
+    Width,
+    access_width,
+    address_info,
+)
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import EntryDetails, GlobalDetails
@@ -566,7 +573,7 @@ def _access_cost(operation: Operation, full: FullOperation, audited: AuditedModu
     counts = sectors.first or sectors.most
     lanes = shape.layout.get_in_dim_size("lane")
     all_bytes = width.instructions * warps * lanes * width.width_bytes
-    price = _price(sectors, shape, info, all_bytes)
+    price = _price(kernel, placed, sectors, info, all_bytes)
     finding = None
     if limit is not None:
         verbs = {MovementKind.GLOBAL_LOAD: "loads", MovementKind.GLOBAL_STORE: "stores"}
@@ -582,17 +589,25 @@ def _access_cost(operation: Operation, full: FullOperation, audited: AuditedModu
     return Cost(text, cycles, details, finding, extra, requests)
 
 
-def _price(sectors: Sectors, shape: AccessShape, info: AxisInfo, all_bytes: int) -> int:
+def _price(
+    kernel: AccessAnalysis,
+    placed: PlacedAccess,
+    sectors: Sectors,
+    info: AxisInfo,
+    all_bytes: int,
+) -> int:
     """Return the wavefronts of an execution.
 
-    Where its addresses are not known its runs are taken to be far apart.
+    Where its addresses are not known its runs are taken to be far apart, unless the distances of
+    its elements show that they are not.
     """
     counts = sectors.first or sectors.most
     if counts is not None:
         return counts.wavefronts
-    if shape.too_large is None:
-        return wavefronts_apart(shape, info)
-    return -(-all_bytes // shape.line_bytes)
+    if placed.shape.too_large is not None:
+        return -(-all_bytes // placed.shape.line_bytes)
+    apart, relative = wavefronts_apart(placed.shape, info), relative_traffic(kernel, placed)
+    return min(apart, relative.counts.wavefronts) if relative is not None else apart
 
 
 def _known_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
@@ -655,16 +670,6 @@ def _shape(
         line_bytes=LINE_BYTES,
         has_banks=not is_amd,
     )
-
-
-def address_info(kernel: AccessAnalysis, roles: Mapping[str, Value], width: Width) -> AxisInfo:
-    """Return the AxisInfo of the addresses, with divisibility in bytes."""
-    info = kernel.known[address_of(roles)]
-    if "offsets" not in roles:
-        return info
-    base = kernel.known[roles["pointer"]].divisibility[0]
-    divisibility = tuple(min(d * width.element_bytes, base) for d in info.divisibility)
-    return info._replace(divisibility=divisibility)
 
 
 def _details(

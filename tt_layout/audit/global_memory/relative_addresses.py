@@ -14,9 +14,8 @@ import numpy as np
 from tt_layout.algebra.arrays import Ints, distinct
 from tt_layout.analyses.global_memory.sectors import SectorCounts, count_sectors
 from tt_layout.audit.global_memory.access_shape import AccessShape, shape_lanes
-from tt_layout.audit.global_memory.cost import address_info
 from tt_layout.audit.global_memory.operands import address_of
-from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
+from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess, address_info
 from tt_layout.audit.values.trials import Stride
 from tt_layout.errors import LayoutError
 from tt_layout.tuples import NamedTuple

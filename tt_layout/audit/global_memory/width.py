@@ -280,6 +280,16 @@ def access_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width | Non
     )
 
 
+def address_info(kernel: AccessAnalysis, roles: Mapping[str, Value], width: Width) -> AxisInfo:
+    """Return the AxisInfo of the addresses, with divisibility in bytes."""
+    info = kernel.known[address_of(roles)]
+    if "offsets" not in roles:
+        return info
+    base = kernel.known[roles["pointer"]].divisibility[0]
+    divisibility = tuple(min(d * width.element_bytes, base) for d in info.divisibility)
+    return info._replace(divisibility=divisibility)
+
+
 def bounds_along(
     kernel: AccessAnalysis, operation: SsaOperation, layout: LinearLayout, dim: int
 ) -> WidthBounds:

@@ -23,7 +23,6 @@ from tt_layout.audit.bounds.sharing import ProgramSharing
 from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import (
-    address_info,
     gathered_wavefronts,
     pieces_of_table,
     placed_access,
@@ -33,7 +32,7 @@ from tt_layout.audit.global_memory.cost import (
 from tt_layout.audit.global_memory.operands import address_of, reached_bytes
 from tt_layout.audit.global_memory.origins import counted_places
 from tt_layout.audit.global_memory.relative_addresses import relative_traffic
-from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess
+from tt_layout.audit.global_memory.width import AccessAnalysis, PlacedAccess, address_info
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.occupancy import held_warps, tensor_columns_of
 from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetails
