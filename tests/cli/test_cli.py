@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import click
 import pytest
 from command import BLOCKED, TYPE, Outcome, Run, runner
 from tiers import sampled
@@ -457,3 +458,23 @@ def test_an_interrupt_has_the_status_of_a_shell(run: Run, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(cli, "show", interrupted)
     assert run("-l", BLOCKED, "-t", TYPE).status == 130
+
+
+PLACES = "--warp", "--lane", "--register", "--block", "--offset", "--row", "--column"
+"""Numbers of places, which the help of the commands tells together."""
+
+
+def options_without_help(command: click.Command, context: click.Context) -> Iterator[str]:
+    for parameter in command.params:
+        is_told = not isinstance(parameter, click.Option) or parameter.help or parameter.hidden
+        if not is_told and parameter.opts[0] not in PLACES:
+            yield f"{context.command_path} {parameter.opts[0]}"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from options_without_help(inner, click.Context(inner, context, name))
+
+
+def test_every_option_says_what_it_does() -> None:
+    assert list(options_without_help(cli.cli, click.Context(cli.cli))) == []

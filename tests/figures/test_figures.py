@@ -30,6 +30,7 @@ from tt_layout.figures.model import NOTHING, PLAIN, Figure, Grid
 from tt_layout.figures.page_layout import ADVANCE, FITS, cell_size, lay_out_figure
 from tt_layout.figures.pdf import to_pdf
 from tt_layout.figures.svg import tile_of, to_svg
+from tt_layout.figures.tensor import grid_shape
 from tt_layout.mlir.types import parse_type
 from tt_layout.placement import place
 from tt_layout.views.selection import EVERYTHING, Selection
@@ -757,3 +758,10 @@ def test_cells_of_six_pixels_have_lines_between_them_and_smaller_ones_none(
     assert ('stroke-opacity=".45"' in to_svg(figure)) == has_lines
     drawn = zlib.decompress(to_pdf(figure).split(b"stream\n")[1])
     assert drawn.count(b" l S") == (130 if has_lines else 0)
+
+
+@pytest.mark.parametrize(("size", "grid"), [(4096, (128, 32)), (8192, (8, 1024))])
+def test_a_tensor_of_one_dimension_has_short_rows_while_they_are_few(
+    size: int, grid: tuple[int, int]
+) -> None:
+    assert grid_shape((size,)) == grid

@@ -13,9 +13,11 @@ import pytest
 from command import Run, runner
 
 from tt_layout import audit_ir, hardware
-from tt_layout.audit.audit import audit_module
+from tt_layout.audit.audit import audit_module, check_product
 from tt_layout.audit.occupancy import occupancy
+from tt_layout.audit.values.given import GivenValues
 from tt_layout.cli.values import read_values
+from tt_layout.errors import LayoutError
 from tt_layout.hardware import PRODUCTS, ROWS, TARGETS, find_gpu, find_target
 from tt_layout.hardware.target import Evidence
 from tt_layout.ir import parse_ir
@@ -324,3 +326,11 @@ def test_a_source_says_what_is_only_taken_to_be_so(name: str) -> None:
         assert "; of stores: " in target.source
     if target.load_evidence is Evidence.ASSUMED:
         assert "taken to be" in target.source or "assumed" in target.source
+
+
+def test_a_product_is_held_against_the_chips_that_are_known() -> None:
+    given = GivenValues(product=find_target("h100"))
+    with pytest.raises(LayoutError, match=r"is of sm90: the dump is for sm80$"):
+        check_product(given, [None, find_target("sm80")])
+    with pytest.raises(LayoutError, match=r"the dump is for no GPU that is known$"):
+        check_product(given, [None])

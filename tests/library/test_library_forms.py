@@ -188,3 +188,15 @@ def test_errors_about_objects_name_the_argument(call: Any, message: str) -> None
     assert str(caught.value).startswith(message)
     assert "\x1b" not in str(caught.value)
     assert caught.value.location is None
+
+
+def test_elements_are_those_of_the_release() -> None:
+    wmma = (
+        "#ttg.amd_wmma<{version = 3, isTranspose = false, ctaLayout = {warp = [[0, 1]]}, "
+        "instrShape = [16, 16, 32]}>"
+    )
+    assert tt_layout.elements_at(wmma, "64x64xf16", thread=3).locations
+    with pytest.raises(tt_layout.LayoutError, match=r"no key 'ctaLayout' in Triton 3\.5"):
+        tt_layout.elements_at(wmma, "64x64xf16", release="3.5", thread=3)
+    with pytest.raises(tt_layout.LayoutError, match=r"version must be in 1\.\.3"):
+        tt_layout.elements_at(wmma.replace("version = 3", "version = 4"), "64x64xf16", thread=3)

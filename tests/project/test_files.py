@@ -16,8 +16,12 @@ import pytest
 import tt_layout
 from tt_layout.errors import LayoutError, not_a_name
 from tt_layout.files import (
+    MAX_BYTES,
+    MAX_DECOMPRESSED,
+    decompressed,
     files_below,
     is_inside,
+    limit_of,
     lines_of,
     matching,
     names_in,
@@ -498,3 +502,15 @@ def test_what_is_no_name_of_a_file_has_its_reason() -> None:
         "file names are in ascii here, in which it cannot be written"
     )
     assert str(not_a_name(ValueError("embedded null byte"))) == "its name has a character 0x00"
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_less_is_read_of_a_file_than_of_what_is_decompressed(
+    is_compressed: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(gzip.compress(b"text") if is_compressed else b"text")
+    with open(file, "rb") as stream:
+        content = decompressed(stream)
+        assert limit_of(content) == (MAX_DECOMPRESSED if is_compressed else MAX_BYTES)
+        assert content.read() == b"text"
