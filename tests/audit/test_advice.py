@@ -305,3 +305,12 @@ def test_a_layout_is_advised_whole() -> None:
     text = advised(module("%o = arith.addi %bs, %r : INTS", layout=layout))
     [found] = re.findall(r"#ttg\.blocked<\{.*\}>", text)
     assert found == layout.replace("sizePerThread = [1]", "sizePerThread = [8]")
+
+
+@pytest.mark.parametrize("warps", [4, 8])
+def test_a_tensor_has_to_have_as_many_elements_as_the_threads_could_move(warps: int) -> None:
+    layout = HELD.replace("[8]", "[1]").replace("[4]", f"[{warps}]")
+    text = module("%o = arith.addi %bs, %r : INTS", layout=layout)
+    found = advised(text.replace('num-warps" = 4', f'num-warps" = {warps}'))
+    is_small = found.startswith("1024 elements for 256 threads: use a larger block")
+    assert is_small == (warps == 8)
