@@ -417,3 +417,15 @@ def test_every_attribute_has_a_golden_case() -> None:
     cases = (Path(__file__).parents[1] / "goldens" / "layouts.yaml").read_text()
     for name in FORMS:
         assert f"{name}<" in cases, f"add a case of #{name} to tests/goldens/layouts.yaml"
+
+
+@pytest.mark.parametrize("major", [2, 3])
+def test_an_operand_of_ampere_and_of_hopper_has_a_width(major: int) -> None:
+    shape = {2: "[16, 8]", 3: "[16, 64, 16]"}[major]
+    text = (
+        f"#ttg.dot_op<{{opIdx = 0, parent = #ttg.nvidia_mma<{{versionMajor = {major}, "
+        f"versionMinor = 0, warpsPerCTA = [4, 1], instrShape = {shape}}}>, kWidth = 2}}>"
+    )
+    assert tt_layout.parse_layout(text)
+    with pytest.raises(tt_layout.LayoutError, match="kWidth must be given for an Ampere or Hopper"):
+        tt_layout.parse_layout(text.replace(", kWidth = 2", ""))
