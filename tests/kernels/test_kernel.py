@@ -338,3 +338,8 @@ def test_surfaces_name_the_bound_of_the_verdict(name: str) -> None:
     assert f" by {kernel.bound.resource}" in kernel.verdict
     assert kernel.facts.bound_by == kernel.bound.resource
     assert f"cycles of {kernel.bound.resource}" in "; ".join(bound_texts(kernel))
+
+
+def test_a_kernel_whose_warps_are_not_known_is_told_without_them() -> None:
+    found = tt_layout.audit_ir("module {\ntt.func @f(%x: i32) {\n  tt.return\n}\n}")
+    assert "\n@f: nothing in it moves or multiplies tensors" in str(found)
