@@ -215,6 +215,12 @@ def test_brackets_count_through_aliases_whichever_is_expanded_first() -> None:
     ("definitions", "message"),
     [
         ({}, "the alias #a is not defined; only a file can define aliases"),
+        (
+            {"loc": "1", "loc12": "1"},
+            "the alias #a is not defined; the text defines locations alone: its beginning may be "
+            "missing",
+        ),
+        ({"loc1": "1", "b": "1"}, "the alias #a is not defined; defined are #b"),
         ({"b": "1"}, "the alias #a is not defined; defined are #b"),
         ({"a": "#a"}, "the alias #a is defined by itself: #a -> #a"),
         ({"a": "[#b]", "b": "#a"}, "the alias #a is defined by itself: #a -> #b -> #a"),

@@ -173,6 +173,8 @@ def _status(arguments: Sequence[str]) -> int:
 def _reported_usage(error: click.ClickException) -> int:
     """Report a usage error, and where the options are explained."""
     message = error.format_message().rstrip(".")
+    if isinstance(error, click.NoSuchOption) and (meant := _meant_format(error)):
+        message = f"No such option '{error.option_name}'. Did you mean '{meant}'?"
     message = re.sub(
         r"\.? \(?(Did you mean[^?]*\?)\)?", lambda hint: f"; {hint[1].lower()}", message
     )
@@ -181,6 +183,14 @@ def _reported_usage(error: click.ClickException) -> int:
         message += f" See {see}" if message.endswith("?") else f"; see {see}"
     _reported(LayoutError(message[:1].lower() + message[1:]))
     return error.exit_code
+
+
+def _meant_format(error: click.NoSuchOption) -> str:
+    """Return the option for a format that was given as an option of its own; empty if none was."""
+    name = error.option_name.lstrip("-")
+    options = error.ctx.command.params if error.ctx is not None else ()
+    formats = (option.type for option in options if option.name == "output_format")
+    return f"--format {name}" if any(name in getattr(of, "choices", ()) for of in formats) else ""
 
 
 def _reported(error: LayoutError) -> int:

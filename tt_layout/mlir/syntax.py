@@ -43,6 +43,7 @@ _TOKEN = re.compile(
 )
 _INTEGER = re.compile(r"(?!-0$)-?(0x[0-9A-Fa-f]+|\d+)")
 _EQUALS = re.compile(r"\s*=")
+_LOCATION = r"loc\d*"  # the name of an alias of a location
 
 
 class IntegerNode(NamedTuple):
@@ -439,6 +440,15 @@ class Aliases:
             message = f"brackets may nest {MAX_DEPTH} deep at most"
             raise LayoutError(f"{message}; with their aliases expanded they nest deeper", span)
 
+    def _known(self) -> str:
+        """Return which aliases are defined, other than those of locations."""
+        names = [name for name in self.definitions if re.fullmatch(_LOCATION, name) is None]
+        if names:
+            return f"defined are {', '.join(f'#{name}' for name in names[:8])}"
+        if self.definitions:
+            return "the text defines locations alone: its beginning may be missing"
+        return f"only a file{' (-i)' if is_command_line() else ''} can define aliases"
+
     def _check_definition(self, alias: AliasNode) -> None:
         """Raise an error if an alias cannot be expanded here."""
         name, within = alias.name, self._within
@@ -446,13 +456,7 @@ class Aliases:
             chain = " -> ".join(f"#{n}" for n in (*within[within.index(name) :], name))
             raise LayoutError(f"the alias #{name} is defined by itself: {chain}", alias.span)
         if name not in self.definitions:
-            defined = ", ".join(f"#{n}" for n in list(self.definitions)[:8])
-            hint = (
-                f"defined are {defined}"
-                if defined
-                else f"only a file{' (-i)' if is_command_line() else ''} can define aliases"
-            )
-            raise LayoutError(f"the alias #{name} is not defined; {hint}", alias.span)
+            raise LayoutError(f"the alias #{name} is not defined; {self._known()}", alias.span)
         if len(within) >= MAX_DEPTH:
             message = f"aliases may nest {MAX_DEPTH} deep at most; here they nest deeper"
             raise LayoutError(message, alias.span)
