@@ -643,3 +643,43 @@ def test_a_reversed_load_costs_the_same_wherever_it_begins() -> None:
         for values in ({}, {"n": 4096})
     ]
     assert [cost.cycles for cost in costs if cost is not None] == [64, 64]
+
+
+IN_A_BRANCH = """
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func @f(%label: !tt.ptr<i32> {tt.divisibility = 16 : i32},
+             %y: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %i = tt.make_range {end = 512 : i32, start = 0 : i32} : tensor<512xi32, #b>
+    %ys = tt.splat %y : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+    %py = tt.addptr %ys, %i : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+    %x = tt.load %py : tensor<512x!tt.ptr<f32>, #b>
+    %l = tt.load %label : !tt.ptr<i32>
+    %is = arith.cmpi eq, %l, %zero : i32
+    scf.if %is {
+      scf.for %k = %zero to %n step %one : i32 {
+        tt.store %py, %x : tensor<512x!tt.ptr<f32>, #b>
+      }
+    }
+    tt.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("values", "condition", "other"),
+    [
+        ({}, "if loops run 32 times", "branch"),
+        ({"n": 3}, "if every branch is taken", "loops"),
+    ],
+)
+def test_a_bound_says_whether_it_assumes_loops_or_branches_alone(
+    values: dict[str, int], condition: str, other: str
+) -> None:
+    [module] = parse_ir(IN_A_BRANCH)
+    [kernel] = kernels_of(audit_module(module, given=GivenValues(values)), (100,))
+    assert condition in kernel.verdict
+    assert other not in kernel.verdict

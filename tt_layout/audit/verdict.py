@@ -38,6 +38,9 @@ BUSY = 0.5
 _IF_ASSUMED = f" if loops run {ASSUMED_TRIPS} times"
 """Condition of a bound that assumes unknown trip counts."""
 
+_IF_TAKEN = " if every branch is taken"
+"""Condition of a bound that assumes branches alone."""
+
 NEAR = 1.25
 """Factor over a bound up to which an estimate needs no further explanation."""
 
@@ -113,14 +116,21 @@ def _bound_text(bounds: KernelBounds, measured: float | None) -> str:
         return f"bound by {largest.resource}: {of}"
     if bounds.programs is None:
         return _wave_text(bounds)
-    least = f"about {took}{_IF_ASSUMED}" if bounds.is_assumed else f"at least {took}"
+    least = f"about {took}{_condition(bounds)}" if bounds.is_assumed else f"at least {took}"
     return f"bound by {largest.resource}: {least}"
+
+
+def _condition(bounds: KernelBounds) -> str:
+    """Return what a bound assumes of loops and branches; empty for a valid one."""
+    if bounds.assumes_trips:
+        return _IF_ASSUMED
+    return _IF_TAKEN if bounds.is_assumed else ""
 
 
 def _wave_text(bounds: KernelBounds) -> str:
     """Return the resource that binds without a grid, and the assumed wave."""
     binding, within = bounds.binding, bounds.within
-    trips = _IF_ASSUMED if bounds.is_assumed else ""
+    trips = _condition(bounds)
     if binding is not None:
         wave = f" ({bounds.assumption})" if bounds.assumption else ""
         return f"bound by {binding.resource}{trips}{wave}"

@@ -143,8 +143,13 @@ class KernelBounds:
 
     @property
     def is_assumed(self) -> bool:
-        """Whether it assumes unknown trip counts, so that it is an estimate and not a bound."""
+        """Whether it assumes trip counts or branches, so that it is an estimate and not a bound."""
         return self.work.assumed
+
+    @property
+    def assumes_trips(self) -> bool:
+        """Whether loops of unknown length are among that, and not branches alone."""
+        return self.work.assumes_trips
 
     def seconds(self, bound: Bound) -> float:
         """Return a bound in seconds, at the boost clock."""

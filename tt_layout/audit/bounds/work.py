@@ -20,7 +20,7 @@ from tt_layout.audit.global_memory.relative_addresses import RelativeTraffic, re
 from tt_layout.audit.measured.programs import Amount, Programs
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.operations.details import GlobalDetails
-from tt_layout.audit.values.executions import Executions, assumed_runs, executions
+from tt_layout.audit.values.executions import Executions, assumed_runs, assumes_trips, executions
 from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware.product import Product
@@ -43,6 +43,7 @@ class Work(NamedTuple):
         special: number of exponentials, logarithms, roots.
         assumed: whether it includes unknown run counts: loops of unknown length count as
             `ASSUMED_TRIPS`, branches as taken.
+        assumes_trips: whether there are such loops.
     """
 
     lsu_cycles: float = 0
@@ -52,6 +53,7 @@ class Work(NamedTuple):
     fma: float = 0
     special: float = 0
     assumed: bool = False
+    assumes_trips: bool = False
 
 
 class Runs(NamedTuple):
@@ -61,11 +63,13 @@ class Runs(NamedTuple):
         number: mean number of runs.
         is_assumed: whether it is an assumption.
         is_mean: whether programs differ.
+        assumes_trips: whether it assumes the length of a loop.
     """
 
     number: float
     is_assumed: bool
     is_mean: bool = False
+    assumes_trips: bool = False
 
 
 class Counts:
@@ -154,13 +158,16 @@ class Counts:
 
 
 def _assumed(total: Executions) -> Runs:
-    return Runs(assumed_runs(total), total.number is None)
+    is_assumed = total.number is None
+    trips = is_assumed and assumes_trips(total)
+    return Runs(assumed_runs(total), is_assumed, assumes_trips=trips)
 
 
 def program_work(audit: Audit, function: str | None, rates: Product, counts: Counts) -> Work:
     """Return the mean work of a function's program."""
     audited = audit.audited
     rows = audit.movements_of(function)
+    costed = [counts.runs(row) for row in rows if row.cost is not None]
     return Work(
         lsu_cycles=sum(lsu_cycles(row, counts) for row in rows),
         asked=tuple([asked_bytes(row, counts) for row in rows]),
@@ -168,7 +175,8 @@ def program_work(audit: Audit, function: str | None, rates: Product, counts: Cou
         tensor_cycles=sum(_tensor_cycles(audit, function, rates, counts)),
         fma=sum(_elements(audited, function, counts, lambda t: t.float_instruction)) / 2,
         special=sum(_elements(audited, function, counts, lambda t: t.special_function)),
-        assumed=any(counts.runs(row).is_assumed for row in rows if row.cost is not None),
+        assumed=any(runs.is_assumed for runs in costed),
+        assumes_trips=any(runs.assumes_trips for runs in costed),
     )
 
 

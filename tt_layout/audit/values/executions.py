@@ -79,10 +79,16 @@ def assumed_runs(executions: Executions) -> int:
         >>> assumed_runs(Executions(7, "7", None)), assumed_runs(Executions(None, "%n", None))
         (7, 1)
     """
+    if assumes_trips(executions):
+        return ASSUMED_TRIPS
     number = executions.number if executions.number is not None else executions.first
-    if number is not None and not (executions.programs and is_in_loop(executions)):
-        return number
-    return ASSUMED_TRIPS if is_in_loop(executions) else 1
+    return number if number is not None else 1
+
+
+def assumes_trips(executions: Executions) -> bool:
+    """Tell whether that number is `ASSUMED_TRIPS`: the length of a loop is not known."""
+    is_open = executions.number is None and executions.first is None
+    return is_in_loop(executions) and (is_open or bool(executions.programs))
 
 
 def is_in_loop(executions: Executions) -> bool:
