@@ -429,3 +429,13 @@ def test_an_operand_of_ampere_and_of_hopper_has_a_width(major: int) -> None:
     assert tt_layout.parse_layout(text)
     with pytest.raises(tt_layout.LayoutError, match="kWidth must be given for an Ampere or Hopper"):
         tt_layout.parse_layout(text.replace(", kWidth = 2", ""))
+
+
+def test_ctas_are_placed_by_a_permutation() -> None:
+    blocked = (
+        "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], "
+        "order = [1, 0], CGALayout = [[0, 1], [0, 3]]}>"
+    )
+    with pytest.raises(tt_layout.LayoutError, match="CGALayout must be a permutation matrix but"):
+        tt_layout.place(blocked, "64x64xf16")
+    assert tt_layout.place(blocked.replace("3]]", "2]]"), "64x64xf16")
