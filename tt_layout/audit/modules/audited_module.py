@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tt_layout.audit.values.executions import Executions
     from tt_layout.hardware import Target
     from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, SsaReader, Value
+    from tt_layout.ir.ssa.control_flow import Call
 from tt_layout.ir.ssa.known_functions import KnownAnswers
 
 MAX_MODULES = 64
@@ -375,10 +376,13 @@ class AuditedModule:
     @cached_property
     def callers(self) -> Mapping[str, str]:
         """Names of functions that others of the module call, each with that of the first caller."""
+        return {call.callee.name: call.caller.name for call in reversed(self._calls)}
+
+    @cached_property
+    def _calls(self) -> Sequence[Call]:
         from tt_layout.ir.ssa.control_flow import calls
 
-        found = [*calls(self.functions)]
-        return {call.callee.name: call.caller.name for call in reversed(found)}
+        return [*calls(self.functions)]
 
     @cached_property
     def entries(self) -> Sequence[SsaFunction]:
@@ -423,28 +427,29 @@ class AuditedModule:
 
         How long that takes is decided by those, and not by the function, or those that it calls.
         """
-        from tt_layout.audit.values.structure import Structure
         from tt_layout.ir.ssa.dataflow import reach
 
-        function = self.functions_by_name.get(name)
-        roots = [function] if function is not None else []
-        reached = reach(roots, lambda caller: self._callees.get(caller, ()))
-        waits = (called.once("structure", Structure).wait for called in reached)
-        wait = next(filter(None, waits), None)
+        function, waits = self.functions_by_name.get(name), self._waits
+        if function is None or not waits:
+            return ""
+        called = self._calls_of
+        reached = reach([function], lambda caller: [call.callee for call in called.get(caller, ())])
+        wait = next((waits[callee] for callee in reached if callee in waits), None)
         if wait is None:
             return ""
         return f"waits in the loop at line {wait.line} for what others write"
 
     @cached_property
-    def _callees(self) -> Mapping[SsaFunction, list[SsaFunction]]:
-        """Function -> those that it calls."""
-        from tt_layout.ir.ssa.control_flow import calls
+    def _waits(self) -> Mapping[SsaFunction, SsaOperation]:
+        """Function -> the loop in which it waits itself; few have one."""
+        from tt_layout.audit.values.structure import Structure
 
-        found = calls(self.functions) if len(self.functions) > 1 else ()
-        called: dict[SsaFunction, list[SsaFunction]] = {}
-        for call in found:
-            called.setdefault(call.caller, []).append(call.callee)
-        return called
+        structures = ((f, f.once("structure", Structure)) for f in self.functions)
+        return {f: structure.wait for f, structure in structures if structure.wait is not None}
+
+    @cached_property
+    def _calls_of(self) -> Mapping[SsaFunction, Sequence[Call]]:
+        return grouped(self._calls, lambda call: call.caller)
 
     def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
         """Return the global-memory facts of a function; None if the target is not known."""

@@ -127,18 +127,19 @@ class Structure:
         labels = {block.label for block in blocks}
         operations = [operation for block in blocks for operation in block.operations]
         every = tuple(inner for operation in operations for inner in operation.walk())
+        inside, by_name = frozenset(every), by_label(region)
         made = {value for inner in every for value in inner.results}
         handed = {
             target
             for edge in self._control.control_edges
-            if edge.end in labels and edge.operation in every
+            if edge.end in labels and edge.operation in inside
             for target in edge.received
         }
         ends = tuple(
             edge.choice.value
             for block in blocks
             for last in block.operations[-1:]
-            for edge in branches(last, by_label(region))
+            for edge in branches(last, by_name)
             if edge.choice is not None and edge.end not in labels
         )
 
