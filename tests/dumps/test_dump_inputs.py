@@ -14,6 +14,7 @@ from command import Run, runner
 
 import tt_layout
 from tt_layout import LayoutError
+from tt_layout.dumps.many import groups_of_variants
 
 ROOT = Path(__file__).parents[2]
 KERNELS = ROOT / "examples" / "kernels"
@@ -105,6 +106,17 @@ def test_processes_say_the_same_as_one(
     monkeypatch.setattr("tt_layout.dumps.many.FEW", 2)
     monkeypatch.setattr("tt_layout.dumps.many.processors", lambda: 2)
     assert run("audit", str(cache)).out == alone
+
+
+def test_a_process_takes_variants_of_one_kernel(tmp_path: Path) -> None:
+    for number in range(30):
+        lines = [f"%{number}_{line} = arith.constant {number} : i32\n" for line in range(5)]
+        (tmp_path / f"{number:02}.ttgir").write_text("".join(lines[: 3 + number % 2]))
+    files = [str(path) for path in sorted(tmp_path.iterdir())]
+    longer, shorter = files[1::2], files[::2]
+    groups = [longer[:12], longer[12:], shorter[:12], shorter[12:]]
+    assert list(groups_of_variants(files)) == groups
+    assert list(groups_of_variants([str(tmp_path), *files])) == [*groups, [str(tmp_path)]]
 
 
 def test_a_folder_that_cannot_be_read_does_not_stop_the_others(

@@ -11,8 +11,10 @@ from tt_layout.audit.kernel import Kernel
 from tt_layout.audit.values.given import check_names
 from tt_layout.dumps.audits import FileKernels, KernelReader, PassedOver
 from tt_layout.dumps.dump import Progress, Reading, silent
-from tt_layout.dumps.processes import results_of
+from tt_layout.dumps.processes import results_of, results_of_groups
 from tt_layout.errors import LayoutError
+from tt_layout.files import is_file, open_file
+from tt_layout.grouping import grouped
 from tt_layout.mlir.source import WHAT_DUMPS_ARE, dumps_below
 from tt_layout.tuples import NamedTuple
 from tt_layout.worker import processors
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
 
 FEW = 24
 """Dumps for which no other processes are started."""
+
+TOGETHER = FEW // 2
+"""The most dumps that a process takes at once: each has at least two turns."""
+
+BEGINNING = 1 << 16
+"""Bytes of a dump by which others are found that are like it."""
 
 Result = tuple[str, "FileKernels | PassedOver"]
 """The name of a dump, and what is found in it."""
@@ -129,21 +137,38 @@ def _results(
     progress: Progress,
 ) -> Iterator[Result]:
     """Yield the result of each file, in any order."""
-    results = results_of(
-        files,
-        _reader,
-        reading,
-        explains,
-        has_bounds,
-        processes=min(processors(), len(files) // FEW),
-        chunksize=8,
-        in_order=False,
-        are_short=True,
+    settings = _reader, reading, explains, has_bounds
+    processes = min(processors(), len(files) // FEW)
+    results = (
+        results_of_groups(groups_of_variants(files), *settings, processes=processes)
+        if processes > 1
+        else results_of(files, *settings, processes=1)
     )
     with results as answers, progress(len(files)) as show:
         for done, result in enumerate(answers, 1):
             yield result
             show(done)
+
+
+def groups_of_variants(files: Sequence[str]) -> Iterator[list[str]]:
+    """Yield files in groups of the same length in lines, which mostly are variants of one kernel.
+
+    A process that has audited one of them audits the others sooner.  The longest come first, so
+    that no process is left with them in the end.
+    """
+    for _, group in sorted(grouped(files, _lines).items(), reverse=True):
+        yield from (group[at : at + TOGETHER] for at in range(0, len(group), TOGETHER))
+
+
+def _lines(file: str) -> int:
+    """Return the lines at the beginning of a file; 0 where it cannot be read."""
+    if not is_file(file):
+        return 0
+    try:
+        with open_file(file) as content:
+            return content.read(BEGINNING).count(b"\n")
+    except OSError:
+        return 0
 
 
 def _kept(

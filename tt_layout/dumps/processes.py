@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
-from typing import Any, TypeVar
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tt_layout.kernels.chosen_compiler import Compiler, choose_compiler, chosen_compiler
 from tt_layout.worker import begin_worker, start_method
+
+if TYPE_CHECKING:
+    from multiprocessing.pool import Pool
 
 COLLECTED = 256
 """Items after which a process collects garbage among all objects, not only those of the last."""
@@ -28,8 +31,6 @@ def results_of(
     *settings: Any,
     processes: int,
     chunksize: int = 1,
-    in_order: bool = True,
-    are_short: bool = False,
 ) -> Iterator[Iterator[Result]]:
     """Give the results of a function over items, computed by other processes if there are several.
 
@@ -41,18 +42,45 @@ def results_of(
         settings: arguments of ``make``, sent to the processes.
         processes: the number of processes; fewer than 2 for this one alone.
         chunksize: items that a process takes at once.
-        in_order: whether results come in the order of the items.
-        are_short: whether garbage is collected between items only.
     """
     if processes < 2:
         yield map(make(*settings), items)
         return
+    with _pool(processes, make, settings, are_short=False) as pool:
+        yield pool.imap(_result, items, chunksize)
+
+
+@contextmanager
+def results_of_groups(
+    groups: Iterable[Sequence[Item]],
+    make: Callable[..., Callable[[Item], Result]],
+    *settings: Any,
+    processes: int,
+) -> Iterator[Iterator[Result]]:
+    """Give the results of a function over short items as `results_of` does, but in any order.
+
+    Garbage is collected between items only.
+
+    Args:
+        groups: the arguments of the function, of which a process takes a group at once.
+        make, settings: as for `results_of`.
+        processes: the number of processes, at least 2.
+    """
+    with _pool(processes, make, settings, are_short=True) as pool:
+        yield chain.from_iterable(pool.imap_unordered(_group_results, groups))
+
+
+def _pool(
+    processes: int,
+    make: Callable[..., Callable[[Any], Any]],
+    settings: Sequence[Any],
+    *,
+    are_short: bool,
+) -> Pool:
     from multiprocessing import get_context
 
     begun = (chosen_compiler(), are_short, make, *settings)
-    with get_context(start_method()).Pool(processes, _begin, begun) as pool:
-        map_items = pool.imap if in_order else pool.imap_unordered
-        yield map_items(_collected if are_short else _result, items, chunksize)
+    return get_context(start_method()).Pool(processes, _begin, begun)
 
 
 def _begin(
@@ -74,6 +102,10 @@ def _begin(
 def _result(item: Any) -> Any:
     assert _work is not None
     return _work(item)
+
+
+def _group_results(items: Sequence[Any]) -> list[Any]:
+    return [_collected(item) for item in items]
 
 
 def _collected(item: Any) -> Any:
