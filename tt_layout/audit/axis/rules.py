@@ -600,11 +600,13 @@ def conclusion(step: AxisStep) -> AxisInfo | None:
         return _concluded(step)
     attributes = tuple(operation.attributes.items())
     key = operation.name, attributes, step.operands, step.types, step.result
-    if key not in _CONCLUSIONS:
+    try:
+        return _CONCLUSIONS[key]
+    except KeyError:
         if len(_CONCLUSIONS) >= MAX_CONCLUSIONS:
             _CONCLUSIONS.clear()
-        _CONCLUSIONS[key] = _concluded(step)
-    return _CONCLUSIONS[key]
+    info = _CONCLUSIONS[key] = _concluded(step)
+    return info
 
 
 def _concluded(step: AxisStep) -> AxisInfo | None:

@@ -22,8 +22,8 @@ from math import log, prod, sqrt
 
 import numpy as np
 
-from tt_layout.algebra.arrays import Ints, distinct
-from tt_layout.algebra.linear_layout import LinearLayout
+from tt_layout.algebra.arrays import Ints
+from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES, SECTOR_BYTES
 from tt_layout.analyses.global_memory.sectors import Lanes, SectorCounts
 from tt_layout.audit.axis import AxisInfo
@@ -235,7 +235,7 @@ def sectors_apart(shape: AccessShape, info: AxisInfo) -> int:
 def _pieces_apart(shape: AccessShape, info: AxisInfo, size: int) -> int:
     """Return the number of pieces of ``size`` bytes that runs far apart touch."""
     runs, offsets, _ = _places_in_runs(shape, info)
-    return int(_pieces_of_runs(runs, offsets, size).sum())
+    return int(_OrderedRuns(runs, offsets).pieces(size).sum())
 
 
 def gathered_wavefronts(shape: AccessShape, info: AxisInfo, lines: float) -> float:
@@ -312,9 +312,10 @@ def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
         SectorBounds(least=4, most=10)
     """
     runs, offsets, step = _places_in_runs(shape, info)
-    least = most = _pieces_of_runs(runs, offsets, shape.sector_bytes)
+    ordered = _OrderedRuns(runs, offsets)
+    least = most = ordered.pieces(shape.sector_bytes)
     for begin in range(step, shape.sector_bytes, step):
-        counts = _pieces_of_runs(runs, offsets + begin, shape.sector_bytes)
+        counts = ordered.pieces(shape.sector_bytes, begin)
         least, most = np.minimum(least, counts), np.maximum(most, counts)
     in_order = np.sort(runs, axis=1)
     runs_of_requests = 1 + (np.diff(in_order, axis=1) != 0).sum(axis=1)
@@ -357,13 +358,28 @@ def _active_elements(lanes: Lanes) -> Ints:
     return requests
 
 
-def _pieces_of_runs(runs: Ints, offsets: Ints, unit: int) -> Ints:
-    """Return the number of pieces of memory that each run of each request touches, in order."""
-    pieces = offsets // unit
-    pieces_of_run = int(pieces.max(initial=0)) + 1
-    touched, _ = distinct(runs * pieces_of_run + pieces)
-    counts: Ints = np.bincount(distinct(touched // pieces_of_run)[1])
-    return counts
+class _OrderedRuns:
+    """The lanes of all requests, run by run and in each by their offsets."""
+
+    def __init__(self, runs: Ints, offsets: Ints) -> None:
+        length = int(offsets.max(initial=0)) + 1
+        numbers, self._offsets = np.divmod(np.sort(runs * length + offsets, axis=None), length)
+        self._begins = np.ones(len(numbers), np.bool_)
+        self._begins[1:] = numbers[1:] != numbers[:-1]
+        self._firsts = np.flatnonzero(self._begins)
+
+    def pieces(self, unit: int, begin: int = 0) -> Ints:
+        """Return the number of pieces of memory that each run touches.
+
+        Args:
+            unit: bytes of a piece, a power of two.
+            begin: bytes behind the beginning of a piece at which each run begins.
+        """
+        pieces = self._offsets + begin >> log2(unit)
+        is_new = self._begins.copy()
+        is_new[1:] |= pieces[1:] != pieces[:-1]
+        counts: Ints = np.add.reduceat(is_new, self._firsts, dtype=np.int64)
+        return counts
 
 
 # -- repeated addresses ----------------------------------------------------------------------------
@@ -496,12 +512,12 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
         )
     costs = full.function.once("costs of accesses", lambda _: dict[Hashable, Cost]())
     key = audited.gpu, audited.module.number("num-warps"), operation.group, *_determining(full)
-    if key not in costs:
-        cost = _access_cost(operation, full, audited)
+    cost = costs.get(key)
+    if cost is None:
         if len(costs) >= MAX_COSTS:
             costs.clear()
-        costs[key] = cost
-    return costs[key]
+        cost = costs[key] = _access_cost(operation, full, audited)
+    return cost
 
 
 def names_no_line(cost: Cost, function: SsaFunction) -> bool:

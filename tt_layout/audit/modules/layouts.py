@@ -115,16 +115,18 @@ class PlacedLayouts:
         if not isinstance(encoding, Encoding):
             return encoding
         key = _key(ir_type)
-        if key not in self._known:
-            self._known[key] = encoding, _place(encoding, ir_type)
-        return self._known[key][1]
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = encoding, _place(encoding, ir_type)
+        return known[1]
 
     def row(self, ir_type: IRType) -> LayoutRow:
         """Return the row of a type with a layout, independent of its uses."""
         key = _key(ir_type)
-        if key not in self._rows:
-            self._rows[key] = _row(ir_type, self.of(ir_type))
-        return self._rows[key]
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = _row(ir_type, self.of(ir_type))
+        return row
 
     def distinct_registers(self, ir_type: IRType) -> int | None:
         """Return the registers of a thread with elements that no other holds; None in memory."""

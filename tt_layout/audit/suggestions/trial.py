@@ -60,29 +60,30 @@ class LayoutExchange:
 
     def encoding(self, old: Encoding) -> Encoding:
         """Return the replacement of a layout: itself, if nothing replaces it."""
-        if old not in self._layouts:
+        new = self._layouts.get(old)
+        if new is None:
             parents: dict[str, Any] = {
                 item.name: self.encoding(value)
                 for item in fields(old)
                 if isinstance(value := getattr(old, item.name), Encoding)
             }
-            changed = any(getattr(old, name) is not new for name, new in parents.items())
-            self._layouts[old] = replace(old, spelling=None, **parents) if changed else old
-        return self._layouts[old]
+            changed = any(getattr(old, name) is not parent for name, parent in parents.items())
+            new = self._layouts[old] = replace(old, spelling=None, **parents) if changed else old
+        return new
 
     def type(self, old: IRType) -> IRType:
         """Return a type with its layout exchanged; itself, where that stays."""
         if not isinstance(old.encoding, Encoding):
             return old
-        if old not in self._types:
+        exchanged = self._types.get(old)
+        if exchanged is None:
             new = self.encoding(old.encoding)
             is_same = new == old.encoding
             if not is_same and new not in self._texts:
                 self._texts[new] = str(new)
-            self._types[old] = (
-                old if is_same else old._replace(encoding=new, layout=self._texts[new])
-            )
-        return self._types[old]
+            exchanged = old if is_same else old._replace(encoding=new, layout=self._texts[new])
+            self._types[old] = exchanged
+        return exchanged
 
     def operation(self, old: Operation) -> Operation:
         """Return an operation with its types exchanged; itself, where they stay."""
