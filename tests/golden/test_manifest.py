@@ -175,10 +175,13 @@ def test_errors_of_a_manifest_say_where(name: str, tmp_path: Path, run: Run) -> 
     assert set(quote[1].strip()) == {"^"}
 
 
-def test_errors_without_a_line(tmp_path: Path, run: Run) -> None:
+def test_errors_without_a_line(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "layouts.yaml"
     missing = Outcome(2, "", f"{path}: error: cannot read: No such file or directory\n")
     assert run("check", str(path)) == missing
+    way_out = "there is no manifest in this folder; tt-layout init writes one"
+    monkeypatch.chdir(tmp_path)
+    assert run("check") == Outcome(2, "", f"layouts.yaml: error: {way_out}\n")
     path.write_text("")
     assert run("check", str(path)) == Outcome(2, "", f"{path}: error: the file is empty\n")
     path.write_text("# nothing\n")

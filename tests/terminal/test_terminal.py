@@ -612,3 +612,16 @@ def test_what_continues_a_line_stands_below_a_second_column_in_the_first_third()
         "   the right of it and goes",
         "   on",
     ]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_an_excerpt_fits_a_terminal_with_its_carets_below_what_is_wrong(columns: int) -> None:
+    status, shown, _ = on_terminal(
+        "-l", SEED.replace("order = [1, 0]", "order = [1, 1]"), "-t", TYPE,
+        columns=columns, shows_errors=True,
+    )  # fmt: skip
+    *message, line, carets = ESCAPE.sub(b"", shown).decode().splitlines()
+    assert status == 2
+    assert max(map(len, [*message, line, carets])) <= columns
+    assert line[carets.index("^") : len(carets)] == "[1, 1]"
+    assert line.startswith("...")

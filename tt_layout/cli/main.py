@@ -194,10 +194,9 @@ def _meant_format(error: click.NoSuchOption) -> str:
 
 
 def _reported(error: LayoutError) -> int:
-    from tt_layout.cli.output import fitted
+    from tt_layout.cli.output import fitted_error
 
-    message, *excerpt = error.printed().split("\n", 1)
-    click.echo("\n".join([fitted(message, sys.stderr), *excerpt]), err=True)
+    click.echo(fitted_error(error.printed(), sys.stderr), err=True)
     return ERROR
 
 

@@ -6,6 +6,7 @@ Text that is longer than a terminal goes through a pager if one can be used.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
@@ -32,6 +33,8 @@ Chunk = bytes | memoryview
 PAGER = "less"
 LESS = "RSPs arrow keys scroll, sideways too; q quits$"
 """What ``LESS`` is where it is unset: colours are shown, lines are not folded, the prompt helps."""
+_CARETS = r" *\^+"
+"""The pattern of the second line of an excerpt."""
 SCREENS = 3  # of text that is shown without a pager
 
 
@@ -123,6 +126,25 @@ def fitted(text: str, stream: IO[str]) -> str:
     from tt_layout.reports.writing import terminal_columns
 
     return fold(text, terminal_columns(stream))
+
+
+def fitted_error(text: str, stream: IO[str]) -> str:
+    """Fit an error to a stream's terminal, if it is one: messages are folded, excerpts cut."""
+    from tt_layout.folding import fold
+    from tt_layout.mlir.source import narrowed
+    from tt_layout.reports.writing import terminal_columns
+
+    columns = terminal_columns(stream) if stream.isatty() else None
+    if columns is None:
+        return text
+    lines = text.split("\n")
+    shown = []
+    for line, following in zip(lines, [*lines[1:], ""]):
+        if re.fullmatch(_CARETS, following):
+            shown.append(narrowed(line, following, columns))
+        elif not re.fullmatch(_CARETS, line):
+            shown.append(fold(line, columns))
+    return "\n".join(shown)
 
 
 def terminal_text(report: Report, *, has_colours: bool, width: int | None = None) -> str:

@@ -24,6 +24,8 @@ UNPLACED = "\N{SYMBOL FOR NEWLINE}"
 """What stands before the number of a line of a piece whose place in its file is not told yet."""
 _UNPLACED = re.compile(rf"{UNPLACED}(\d+)")
 EXCERPT_WIDTH = 110  # columns of a source line that a message shows
+DOTS = "..."
+"""What stands where an excerpt is cut."""
 SUFFIXES = (".mlir", ".ttgir", ".ttir", ".ndjson", ".ndjson.gz", ".ndjson.zst")
 """How the names of dumps, and of logs of tritonparse, end."""
 LOG_SUFFIXES = (".log", ".txt", ".out", ".err", ".html", ".json", ".jsonl")
@@ -227,16 +229,29 @@ class Span:
         indent = self.column - 1
         width = max(1, min(self.end - self.start, len(line) - indent))
         if len(line) > EXCERPT_WIDTH:
-            line, indent, width = _cut(line, indent, width)
+            line, indent, width = _cut(line, indent, width, EXCERPT_WIDTH)
         shown = safe(line)
         return f"{shown}\n{' ' * indent}{'^' * width}"
 
 
-def _cut(line: str, indent: int, width: int) -> tuple[str, int, int]:
+def narrowed(line: str, carets: str, columns: int) -> str:
+    """Cut the two lines of an excerpt to a terminal: one that wraps tears them apart.
+
+    Example:
+        >>> narrowed("#blocked = #ttg.blocked<{order = [1, 1]}>", f"{'':33}^^^^^^", 30).split("\\n")
+        ['...locked<{order = [1, 1]}>', '                   ^^^^^^']
+    """
+    indent, width = carets.count(" "), carets.count("^")
+    if len(line) > columns:
+        line, indent, width = _cut(line, indent, width, max(1, columns - 2 * len(DOTS)))
+    return f"{line}\n{' ' * indent}{'^' * width}"
+
+
+def _cut(line: str, indent: int, width: int, columns: int) -> tuple[str, int, int]:
     """Cut a long line to a window around the caret; return it with the new column of the caret."""
-    start = max(0, min(indent - EXCERPT_WIDTH // 3, len(line) - EXCERPT_WIDTH))
-    end = min(len(line), start + EXCERPT_WIDTH)
-    before, after = "..." if start else "", "..." if end < len(line) else ""
+    start = max(0, min(indent - columns // 3, len(line) - columns))
+    end = min(len(line), start + columns)
+    before, after = DOTS if start else "", DOTS if end < len(line) else ""
     caret = len(before) + indent - start
     return before + line[start:end] + after, caret, min(width, end - indent)
 

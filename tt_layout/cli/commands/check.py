@@ -13,7 +13,7 @@ import click
 from tt_layout.cli.compiling import compile_options
 from tt_layout.cli.output import fitted
 from tt_layout.cli.parameters import FileParameter
-from tt_layout.errors import LayoutError, SeveralError
+from tt_layout.errors import FileLocation, LayoutError, SeveralError
 from tt_layout.golden.manifest import (
     DEFAULT_PATH,
     MAX_CASES,
@@ -181,6 +181,9 @@ def _read(
 ) -> Manifest:
     """Return the manifests; if one cannot be read, report that in the output format."""
     try:
+        if paths == (DEFAULT_PATH,) and not os.path.exists(DEFAULT_PATH):
+            message = "there is no manifest in this folder; tt-layout init writes one"
+            raise LayoutError(message, FileLocation(DEFAULT_PATH))
         return read_manifests(paths, max_cases)
     except LayoutError as error:
         if output_format != "text":
