@@ -800,7 +800,7 @@ class TestNoEstimate:
         assert strange.range[1] / strange.seconds > plain.range[1] / plain.seconds
 
     def test_unknown_trips_are_named(self) -> None:
-        with pytest.raises(LayoutError, match="how often the loop at line 19 runs"):
+        with pytest.raises(LayoutError, match=r"without values=.*: the loop at line 19 runs %n "):
             estimated(kernel(loop(ADD)))
 
     def test_a_chip_without_rates(self) -> None:
@@ -883,9 +883,19 @@ class TestReports:
         assert said.startswith("bound by ")
         below = run("audit", str(tmp_path / "k")).out.partition("registers per thread")[2]
         assert re.search(
-            r"\n  no estimate of its time: it is not known how often the loop at line \d+ runs",
+            r"\n  no estimate of its time without --value n=...: "
+            r"the loop at line \d+ runs %n times\n",
             below,
         )
+
+    def test_no_argument_is_named_where_data_decides(self, run: Run, tmp_path: Path) -> None:
+        loaded = "%m = tt.load %base : !tt.ptr<f32>\n%k = arith.fptosi %m : f32 to i32\n"
+        (tmp_path / "k").write_text(kernel(loaded + loop(ADD, "%k")))
+        said = run("audit", str(tmp_path / "k")).out
+        assert "no estimate of its time: it is not known how often the loop at line" in said
+        found = run("audit", str(tmp_path / "k"), "--format", "json", "--grid", "1320").out
+        [kernel_data] = json.loads(found)["modules"][0]["summary"]
+        assert kernel_data["time"]["needs"] == []
 
     def test_a_function_that_is_called_has_no_launch_of_its_own(
         self, run: Run, tmp_path: Path
@@ -1025,7 +1035,7 @@ class TestRanking:
         head, *rows = done.out.splitlines()
         assert head.split()[:3] == ["time", "range", "registers"]
         assert [Path(row.split()[-1]).stem for row in rows[:3]] == ["4", "100", "400"]
-        assert "it is not known how often the loop at line 19 runs" in rows[3]
+        assert "the loop at line 19 runs %n times" in rows[3]
         assert len(rows) == 4
 
     def test_top_leaves_out_the_slow_ones(self, run: Run, folder: Path) -> None:

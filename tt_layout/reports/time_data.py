@@ -20,7 +20,7 @@ def kernel_time(kernel: Kernel) -> dict[str, Any]:
 def estimate_data(estimate: Estimate | NoEstimate) -> dict[str, Any]:
     """Return an estimate as plain data, or the reason why there is none."""
     if isinstance(estimate, NoEstimate):
-        return {"seconds": None, "reason": estimate.reason}
+        return {"seconds": None, "reason": estimate.reason, "needs": list(estimate.needs)}
     launch = estimate.launch
     return {
         "seconds": estimate.seconds,

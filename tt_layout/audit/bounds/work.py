@@ -64,12 +64,15 @@ class Runs(NamedTuple):
         is_assumed: whether it is an assumption.
         is_mean: whether programs differ.
         assumes_trips: whether it assumes the length of a loop.
+        expression: the number over arguments whose values are not given; empty where it depends
+            on anything else.
     """
 
     number: float
     is_assumed: bool
     is_mean: bool = False
     assumes_trips: bool = False
+    expression: str = ""
 
 
 class Counts:
@@ -160,7 +163,12 @@ class Counts:
 def _assumed(total: Executions) -> Runs:
     is_assumed = total.number is None
     trips = is_assumed and assumes_trips(total)
-    return Runs(assumed_runs(total), is_assumed, assumes_trips=trips)
+    return Runs(
+        assumed_runs(total),
+        is_assumed,
+        assumes_trips=trips,
+        expression=total.text if is_assumed and total.depends_on_arguments_alone else "",
+    )
 
 
 def program_work(audit: Audit, function: str | None, rates: Product, counts: Counts) -> Work:

@@ -9,6 +9,7 @@ Read next:    `tt_layout.audit.time.launch`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -43,7 +44,7 @@ from tt_layout.audit.time.demands import LINE
 from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.selection import Candidate
 from tt_layout.audit.time.steps import MatrixProduct, Passage, Program, Step, StepTraffic
-from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, plain_name
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware import Target
@@ -55,6 +56,7 @@ from tt_layout.ir.ssa.control_flow import control_edges
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
+from tt_layout.surface import values_of
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, durations, listed
 
@@ -71,6 +73,9 @@ BOX_COPIES = ("async_tma_copy_global_to_local", "async_tma_gather")
 COMPUTED = " on line "
 """Text in the reason why an address is unknown, if it depends on data: loaded numbers or floats,
 which values of arguments do not determine."""
+
+_VALUE = r"%[\w.$]+"
+"""The pattern of a value in the number of runs of a loop."""
 
 APART = 1.25
 """Factor of the bytes of an access from which the sectors of its runs, far apart, are more."""
@@ -174,14 +179,17 @@ class NoEstimate:
 
     Attributes:
         reason: the reason in words.
+        needs: arguments without whose values there is none.
     """
 
     reason: str
+    needs: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """The reason in a few words."""
-        return f"no estimate of its time: {self.reason}"
+        without = f" without {values_of(self.needs)}" if self.needs else ""
+        return f"no estimate of its time{without}: {self.reason}"
 
 
 def kernel_estimate(
@@ -216,9 +224,10 @@ def kernel_estimate(
     program = _launched_program(audit, symbol, grid, target, rates)
     if program is None:
         return NoEstimate(reason="the dump does not have it whole")
-    unknown = next(chain(_unknown_operations(program), _unknown_runs(program)), None)
+    function = audit.audited.functions_by_name[symbol]
+    unknown = next(chain(_unknown_operations(program), _unknown_runs(program, function)), None)
     if unknown is not None:
-        return NoEstimate(reason=unknown)
+        return unknown
     launch = launch_time(program, target, rates, rates.timing)
     if launch.walked.unknown:
         return NoEstimate(reason=launch.walked.unknown[0])
@@ -269,20 +278,27 @@ def _refused_grid(audit: Audit, grid: Grid | None) -> str | None:
     return None
 
 
-def _unknown_operations(program: Program) -> Iterator[str]:
+def _unknown_operations(program: Program) -> Iterator[NoEstimate]:
     """Yield the operations on tensors that the model does not know."""
     for step in program.walk():
         if not is_known(step.name) and (step.registers or step.inputs):
-            yield f"line {step.line}: nobody knows how long {step.name} takes"
+            yield NoEstimate(reason=f"line {step.line}: nobody knows how long {step.name} takes")
 
 
-def _unknown_runs(program: Program) -> Iterator[str]:
+def _unknown_runs(program: Program, function: SsaFunction) -> Iterator[NoEstimate]:
     """Yield the loops with unknown trip counts."""
+    arguments = {argument.name for argument in function.arguments}
     for step in program.walk():
-        if step.traits.loop and any(
-            inner.is_assumed for region in step.regions for inner in region
-        ):
-            yield f"it is not known how often the loop at line {step.line} runs"
+        inside = chain.from_iterable(step.regions) if step.traits.loop else ()
+        first = next((inner for inner in inside if inner.is_assumed), None)
+        if first is None:
+            continue
+        loop, values = f"the loop at line {step.line}", re.findall(_VALUE, first.expression)
+        if values and arguments.issuperset(values):
+            runs = f"{loop} runs {first.expression} times"
+            yield NoEstimate(reason=runs, needs=tuple(map(plain_name, dict.fromkeys(values))))
+        else:
+            yield NoEstimate(reason=f"it is not known how often {loop} runs")
 
 
 def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str]:
@@ -479,6 +495,7 @@ class _StepReader:
             product=_product(product) if product is not None else None,
             runs=runs.number,
             is_assumed=runs.is_assumed,
+            expression=runs.expression,
             regions=() if combines else tuple(self.region(inner) for inner in operation.regions),
             edges=() if combines else tuple(_passages(operation)),
             warps=tuple(integers(operation.attributes.get("partitionNumWarps"))),

@@ -114,6 +114,7 @@ class Step:
         product: the multiplication that it does.
         runs: mean number of runs in a program.
         is_assumed: whether the number of runs is not known.
+        expression: that number over arguments that are not given; empty where it depends on more.
         regions: the steps in each of its regions.
         edges: the control-flow edges of its regions.
         warps: warps of each region, where they differ.
@@ -138,6 +139,7 @@ class Step:
     product: MatrixProduct | None = None
     runs: float = 1
     is_assumed: bool = False
+    expression: str = ""
     regions: tuple[tuple[Step, ...], ...] = ()
     edges: tuple[Passage, ...] = ()
     warps: tuple[int, ...] = ()

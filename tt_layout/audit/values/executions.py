@@ -52,6 +52,19 @@ class Executions(NamedTuple):
         return self.text.startswith(UNKNOWN)
 
     @property
+    def depends_on_arguments_alone(self) -> bool:
+        """Whether the values of arguments are all that is open.
+
+        Example:
+            >>> Executions(None, "ceildiv(%n, 64)", None).depends_on_arguments_alone
+            True
+            >>> UNPLACED.depends_on_arguments_alone
+            False
+        """
+        is_open = self.number is None and not self.programs
+        return is_open and not self.text.startswith((UNKNOWN, AT_MOST))
+
+    @property
     def times(self) -> str:
         """The number in words.
 
