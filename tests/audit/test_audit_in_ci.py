@@ -65,6 +65,16 @@ def test_annotations_are_at_the_lines_of_the_program(run: Run) -> None:
     assert run("audit", "--diff", "matmul.ttgir", "softmax.ttgir", "--format", "github").status == 2
 
 
+def test_an_error_is_annotated_as_one(run: Run) -> None:
+    """Without ``--fail-on``, too: the exit status is 0, but the compiler refuses the kernel."""
+    text = "#b = #ttg.blocked<{odrer = [1]}>\nmodule {\n  %0 = x.y : tensor<8x16xf16, #b>\n}\n"
+    outcome = run("audit", "-", "--format", "github", stdin=text.encode())
+    assert (outcome.status, outcome.out.partition(": #ttg")[0]) == (
+        0,
+        "::error file=-,line=3,title=refused::#b on tensor<8x16xf16>",
+    )
+
+
 MANIFEST = """\
 version: 1
 cases:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding, FindingLine
-from tt_layout.audit.rules import kinds
+from tt_layout.audit.rules import errors, kinds
 from tt_layout.errors import LayoutError
 from tt_layout.reports.program_source import ANYWHERE, ProgramSource
 from tt_layout.reports.report import Annotation, Line
@@ -123,7 +123,8 @@ class Watcher:
         """Yield an annotation for each finding, at the line of the program."""
         for named in self.found:
             finding = named.finding
-            level = "error" if self.is_failure(finding) else "warning"
+            is_error = self.is_failure(finding) or not errors().isdisjoint(finding.kinds)
+            level = "error" if is_error else "warning"
             yield Annotation(finding.message, *self._place(named), finding.kinds[0], level)
 
     def _place(self, named: NamedFinding) -> tuple[str, int]:

@@ -17,7 +17,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from tt_layout.audit.conclusions import Conclusions, MovementRow
-from tt_layout.audit.findings import Finding, Judgement, Note, Occurrence
+from tt_layout.audit.findings import Finding, Judgement, Note, Occurrence, Urgency
 
 if TYPE_CHECKING:
     from tt_layout.audit.suggestions.context import SuggestionContext
@@ -48,6 +48,12 @@ def rules() -> tuple[type[Occurrence], ...]:
 def kinds() -> tuple[str, ...]:
     """Return the names that ``--fail-on`` takes, in the order of the rules."""
     return tuple(rule.kind for rule in rules())
+
+
+@cache
+def errors() -> frozenset[str]:
+    """Return the kinds that say that a kernel is refused, or cannot be launched."""
+    return frozenset(rule.kind for rule in rules() if rule.urgency == Urgency.ERROR)
 
 
 def find(rows: Sequence[MovementRow], conclusions: Conclusions) -> list[Finding]:
