@@ -10,6 +10,7 @@ Source:
 
 from __future__ import annotations
 
+from tt_layout.grouping import grouped
 from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation
 
 
@@ -77,9 +78,15 @@ def ancestor(operation: SsaOperation, region: Region) -> SsaOperation | None:
     return None
 
 
-def successors(block: Block) -> list[Block]:
-    """Return the blocks that a block branches to."""
-    if len(block.region) == 1 or not block.operations:
-        return []
-    labels = {successor.label for successor in block.operations[-1].successors}
-    return [sibling for sibling in block.region if sibling.label in labels]
+def successors(region: Region) -> dict[Block, list[Block]]:
+    """Return the blocks that each block of a region branches to."""
+    named = grouped(region, lambda block: block.label) if len(region) > 1 else {}
+    return {
+        block: [
+            sibling
+            for last in block.operations[-1:]
+            for label in dict.fromkeys(successor.label for successor in last.successors)
+            for sibling in named.get(label, ())
+        ]
+        for block in region
+    }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
 
 from tt_layout.audit.axis.info import AxisInfo, join, pessimistic
 from tt_layout.audit.axis.rules import AxisStep, conclusion, rank_of
+from tt_layout.grouping import grouped
 from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
 from tt_layout.ir.ssa.control_flow import (
@@ -44,6 +46,7 @@ class BackwardSlice:
     def __init__(self, flow: ControlFlow, value: Value) -> None:
         self.values: dict[Value, None] = {}
         self._operations: dict[Block, dict[SsaOperation, None]] = {}
+        self._regions: set[Region] = set()
         pending = [value]
         while pending:
             value = pending.pop()
@@ -82,7 +85,9 @@ class BackwardSlice:
 
     def _around(self, block: Block) -> Iterator[Value]:
         """Yield the values that decide whether a block is reached."""
-        yield from _conditions(block.region)
+        if block.region not in self._regions:
+            self._regions.add(block.region)
+            yield from _conditions(block.region)
         if block.owner is not None:
             yield from self._take(block.owner)
 
@@ -110,7 +115,7 @@ class Visitor:
 
     Attributes:
         values: AxisInfo so far; a value that is not in it has not been reached.
-        changes: number of changes of AxisInfo.
+        changed: the value of each change of AxisInfo, in their order.
     """
 
     def __init__(
@@ -126,7 +131,8 @@ class Visitor:
         self.within = within
         self.takes_hints = takes_hints
         self.values: dict[Value, AxisInfo] = {}
-        self.changes = 0
+        self.changed: list[Value] = []
+        self._takers: dict[Region, Mapping[Value, Sequence[int]]] = {}
         self._taken: dict[SsaOperation, list[AxisInfo]] = {}
 
     def run(self, arguments: Iterable[AxisInfo]) -> Mapping[Value, AxisInfo]:
@@ -148,7 +154,7 @@ class Visitor:
         new = join(old, info)
         if new is not None and new != old:
             self.values[value] = new
-            self.changes += 1
+            self.changed.append(value)
 
     def _join(self, values: Sequence[Value], passed: Sequence[Value]) -> None:
         """Join the AxisInfo of passed values into others, one by one."""
@@ -205,33 +211,69 @@ class Visitor:
     # -- blocks -----------------------------------------------------------------------------
 
     def _region(self, region: Region) -> list[SsaOperation]:
-        """Visit the reachable operations of a region; return those that leave it."""
+        """Visit the reachable operations of a region; return those that leave it.
+
+        Its blocks are visited in the order of the text, again and again, but those alone that take
+        a value that has changed: nothing new follows in others.
+        """
         if len(region) == 1:
             return self._block(region[0])
         blocks = {"": region[0], **by_label(region)}
+        named = grouped(range(len(region)), lambda number: region[number].label)
+        takers = self._takers_in(region)
         reached = {region[0].label}
-        while True:
-            before, exits = (self.changes, len(reached)), []
-            for block in region:
-                if block.label in reached:
-                    for last in self._block(block):
-                        self._branch(last, blocks, reached)
-                        if not last.successors:
-                            exits.append(last)
-            if before == (self.changes, len(reached)):
-                return exits
+        pending = [(0, number) for number in named[region[0].label]]  # rounds, and blocks in them
+        queued = set(named[region[0].label])
+        while pending:
+            turn, number = heappop(pending)
+            queued.remove(number)
+            before = len(self.changed)
+            taken = [b for last in self._block(region[number]) for b in self._branch(last, blocks)]
+            fresh = {label for label in taken if label not in reached}
+            reached |= fresh
+            again = {other for label in fresh for other in named[label]}
+            again.update(
+                other for value in self.changed[before:] for other in takers.get(value, ())
+            )
+            for other in again - queued:
+                if region[other].label in reached:
+                    queued.add(other)
+                    heappush(pending, (turn + (other <= number), other))
+        return [
+            last
+            for block in region
+            if block.label in reached
+            for last in block.operations[-1:]
+            if not last.successors
+        ]
 
     def _block(self, block: Block) -> list[SsaOperation]:
         for operation in block.operations if self.within is None else self.within.of(block):
             self._operation(operation)
         return list(block.operations[-1:])
 
-    def _branch(self, branch: SsaOperation, blocks: Mapping[str, Block], reached: set[str]) -> None:
-        """Pass the operands of a branch to its successors."""
+    def _branch(self, branch: SsaOperation, blocks: Mapping[str, Block]) -> list[str]:
+        """Pass the operands of a branch to where it may go; return the labels of these blocks."""
+        labels: list[str] = []
         for edge in branches(branch, blocks):
             if self._may_be_taken(edge):
-                reached.add(blocks[str(edge.end)].label)
+                labels.append(blocks[str(edge.end)].label)
                 self._join(edge.received, edge.passed)
+        return labels
+
+    def _takers_in(self, region: Region) -> Mapping[Value, Sequence[int]]:
+        """Return which blocks of a region take a value, but for what they compute themselves."""
+        if region not in self._takers:
+            takers: dict[Value, list[int]] = {}
+            for number, block in enumerate(region):
+                made: set[Value] = set()
+                for operation in block.operations:
+                    taken = {value for inner in operation.walk() for value in _taken(inner)}
+                    for value in taken - made:
+                        takers.setdefault(value, []).append(number)
+                    made.update(operation.results)
+            self._takers[region] = takers
+        return self._takers[region]
 
     def _may_be_taken(self, edge: ControlEdge) -> bool:
         if edge.choice is None:
@@ -265,9 +307,9 @@ class Visitor:
         regions: dict[int, None] = {}
         for edge in edges:
             if isinstance(edge.end, int) and self._may_be_taken(edge):
-                before = self.changes
+                before = len(self.changed)
                 self._join(edge.received, edge.passed)
-                if edge.end not in visited or self.changes != before:
+                if edge.end not in visited or len(self.changed) != before:
                     regions[edge.end] = None
         return regions
 
@@ -290,6 +332,13 @@ class Visitor:
             if not (edge.begin is None and edge.end is None and trips is not None)
             and not (edge.begin == edge.end == 0 and trips == 1)
         ]
+
+
+def _taken(operation: SsaOperation) -> Iterator[Value]:
+    """Yield the values that an operation takes, and those that it hands to blocks."""
+    yield from operation.operands
+    for successor in operation.successors:
+        yield from successor.operands
 
 
 def _trips(low: AxisInfo, high: AxisInfo | None, step: AxisInfo) -> int | None:

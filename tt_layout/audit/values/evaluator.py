@@ -366,7 +366,7 @@ class Evaluator:
         """Return the blocks of a region that control comes through."""
         paths = scope.paths
         if region not in paths:
-            paths[region] = Path((), {})  # as far as it is known to what decides the rest
+            paths[region] = Path(frozenset(), {})  # as far as it is known to what decides the rest
             try:
                 sources = paths[region].sources
                 paths[region] = follow(region, lambda value: self.run(scope, value), sources)

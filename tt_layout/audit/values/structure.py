@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
 from tt_layout.audit.values.paths import cycles
 from tt_layout.enums import TextEnum
-from tt_layout.ir.ssa.control_flow import ControlFlow, branches, by_label, control_edges
+from tt_layout.grouping import grouped
+from tt_layout.ir.ssa.control_flow import (
+    ControlEdge,
+    ControlFlow,
+    branches,
+    by_label,
+    control_edges,
+)
 from tt_layout.ir.ssa.dataflow import reach
-from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
 
 
@@ -120,19 +127,22 @@ class Structure:
                 ends = tuple(edge.choice.value for edge in control_edges(operation) if edge.choice)
                 yield RepeatedPart(operation, inner, ends, partial(self.depends_on, loop=operation))
         for region in regions:
-            for blocks in cycles(region) if len(region) > 1 else ():
-                yield self._loop_of_branches(region, blocks)
+            if len(region) > 1:
+                by_name = by_label(region)
+                for blocks in cycles(region):
+                    yield self._loop_of_branches(by_name, blocks)
 
-    def _loop_of_branches(self, region: Region, blocks: Sequence[Block]) -> RepeatedPart:
+    def _loop_of_branches(
+        self, by_name: Mapping[str, Block], blocks: Sequence[Block]
+    ) -> RepeatedPart:
         labels = {block.label for block in blocks}
         operations = [operation for block in blocks for operation in block.operations]
         every = tuple(inner for operation in operations for inner in operation.walk())
-        inside, by_name = frozenset(every), by_label(region)
-        made = {value for inner in every for value in inner.results}
         handed = {
             target
-            for edge in self._control.control_edges
-            if edge.end in labels and edge.operation in inside
+            for inner in every
+            for edge in self._edges_of.get(inner, ())
+            if edge.end in labels
             for target in edge.received
         }
         ends = tuple(
@@ -143,18 +153,24 @@ class Structure:
             if edge.choice is not None and edge.end not in labels
         )
 
-        def changes(value: Value) -> bool:
-            """Tell whether a value differs from one round to the next."""
-            around = reach([value], lambda one: _operands(one) if one in made else ())
-            return not handed.isdisjoint(around)
+        computed: dict[Value, list[Value]] = {}  # with each value, by an operation in the loop
+        for value in dict.fromkeys(value for inner in every for value in inner.results):
+            for operand in _operands(value):
+                computed.setdefault(operand, []).append(value)
+        changing = frozenset(reach(handed, lambda value: computed.get(value, ())))
 
-        return RepeatedPart(blocks[0].operations[0], every, ends, changes)
+        return RepeatedPart(blocks[0].operations[0], every, ends, changing.__contains__)
+
+    @cached_property
+    def _edges_of(self) -> Mapping[SsaOperation, Sequence[ControlEdge]]:
+        """The control-flow edges of each operation with regions, and of each branch."""
+        return grouped(self._control.control_edges, lambda edge: edge.operation)
 
     def _waits(self, loop: RepeatedPart) -> bool:
         touching = [inner for inner in loop.operations if inner.traits.reads or inner.traits.writes]
         polls = {value for inner in touching if _polls(inner) for value in inner.results}
         operands = (value for inner in touching for value in inner.operands)
-        if not all(map(_polls, touching)) or any(map(loop.changes, operands)):
+        if not polls or not all(map(_polls, touching)) or any(map(loop.changes, operands)):
             return False
         behind = reach(loop.ends, self._sources_of_all_runs)
         return not polls.isdisjoint(behind)

@@ -19,6 +19,7 @@ from typing import Any, TypeVar, overload
 from tt_layout.ir.data_movements import OPERATIONS, DataMovement
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa.attributes import Attribute
+from tt_layout.ir.ssa.block_graph import BlockGraph
 from tt_layout.ir.ssa.types import ValueType, value_type
 from tt_layout.ir.traits import traits_of
 from tt_layout.ir.types import IRType
@@ -131,10 +132,11 @@ class Region(Sequence[Block]):
         begin, end: positions of the operations in it, the end excluded.
     """
 
-    __slots__ = ("_blocks", "begin", "end", "number", "owner")
+    __slots__ = ("_blocks", "_graph", "begin", "end", "number", "owner")
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._blocks = tuple(blocks)
+        self._graph: BlockGraph | None = None
         self.owner: SsaOperation | None = None
         self.number = 0
         self.begin = self.end = 0
@@ -153,6 +155,20 @@ class Region(Sequence[Block]):
 
     def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
         return self._blocks[index]
+
+    @property
+    def graph(self) -> BlockGraph:
+        """The branches between its blocks, found when they are first asked for."""
+        if self._graph is None:
+            self._graph = BlockGraph(
+                {
+                    block.label: [
+                        s.label for last in block.operations[-1:] for s in last.successors
+                    ]
+                    for block in self._blocks
+                }
+            )
+        return self._graph
 
 
 NO_BLOCKS = Region(())
