@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from tt_layout.ir.ssa.block_graph import BlockGraph
+from tt_layout.ir.ssa.model import BlockGraph
 
 Followers = Mapping[str, Sequence[str]]
 
