@@ -29,7 +29,7 @@ from forking import Ended, Limits, server
 from hostile_dumps import DUMPS, SIZES
 
 ROOT = Path(__file__).parent.parent.parent
-SECONDS, MEGABYTES = 10, 600
+SECONDS, MEGABYTES = 60, 600
 
 BLOCKED = (
     "#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], "

@@ -12,7 +12,7 @@ import pytest
 from forking import Limits, server
 from harness import DUMP, fault_of
 
-SECONDS, MEGABYTES = 10, 300 + 150  # libraries take 150 MB of the address space
+SECONDS, MEGABYTES = 60, 300 + 150  # libraries take 150 MB of the address space
 LINE = b"V1126 10:00:00.1 7 torch/_x.py:12] [0/0] "
 MILLION = 1 << 20
 
