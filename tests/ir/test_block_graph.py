@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from tt_layout.ir.ssa.model import BlockGraph
+from tt_layout.ir.ssa.graph import BlockGraph
 
 Followers = Mapping[str, Sequence[str]]
 

@@ -11,7 +11,7 @@ from tiers import sampled
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, read_functions
-from tt_layout.ir.ssa.control_flow import ControlFlow, branches, by_label, calls
+from tt_layout.ir.ssa.control_flow import ControlFlow, branches, calls
 
 RUNS = 80  # of a function, each with other decisions
 
@@ -326,7 +326,7 @@ tt.func @f(%c: i1, %x: i32) {
   tt.return
 }
 """)
-    blocks = by_label(function.body)
+    blocks = function.body.labelled
     chosen = {
         label: [
             (way.end, (way.choice.value.name, way.choice.outcome) if way.choice else None)

@@ -6,12 +6,12 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 
 from tt_layout.analyses.shared_memory.buffer_placement import Interval
-from tt_layout.audit.allocation.numbering import Numbering, ancestor, successors
+from tt_layout.audit.allocation.numbering import Numbering
 from tt_layout.ir.ssa import Block, Region, SsaOperation, Value
-from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.graph import reach
 from tt_layout.tuples import NamedTuple
 
 
@@ -42,13 +42,6 @@ FORK = Rules(keeps_barriers=True, keeps_captures=True)
 """Meta's fork of August 2026."""
 
 
-class _Branches(NamedTuple):
-    """The blocks of a region that each block branches to, and those that branch to it."""
-
-    after: Mapping[Block, Sequence[Block]]
-    before: Mapping[Block, Sequence[Block]]
-
-
 class Liveness:
     """When the values of a function are live.
 
@@ -63,7 +56,6 @@ class Liveness:
         traits = [operation.traits for operation in numbering.operations]
         self._has_waits = any(t.bulk_stores for t in traits) and any(t.bulk_waits for t in traits)
         self._has_kept = any(map(rules.are_kept, numbering.operations))
-        self._branches: dict[Region, _Branches] = {}
 
     def interval(self, value: Value) -> Interval | None:
         """Return the live interval of a value; None if it is not defined in the function."""
@@ -90,7 +82,7 @@ class Liveness:
             if region not in flows:
                 flows[region] = self._live_in(taken_by, region, home)
             live_in = flows[region]
-            return [other for other in self._branches_in(region).after[block] if other in live_in]
+            return [other for other in block.successors if other in live_in]
 
         definition = value.definition
         for block in reach([home, *(u.block for u in taken_by if u.block is not None)], leaving):
@@ -113,32 +105,20 @@ class Liveness:
         return first, number(operations[end]) + 1
 
     def _last_use(self, taken_by: Iterable[SsaOperation], block: Block, begin: int) -> int:
-        ancestors = (ancestor(user, block.region) for user in taken_by)
+        ancestors = (user.ancestor_in(block.region) for user in taken_by)
         siblings = (o for o in ancestors if o is not None and o.block is block)
         last = max(siblings, key=lambda operation: operation.position, default=None)
         return definition_place(last) if last is not None else begin
 
     def _live_in(self, taken_by: Iterable[SsaOperation], region: Region, home: Block) -> set[Block]:
         """Return the blocks of a region at whose beginning a value is live."""
-        ancestors = (ancestor(user, region) for user in taken_by)
+        ancestors = (user.ancestor_in(region) for user in taken_by)
         blocks = [o.block for o in ancestors if o is not None and o.block is not None]
-        before = self._branches_in(region).before
 
         def above(block: Block) -> list[Block]:
-            return [other for other in before.get(block, ()) if other is not home]
+            return [other for other in block.predecessors if other is not home]
 
         return {*reach([block for block in blocks if block is not home], above)}
-
-    def _branches_in(self, region: Region) -> _Branches:
-        """Return the branches between the blocks of a region, found once."""
-        if region not in self._branches:
-            after = successors(region)
-            before: dict[Block, list[Block]] = {}
-            for block, following in after.items():
-                for other in following:
-                    before.setdefault(other, []).append(block)
-            self._branches[region] = _Branches(after, before)
-        return self._branches[region]
 
     def _extended(self, definition: SsaOperation, live: Interval) -> Interval:
         """Return an interval, extended for asynchronous operations."""

@@ -10,8 +10,7 @@ Source:
 
 from __future__ import annotations
 
-from tt_layout.grouping import grouped
-from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation
+from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation
 
 
 class Numbering:
@@ -66,27 +65,3 @@ class Numbering:
     def number(self, operation: SsaOperation) -> int:
         """Return the number of an operation."""
         return self._numbers[operation]
-
-
-def ancestor(operation: SsaOperation, region: Region) -> SsaOperation | None:
-    """Return the operation of a region that is or contains another; None if there is none."""
-    current: SsaOperation | None = operation
-    while current is not None and current.block is not None:
-        if current.block.region is region:
-            return current
-        current = current.parent
-    return None
-
-
-def successors(region: Region) -> dict[Block, list[Block]]:
-    """Return the blocks that each block of a region branches to."""
-    named = grouped(region, lambda block: block.label) if len(region) > 1 else {}
-    return {
-        block: [
-            sibling
-            for last in block.operations[-1:]
-            for label in dict.fromkeys(successor.label for successor in last.successors)
-            for sibling in named.get(label, ())
-        ]
-        for block in region
-    }

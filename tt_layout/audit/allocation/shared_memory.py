@@ -29,7 +29,7 @@ from tt_layout.enums import TextEnum
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.control_flow import ControlFlow
-from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.graph import reach
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout, alignment_of
 from tt_layout.tuples import NamedTuple

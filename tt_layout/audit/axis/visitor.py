@@ -15,7 +15,6 @@ from tt_layout.ir.ssa.control_flow import (
     ControlEdge,
     ControlFlow,
     branches,
-    by_label,
     control_edges,
 )
 
@@ -96,7 +95,7 @@ def _conditions(region: Region) -> Iterator[Value]:
     """Yield the values that decide between the blocks of a region."""
     if len(region) < 2:
         return
-    blocks = by_label(region)
+    blocks = region.labelled
     for block in region:
         for last in block.operations[-1:]:
             for edge in branches(last, blocks):
@@ -218,7 +217,7 @@ class Visitor:
         """
         if len(region) == 1:
             return self._block(region[0])
-        blocks = {"": region[0], **by_label(region)}
+        blocks = {"": region[0], **region.labelled}
         named = grouped(range(len(region)), lambda number: region[number].label)
         takers = self._takers_in(region)
         reached = {region[0].label}

@@ -18,7 +18,7 @@ from tt_layout.audit.values.unknown import Unknown
 from tt_layout.grouping import grouped
 from tt_layout.ir.ssa import Block, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
-from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.graph import reach
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 

@@ -21,7 +21,7 @@ from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.ir.ssa import SsaOperation, Value
-from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.graph import reach
 
 
 def constant_mask(kernel: AccessAnalysis, value: Value) -> Ints | None:

@@ -20,7 +20,7 @@ from tt_layout.audit.global_memory.operands import address_of
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, ValueType, integers, value_type
 from tt_layout.ir.ssa.attributes import constant_value
 from tt_layout.ir.ssa.control_flow import ControlFlow
-from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.graph import reach
 from tt_layout.tuples import NamedTuple
 
 CONTIGUITY, DIVISIBILITY, CONSTANCY = range(3)

@@ -120,7 +120,7 @@ class IdleWarps:
             return 0
         if last.name.rpartition(".")[2] in _ATOMICS:
             return runs * self._repeating_warps(last) * loads
-        access = self._access_of(last) if not full.within else None
+        access = self._access_of(last) if full.operation.parent is None else None
         if access is None:
             return 0
         turn, rest = divmod(loads, access.placed.width.instructions)
@@ -361,8 +361,8 @@ class Programs:
         """Return the label of the kernel's block that an operation is in; empty if it has one."""
         if full is None or full.function is not self.function:
             return ""
-        outermost = full.within[0][0] if full.within else full.operation
-        block = outermost.block
+        outermost = full.operation.ancestor_in(self.function.body)
+        block = outermost.block if outermost is not None else None
         return block.label if block is not None and len(block.region) > 1 else ""
 
     def greatest(self, numbers: Mapping[str, float]) -> float:
@@ -514,7 +514,7 @@ class Programs:
         if self.function is None:
             return None
         try:
-            return whole_access(self.audited, FullOperation(self.function, operation, ()))
+            return whole_access(self.audited, FullOperation(self.function, operation))
         except LayoutError:
             return None
 

@@ -9,7 +9,7 @@ in two dumps that are alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -191,17 +191,10 @@ def nameless_text(module: Module) -> str | None:
 
 
 class FullOperation(NamedTuple):
-    """An operation with its function and the regions around it.
-
-    Attributes:
-        function: the function that contains it.
-        operation: its operands, results, attributes and regions.
-        within: enclosing operations with the number of the region, the outermost first.
-    """
+    """An operation with its function, which has the layouts of its types."""
 
     function: SsaFunction
     operation: SsaOperation
-    within: tuple[tuple[SsaOperation, int], ...]
 
 
 class SharedWork:
@@ -392,9 +385,9 @@ class AuditedModule:
     @cached_property
     def _in_full(self) -> dict[tuple[int, int], FullOperation]:
         return {
-            (full.operation.line, full.operation.column): full
+            (operation.line, operation.column): FullOperation(function, operation)
             for function in self.functions
-            for full in _walk(function, function.body, ())
+            for operation in function.operations
         }
 
     @property
@@ -427,7 +420,7 @@ class AuditedModule:
 
         How long that takes is decided by those, and not by the function, or those that it calls.
         """
-        from tt_layout.ir.ssa.dataflow import reach
+        from tt_layout.ir.ssa.graph import reach
 
         function, waits = self.functions_by_name.get(name), self._waits
         if function is None or not waits:
@@ -577,13 +570,3 @@ class AuditedModule:
             return executions(evaluator, operation)
         question = "executions", operation.block
         return function.once(question, lambda _: executions(evaluator, operation))
-
-
-def _walk(
-    function: SsaFunction, region: Region, within: tuple[tuple[SsaOperation, int], ...]
-) -> Iterator[FullOperation]:
-    for block in region:
-        for operation in block.operations:
-            yield FullOperation(function, operation, within)
-            for number, inner in enumerate(operation.regions):
-                yield from _walk(function, inner, (*within, (operation, number)))

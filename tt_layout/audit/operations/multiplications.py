@@ -168,7 +168,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
     depth = a.shape[-1] * (2 if is_packed else 1)
     instruction, descriptors, refusal = _instruction(full, audited, (a, b, d), types, depth)
     instruction = _without_unused(instruction, full, audited, types[2])
-    if refusal is None and not any(outer.traits.partitions for outer, _ in full.within):
+    if refusal is None and not any(outer.traits.partitions for outer in operation.ancestors):
         refusal = register_refusal(instruction, types[2].element_bits, limit_of(audited))
     sizes = (prod(batch), rows, columns, depth)
     precision = str(operation.attributes.get("inputPrecision"))

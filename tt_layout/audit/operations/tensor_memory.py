@@ -85,10 +85,13 @@ def register_limit(audited: AuditedModule, full: FullOperation | None) -> int:
     from tt_layout.ir.ssa import integers
 
     limits = [UNLIMITED]
-    for outer, region in reversed(full.within if full is not None else ()):
+    for region in full.operation.around if full is not None else ():
+        outer = region.owner
+        if outer is None or not outer.name.endswith("warp_specialize"):
+            continue
         actual = integers(outer.attributes.get("actualRegisters"))
-        if outer.name.endswith("warp_specialize") and region < len(actual):
-            limits.append(actual[region])
+        if region.number < len(actual):
+            limits.append(actual[region.number])
             break
     limit = audited.module.number(MAX_REGISTERS)
     return min([*limits, limit] if limit is not None else limits)

@@ -45,7 +45,7 @@ from tt_layout.hardware.compiler import (
 )
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import control_edges, last_operations
-from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.graph import reach
 from tt_layout.tuples import NamedTuple
 
 SCAN = "tt.scan"

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Use, Value
 from tt_layout.ir.ssa.control_flow import ControlEdge, ControlFlow
-from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.graph import reach
 
 MAX_REGION = 256  # operations that take another layout, or are computed anew
 

@@ -13,7 +13,7 @@ from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.regions import ChangedRegion
 from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.ir.ssa import Block, Region, SsaOperation, Successor, Value
-from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.graph import reach
 from tt_layout.tuples import NamedTuple
 
 

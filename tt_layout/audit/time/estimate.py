@@ -459,10 +459,6 @@ class _StepReader:
         self._touched = {line: traffic.bytes for line, traffic in accesses.items()}
         self._filled = {line: traffic.filled for line, traffic in accesses.items()}
         self._rows = audit.by_place
-        operations = audited.operations_of(function.name)
-        self._full: dict[SsaOperation, FullOperation] = {
-            entry.operation: entry for entry in operations
-        }
         self._described: dict[tuple[Value, str], float] = {}
         self._products = {(entry.line, entry.column): entry for entry in audit.multiplications}
 
@@ -471,7 +467,7 @@ class _StepReader:
         return tuple(self._step(operation) for block in region for operation in block.operations)
 
     def _step(self, operation: SsaOperation) -> Step:
-        runs = self._counts.runs_of(self._full[operation])
+        runs = self._counts.runs_of(FullOperation(self._function, operation))
         row = self._rows.get((operation.line, operation.column))
         product = self._products.get((operation.line, operation.column))
         combines = operation.traits.combines

@@ -164,8 +164,7 @@ def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
 
 def _differs(evaluator: Evaluator, operation: SsaOperation) -> bool:
     """Tell whether a branch around an operation depends on the id of the program."""
-    owners = (region.owner for region in operation.around)
-    branches = [branch for branch in owners if branch is not None and branch.traits.conditional]
+    branches = [branch for branch in operation.ancestors if branch.traits.conditional]
     sources = evaluator.structure.sources(v for branch in branches for v in branch.operands[:1])
     asked = {program_value(source) for source in sources if source.traits.by_program}
     return not asked <= evaluator.given.values.keys()
@@ -200,8 +199,7 @@ def _counted(evaluator: Evaluator, operation: SsaOperation) -> Count:
 
 
 def _factors(evaluator: Evaluator, operation: SsaOperation) -> list[_Factor]:
-    around = operation.around
-    owners = [region.owner for region in around if region.owner is not None]
+    around, owners = operation.around, operation.ancestors
     loops = [owner for owner in owners if owner.traits.loop]
     factors = [_region_factor(evaluator, region, loops) for region in reversed(around)]
     within = [operation, *owners]

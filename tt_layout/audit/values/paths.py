@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from tt_layout.audit.values.spread import is_true
 from tt_layout.audit.values.unknown import Evaluated, Unknown, operation_text
 from tt_layout.grouping import grouped
-from tt_layout.ir.ssa.control_flow import branches, by_label
+from tt_layout.ir.ssa.control_flow import branches
 from tt_layout.ir.ssa.model import Block, Region, Value
 from tt_layout.tuples import NamedTuple
 
@@ -44,7 +44,7 @@ def follow(
         evaluate: returns what a value is.
         sources: argument of a block -> the value passed to it; entries are added.
     """
-    blocks = by_label(region)
+    blocks = region.labelled
     block = region[0]
     labels = {block.label}
     while block.operations:
@@ -108,7 +108,7 @@ def greatest_on_a_way(region: Region, numbers: Mapping[str, float]) -> float:
         return sum(numbers.values())
     best: dict[str, float] = {}
     for [label] in graph.components:
-        if label in graph.followers:
+        if label in graph.successors:
             behind = [best[follower] for follower in graph.after(label) if follower in best]
             best[label] = numbers.get(label, 0) + max(behind, default=0)
     return best[region[0].label]

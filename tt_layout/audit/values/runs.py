@@ -38,7 +38,7 @@ def each_run(
         SplitError: not all programs do the same.
     """
     around = operation.around[::-1]
-    bounds = (v for r in around if r.owner is not None for v in r.owner.operands[:BOUNDS])
+    bounds = (value for outer in operation.ancestors for value in outer.operands[:BOUNDS])
     runs = _Runs(evaluator, operation, frozenset([*values, *bounds]), Branches(assumed))
     for count, scope in enumerate(runs.scopes(evaluator.top, around)):
         if count == MAX_ITERATIONS:

@@ -13,10 +13,9 @@ from tt_layout.ir.ssa.control_flow import (
     ControlEdge,
     ControlFlow,
     branches,
-    by_label,
     control_edges,
 )
-from tt_layout.ir.ssa.dataflow import reach
+from tt_layout.ir.ssa.graph import reach
 from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
 
@@ -128,7 +127,7 @@ class Structure:
                 yield RepeatedPart(operation, inner, ends, partial(self.depends_on, loop=operation))
         for region in regions:
             if len(region) > 1:
-                by_name = by_label(region)
+                by_name = region.labelled
                 for blocks in cycles(region):
                     yield self._loop_of_branches(by_name, blocks)
 
@@ -194,14 +193,12 @@ class Structure:
 
         What is in one branch or partition is not before or after a loop in another.
         """
-        around = operation.around
-        owners = [region.owner for region in around if region.owner is not None]
-        loop = next((owner for owner in owners if owner.traits.loop), None)
+        loop = next((outer for outer in operation.ancestors if outer.traits.loop), None)
         if loop is not None:
             return LoopPart(loop.line, LoopStage.BODY)
         before: list[int] = []
         current = operation
-        for region in (*around, None):
+        for region in (*operation.around, None):
             begin, end = (region.begin, region.end) if region is not None else (0, self._count)
             behind = self._between(current.end, end)
             if behind:

@@ -25,15 +25,16 @@ operation                        from                           to
 ===============================  =============================  ==================================
 
 Source:
-    MLIR, RegionBranchOpInterface and BranchOpInterface of these operations.
+    MLIR, RegionBranchOpInterface and BranchOpInterface of these operations; SliceAnalysis.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from tt_layout.grouping import grouped
+from tt_layout.ir.ssa.graph import reach
 from tt_layout.ir.ssa.model import NO_BLOCKS, Block, Region, SsaFunction, SsaOperation, Value
 from tt_layout.tuples import NamedTuple
 
@@ -113,11 +114,6 @@ def branches(branch: SsaOperation, blocks: Mapping[str, Block]) -> Iterator[Cont
             choice = Choice(branch.operands[0], not number) if both else None
             operands, label = successor.operands, successor.label
             yield ControlEdge(branch, None, label, operands, block.arguments, branch, choice)
-
-
-def by_label(region: Region) -> dict[str, Block]:
-    """Return the blocks of a region by label."""
-    return {block.label: block for block in region}
 
 
 def last_operations(region: Region) -> Iterator[SsaOperation]:
@@ -334,10 +330,32 @@ class ControlFlow:
 def _between_blocks(region: Region) -> Iterator[ControlEdge]:
     if len(region) < 2:
         return
-    blocks = by_label(region)
     for block in region:
         for last in block.operations[-1:]:
-            yield from branches(last, blocks)
+            yield from branches(last, region.labelled)
+
+
+def backward_slice(
+    roots: Iterable[Value],
+    flow: ControlFlow,
+    through: Callable[[SsaOperation], bool] = lambda operation: True,
+) -> Iterator[Value]:
+    """Yield the values that the roots are computed from, the roots included.
+
+    Args:
+        roots: the values.
+        flow: the control flow of their function.
+        through: whether to continue to the operands of an operation.
+    """
+
+    def sources(value: Value) -> Iterator[Value]:
+        for edge in flow.into(value):
+            yield edge.source
+        definition = value.definition
+        if definition is not None and through(definition):
+            yield from definition.operands
+
+    return reach(roots, sources)
 
 
 class Call(NamedTuple):

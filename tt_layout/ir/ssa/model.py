@@ -10,7 +10,7 @@ What a reader has handed out never changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from itertools import count
@@ -19,6 +19,7 @@ from typing import Any, TypeVar, overload
 from tt_layout.ir.data_movements import OPERATIONS, DataMovement
 from tt_layout.ir.operations import Location
 from tt_layout.ir.ssa.attributes import Attribute
+from tt_layout.ir.ssa.graph import BlockGraph
 from tt_layout.ir.ssa.types import ValueType, value_type
 from tt_layout.ir.traits import traits_of
 from tt_layout.ir.types import IRType
@@ -118,6 +119,18 @@ class Block:
         """The operation around it; None in the body of a function."""
         return self.region.owner
 
+    @property
+    def successors(self) -> list[Block]:
+        """The blocks of its region that it may branch to, as often as it names them."""
+        labels = self.region.graph.after(self.label)
+        return [block for block in map(self.region.labelled.get, labels) if block is not None]
+
+    @property
+    def predecessors(self) -> list[Block]:
+        """The blocks of its region that may branch to it, each as often."""
+        labels = self.region.graph.predecessors.get(self.label, ())
+        return [self.region.labelled[label] for label in labels]
+
     def __iter__(self) -> Iterator[SsaOperation]:
         return iter(self.operations)
 
@@ -131,11 +144,12 @@ class Region(Sequence[Block]):
         begin, end: positions of the operations in it, the end excluded.
     """
 
-    __slots__ = ("_blocks", "_graph", "begin", "end", "number", "owner")
+    __slots__ = ("_blocks", "_graph", "_labelled", "begin", "end", "number", "owner")
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self._blocks = tuple(blocks)
         self._graph: BlockGraph | None = None
+        self._labelled: dict[str, Block] | None = None
         self.owner: SsaOperation | None = None
         self.number = 0
         self.begin = self.end = 0
@@ -156,6 +170,13 @@ class Region(Sequence[Block]):
         return self._blocks[index]
 
     @property
+    def labelled(self) -> Mapping[str, Block]:
+        """Its blocks by their labels."""
+        if self._labelled is None:
+            self._labelled = {block.label: block for block in self._blocks}
+        return self._labelled
+
+    @property
     def graph(self) -> BlockGraph:
         """The branches between its blocks, found when they are first asked for."""
         if self._graph is None:
@@ -172,144 +193,6 @@ class Region(Sequence[Block]):
 
 NO_BLOCKS = Region(())
 """The body of a declaration, and of what is nested too deeply."""
-
-
-class BlocksBehind(NamedTuple):
-    """The blocks that control may come to behind one, by their labels.
-
-    Attributes:
-        certain: those that run, once, on every way to an end of the region.
-        perhaps: those that may run, and may not, or several times.
-    """
-
-    certain: Set[str]
-    perhaps: Set[str]
-
-
-class BlockGraph:
-    """The branches between the blocks of a region: its cycles, and the blocks behind each.
-
-    Each is found in one pass over the branches, once for a region, and without recursion, since
-    chains of blocks can be very long.
-
-    Source:
-        R. E. Tarjan, Depth-first search and linear graph algorithms (1972), for the cycles.
-
-    Attributes:
-        followers: label of a block -> the labels that it may branch to, in text order.
-
-    Example:
-        >>> graph = BlockGraph({"": ["^a", "^b"], "^a": ["^a", "^b"], "^b": []})
-        >>> sorted(graph.repeated), sorted(graph.behind("").certain)
-        (['^a'], ['^b'])
-    """
-
-    def __init__(self, followers: Mapping[str, Sequence[str]]) -> None:
-        self.followers = followers
-        self._behind: dict[str, BlocksBehind] = {}
-
-    def after(self, label: str) -> Sequence[str]:
-        """Return the labels that a block may branch to; none where there is no such block."""
-        return self.followers.get(label, ())
-
-    @cached_property
-    def components(self) -> Sequence[Sequence[str]]:
-        """The strongly connected components, each behind those that it leads to."""
-        found: list[Sequence[str]] = []
-        lowest: dict[str, int] = {}  # of each block, the first on the way that it leads back to
-        open_at: dict[str, int] = {}  # place of each block that is in no component yet
-        for first in self.followers:
-            way = [(first, iter([first]))] if first not in lowest else []
-            while way:
-                label, onward = way[-1]
-                follower = next(onward, None)
-                if follower is None:
-                    way.pop()
-                    if way:
-                        above = way[-1][0]
-                        lowest[above] = min(lowest[above], lowest[label])
-                    if open_at.get(label) == lowest[label]:
-                        found.append(_last(open_at, label))
-                elif follower not in lowest:
-                    lowest[follower] = open_at[follower] = len(lowest)
-                    way.append((follower, iter(self.after(follower))))
-                elif follower in open_at:
-                    lowest[label] = min(lowest[label], open_at[follower])
-        return found
-
-    @cached_property
-    def cycle_of(self) -> Mapping[str, int]:
-        """The number of the cycle that a block is in; no entry for one that never runs again."""
-        return {
-            label: number
-            for number, component in enumerate(self.components)
-            if len(component) > 1 or component[0] in self.after(component[0])
-            for label in component
-        }
-
-    @property
-    def repeated(self) -> Set[str]:
-        """The blocks that control may come to again."""
-        return self.cycle_of.keys()
-
-    def behind(self, label: str) -> BlocksBehind:
-        """Return the blocks that may run after one, and those that run once on all ways."""
-        if label not in self._behind:
-            self._behind[label] = self._find_behind(label)
-        return self._behind[label]
-
-    def _find_behind(self, label: str) -> BlocksBehind:
-        before: dict[str, str] = {}  # of each block that is reached, one that leads to it
-        pending = [label]
-        while pending:
-            name = pending.pop()
-            fresh = [follower for follower in self.after(name) if follower not in before]
-            before.update((follower, name) for follower in fresh)
-            pending += dict.fromkeys(fresh)
-        reached = before.keys()
-        end = next((name for name in reached if not self.after(name)), None)
-        passed: Set[str] = reached  # where control never leaves the region
-        if end is not None:
-            way = [end]
-            while way[-1] != label:
-                way.append(before[way[-1]])
-            passed = self._on_every_way(way[::-1])
-        certain = frozenset(
-            name
-            for name in reached & passed
-            if name in self.followers and name not in self.cycle_of
-        )
-        return BlocksBehind(certain, frozenset(reached) - certain)
-
-    def _on_every_way(self, way: Sequence[str]) -> Set[str]:
-        """Return the blocks of a way to an end that all ways from its first block pass.
-
-        A block of the way is not passed by all, if some leave the way before it and come back
-        behind it, or come to another end.
-        """
-        places = {name: place for place, name in enumerate(way)}
-        seen, every, furthest = set(way), set[str](), 0
-        for place, first in enumerate(way):
-            if furthest == place:
-                every.add(first)
-            pending = [first]
-            while pending:
-                following = self.after(pending.pop())
-                furthest = max([furthest, *(places.get(name, 0) for name in following)])
-                if not following:
-                    furthest = len(way)
-                fresh = dict.fromkeys(name for name in following if name not in seen)
-                seen.update(fresh)
-                pending += fresh
-        return every
-
-
-def _last(open_at: dict[str, int], label: str) -> Sequence[str]:
-    """Take out the last blocks of those that are in no component yet, back to one of them."""
-    taken: list[str] = []
-    while not taken or taken[-1] != label:
-        taken.append(open_at.popitem()[0])
-    return taken
 
 
 class SsaOperation:
@@ -390,6 +273,20 @@ class SsaOperation:
             regions.append(block.region)
             block = block.region.owner.block
         return regions
+
+    @property
+    def ancestors(self) -> list[SsaOperation]:
+        """The operations around it, the innermost first."""
+        return [region.owner for region in self.around if region.owner is not None]
+
+    def ancestor_in(self, region: Region) -> SsaOperation | None:
+        """Return the operation of a region that it is, or is in; None if there is none."""
+        current: SsaOperation | None = self
+        while current is not None and current.block is not None:
+            if current.block.region is region:
+                return current
+            current = current.parent
+        return None
 
     def is_ancestor(self, other: SsaOperation) -> bool:
         """Tell whether another operation of the function is in a region of it, or itself."""
