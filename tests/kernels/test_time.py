@@ -888,6 +888,22 @@ class TestReports:
             below,
         )
 
+    def test_only_values_that_are_not_given_are_named(self, run: Run, tmp_path: Path) -> None:
+        text = kernel("%nk = arith.muli %n, %k : i32\n" + loop(ADD, "%nk"))
+        path = tmp_path / "k"
+        path.write_text(text.replace("%n: i32)", "%n: i32, %k: i32)"))
+
+        def missing(*options: str) -> str:
+            said = " ".join(run("audit", "--all", str(path), *options).out.split())
+            return said.partition("no estimate of its time without ")[2].partition(":")[0]
+
+        assert missing() == "--value k=... --value n=..."
+        assert missing("--value", "k=8") == "--value n=..."
+        assert missing("--value", "k=8", "--value", "n=8") == ""
+        [found] = kernels_of(tt_layout.audit_ir(path.read_text()).audits[0])
+        assert found.untimed is not None
+        assert found.untimed.short.endswith(" without values={'k': ...} and 1 more value")
+
     def test_no_argument_is_named_where_data_decides(self, run: Run, tmp_path: Path) -> None:
         loaded = "%m = tt.load %base : !tt.ptr<f32>\n%k = arith.fptosi %m : f32 to i32\n"
         (tmp_path / "k").write_text(kernel(loaded + loop(ADD, "%k")))

@@ -370,12 +370,12 @@ class Kernel:
         return (*clauses, *waits) if self.errors else (*waits, *clauses)
 
     @property
-    def untimed(self) -> str:
-        """Why its verdict has no estimated time; empty where it has one or needs none."""
+    def untimed(self) -> NoEstimate | None:
+        """Why its verdict has no estimated time; None where it has one or needs none."""
         is_urgent = any(finding.urgency != Urgency.CYCLES for finding in self.findings)
         if is_urgent or self.measured is not None or self.is_empty or self.is_before_layouts:
-            return ""
-        return self.estimate.text if isinstance(self.estimate, NoEstimate) else ""
+            return None
+        return self.estimate if isinstance(self.estimate, NoEstimate) else None
 
     @property
     def is_empty(self) -> bool:

@@ -78,12 +78,13 @@ def verdict_paragraph(kernel: Kernel) -> Paragraph:
 
 def state(kernel: Kernel) -> list[Paragraph]:
     """Return the lines below the findings of a kernel: its memory and registers."""
-    return _state_lines(kernel, resources(kernel))
+    untimed = kernel.untimed
+    return _state_lines(kernel, resources(kernel), untimed.text if untimed is not None else "")
 
 
-def _state_lines(kernel: Kernel, held: str) -> list[Paragraph]:
-    """Return the lines of `state`, of which one is the resources of the kernel."""
-    texts = [kernel.memory, held, kernel.untimed]
+def _state_lines(kernel: Kernel, held: str, untimed: str) -> list[Paragraph]:
+    """Return the lines of `state`, of which two are the resources, and why there is no estimate."""
+    texts = [kernel.memory, held, untimed]
     if not kernel.findings and not kernel.needed:
         texts.insert(0, kernel.absences)
     return [paragraph(text) for text in texts if text]
@@ -93,7 +94,9 @@ def head_texts(kernel: Kernel) -> Iterator[str]:
     """Yield the verdict, the counts of findings, the resources, and why there is no estimate."""
     yield safe(kernel.verdict)
     yield kernel.counts
-    yield from filter(None, [resources(kernel), kernel.untimed])
+    yield from filter(None, [resources(kernel)])
+    if kernel.untimed is not None:
+        yield kernel.untimed.text
 
 
 def bound_texts(kernel: Kernel) -> Iterator[str]:
@@ -134,7 +137,7 @@ def registers_text(pressure: RegisterPressure) -> str:
 
 def time_paragraphs(kernel: Kernel) -> Iterator[Paragraph]:
     """Yield the terms of a kernel's estimate, and the critical path of each loop's iteration."""
-    if kernel.untimed or kernel.is_empty or isinstance(kernel.estimate, NoEstimate):
+    if kernel.untimed is not None or kernel.is_empty or isinstance(kernel.estimate, NoEstimate):
         return
     estimate = kernel.estimate
     shown = [f"{name} {duration(seconds)}" for name, seconds in shown_terms(estimate)]
@@ -350,9 +353,10 @@ def _state(kernel: Kernel) -> ScreenPart:
     """Return the memory and the registers of a kernel."""
     held, occupancy = resources(kernel), kernel.occupancy
     brief = held.replace(occupancy.text, occupancy.short) if occupancy is not None else held
-    lines = _state_lines(kernel, brief)
+    untimed = kernel.untimed.short if kernel.untimed is not None else ""
+    lines = _state_lines(kernel, brief, untimed)
     short = [line._replace(text=shortened(line.text, MAX_TEXT)) for line in lines]
-    return ScreenPart(Priority.STATE, [_state_lines(kernel, held)], short)
+    return ScreenPart(Priority.STATE, [state(kernel)], short)
 
 
 def _full_forms(brief: Brief) -> Iterator[Form]:

@@ -64,15 +64,15 @@ class Runs(NamedTuple):
         is_assumed: whether it is an assumption.
         is_mean: whether programs differ.
         assumes_trips: whether it assumes the length of a loop.
-        expression: the number over arguments whose values are not given; empty where it depends
-            on anything else.
+        opened: executions whose number values of arguments would tell; None where it is known,
+            or would stay unknown.
     """
 
     number: float
     is_assumed: bool
     is_mean: bool = False
     assumes_trips: bool = False
-    expression: str = ""
+    opened: Executions | None = None
 
 
 class Counts:
@@ -167,7 +167,7 @@ def _assumed(total: Executions) -> Runs:
         assumed_runs(total),
         is_assumed,
         assumes_trips=trips,
-        expression=total.text if is_assumed and total.depends_on_arguments_alone else "",
+        opened=total if total.missing else None,
     )
 
 

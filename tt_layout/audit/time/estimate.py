@@ -9,7 +9,6 @@ Read next:    `tt_layout.audit.time.launch`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -44,7 +43,7 @@ from tt_layout.audit.time.demands import LINE
 from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.selection import Candidate
 from tt_layout.audit.time.steps import MatrixProduct, Passage, Program, Step, StepTraffic
-from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, plain_name
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware import Target
@@ -73,9 +72,6 @@ BOX_COPIES = ("async_tma_copy_global_to_local", "async_tma_gather")
 COMPUTED = " on line "
 """Text in the reason why an address is unknown, if it depends on data: loaded numbers or floats,
 which values of arguments do not determine."""
-
-_VALUE = r"%[\w.$]+"
-"""The pattern of a value in the number of runs of a loop."""
 
 APART = 1.25
 """Factor of the bytes of an access from which the sectors of its runs, far apart, are more."""
@@ -191,6 +187,20 @@ class NoEstimate:
         without = f" without {values_of(self.needs)}" if self.needs else ""
         return f"no estimate of its time{without}: {self.reason}"
 
+    @property
+    def short(self) -> str:
+        """The first of the values that it needs, and the number of others; else the reason.
+
+        Example:
+            >>> NoEstimate(reason="the loop at line 9 runs %n * %k times", needs=("k", "n")).short
+            "no estimate of its time without values={'k': ...} and 1 more value"
+        """
+        if not self.needs:
+            return self.text
+        first, *others = self.needs
+        more = f" and {count(len(others), 'more value')}" if others else ""
+        return f"no estimate of its time without {values_of([first])}{more}"
+
 
 def kernel_estimate(
     audit: Audit,
@@ -224,8 +234,7 @@ def kernel_estimate(
     program = _launched_program(audit, symbol, grid, target, rates)
     if program is None:
         return NoEstimate(reason="the dump does not have it whole")
-    function = audit.audited.functions_by_name[symbol]
-    unknown = next(chain(_unknown_operations(program), _unknown_runs(program, function)), None)
+    unknown = next(chain(_unknown_operations(program), _unknown_runs(program)), None)
     if unknown is not None:
         return unknown
     launch = launch_time(program, target, rates, rates.timing)
@@ -285,18 +294,16 @@ def _unknown_operations(program: Program) -> Iterator[NoEstimate]:
             yield NoEstimate(reason=f"line {step.line}: nobody knows how long {step.name} takes")
 
 
-def _unknown_runs(program: Program, function: SsaFunction) -> Iterator[NoEstimate]:
+def _unknown_runs(program: Program) -> Iterator[NoEstimate]:
     """Yield the loops with unknown trip counts."""
-    arguments = {argument.name for argument in function.arguments}
     for step in program.walk():
         inside = chain.from_iterable(step.regions) if step.traits.loop else ()
         first = next((inner for inner in inside if inner.is_assumed), None)
         if first is None:
             continue
-        loop, values = f"the loop at line {step.line}", re.findall(_VALUE, first.expression)
-        if values and arguments.issuperset(values):
-            runs = f"{loop} runs {first.expression} times"
-            yield NoEstimate(reason=runs, needs=tuple(map(plain_name, dict.fromkeys(values))))
+        loop, opened = f"the loop at line {step.line}", first.opened
+        if opened is not None:
+            yield NoEstimate(reason=f"{loop} runs {opened.times}", needs=opened.missing)
         else:
             yield NoEstimate(reason=f"it is not known how often {loop} runs")
 
@@ -491,7 +498,7 @@ class _StepReader:
             product=_product(product) if product is not None else None,
             runs=runs.number,
             is_assumed=runs.is_assumed,
-            expression=runs.expression,
+            opened=runs.opened,
             regions=() if combines else tuple(self.region(inner) for inner in operation.regions),
             edges=() if combines else tuple(_passages(operation)),
             warps=tuple(integers(operation.attributes.get("partitionNumWarps"))),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tt_layout.audit.operations.details import Details
+from tt_layout.audit.values.executions import Executions
 from tt_layout.ir.traits import Traits, traits_of
 from tt_layout.records import dataclass
 
@@ -114,7 +115,7 @@ class Step:
         product: the multiplication that it does.
         runs: mean number of runs in a program.
         is_assumed: whether the number of runs is not known.
-        expression: that number over arguments that are not given; empty where it depends on more.
+        opened: executions whose number values of arguments would tell; None without such.
         regions: the steps in each of its regions.
         edges: the control-flow edges of its regions.
         warps: warps of each region, where they differ.
@@ -139,7 +140,7 @@ class Step:
     product: MatrixProduct | None = None
     runs: float = 1
     is_assumed: bool = False
-    expression: str = ""
+    opened: Executions | None = None
     regions: tuple[tuple[Step, ...], ...] = ()
     edges: tuple[Passage, ...] = ()
     warps: tuple[int, ...] = ()

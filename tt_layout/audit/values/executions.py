@@ -6,7 +6,7 @@ from math import prod
 
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.expressions import ATOM, PRODUCT, Expression, trip_count_text
-from tt_layout.audit.values.given import PROGRAM_IDS, program_value
+from tt_layout.audit.values.given import PROGRAM_COUNTS, PROGRAM_IDS, program_value
 from tt_layout.audit.values.kinds import kinds_of_runs
 from tt_layout.audit.values.paths import is_optional, is_repeated
 from tt_layout.audit.values.spread import SplitError
@@ -32,6 +32,7 @@ class Executions(NamedTuple):
         binding: precedence of the last operation of the text, as in `Expression`.
         first: number in the first program, in which a causal loop may run least; None where not
             known, or equal to `number`.
+        unknown: why the number is not known; None where it is, or programs differ.
     """
 
     number: int | None
@@ -40,6 +41,7 @@ class Executions(NamedTuple):
     programs: tuple[str, ...] = ()
     binding: int = ATOM
     first: int | None = None
+    unknown: Unknown | None = None
 
     @property
     def is_once(self) -> bool:
@@ -52,17 +54,21 @@ class Executions(NamedTuple):
         return self.text.startswith(UNKNOWN)
 
     @property
-    def depends_on_arguments_alone(self) -> bool:
-        """Whether the values of arguments are all that is open.
+    def missing(self) -> tuple[str, ...]:
+        """Names of the arguments whose values would make the number known.
+
+        Empty where no value would, as where data decides it.
 
         Example:
-            >>> Executions(None, "ceildiv(%n, 64)", None).depends_on_arguments_alone
-            True
-            >>> UNPLACED.depends_on_arguments_alone
-            False
+            >>> runs = Executions(None, "ceildiv(%n, 64)", None, unknown=Unknown(frozenset(["n"])))
+            >>> runs.missing, UNPLACED.missing
+            (('n',), ())
         """
-        is_open = self.number is None and not self.programs
-        return is_open and not self.text.startswith((UNKNOWN, AT_MOST))
+        if self.unknown is None or self.unknown.reasons or self.programs:
+            return ()
+        if self.text.startswith((UNKNOWN, AT_MOST)):
+            return ()
+        return tuple(sorted(self.unknown.names.difference(PROGRAM_COUNTS)))
 
     @property
     def times(self) -> str:
@@ -147,18 +153,18 @@ class Count(NamedTuple):
 def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
     """Return how often an operation of a function runs."""
     factors = _factors(evaluator, operation)
-    number = _product([factor.number for factor in factors])
+    number, unknown = _product([factor.number for factor in factors]), None
     if number is None:
         try:
             kinds = kinds_of_runs(evaluator, operation, (), lambda values: None)
             number = sum(runs for runs, _ in kinds)
-        except UnknownError:
-            pass
+        except UnknownError as error:
+            unknown = error.unknown
     text, arguments = _text(factors), evaluator.given.values
     programs = tuple(name for name in PROGRAM_IDS if name in text.text and name not in arguments)
     part = evaluator.structure.loop_part(operation)
     if number is None or not (programs or _differs(evaluator, operation)):
-        return Executions(number, text.text, part, programs, text.binding)
+        return Executions(number, text.text, part, programs, text.binding, unknown=unknown)
     return Executions(None, text.text, part, programs, text.binding, number)
 
 
