@@ -21,15 +21,15 @@ def plural(noun: str, number: int | float = 0) -> str:
     """Return a noun in the plural unless its number is 1; only its first word changes.
 
     Example:
-        >>> plural("access"), plural("copy"), plural("reduction over lanes"), plural("fix", 1)
-        ('accesses', 'copies', 'reductions over lanes', 'fix')
+        >>> plural("copy"), plural("key"), plural("reduction over lanes"), plural("fix", 1)
+        ('copies', 'keys', 'reductions over lanes', 'fix')
     """
     first, space, rest = noun.partition(" over ")
     if number == 1:
         return noun
     if first.endswith(("ss", "ch", "x")):
         first += "es"
-    elif first.endswith("y"):
+    elif first.endswith("y") and not first.endswith("ey"):
         first = f"{first[:-1]}ies"
     else:
         first += "s"

@@ -40,6 +40,9 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
         (["-l", ROWS, "-t", "64x64"], "-t lacks the element type: 64x64xf16?"),
         (["audit", DUMP, "--json"], "no such option '--json'; did you mean '--format json'?"),
         (["check", "--junit", "x.yaml"], "did you mean '--format junit'?"),
+        (["where", "-l", ROWS], "no such option '-l': give LAYOUT without it; see"),
+        (["convert", ROWS, "-l", ROWS], "no such option '-l': give SRC_LAYOUT without it; see"),
+        (["audit", "-l", ROWS], "no such option '-l'; see"),
         (["audit", DUMP, "--jsonl"], "--sort"),  # as click says it, with quotes or without
         (
             ["conflicts", f"{DUMP}:139"],

@@ -173,8 +173,11 @@ def _status(arguments: Sequence[str]) -> int:
 def _reported_usage(error: click.ClickException) -> int:
     """Report a usage error, and where the options are explained."""
     message = error.format_message().rstrip(".")
-    if isinstance(error, click.NoSuchOption) and (meant := _meant_format(error)):
-        message = f"No such option '{error.option_name}'. Did you mean '{meant}'?"
+    if isinstance(error, click.NoSuchOption):
+        if meant := _meant_format(error):
+            message = f"No such option '{error.option_name}'. Did you mean '{meant}'?"
+        elif meant := _meant_argument(error):
+            message = f"No such option '{error.option_name}': give {meant} without it"
     message = re.sub(
         r"\.? \(?(Did you mean[^?]*\?)\)?", lambda hint: f"; {hint[1].lower()}", message
     )
@@ -191,6 +194,15 @@ def _meant_format(error: click.NoSuchOption) -> str:
     options = error.ctx.command.params if error.ctx is not None else ()
     formats = (option.type for option in options if option.name == "output_format")
     return f"--format {name}" if any(name in getattr(of, "choices", ()) for of in formats) else ""
+
+
+def _meant_argument(error: click.NoSuchOption) -> str:
+    """Return the argument for a layout that was given as an option; empty if none was."""
+    if error.option_name != "-l" or error.ctx is None:
+        return ""
+    arguments = (one for one in error.ctx.command.params if isinstance(one, click.Argument))
+    names = (argument.human_readable_name.strip("[]") for argument in arguments)
+    return next((name for name in names if name.endswith("LAYOUT")), "")
 
 
 def _reported(error: LayoutError) -> int:

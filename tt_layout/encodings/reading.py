@@ -24,6 +24,7 @@ from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
 from tt_layout.records import dataclass
 from tt_layout.releases import Release, in_words
 from tt_layout.surface import argument
+from tt_layout.wording import listed, plural
 
 
 def read_encoding(
@@ -134,19 +135,21 @@ class Reader:
         """Return the value of every key, given or by default."""
         nodes = {entry.key: entry.value for entry in entries}
         values = {k.name: k.kind.read(nodes[k.name], self) for k in form.keys if k.name in nodes}
-        for key in form.keys:
-            if key.name not in values:
-                values[key.name] = self._default(attribute, key, values)
+        absent = [key for key in form.keys if key.name not in values]
+        lacking = [repr(key.name) for key in absent if self._default(key) is REQUIRED]
+        if lacking:
+            message = f"#{attribute.name} needs the {plural('key', len(lacking))} {listed(lacking)}"
+            raise LayoutError(message, attribute.name_span)
+        for key in absent:
+            default = self._default(key)
+            values[key.name] = default(values) if callable(default) else default
         return {key.name: values[key.name] for key in form.keys}
 
-    def _default(self, attribute: AttributeNode, key: Key, values: Values) -> object:
-        default = key.default
-        if default is REQUIRED and self.uses_silent_defaults:
-            default = key.silent_default
-        if default is REQUIRED:
-            message = f"#{attribute.name} needs the key {key.name!r}"
-            raise LayoutError(message, attribute.name_span)
-        return default(values) if callable(default) else default
+    def _default(self, key: Key) -> object:
+        """Return the value of a key that is not given, or a function of the others."""
+        if key.default is REQUIRED and self.uses_silent_defaults:
+            return key.silent_default
+        return key.default
 
 
 def expect_layout(node: Node) -> AttributeNode:

@@ -46,7 +46,7 @@ function isPowerOfTwo(value) {
 function plural(noun, number) {
   if (number === 1) return noun;
   if (/(?:ss|ch|x)$/.test(noun)) return `${noun}es`;
-  return noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  return /[^e]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
 }
 
 /** Return a number with its noun, in the plural where it is not 1. */

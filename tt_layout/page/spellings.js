@@ -165,11 +165,16 @@ function readValues(name, form, given, release) {
   const known = form.keys.map(([key]) => key);
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown) throw new TextError(unknownKey(name, unknown, release));
+  const isLacking = ([key, , , ...absent]) => !absent.length && !Object.hasOwn(given, key);
+  const lacking = form.keys.filter(isLacking).map(([key]) => `'${key}'`);
+  if (lacking.length) {
+    const keys = plural("key", lacking.length);
+    throw new TextError(`${name} needs the ${keys} ${lacking.join(", ")}`);
+  }
   const values = {};
-  for (const [key, kind, own, ...absent] of form.keys) {
-    if (Object.hasOwn(given, key)) values[own] = readValue(key, kind, given[key], release);
-    else if (absent.length) values[own] = absent[0];
-    else throw new TextError(`${name} needs the key ${key}`);
+  for (const [key, kind, own, absent] of form.keys) {
+    const isGiven = Object.hasOwn(given, key);
+    values[own] = isGiven ? readValue(key, kind, given[key], release) : absent;
   }
   return values;
 }
