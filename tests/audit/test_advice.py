@@ -11,6 +11,7 @@ import pytest
 
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
+from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.values.given import GivenValues
 
 INTS = "tensor<1024xi32, #l>"
@@ -230,8 +231,78 @@ def test_what_holds_for_one_multiple_of_16_is_not_said_of_all() -> None:
     )
     assert text == (
         "make n a multiple of 16, padding what it measures, or, only if n always is, "
-        "add tl.multiple_of(the sum, 8)"
+        "add tl.multiple_of(the sum, 8); and the offset that // gives is not always a multiple of "
+        "8: only if it is for your arguments, add tl.multiple_of(offset, 8) (then 16 bytes per "
+        "instruction)"
     )
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (constant("%c", 3) + "%d = arith.divsi %q, %c : INTS\n"
+         "%e = arith.muli %d, %ns : INTS\n%z = arith.constant 8 : i32\n"
+         "%h = arith.divsi %b, %k : i32\n%t = arith.divsi %h, %z : i32\n"
+         "%ts = tt.splat %t : i32 -> INTS\n%o = arith.addi %r, %ts : INTS",
+         "the offset that // gives is not always a multiple of 8: none"),
+        ("%c = arith.constant 3 : i32\n%d = arith.divsi %n, %c : i32\n"
+         "%ds = tt.splat %d : i32 -> INTS\n%o = arith.addi %q, %ds : INTS",
+         "the offset that // gives is not always a multiple of 8: only if it is for your "
+         "arguments, add tl.multiple_of(offset, 8) (then 16 bytes per instruction)"),
+        ("%zero = arith.constant 0 : i32\n%one = arith.constant 1 : i32\n"
+         "%t = scf.for %at = %zero to %n step %one iter_args(%a = %zero) -> (i32) : i32 {\n"
+         "%e = arith.addi %a, %at : i32\nscf.yield %e : i32\n}\n"
+         "%ts = tt.splat %t : i32 -> INTS\n%o = arith.addi %r, %ts : INTS",
+         "the offset of some iterations or branches is not a multiple of 8: none"),
+    ],
+    ids=["a quotient of the program", "a quotient of an argument", "a sum of a loop"],
+)  # fmt: skip
+def test_no_offset_is_padded_that_is_computed(lines: str, says: str) -> None:
+    assert advised(module(lines, layout=HELD)) == says
+
+
+def test_a_loop_of_unknown_length_has_no_result_that_always_divides() -> None:
+    """Three iterations end at 8, others do not."""
+    lines = """%zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %five = arith.constant 5 : i32
+      %t = scf.for %at = %zero to %n step %one iter_args(%a = %five) -> (i32) : i32 {
+        %e = arith.addi %a, %one : i32
+        scf.yield %e : i32
+      }
+      %w = arith.andi %t, %k : i32
+      %u = arith.ori %t, %w : i32
+      %ts = tt.splat %u : i32 -> INTS
+      %o = arith.addi %r, %ts : INTS"""
+    assert "is a multiple of 8" not in advised(module(lines, layout=HELD))
+
+
+@pytest.mark.parametrize("operation", ["divsi", "remsi", "shli", "minsi"])
+def test_neighbours_are_apart_where_they_differ(operation: str) -> None:
+    """All elements of what is divided are equal: the range that divides it makes the difference."""
+    lines = (
+        constant("%c", 1) + f"%i = arith.addi %r, %c : INTS\n%o = arith.{operation} %ns, %i : INTS"
+    )
+    assert re.match(r"(//|%|<<|tl\.minimum) leaves neighbours apart", advised(module(lines)))
+
+
+def test_a_tensor_of_one_dimension_has_no_fastest() -> None:
+    text = advised(module("%o = arith.muli %q, %ns : INTS"))
+    assert "n elements apart: pass n as 1" in text
+    assert "dimension" not in text
+
+
+STORED = """%y = tt.load %p, %m : {pointers}
+  %w = tt.addptr %p, %bs : {pointers}, INTS
+  tt.store %w, %y, %m : {pointers}"""
+
+
+def test_one_change_of_two_accesses_is_counted_once() -> None:
+    lines = "%m = arith.cmpi slt, %q, %ns : INTS\n%o = arith.addi %bs, %r : INTS"
+    text = module(lines, STORED.replace("INTS", INTS), layout=HELD)
+    [kernel] = kernels_of(audit_module(parse_ir(text)[0]))
+    assert [finding.change_subjects for finding in kernel.findings] == [("%n",), ("%n",)]
+    assert "; 1 change of the program to try" in kernel.verdict
 
 
 def test_a_hint_about_an_argument_is_lost() -> None:

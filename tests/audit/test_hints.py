@@ -306,7 +306,7 @@ ROWS = """\
 @pytest.mark.parametrize(
     ("by", "stride", "change"),
     [
-        ("%by", "%stride", "the offset that // gives is not always a multiple of 8: pad it"),
+        ("%by", "%stride", "the offset that // gives is not always a multiple of 8: none"),
         ("%d", "%stride", "the numbers of rows are not multiples of 8: multiply them by a stride"),
         ("%by", "%thirty_two", ""),
     ],

@@ -129,6 +129,11 @@ class Occurrence:
         return ""
 
     @property
+    def change_subjects(self) -> tuple[str, ...]:
+        """What that change is made to: findings of equal subjects need one change."""
+        return (self.program_change,)
+
+    @property
     def is_avoidable(self) -> bool:
         """Whether a change of the program avoids what it costs."""
         return self.is_change_costed and bool(self.program_change)
@@ -237,6 +242,12 @@ class Finding:
         """The change of the program that avoids it; empty where none is known."""
         changes = (occurrence.program_change for occurrence in self.occurrences)
         return next(filter(None, changes), "")
+
+    @property
+    def change_subjects(self) -> tuple[str, ...]:
+        """What that change is made to; empty where none is known."""
+        changing = (occurrence for occurrence in self.occurrences if occurrence.program_change)
+        return next((occurrence.change_subjects for occurrence in changing), ())
 
     @property
     def is_avoidable(self) -> bool:

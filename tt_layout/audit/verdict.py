@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 from tt_layout.audit.bounds import Bound, KernelBounds
 from tt_layout.audit.bounds.bounds import L2
-from tt_layout.audit.finding_groups import led_by, sorted_groups
+from tt_layout.audit.finding_groups import Group, led_by, sorted_groups
 from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.time import launch
@@ -149,13 +150,10 @@ def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: BoundGap | No
     groups = sorted_groups(adviser)
     large = led_by(findings, groups.large)
     fixes = len(led_by(findings, groups.fixes))
-    first = [group.findings[0] for group in large]
-    changes = sum(
-        bool(finding.program_change) and adviser.best(finding) is None for finding in first
-    )
+    changes = changes_of(large, adviser)
     texts = [f"{count(fixes, 'fix')} found"] if fixes else []
     if changes:
-        texts += [f"{count(changes, 'change')} of the program to try"]
+        texts += [f"{count(len(changes), 'change')} of the program to try"]
     if texts:
         return ", ".join(texts)
     if large or (
@@ -164,6 +162,13 @@ def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: BoundGap | No
     ):
         return NO_FIX
     return AT_ITS_BOUND if is_closed else SMALL
+
+
+def changes_of(groups: Iterable[Group], adviser: Adviser) -> frozenset[str]:
+    """Return what changes of the program are made to, for groups of findings without a fix."""
+    first = (group.findings[0] for group in groups)
+    subjects = (finding.change_subjects for finding in first if adviser.best(finding) is None)
+    return frozenset(chain.from_iterable(subjects))
 
 
 @dataclass(frozen=True)

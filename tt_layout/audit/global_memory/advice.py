@@ -153,20 +153,26 @@ def repeated(count: int, operation: str) -> str:
     return f"groups of {count} neighbours have one address each: {_once(operation)}"
 
 
-def apart(by: str, *, is_free: bool = False) -> str:
-    """Advise on neighbours a number of elements, or an argument, apart."""
+def apart(by: str, *, rank: int, is_free: bool = False) -> str:
+    """Advise on neighbours a number of elements, or an argument, apart.
+
+    Args:
+        by: the number or the argument; ``None`` where it differs.
+        rank: dimensions of the tensor.
+        is_free: whether the argument may be 1.
+    """
+    way = "store what belongs together side by side"
+    if rank > 1:
+        way = "let the fastest dimension of the tensor be the one that is contiguous in memory"
     if is_free:
         name = _name(by)
         return (
             f"neighbours are {name} elements apart: pass {name} as 1, or as a tl.constexpr that is "
-            "1, or let the fastest dimension of the tensor be the one that is contiguous in memory"
+            f"1, or {way}"
         )
     if by.startswith("%") or by == "None":
         distance = f"{_name(by)} elements" if by != "None" else "some elements"
-        return (
-            f"neighbours are {distance} apart: let the fastest dimension of the tensor be the one "
-            "that is contiguous in memory"
-        )
+        return f"neighbours are {distance} apart: {way}"
     return (
         f"neighbours are {by} elements apart: access all between them, too, and "
         "take it apart in registers (tl.reshape, tl.split, tl.join), or store what belongs "
@@ -284,8 +290,13 @@ def undivided(origin: Origin) -> str:
     )
 
 
-def misaligned(origin: Origin) -> str:
-    """Advise on an offset that is not a multiple."""
+def misaligned(origin: Origin, *, is_open: bool) -> str:
+    """Advise on an offset that is not a multiple.
+
+    Args:
+        origin: operation at which the property was lost.
+        is_open: whether it is one number, which arguments may make a multiple.
+    """
     least = origin.trace.least
     if origin.kind == "arith.constant":
         return f"an offset is constant, and not a multiple of {least}: pad it to one"
@@ -296,7 +307,12 @@ def misaligned(origin: Origin) -> str:
     if origin.kind == "tt.expand_dims":
         stride = "multiply them by a stride that is one"
         return f"the numbers of rows are not multiples of {least}: {stride}"
-    return f"the offset that {_how(origin)} gives is not always a multiple of {least}: pad it"
+    what = f"the offset that {_how(origin)} gives is not always a multiple of {least}"
+    if origin.kind == "join":
+        what = f"the offset of some iterations or branches is not a multiple of {least}"
+    if not is_open:
+        return f"{what}: {NO_FIX}"
+    return f"{what}: only if it is for your arguments, add tl.multiple_of(offset, {least})"
 
 
 # -- masks ----------------------------------------------------------------------------------

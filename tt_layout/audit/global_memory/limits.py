@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
+from itertools import islice
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -38,6 +39,9 @@ from tt_layout.tuples import NamedTuple
 
 MAX_CURES = 3  # one after the other, of one access
 
+AND = "; and "
+"""Separator of remedies."""
+
 _RUN_SIDE = {"lt": 0, "ge": 0, "gt": 1, "le": 1}
 """Comparisons of a run with a bound that come out the same over a part of the run -> its side."""
 
@@ -53,11 +57,13 @@ class Widening(NamedTuple):
         known: AxisInfo that the compiler then has of some values; empty where that does not widen
             the access.
         arguments: values that it gives to arguments.
+        subject: what it changes: an argument, or the value that lacks a property.
     """
 
     text: str
     known: Mapping[Value, AxisInfo] = MappingProxyType({})
     arguments: Supposed = MappingProxyType({})
+    subject: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,7 @@ class LimitedAccess:
 def cured(access: LimitedAccess) -> WidthLimit:
     """Return the limit of an access besides its layout, with its remedies as advice."""
     what, origin = _tightest(access)
-    texts, best, current = list[str](), access.reached, access
+    texts, best, current = dict[str, str](), access.reached, access
     for _ in range(MAX_CURES):
         if current.reached >= current.most:
             break
@@ -142,17 +148,18 @@ def cured(access: LimitedAccess) -> WidthLimit:
             break
         if texts and f": {advice.NO_FIX}" in widening.text:
             break
-        texts.append(widening.text)
+        texts[widening.text] = widening.subject
         if not widening.known:
             break
         current = current.after(widening)
     gained = current.reached > best
-    if not gained and len(texts) > 1:
-        texts = texts[:1]
-    text = "; and ".join(texts) or advice.nothing(access.reached)
+    if not gained:
+        texts = dict(islice(texts.items(), 1))
+    text = AND.join(texts) or advice.nothing(access.reached)
     if gained:
         text += f" (then {advice.bytes_text(current.reached * access.width.element_bytes)})"
-    return _limit(access, what, text, origin.operation)
+    limit = _limit(access, what, text, origin.operation)
+    return limit._replace(subjects=tuple(texts.values()))
 
 
 def limit_name(bounds: WidthBounds, wanted: int) -> str:
@@ -187,7 +194,8 @@ def _alignment(access: LimitedAccess) -> Trace:
 def _widening(access: LimitedAccess) -> Widening:
     what, origin = _tightest(access)
     cures = {"contiguity": _contiguity, "divisibility": _divisibility, "mask": _mask}
-    return cures[what](access, origin)
+    widening = cures[what](access, origin)
+    return widening._replace(subject=widening.subject or origin.trace.value.name)
 
 
 # -- contiguity -----------------------------------------------------------------------------
@@ -232,7 +240,8 @@ def _multiple_factor(access: LimitedAccess, origin: Origin) -> Widening | None:
     )
     suffices = by_argument == by_both
     text = advice.unseen_if(origin, holds, _given(access, factor), suffices=suffices)
-    return Widening(text, hinted, supposed)
+    subject = factor.name if suffices else f"{factor.name} {trace.value.name}"
+    return Widening(text, hinted, supposed, subject)
 
 
 def _seen(access: LimitedAccess, trace: Trace) -> int:
@@ -258,18 +267,19 @@ def _data(access: LimitedAccess, origin: Origin) -> Widening:
 
 def _apart(access: LimitedAccess, facts: ElementFacts) -> Widening:
     """Return the remedy of neighbours some elements apart."""
-    factor = facts.factor
+    factor, rank = facts.factor, access.layout.num_out_dims
     if facts.apart is not None and facts.apart < 0:
         return Widening(advice.backwards())
     if facts.apart is not None or not factor:
-        return Widening(advice.apart(str(facts.apart)))
+        return Widening(advice.apart(str(facts.apart), rank=rank))
     argument = access.kernel.function.values[factor]
     info = access.kernel.known.get(argument)
     is_more = info is not None and info.divisibility[0] > 1
     if is_more or _given(access, argument) not in (None, 1):
-        return Widening(advice.apart(factor))
+        return Widening(advice.apart(factor, rank=rank), subject=factor)
     supposed = {argument: AxisInfo((1,), (1,), (1,), 1)}
-    return Widening(advice.apart(factor, is_free=True), supposed, {factor: (1, True)})
+    text = advice.apart(factor, rank=rank, is_free=True)
+    return Widening(text, supposed, {factor: (1, True)}, factor)
 
 
 def _with(access: LimitedAccess, trace: Trace, number: int) -> AxisInfo:
@@ -302,7 +312,10 @@ def _divisibility(access: LimitedAccess, origin: Origin) -> Widening:
         return Widening(advice.undivided(origin), {trace.value: _with(access, trace, trace.least)})
     if access.kernel.origins.rests_on_data(trace.value):
         return _data(access, origin)
-    return Widening(advice.misaligned(origin))
+    is_number = trace.value.type.is_scalar and origin.operation is not None
+    is_open = is_number and access.kernel.origins.rests_on_argument(trace.value)
+    hinted = {trace.value: _with(access, trace, trace.least)} if is_open else {}
+    return Widening(advice.misaligned(origin, is_open=is_open), hinted)
 
 
 def _argument(
@@ -312,8 +325,8 @@ def _argument(
     argument, divisor = origin.factor, max(advice.SPECIALIZED, origin.trace.least)
     assert argument is not None
     supposed = {argument: AxisInfo((1,), (divisor,), (1,))}
-    factor = _given(access, argument)
-    return Widening(text(origin, factor), supposed, {argument.name: (divisor, False)})
+    advised, name = text(origin, _given(access, argument)), argument.name
+    return Widening(advised, supposed, {name: (divisor, False)}, name)
 
 
 def _given(access: LimitedAccess, argument: Value) -> int | None:
@@ -391,6 +404,7 @@ class WidthLimit(NamedTuple):
         advice: the change to make, perhaps after a reason and a colon.
         wanted_bytes: bytes that the instruction could move.
         encoding: register layout with which it does; None where the layout is not the limit.
+        subjects: what the change is made to, the same for accesses that one change widens.
     """
 
     what: str
@@ -399,6 +413,7 @@ class WidthLimit(NamedTuple):
     advice: str
     wanted_bytes: int = MAX_VECTOR_BYTES
     encoding: Blocked | None = None
+    subjects: tuple[str, ...] = ()
 
     @property
     def change(self) -> str:
@@ -407,9 +422,12 @@ class WidthLimit(NamedTuple):
 
     @property
     def _parts(self) -> tuple[str, str]:
-        """The reason, perhaps empty, and what to change."""
-        reason, colon, change = self.advice.partition(": ")
-        return (reason, change) if colon and not change.startswith("#") else ("", self.advice)
+        """The reason, perhaps empty, and what to change: what the first of several remedies is."""
+        first, further, others = self.advice.partition(AND)
+        reason, colon, change = first.partition(": ")
+        if not colon or change.startswith("#"):
+            return "", self.advice
+        return reason, f"{change}{further}{others}"
 
     def as_data(self, line: int) -> dict[str, Any]:
         """Return the limit of an access on a line as plain data."""

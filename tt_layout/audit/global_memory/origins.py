@@ -304,7 +304,7 @@ class Origins:
             has_run = any(not self.lacks(t) for t in operands)
             return None if has_run else self._varying(operands)
         if operation.name in ("arith.remsi", "arith.remui", "arith.divsi", "arith.divui"):
-            return self._most_limiting(operands[:1])
+            return self._most_limiting(filter(self._varies, operands[:1]))
         if operation.name in _CHOOSING:
             return self._run_of_choice(operation, operands)
         return None

@@ -83,6 +83,7 @@ class NarrowAccess(Occurrence):
         width_bytes: bytes that an instruction moves per thread.
         limit: the limit of the width, in words.
         change: the change of the program; empty where nothing helps.
+        subjects: what it is made to.
         encoding: register layout in which it is wide; None where that is not enough.
         cycles: wavefronts beyond those that its bytes fill.
     """
@@ -96,6 +97,7 @@ class NarrowAccess(Occurrence):
     width_bytes: int
     limit: str
     change: str
+    subjects: tuple[str, ...]
     encoding: Encoding | None
     cycles: float
 
@@ -106,14 +108,15 @@ class NarrowAccess(Occurrence):
             cost = row.cost
             if cost is None or cost.finding is None:
                 continue
-            details, fault, change, encoding = cost.details, cost.finding, "", None
+            details, fault, encoding = cost.details, cost.finding, None
+            change, subjects = "", tuple[str, ...]()
             if not isinstance(details, (GlobalDetails, SharedDetails)):
                 continue
             limit = details.limited_by if isinstance(details, GlobalDetails) else None
             if limit is not None:
                 fault += f"; why: {limit.why(row.operation.line)}"
-                change, encoding = limit.change, limit.encoding
-            facts = row.access, details.width_bytes, fault, change, encoding, cost.extra
+                change, subjects, encoding = limit.change, limit.subjects, limit.encoding
+            facts = row.access, details.width_bytes, fault, change, subjects, encoding, cost.extra
             yield Finding.of_movement(row, cls(*facts))
 
     @property
@@ -125,6 +128,11 @@ class NarrowAccess(Occurrence):
     def program_change(self) -> str:
         """Other addresses, another mask, a hint, or another layout."""
         return self.change
+
+    @property
+    def change_subjects(self) -> tuple[str, ...]:
+        """The arguments to pass otherwise, and the values to give hints about."""
+        return self.subjects or super().change_subjects
 
     @property
     def counted(self) -> Counted:
