@@ -279,3 +279,12 @@ def test_lanes_of_a_false_mask_write_zeros(size: int, count: int, first: int, to
     assert copy.cost.details.data(1)["wavefronts"] == first
     launch = MeasuredLaunch("copy", "1", ctas=1, grid=(1, 1, 1))
     assert Programs(audit, launch, "copy").written(copy).number == total
+
+
+def test_writes_under_an_unknown_mask_are_not_counted() -> None:
+    [module] = parse_ir(MASKED.replace("SIZE", "512"))
+    audit = audit_module(module, given=GivenValues({"p": 0}))
+    [copy] = [row for row in audit.movements if "async_copy" in row.operation.name]
+    launch = MeasuredLaunch("copy", "1", ctas=1, grid=(1, 1, 1))
+    written = Programs(audit, launch, "copy").written(copy)
+    assert written == (None, "it depends on n", False)

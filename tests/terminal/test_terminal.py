@@ -476,6 +476,13 @@ def test_header_numbers_the_columns_of_tensor_memory(run: Run) -> None:
     ]
 
 
+def test_no_option_adds_to_a_plain_view() -> None:
+    request = ViewRequest(place(parse_layout(BLOCKED), parse_type(TYPE)))
+    printed = print_view(request)
+    text = b"".join(Presentation([printed], DisplayOptions()).chunks())
+    assert text == b"".join([printed.heading, *request.view().chunks(), printed.ending])
+
+
 def test_legend_explains_notation_and_colours(run: Run) -> None:
     plain = run("-l", BLOCKED, "-t", TYPE, "--legend").out.splitlines()[-1]
     assert plain.startswith("legend: T<thread>:<register>")
