@@ -27,7 +27,7 @@ from tt_layout.audit.registers.live_ranges import (
     live_ranges,
 )
 from tt_layout.hardware import find_target
-from tt_layout.hardware.compiler import HeldRegisters, RegisterDemand, RegisterLine, Weights
+from tt_layout.hardware.compiler import HeldRegisters, RangeEnd, RegisterDemand, RegisterLine, Weights
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import Value
 
@@ -556,6 +556,11 @@ def test_registers_that_cost_no_occupancy_are_taken_and_more_are_avoided() -> No
     loops = [needed(model.loops, 64, live=live) for live in (30, 40, 50, 80)]
     assert loops[0] < 64 == loops[1] == loops[2] < loops[3]
     assert needed(model.loops, 32, live=50) < 64
+
+
+def test_a_range_begins_at_no_register_at_least() -> None:
+    line = RegisterLine(Weights(1, 0), RangeEnd(0.5, -5), RangeEnd(2))
+    assert line.range(RegisterDemand(4)) == (0, 4, 8)
 
 
 def test_a_range_is_narrower_where_registers_are_free() -> None:

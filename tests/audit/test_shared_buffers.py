@@ -223,18 +223,26 @@ def test_partitions_of_a_buffer_are_named() -> None:
     assert [grid.title for grid in figure.grids] == ["partition 0", "partition 1"]
 
 
+CALLING = (
+    'module attributes {"ttg.num-warps" = 8 : i32, ttg.target = "cuda:90"} {\n'
+    "  tt.func @kernel() {\n    tt.call @helper() : () -> ()\n    tt.return\n  }\n"
+    f"  tt.func private @helper() {{\n{alloc('%a')}    tt.return\n  }}\n}}"
+)
+"""A kernel that calls a function which stands behind it, as the compiler prints them."""
+
+
 def test_the_shared_memory_of_what_is_called_is_its_callers(run: Run, tmp_path: Path) -> None:
-    head = '"ttg.num-warps" = 8 : i32, ttg.target = "cuda:90"'
-    text = (
-        f"module attributes {{{head}}} {{\n  tt.func @kernel() {{\n"
-        "    tt.call @helper() : () -> ()\n    tt.return\n  }\n"
-        f"  tt.func private @helper() {{\n{alloc('%a')}    tt.return\n  }}\n}}"
-    )
     path = tmp_path / "a.ttgir"
-    path.write_text(text)
+    path.write_text(CALLING)
     assert (
         run("audit", str(path), "--all").out.count("8192 bytes, which its callers set aside") == 1
     )
+
+
+def test_a_function_behind_its_caller_takes_the_callers_shared_memory() -> None:
+    [module] = parse_ir(CALLING)
+    memories = module_memory(AuditedModule(module, SharedWork()))
+    assert [(one.function, one.bytes) for one in memories] == [("kernel", 8192), ("helper", 8192)]
 
 
 def test_when_buffers_are_live_is_found_once_for_functions_that_differ_in_names() -> None:

@@ -105,6 +105,13 @@ def test_a_difference_of_reductions_has_both_trees() -> None:
     assert found["before"]["steps"] != found["after"]["steps"]
 
 
+def test_a_program_is_read_by_its_absolute_path(tmp_path: Path) -> None:
+    """A relative path is of the machine that compiled the kernel."""
+    (tmp_path / "a.py").write_text("x = 1\ny = 2\n")
+    assert ProgramSource().lines(str(tmp_path / "a.py")) == (1, ("x = 1\n", "y = 2\n"))
+    assert ProgramSource().lines("a.py") == (1, ())
+
+
 def test_a_program_that_cannot_be_read_has_no_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
