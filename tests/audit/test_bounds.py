@@ -321,6 +321,23 @@ def test_with_a_grid_unknown_addresses_are_shared_by_what_they_depend_on() -> No
     assert found.memory.bytes == 1320 * 2 * 2048
 
 
+MASKED_LOAD = """%ns = tt.splat %n : i32 -> tensor<512xi32, #a>
+    %k = arith.cmpi slt, %r, %ns : tensor<512xi32, #a>
+    %v = tt.load %pa, %k : tensor<512x!tt.ptr<f32>, #a>"""
+
+
+def test_a_mask_is_taken_as_true_only_where_it_is_unknown() -> None:
+    text = COPY.replace("%v = tt.load %pa : tensor<512x!tt.ptr<f32>, #a>", MASKED_LOAD)
+    [module] = parse_ir(text.replace("READ", "%i"))
+    stored, loaded = 4 * 2048, []
+    for given in GivenValues(), GivenValues({"n": 256}):
+        audit = audit_module(module, None, given)
+        bound = footprint(audit, "f", (4,)).bytes
+        whole = footprint(audit, "f", (4,), is_taken_true=lambda _: True).bytes
+        loaded.append((bound - stored, whole - stored))
+    assert loaded == [(0, 4 * 2048), (4 * 1024, 4 * 1024)]
+
+
 def test_needed_are_the_bytes_that_lanes_ask_for() -> None:
     """Elements of 4 bytes, 64 bytes apart: an eighth of their sectors."""
     far = """%e = arith.constant dense<16> : tensor<512xi32, #a>

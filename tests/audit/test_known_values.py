@@ -110,16 +110,28 @@ def test_one_of_two_values_of_each_program() -> None:
     assert mixed.tolist() == [3]
 
 
-def test_the_remainder_by_one_number() -> None:
-    """Programs whose bases leave the same remainder agree, whatever holds the divisor."""
-    body = "    %c = arith.constant 3 : i32\n    %r = arith.remsi %x, %c : i32"
+def divided(name: str, values: ProgramTensor, divisor: int) -> Any:
+    """Return what an operation on integers makes of values of several programs."""
+    body = f"    %c = arith.constant {divisor} : i32\n    %r = {name} %x, %c : i32"
     [function] = read_functions(module_of(body))
-    [operation] = [one for one in function.body[0].operations if one.name == "arith.remsi"]
+    [operation] = [one for one in function.body[0].operations if one.name == name]
     integer = ValueType(TypeKind.SCALAR, (), "i32", None)
     application = Application(operation, (), (), integer, 0, lambda _: None)
-    found = remainder(application, (shared_values([3, 6], [0, 1]), np.array([3])))
+    return remainder(application, (values, np.array([divisor])))
+
+
+def test_the_remainder_by_one_number() -> None:
+    """Programs whose bases leave the same remainder agree, whatever holds the divisor."""
+    found = divided("arith.remsi", shared_values([3, 6], [0, 1]), 3)
     assert isinstance(found, np.ndarray)
     assert found.tolist() == [0, 1]
+
+
+def test_the_quotient_by_one_number() -> None:
+    """Programs that pass a multiple of it at the same element differ in their bases alone."""
+    found = divided("arith.divsi", shared_values([4, 12], [0, 2, 4, 6]), 8)
+    assert isinstance(found, ProgramTensor)
+    assert (found.base[:, None] + found.pattern).tolist() == [[0, 0, 1, 1], [1, 1, 2, 2]]
 
 
 def test_the_first_list_given_has_the_rank() -> None:
