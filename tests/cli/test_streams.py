@@ -12,6 +12,8 @@ import pytest
 from command import BLOCKED, TYPE
 from tiers import sampled, slow
 
+from tt_layout.cli.main import standard_streams
+
 ROOT = Path(__file__).parents[2]
 DUMP = str(ROOT / "examples" / "kernels" / "matmul-sm80.ttgir")
 COLUMNS = BLOCKED.replace("order = [1, 0]", "order = [0, 1]")
@@ -95,3 +97,16 @@ def test_an_interrupt_leaves_no_traceback(module: str) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr.strip()) == (130, "")
+
+
+def test_text_has_the_encoding_of_the_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What that has no character for is escaped."""
+    out = tmp_path / "out.txt"
+    with out.open("w", encoding="latin-1") as stream:
+        for name in ("stdout", "stderr", "__stdout__", "__stderr__"):
+            monkeypatch.setattr(sys, name, stream)
+        with standard_streams():
+            print("\u00e9 \u4e2d", flush=True)
+    assert out.read_bytes() == b"\xe9 \\u4e2d\n"

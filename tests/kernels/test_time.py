@@ -340,7 +340,20 @@ class TestShortRows:
         assert found.launch.floor == pytest.approx(moved / 4.5e12)
 
 
-def two_passes() -> str:
+WRITTEN = """
+        %w = scf.for %i = %zero to %n step %width
+            iter_args(%a = %start) -> (tensor<512xf32, #b>) : i32 {
+          %k = arith.addi %base, %i : i32
+          %q = tt.addptr %out, %k : !tt.ptr<f32>, i32
+          %s = tt.splat %q : !tt.ptr<f32> -> tensor<512x!tt.ptr<f32>, #b>
+          %t = tt.addptr %s, %lanes : tensor<512x!tt.ptr<f32>, #b>, tensor<512xi32, #b>
+          tt.store %t, %a : tensor<512x!tt.ptr<f32>, #b>
+          scf.yield %a : tensor<512xf32, #b>
+        }"""
+"""A loop that stores as many floats as one of two passes loads."""
+
+
+def two_passes(behind: str = "") -> str:
     """Return a kernel whose programs load rows of n floats in a loop, and in another one."""
     loops = "".join(
         f"""
@@ -361,14 +374,15 @@ def two_passes() -> str:
       sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
     module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
       tt.func public @f(%p: !tt.ptr<f32> {{tt.divisibility = 16 : i32}},
-                        %n: i32 {{tt.divisibility = 16 : i32}}) {{
+                        %n: i32 {{tt.divisibility = 16 : i32}},
+                        %out: !tt.ptr<f32> {{tt.divisibility = 16 : i32}}) {{
         %zero = arith.constant 0 : i32
         %width = arith.constant 512 : i32
         %start = arith.constant dense<0.0> : tensor<512xf32, #b>
         %lanes = tt.make_range {{end = 512 : i32, start = 0 : i32}} : tensor<512xi32, #b>
         %id = tt.get_program_id x : i32
         %base = arith.muli %id, %n : i32
-        {loops}
+        {loops}{behind}
         tt.return
       }}
     }}"""
@@ -429,6 +443,15 @@ class TestReadAgain:
     def test_the_first_cache_leaves_nothing_to_the_second(self) -> None:
         small, large = (estimated(two_passes(), floats, (100000,)) for floats in (512, 16384))
         assert large.terms["L2"] / small.terms["L2"] == pytest.approx(2 * 16384 / 512, rel=0.1)
+
+    def test_stores_leave_what_the_first_cache_holds_of_loads(self) -> None:
+        """Behind rows that it holds they add as much for each float as behind rows it does not."""
+        added = []
+        for floats in (512, 16384):
+            kernels = two_passes(), two_passes(WRITTEN)
+            read, both = (estimated(text, floats, (100000,)).terms["L2"] for text in kernels)
+            added.append((both - read) / floats)
+        assert added[0] == pytest.approx(added[1], rel=0.01)
 
 
 def column_walk(step: int, rows: int = 128) -> str:

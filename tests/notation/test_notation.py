@@ -44,6 +44,7 @@ MFMA = (
     "isTransposed = true}>"
 )
 WMMA = "#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = [[0, 1], [1, 0]]}}>"
+OLD_WMMA = "#ttg.amd_wmma<{version = 2, isTranspose = false, warpsPerCTA = [2, 2]}>"
 TILED_WMMA = (
     "#ttg.amd_wmma<{version = 1, isTranspose = false, warpsPerCTA = [2, 2], tilesPerWarp = [1, 2]}>"
 )
@@ -102,6 +103,7 @@ REGISTERS = {
     "gl.amd.AMDWMMALayout(2, False, [[0, 1], [1, 0]])": WMMA,
     "AMDWMMALayout(version=1, transposed=False, warps_per_cta=[2, 2], instr_shape=[16, 16, 16], "
     "tiles_per_warp=[1, 2], cga_layout=[])": TILED_WMMA,
+    "gl.amd.AMDWMMALayout(2, False, [2, 2])": OLD_WMMA,
     "gl.DistributedLinearLayout([[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], [[0, 8], [0, 16], "
     "[0, 32], [1, 0], [2, 0]], [[4, 0], [8, 0]], [], [64, 64])": ROWS_AS_BASES,
     LINES + OUTS: ROWS_AS_BASES,
