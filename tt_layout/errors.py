@@ -241,7 +241,7 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
         by_mnemonic.setdefault(other.rpartition(".")[2], []).append(other)
     longer = [other for other in by_mnemonic if other.endswith(f"_{mnemonic}")]
     is_one = len(longer) == 1 and mnemonic not in by_mnemonic
-    matches = longer if is_one else get_close_matches(mnemonic, list(by_mnemonic), n=1, cutoff=0.6)
+    matches = longer if is_one else get_close_matches(mnemonic, by_mnemonic)
     if not matches:
         return None
     return max(by_mnemonic[matches[0]], key=lambda other: other.rpartition(".")[0] == dialect)

@@ -27,7 +27,13 @@ from tt_layout.audit.registers.live_ranges import (
     live_ranges,
 )
 from tt_layout.hardware import find_target
-from tt_layout.hardware.compiler import HeldRegisters, RangeEnd, RegisterDemand, RegisterLine, Weights
+from tt_layout.hardware.compiler import (
+    HeldRegisters,
+    RangeEnd,
+    RegisterDemand,
+    RegisterLine,
+    Weights,
+)
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import Value
 

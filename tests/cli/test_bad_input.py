@@ -235,6 +235,12 @@ ATTRIBUTES: dict[str, tuple[str, int, str, str]] = {
         "[1, 2]",
         "order must be a permutation of 0..1, got [1, 2]",
     ),
+    "no permutation of padded memory": (
+        "#ttg.padded_shared<[4:+2] {order = [0, 0]}>",
+        36,
+        "[0, 0]",
+        "order must be a permutation of 0..1, got [0, 0]",
+    ),
     "no list": (blocked(order="7"), 94, "7", "expected a list, got 7"),
     "no integer": (blocked(order="[a, 0]"), 95, "a", "expected an integer, got a"),
     "no boolean": (

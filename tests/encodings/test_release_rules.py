@@ -56,6 +56,20 @@ def test_widths_of_operands_of_wmma(release: str, version: int, widths: set[int]
     assert found == widths
 
 
+def test_until_3_2_lanes_of_wgmma_repeat_what_a_narrow_tensor_lacks() -> None:
+    """Later it is the registers that do."""
+    text = (
+        "#triton_gpu.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1], "
+        "CTAsPerCGA = [1, 1], CTASplitNum = [1, 1], CTAOrder = [1, 0], instrShape = [16, 16, 16]}>"
+    )
+    free = {}
+    for release in ("3.0", "3.1", "3.2"):
+        layout = tt_layout.parse_layout(text, release=release).to_linear_layout([64, 8])
+        masks = layout.get_free_variable_masks()
+        free[release] = {name: mask for name, mask in masks.items() if mask}
+    assert free == {"3.0": {"lane": 2}, "3.1": {"lane": 2}, "3.2": {"register": 4}}
+
+
 def test_unpacked_tensor_memory_needs_the_width_of_an_element() -> None:
     text = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, unpacked = true>"
     memory = tt_layout.parse_layout(text, release="3.4")

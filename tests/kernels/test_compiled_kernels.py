@@ -14,6 +14,7 @@ from command import Run, runner
 import tt_layout
 from tt_layout.dumps.cache import ResultCache
 from tt_layout.dumps.dump import AS_IT_IS
+from tt_layout.kernels import binaries
 from tt_layout.kernels.binaries import CompiledRegisters, assembly_registers, cubin_registers
 from tt_layout.kernels.metadata import NO_METADATA, given_metadata, metadata_beside
 
@@ -57,6 +58,17 @@ def summary(path: Path | SimpleNamespace) -> dict[str, object]:
 def test_a_cubin_has_the_registers_and_the_stack_of_its_function() -> None:
     assert cubin_registers(cubin(168, 0)) == CompiledRegisters(168, 0)
     assert cubin_registers(cubin(255, 480)) == CompiledRegisters(255, 120)
+
+
+def test_as_many_bytes_of_records_are_read_as_a_cubin_may_have(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = cubin(255, 480)
+    size = data.index(INFO_NAME) - 1 - 64  # the records stand between the head and the names
+    monkeypatch.setattr(binaries, "MAX_INFO", size)
+    assert cubin_registers(data) == CompiledRegisters(255, 120)
+    monkeypatch.setattr(binaries, "MAX_INFO", size - 1)
+    assert cubin_registers(data) is None
 
 
 def test_what_is_no_cubin_or_cut_off_says_nothing() -> None:

@@ -537,6 +537,7 @@ def test_the_command_prints_the_value_the_table_and_the_attribute(run: Run) -> N
         ("left_inverse((4,8):(1,5))", "its strides do not divide each other", 1),
         ("make_tiled_mma(SM80_16x8x17_F32F16F16F32_TN{})", "are not supported", 16),
         ("", "expected an expression", 1),
+        ("(", "expected a value, got the end", 1),
         ("4:1 $", "unexpected '$'", 5),
         ("(" * 1000, "at most 64 brackets in brackets", None),
         ("9" * 30 + ":1", "at most 18 digits", 1),

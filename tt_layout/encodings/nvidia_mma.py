@@ -190,10 +190,8 @@ class NvidiaMma(DistributedEncoding):
         outer, inner = rank - 2, rank - 1
         m, n = self.tile_shape[outer], self.tile_shape[inner]
         lanes = 4
-        if self.version_major == 3:
-            outer, inner, (m, n) = 0, 1, self.tile_shape[:2]
-            if self.release in (Release.V3_0, Release.V3_1):
-                lanes = self._narrowed_lanes(shape)
+        if self.version_major == 3 and self.release in (Release.V3_0, Release.V3_1):
+            lanes = self._narrowed_lanes(shape)
         sizes = {"m": m, "n": n * lanes // 4, "lanes": lanes}
         tile = tile_layout(MMA_RESULT, {"m": outer, "n": inner}, sizes)
         warps = identity_nd("warp", self.warps_per_cta, self.warp_order)
