@@ -281,6 +281,19 @@ def test_layouts_that_no_descriptor_expresses() -> None:
         described(SHARED, (128, 64), (256, 16), 0)
 
 
+def test_rows_that_permute_the_core_matrix_have_no_descriptor() -> None:
+    """Behind the first 8 rows the swizzle would have to be another one."""
+    columns = [[0, 1 << bit] for bit in range(6)]
+    rows = [[1 << bit, 8 << bit] for bit in range(3)]
+    texts = [
+        f"#ttg.shared_linear<{{offset = {[*columns, *rows, last]}}}, alignment = 1024>"
+        for last in ([8, 0], [8, 8])
+    ]
+    assert described(texts[0], (16, 64), (16, 64), 0).swizzle_bytes == 128
+    with pytest.raises(LayoutError, match="must begin with 8 rows"):
+        described(texts[1], (16, 64), (16, 64), 0)
+
+
 DUMP = """
 #mma = #ttg.nvidia_mma<{versionMajor = 3, versionMinor = 0, warpsPerCTA = [4, 1],
                         instrShape = [16, 64, 16]}>

@@ -68,11 +68,16 @@ def test_a_slice_beyond_its_tensor_is_unknown() -> None:
     assert beyond is None
 
 
-def evaluated(body: str) -> list[int] | None:
-    """Return the elements of ``%r``; None where they are not known."""
+def evaluated(body: str) -> Any:
+    """Return the elements of ``%r``, or its number; None where they are not known."""
     [function] = read_functions(module_of(body))
     found = Evaluator(function, GivenValues()).value(function.values["%r"])
     return None if isinstance(found, Unknown) else found.tolist()
+
+
+def test_truth_values_have_all_bits_or_none() -> None:
+    words = ("true", "false", "1 : i32", "-1 : i32")
+    assert [evaluated(f"    %r = arith.constant {w}") for w in words] == [-1, 0, 1, -1]
 
 
 def test_a_difference_of_constants_is_known() -> None:

@@ -23,6 +23,7 @@ from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.audit.suggestions.conversions import has_closed_side, tried_sides
 from tt_layout.audit.suggestions.suggestion import BACKWARD, EVERYWHERE, FORWARD, Suggestion
 from tt_layout.audit.suggestions.trial import Trial
+from tt_layout.errors import LayoutError
 from tt_layout.hardware.compiler import BLOCK, ELEMENT, SWAPPED, TRANSPOSED
 from tt_layout.ir import parse_ir
 from tt_layout.ir.operations import Operation
@@ -265,6 +266,18 @@ def test_suggestions_for_small_kernels_hold(name: str) -> None:
     for line, suggestion in found:
         check(audit, line, suggestion)
     assert {suggestion.where for _, suggestion in found} >= SIDES[name]
+
+
+def test_an_operation_on_several_lines_is_not_changed() -> None:
+    """Its text would be cut in the middle of a layout."""
+    written = double("y", "w", "b")
+    layout = ALIASES.partition("#b = ")[2].partition("\n")[0].replace(", warps", ",\n        warps")
+    audit = audit_of(kernel("needless").replace(written, written.replace("#b", layout)))
+    [line] = [number for number, one in suggestions(audit) if one.where == FORWARD]
+    [full] = [one for one in audit.audited.operations if one.operation.line == line]
+    [suggestion] = [one for _, one in suggestions(audit) if one.where == FORWARD]
+    with pytest.raises(LayoutError, match=r"arith\.addf is written on several lines"):
+        carried_out(audit, full, suggestion)
 
 
 @pytest.fixture

@@ -108,5 +108,6 @@ def test_text_has_the_encoding_of_the_stream(
         for name in ("stdout", "stderr", "__stdout__", "__stderr__"):
             monkeypatch.setattr(sys, name, stream)
         with standard_streams():
-            print("\u00e9 \u4e2d", flush=True)
+            sys.stdout.write("\u00e9 \u4e2d\n")
+            sys.stdout.flush()
     assert out.read_bytes() == b"\xe9 \\u4e2d\n"
