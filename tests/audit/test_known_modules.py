@@ -15,7 +15,7 @@ from work import calls_of
 from tt_layout import parse_ir
 from tt_layout.audit.audit import Audit, audit_module, movement_total
 from tt_layout.audit.conclusions import cycles_by_kernel
-from tt_layout.audit.modules.audited_module import KnownModules, SharedWork
+from tt_layout.audit.modules.audited_module import KnownModules, SharedWork, TextConclusions
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.dumps.audits import Auditor
 from tt_layout.dumps.dump import Dump, Reading, silent
@@ -166,6 +166,21 @@ def test_aliases_of_a_module_above_are_part_of_what_it_means() -> None:
     shared = SharedWork()
     for module in parse_ir("\n".join([*parts, f"module {{{function}}}"])):
         assert audit_data(audit_module(module, shared)) == audit_data(audit_module(module))
+
+
+def test_the_latest_conclusions_are_kept() -> None:
+    known, asked = TextConclusions[str](2), list[str]()
+    for text in ("a", "b", "a", "c", "b", "a"):
+        assert known.once(text, lambda text=text: asked.append(text) or text) == text
+    assert asked == ["a", "b", "c", "a"]
+
+
+def test_a_module_without_layouts_stands_alone_below_one_that_has_some() -> None:
+    alias = "#l = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], "
+    above = f"{alias}order = [0]}}>\nmodule {{\n}}\n"
+    below = "module {\n  tt.func @f(%x: tensor<64xf32LAYOUT>) {\n    tt.return\n  }\n}\n"
+    text = above + below.replace("LAYOUT", "") + below.replace("LAYOUT", ", #l")
+    assert [one.stands_alone for one in parse_ir(text) if one.functions] == [True, False]
 
 
 def test_an_alias_of_a_module_above_is_not_overlooked_beside_own_ones() -> None:

@@ -165,6 +165,11 @@ def test_curly_quotation_marks_are_straightened() -> None:
     assert body(unwrapped(pasted)) == body(text)
 
 
+def test_curly_quotation_marks_in_a_string_stay() -> None:
+    text = bare(DUMPS[0]) + '// "\u201cquoted\u201d"\n'
+    assert unwrapped(text) == text
+
+
 def test_a_kernel_that_a_module_of_xla_calls_is_read() -> None:
     text = bare(DUMPS[0])
     call = f'%0 = stablehlo.custom_call @__gpu$xla.gpu.triton(%x) {{ir = "{escaped_by_llvm(text)}"'

@@ -351,6 +351,11 @@ def test_the_outline_has_modules_aliases_functions_and_loops() -> None:
     assert {(7, 10), (10, 13), (6, 17), (2, 18)} <= set(folds(piece_of(NESTED)))
 
 
+def test_an_empty_module_is_in_the_outline() -> None:
+    [module] = symbols(piece_of("\nmodule {\n}\n"))
+    assert (module.name, module.line, module.last, module.children) == ("module", 2, 2, ())
+
+
 def test_hints_are_the_costs() -> None:
     found = hints(piece_of(MATMUL), 1, 10**6)
     assert "shared memory, 256 wavefronts, 8192 bytes of scratch" in {one.text for one in found}

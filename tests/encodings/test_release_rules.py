@@ -10,8 +10,10 @@ import pytest
 
 import tt_layout
 from tt_layout.errors import LayoutError
+from tt_layout.mlir.types import parse_type
 from tt_layout.notation.refusal import RefusedError
 from tt_layout.notation.translation import translate
+from tt_layout.placement import buffer_shape
 
 ROWS = [
     json.loads(line)
@@ -84,6 +86,16 @@ def test_a_translation_to_a_release_that_reads_the_text_otherwise_is_refused() -
     with pytest.raises(RefusedError):
         translate(encoding, "3.7", [32, 64], element_bits=16)
     assert translate(encoding, "3.8", [32, 64], element_bits=16).text == OPERAND
+
+
+def test_buffers_of_a_tensor_in_shared_memory_are_counted_until_3_2() -> None:
+    """Since then they are those of a memdesc, and a tensor has the rank of its layout."""
+    tensor = parse_type("tensor<3x8x16xf16>")
+    for release, shape in (("3.2", (8, 16)), ("3.3", (3, 8, 16))):
+        dialect = "triton_gpu" if release < "3.3" else "ttg"
+        name = "shared" if release < "3.3" else "swizzled_shared"
+        text = f"#{dialect}.{name}<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>"
+        assert buffer_shape(tt_layout.parse_layout(text, release=release), tensor) == shape
 
 
 def test_tensor_memory_narrower_than_its_block_is_since_3_8() -> None:

@@ -48,3 +48,14 @@ def test_frames_are_darker_than_lines() -> None:
     figure: Any = one
     canvas = Canvas(figure, 1)
     assert (canvas.shades, canvas.line, canvas.frame) == (16, 4, 10)
+
+
+def test_a_swatch_has_a_frame_of_the_size_that_the_page_leaves_for_it() -> None:
+    swatch = SimpleNamespace(number=0, x=2, y=3)
+    figure: Any = SimpleNamespace(height=20, width=20, grids=[], swatches=[swatch], texts=[])
+    canvas = Canvas(figure, 1)
+    canvas.draw()
+    framed, filled = np.argwhere(canvas.ink == canvas.frame), np.argwhere(canvas.fills)
+    for points in (framed, filled):
+        assert (points.min(axis=0).tolist(), points.max(axis=0).tolist()) == ([3, 2], [14, 13])
+    assert (len(framed), len(filled)) == (44, 144)

@@ -8,7 +8,7 @@ from tiers import sampled
 from work import calls_of
 
 from tt_layout import LayoutError, LinearLayout, audit_ir, parse_layout
-from tt_layout.audit.values.expressions import MAX_TEXT, trip_count_text
+from tt_layout.audit.values.expressions import MAX_DEPTH, MAX_TEXT, trip_count_text
 from tt_layout.hardware import find_target
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa.reader import SsaReader
@@ -31,6 +31,17 @@ def test_values_that_share_operands_are_written_once(count: int) -> None:
     dumps = [shared_quotients(count), last_two(count)]
     dumps += [shared_values(f"arith.{name}", count) for name in ("addi", "muli", "divsi")]
     assert all(len(trip_count(dump)) <= MAX_TEXT for dump in dumps)
+
+
+@pytest.mark.parametrize(("more", "text"), [(0, "%n"), (1, "%1")])
+def test_a_count_is_written_as_deep_as_values_are_followed(more: int, text: str) -> None:
+    """From the number of trips down: then a value stands under its own name."""
+    casts = "\n".join(
+        f"%{k + 1} = arith.index_cast %{k or 'n'} : i32 to i32" for k in range(MAX_DEPTH + 1 + more)
+    )
+    body = f"scf.for %i = %zero to %{MAX_DEPTH + 1 + more} step %one : i32 {{\n}}"
+    head = "%zero = arith.constant 0 : i32\n%one = arith.constant 1 : i32"
+    assert trip_count(f"tt.func @f(%n: i32) {{\n{head}\n{casts}\n{body}\ntt.return\n}}") == text
 
 
 def test_a_value_computed_from_itself_is_written_by_its_name() -> None:

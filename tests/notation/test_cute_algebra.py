@@ -580,6 +580,15 @@ def test_brackets_are_counted_that_stand_in_each_other() -> None:
         evaluate(f"coalesce((({size})):1)")
 
 
+def test_a_layout_has_as_many_brackets_in_brackets_as_are_read() -> None:
+    def nested(depth: int) -> algebra.Nested:
+        return (nested(depth - 1),) if depth else 2
+
+    assert Layout(nested(algebra.MAX_DEPTH), nested(algebra.MAX_DEPTH)).size == 2
+    with pytest.raises(LayoutError, match="at most 64 brackets in brackets"):
+        Layout(nested(algebra.MAX_DEPTH + 1), nested(algebra.MAX_DEPTH + 1))
+
+
 @pytest.mark.slow
 def test_a_text_of_a_megabyte_is_answered() -> None:
     with pytest.raises(LayoutError, match="a tuple has at most 4096 entries"):

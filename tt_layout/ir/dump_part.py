@@ -169,8 +169,8 @@ class Part:
             return False  # the error of an alias names the line of another
         if not any(aliases.has_earlier for aliases in both):
             return True
-        names = set(_NAME.findall(text, self.start, self.end)) if self.has_aliases else None
-        return names is not None and all(aliases.has_own(names) for aliases in both)
+        names = set(_NAME.findall(text, self.start, self.end))
+        return all(aliases.has_own(names) for aliases in both)
 
     @property
     def has_aliases(self) -> bool:

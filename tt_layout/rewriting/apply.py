@@ -231,7 +231,7 @@ def _check(audit: Audit, after: Audit, suggestion: Suggestion, where: str, modul
     """
     place = FileLocation(module.source.name)
     refused = [finding for finding in after.findings if finding.is_error]
-    before = {_without_numbers(finding.message) for finding in audit.findings if finding.is_error}
+    before = {_without_numbers(finding.message) for finding in audit.findings}
     if fresh := [finding for finding in refused if _without_numbers(finding.message) not in before]:
         raise LayoutError(f"{where}: the compiler would refuse it: {fresh[0].message}", place)
     saved = cycles(audit) - cycles(after)
