@@ -261,6 +261,30 @@ def test_modules_are_audited_one_by_one(run: Run) -> None:
     assert [module["totals"][0]["count"] for module in data["modules"]] == [1, 2]
 
 
+CONDITIONAL = """
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+  tt.func public @f(%p: tensor<128x!tt.ptr<f32>, #a>, %is: i1) {
+    scf.if %is {
+      %v = tt.load %p : tensor<128x!tt.ptr<f32>, #a>
+    }
+    tt.return
+  }
+}
+"""
+
+
+def test_rows_in_another_order_than_the_text_say_how_often_each_runs(run: Run) -> None:
+    by_line, by_cost = (
+        run("audit", "-", "--tables", "--sort", order, stdin=CONDITIONAL.encode()).out.splitlines()
+        for order in ("line", "cost")
+    )
+    assert "  at most 1 time" in by_line
+    [header] = [line.split() for line in by_cost if line.startswith("  line  operation")]
+    assert header == ["line", "operation", "of", "from", "->", "to", "runs", "cost"]
+    assert any("global -> #a  at most 1 " in line for line in by_cost)
+
+
 def test_names_that_a_terminal_would_act_on_are_not_printed(run: Run) -> None:
     text = module_text(convert("#a").rstrip() + ' loc("\x1b[2J.py":1:1)\n')
     out = run("audit", "-", "--tables", stdin=text).out

@@ -170,9 +170,13 @@ def test_aliases_of_a_module_above_are_part_of_what_it_means() -> None:
 
 def test_the_latest_conclusions_are_kept() -> None:
     known, asked = TextConclusions[str](2), list[str]()
-    for text in ("a", "b", "a", "c", "b", "a"):
-        assert known.once(text, lambda text=text: asked.append(text) or text) == text
-    assert asked == ["a", "b", "c", "a"]
+
+    def concluded(text: str) -> str:
+        asked.append(text)
+        return text
+
+    assert [known.once(text, partial(concluded, text)) for text in "abacba"] == [*"abacba"]
+    assert asked == [*"abca"]
 
 
 def test_a_module_without_layouts_stands_alone_below_one_that_has_some() -> None:

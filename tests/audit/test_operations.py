@@ -424,6 +424,15 @@ def test_example_is_costed(name: str) -> None:
     assert None not in (*found, *products), (unknown, audit.findings)
 
 
+def test_fused_copies_are_one_instruction() -> None:
+    name = "amdg.async_tdm_fused_copy_global_to_local"
+    [read] = parse_ir(module(*EXAMPLES[name]))
+    [cost] = [row.cost for row in audit_module(read).movements if row.operation.name == name]
+    assert cost is not None
+    data = cost.details.data(1)
+    assert (data["instructions"], len(data["boxes"])) == (1, 2)
+
+
 IN_SHARED_MEMORY = {
     "ttg.warp_specialize": "ttg.warp_specialize(%p)\ndefault {\n  ttg.warp_yield\n}\n"
     "partition0(%z: !tt.ptr<f32>) num_warps(4) {\n  ttg.warp_return\n} : (!tt.ptr<f32>) -> ()",

@@ -1,5 +1,7 @@
 """What a dump knows is not asked for: ``FILE:ALIAS`` without a type, and ``FILE:LINE``."""
 
+# ruff: noqa: E501 - lines of dumps are long
+
 from __future__ import annotations
 
 import json
@@ -122,6 +124,30 @@ def drawn(run: Run, path: Path, *arguments: str) -> str:
     outcome = run("plot", *arguments, "-o", str(path))
     assert (outcome.status, outcome.err) == (0, "")
     return " ".join(re.sub("<[^>]*>", " ", path.read_text(encoding="utf-8")).split())
+
+
+UNKNOWN_GPU = """\
+#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#a = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx000"} {
+  tt.func public @f(%m: !ttg.memdesc<32x32xf32, #s, #ttg.shared_memory>) {
+    %v = ttg.local_load %m : !ttg.memdesc<32x32xf32, #s, #ttg.shared_memory> -> tensor<32x32xf32, #a>
+    tt.return
+  }
+}
+"""
+
+
+def test_an_access_on_an_unknown_gpu_is_not_drawn_as_that_of_another(
+    run: Run, tmp_path: Path
+) -> None:
+    """The layout alone is."""
+    path = tmp_path / "a.ttgir"
+    path.write_text(UNKNOWN_GPU)
+    outcome = run("plot", f"{path}:5", "-o", str(tmp_path / "access.svg"))
+    assert outcome.status == 2
+    assert "unknown target 'hip:gfx000'" in outcome.err
+    assert run("plot", f"{path}:s", "-o", str(tmp_path / "layout.html")).status == 0
 
 
 @pytest.mark.parametrize("stride", [0, 16, 64, 8192])

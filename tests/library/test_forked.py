@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from multiprocessing import active_children
+from threading import Event, Thread
 from time import sleep
 from types import SimpleNamespace
 from typing import Any
@@ -14,8 +16,10 @@ import pytest
 from test_time import chain, kernel
 
 import tt_layout
+from tt_layout.ir.ssa import SsaFunction
 from tt_layout.library import autotuning
 from tt_layout.library.autotuning import answers_of, can_fork
+from tt_layout.worker import renew_locks
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="this system does not copy processes")
 
@@ -155,3 +159,41 @@ class TestListsOfConfigurations:
             model.estimate_all([self.config(LENGTH=length) for length in (4, 40)], {})
             found.append(model(LENGTH=40))
         assert found[0] == found[1]
+
+
+HAS_LOCKS = hasattr(cached_property(len), "lock")
+"""Whether a property that keeps its value has a lock, as before Python 3.12."""
+
+
+@pytest.fixture
+def held() -> Iterator[Any]:
+    """Yield a property of the package whose lock another thread holds."""
+    kept, done, is_held = vars(SsaFunction)["values"], Event(), Event()
+
+    def hold() -> None:
+        with kept.lock:
+            is_held.set()
+            done.wait()
+
+    thread = Thread(target=hold)
+    thread.start()
+    is_held.wait()
+    yield kept
+    done.set()
+    thread.join()
+
+
+@pytest.mark.skipif(not HAS_LOCKS, reason="this Python has no such locks")
+def test_a_copy_of_a_process_waits_for_no_thread_of_the_other(held: Any) -> None:
+    assert not held.lock.acquire(blocking=False)
+    child = os.fork()
+    if not child:
+        os._exit(0 if held.lock.acquire(blocking=False) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not HAS_LOCKS, reason="this Python has no such locks")
+def test_renewed_locks_are_free(held: Any) -> None:
+    renew_locks()
+    assert held.lock.acquire(blocking=False)
+    held.lock.release()

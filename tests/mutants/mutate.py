@@ -129,7 +129,7 @@ class _Finder(ast.NodeVisitor):
     def visit_arg(self, node: ast.arg) -> None:
         """Leave annotations alone."""
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Look at defaults and the body."""
         for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(default)
@@ -138,6 +138,8 @@ class _Finder(ast.NodeVisitor):
         for each in node.body:
             self.visit(each)
         self._function = outer
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815 - names of ast
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """Look at the body."""

@@ -173,6 +173,17 @@ def test_a_failure_of_ours_is_named_once(kernel: Any) -> None:
     assert len(seen.kernels) == 1
 
 
+def test_a_kernel_that_cannot_be_read_is_an_error_in_a_suite(modules: Any, tmp_path: Path) -> None:
+    unread = modules["triton.runtime.jit"].JITFunction(strided, "nothing", tmp_path)
+    with tt_layout.watch(out=io.StringIO()) as seen:
+        unread.run(Tensor(), 2, grid=(4,), warmup=False)
+    [one] = seen.report.kernels
+    [case] = seen.report.suite().cases
+    assert one.audit is None
+    assert one.reason
+    assert case.problem == (True, "unread", one.reason, "")
+
+
 def test_values_that_do_not_fit_are_not_used(kernel: Any) -> None:
     class Unaligned(Tensor):
         def data_ptr(self) -> int:

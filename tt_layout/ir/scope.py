@@ -311,8 +311,6 @@ class Scope:
 
     def _rename(self, defined: IRType, text: str, source: Source, offset: int) -> IRType:
         """Return an equal type that names its layout by other aliases."""
-        if defined.layout is None:
-            return defined._replace(text=text)
         node = parse_syntax(source, offset).layout
         return defined._replace(text=text, layout=layout_text(node) if node is not None else None)
 
