@@ -53,6 +53,23 @@ def shortened(text: str, most: int) -> str:
     return f"{text[: most - len(' ... ') - half]} ... {text[-half:]}"
 
 
+def abridged(text: str, most: int) -> str:
+    """Return a sentence, whole words of its middle cut out if it is longer than ``most``.
+
+    Example:
+        >>> abridged("the layout of the registers is for 4 warps, and the module has 8", 40)
+        'the layout of the ... the module has 8'
+    """
+    if len(text) <= most:
+        return text
+    half = (most - len(" ... ")) // 2
+    start, end = text[: most - len(" ... ") - half], text[-half:]
+    words, last_words = start.rpartition(" ")[0], end.partition(" ")[2]
+    start = words if 2 * len(words) > len(start) else start
+    end = last_words if 2 * len(last_words) > len(end) else end
+    return f"{start} ... {end}"
+
+
 def safe_lines(text: str, *, coloured: bool = False) -> str:
     r"""Return lines of a text, none of which CI takes for a command.
 

@@ -194,7 +194,10 @@ def test_a_vector_in_the_layout_of_others_stays_narrow() -> None:
         "threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>}>"
     )
     text = advised(module("%o = arith.muli %r, %ns : INTS", layout=parent))
-    assert text == "its layout gives each thread 1 neighbour: another layout"
+    assert text == (
+        "its layout gives each thread 1 neighbour: none, because its layout follows from those of "
+        "the operations around it"
+    )
 
 
 SHIFTED = "%o = arith.addi %r, %ns : INTS"
@@ -284,6 +287,17 @@ def test_neighbours_are_apart_where_they_differ(operation: str) -> None:
         constant("%c", 1) + f"%i = arith.addi %r, %c : INTS\n%o = arith.{operation} %ns, %i : INTS"
     )
     assert re.match(r"(//|%|<<|tl\.minimum) leaves neighbours apart", advised(module(lines)))
+
+
+def test_a_distance_that_is_computed_is_one() -> None:
+    """Scales of blocks are K // 128 elements apart."""
+    lines = (
+        "%c = arith.constant 128 : i32\n%d = arith.divsi %n, %c : i32\n"
+        "%ds = tt.splat %d : i32 -> INTS\n%o = arith.muli %q, %ds : INTS"
+    )
+    assert advised(module(lines)) == (
+        "neighbours are some elements apart: store what belongs together side by side"
+    )
 
 
 def test_a_tensor_of_one_dimension_has_no_fastest() -> None:

@@ -689,8 +689,8 @@ module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
 @pytest.mark.parametrize(
     ("values", "condition", "other"),
     [
-        ({}, "if loops run 32 times", "branch"),
-        ({"n": 3}, "if every branch is taken", "loops"),
+        ({}, "L2 if loops run 32 times", "branch"),
+        ({"n": 3}, "L2: at least 46.3 ns if every branch is taken", "loops"),
     ],
 )
 def test_a_bound_says_whether_it_assumes_loops_or_branches_alone(

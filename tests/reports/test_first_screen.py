@@ -21,6 +21,7 @@ from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.registers.pressure import LiveValue
+from tt_layout.audit.rules import refused
 from tt_layout.audit.rules.registers import Spills
 from tt_layout.audit.shares import Shares
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -264,6 +265,14 @@ class Said(Occurrence):
         return self.price
 
 
+class Helped(Said):
+    """An occurrence that a change of the program avoids."""
+
+    @property
+    def program_change(self) -> str:
+        return f"change {self.text}"
+
+
 class Refused(Said):
     urgency = Urgency.ERROR
 
@@ -326,6 +335,44 @@ def random_audit(random: Random) -> Audit:
     found += spills
     found.sort(key=lambda one: (one.urgency, -one.weight))
     return audit.with_facts(findings=tuple(found), registers=registers)
+
+
+def test_what_a_verdict_announces_is_shown_or_counted() -> None:
+    """The worst finding, which nothing helps, takes no room from one that a change avoids."""
+    audit, long = base("f", ""), "moves a byte " * 40
+    rules = [Said(long, 1e4), Helped("a", 9e3), Helped("b", 8e3), Helped("a", 7e3)]
+    row = audit.movements[0]
+    found = [
+        Finding(line, f"tt.{line}", "f", (rule,), None, row.executions, row)
+        for line, rule in enumerate(rules, 1)
+    ]
+    audit = audit.with_facts(findings=tuple(found))
+    adviser = Adviser(audit, Shares(audit))
+    [kernel] = kernels_of(adviser)
+    assert "2 changes of the program to try" in kernel.verdict
+    lines = [line.text for line in first_screen([kernel], adviser, ProgramSource(), 10)]
+    assert "in the program: change a" in lines
+    assert long not in " ".join(lines)
+    assert "1 more change of the program): .whole lists them" in lines[-1]
+
+
+@pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
+def test_all_fixes_that_are_announced_are_shown_or_counted(path: Path) -> None:
+    text = " ".join(plain_text(AuditReport(path.name, audits(path))).split())
+    announced = re.findall(r"(\d+) fix(?:es)? found", text)
+    left = re.findall(r"; (\d+) more fix(?:es)?\b", text)
+    assert not announced or sum(map(int, announced)) == len(re.findall(r" fix: ", text)) + sum(
+        map(int, left)
+    )
+
+
+def test_an_error_in_a_verdict_is_cut_between_words() -> None:
+    message = "registers are for four warps, " * 9
+    finding = Finding(3, "#b", "f", (refused.Refused(message),))
+    headline = finding.occurrences[0].headline(1, finding)
+    start, _, end = headline.partition(": #b: ")[2].partition(" ... ")
+    assert f"{message} ".startswith(f"{start} ")
+    assert f" {message}".endswith(f" {end}")
 
 
 @pytest.mark.slow

@@ -117,8 +117,9 @@ def _bound_text(bounds: KernelBounds, measured: float | None) -> str:
         return f"bound by {largest.resource}: {of}"
     if bounds.programs is None:
         return _wave_text(bounds)
-    least = f"about {took}{_condition(bounds)}" if bounds.is_assumed else f"at least {took}"
-    return f"bound by {largest.resource}: {least}"
+    if bounds.assumes_trips:
+        return f"bound by {largest.resource}{_condition(bounds)}"
+    return f"bound by {largest.resource}: at least {took}{_condition(bounds)}"
 
 
 def _condition(bounds: KernelBounds) -> str:

@@ -22,7 +22,7 @@ from tt_layout.reports.advice_text import (
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import GAP
-from tt_layout.safe_text import safe, shortened
+from tt_layout.safe_text import abridged, safe
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count, lines
 
@@ -120,7 +120,7 @@ def what(
         where.append(count(len(places) - room.places, "more place"))
     where.append(lines([finding.line for finding in group], room.lines))
     text = next((line for line in map(program.line, places) if line is not None), None)
-    place, message = ", ".join(where), shortened(safe(first.problem), room.message)
+    place, message = ", ".join(where), abridged(safe(first.problem), room.message)
     if text is None:
         return [Paragraph(f"{place}: {message}", start, indent, colour)]
     return [

@@ -16,13 +16,13 @@ from functools import partial
 from itertools import chain
 
 from tt_layout.audit.finding_groups import Group, SortedGroups, led_by, sorted_groups
-from tt_layout.audit.findings import Finding
+from tt_layout.audit.findings import Finding, Urgency
 from tt_layout.audit.kernel import Kernel, kinds_texts
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.time.estimate import Estimate, NoEstimate
 from tt_layout.audit.time.walk import Iteration, Wait
-from tt_layout.audit.verdict import EMPTY
+from tt_layout.audit.verdict import EMPTY, changes_of
 from tt_layout.hardware.intel import MOST_WITH_LARGE_FILE
 from tt_layout.lazy import lazy
 from tt_layout.reports.advice_text import DumpArgument
@@ -30,7 +30,7 @@ from tt_layout.reports.finding_text import USUAL, Listed, finding_in_brief, note
 from tt_layout.reports.fitted import Paragraph
 from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.report import GAP
-from tt_layout.safe_text import safe, shortened
+from tt_layout.safe_text import abridged, safe, shortened
 from tt_layout.surface import everything
 from tt_layout.wording import count, duration, listed
 
@@ -254,7 +254,7 @@ def first_screen(
     for reserved in range(MAX_LEFT_OUT + 1):
         chosen = _grown(parts, room - reserved)
         shown = [part for part, form in zip(parts, chosen) if form.lines]
-        left_out = _left_out(groups, parts, shown)
+        left_out = _left_out(groups, parts, shown, adviser)
         last = [*map(paragraph, filter(None, [left_out]))]
         if _total_height(chosen) + height(last) <= room:
             break
@@ -307,7 +307,7 @@ def _parts(
     dump: DumpArgument | None,
 ) -> Iterator[ScreenPart]:
     """Yield the parts of a screen in the order of its lines."""
-    worst = next(iter(groups.large.values()), None)
+    worst = _worst(groups, adviser)
     for kernel in kernels:
         yield _verdict(kernel)
         for group in led_by(kernel.findings, groups.large):
@@ -320,6 +320,17 @@ def _parts(
                 yield ScreenPart(Priority.FINDING, _all_forms(brief), (), group)
         yield _state(kernel)
     yield from (ScreenPart(Priority.NOTE, [[note]], ()) for note in notes(adviser))
+
+
+def _worst(groups: SortedGroups, adviser: Adviser) -> Group | None:
+    """Return the group to show first: what is urgent, then the worst that something helps."""
+    large = groups.large.values()
+    for group in large:
+        first = group.findings[0]
+        is_urgent = first.urgency != Urgency.CYCLES
+        if is_urgent or first.program_change or adviser.best(first) is not None:
+            return group
+    return next(iter(large), None)
 
 
 def _verdict(kernel: Kernel) -> ScreenPart:
@@ -346,7 +357,7 @@ def _short_verdict(kernel: Kernel) -> str:
             shown.add(at)
             room -= length
     text = "; ".join(clause for at, clause in enumerate(clauses) if at in shown)
-    return shortened(text, MAX_CLAUSE)
+    return abridged(text, MAX_CLAUSE)
 
 
 def _state(kernel: Kernel) -> ScreenPart:
@@ -355,7 +366,7 @@ def _state(kernel: Kernel) -> ScreenPart:
     brief = held.replace(occupancy.text, occupancy.short) if occupancy is not None else held
     untimed = kernel.untimed.short if kernel.untimed is not None else ""
     lines = _state_lines(kernel, brief, untimed)
-    short = [line._replace(text=shortened(line.text, MAX_TEXT)) for line in lines]
+    short = [line._replace(text=abridged(line.text, MAX_TEXT)) for line in lines]
     return ScreenPart(Priority.STATE, [state(kernel)], short)
 
 
@@ -392,16 +403,25 @@ def _unbroken(forms: Iterable[Form]) -> Iterator[Form]:
 
 
 def _left_out(
-    groups: SortedGroups, parts: Sequence[ScreenPart], shown: Sequence[ScreenPart]
+    groups: SortedGroups,
+    parts: Sequence[ScreenPart],
+    shown: Sequence[ScreenPart],
+    adviser: Adviser,
 ) -> str:
     """Return a line on what is left out, by kind; empty where everything is shown."""
-    numbers = {part.group.number for part in shown if part.group is not None}
+    seen = [part.group for part in shown if part.group is not None]
+    numbers = {group.number for group in seen}
     left = [group for group in groups.large.values() if group.number not in numbers]
     texts = []
     findings = [*chain.from_iterable(group.findings for group in (*left, *groups.small))]
     further = "more " if numbers else ""
     if findings:
-        texts.append(f"{count(len(findings), f'{further}finding')} ({_kinds(findings)})")
+        fixes = sum(group.number not in numbers for group in groups.fixes.values())
+        changes = len(changes_of(left, adviser) - changes_of(seen, adviser))
+        inside = [_kinds(findings)]
+        inside += [count(fixes, f"{further}fix")] if fixes else []
+        inside += [f"{count(changes, f'{further}change')} of the program"] if changes else []
+        texts.append(f"{count(len(findings), f'{further}finding')} ({'; '.join(inside)})")
     cured = sum(len(group.findings) for group in groups.cured)
     if cured:
         texts.append(f"{count(cured, f'{further}finding')} fixed by the same changes")
@@ -419,7 +439,7 @@ def _left_out(
 
 def _kinds(findings: Sequence[Finding]) -> str:
     """Return the number of findings of each kind, as far as there is room."""
-    kinds = [shortened(kind, MAX_KINDS) for kind in kinds_texts(findings)]
+    kinds = [abridged(kind, MAX_KINDS) for kind in kinds_texts(findings)]
     shown = len(kinds)
     while shown > 1 and len(", ".join(kinds[:shown])) > MAX_KINDS:
         shown -= 1

@@ -116,7 +116,10 @@ def neighbours(dim: int, wanted: int, layout: str, *, is_blocked: bool) -> str:
 def of_its_layout(per_thread: int) -> str:
     """Return why no argument or hint helps an access in a layout that other values determine."""
     neighbours = counted(per_thread, "neighbour")
-    return f"its layout gives each thread {neighbours}: another layout"
+    return (
+        f"its layout gives each thread {neighbours}: {NO_FIX}, because its layout follows from "
+        "those of the operations around it"
+    )
 
 
 def element_count(elements: int, threads: int) -> str:

@@ -207,7 +207,7 @@ def _contiguity(access: LimitedAccess, origin: Origin) -> Widening:
     dimension = access.facts(access.address, access.width.dim, access.element_bytes)
     if dimension.apart == 0:
         return Widening(advice.one_address(access.width.dim, name))
-    if dimension.apart not in (None, 1) or dimension.factor:
+    if dimension.is_even and dimension.apart != 1:
         return _apart(access, dimension)
     if dimension.constancy > 1:
         return Widening(advice.repeated(dimension.constancy, name))

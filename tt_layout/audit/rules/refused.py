@@ -26,7 +26,7 @@ from tt_layout.audit.modules.layouts import LayoutRow, mismatches
 from tt_layout.audit.values.given import PROGRAM_AXES, PROGRAM_COUNTS
 from tt_layout.errors import LayoutError
 from tt_layout.records import dataclass
-from tt_layout.safe_text import shortened
+from tt_layout.safe_text import abridged
 from tt_layout.wording import count
 
 MAX_HEADLINE = 120  # characters of an error that stand in a verdict
@@ -87,7 +87,7 @@ class Refused(Occurrence):
     def headline(self, number: int, first: Finding) -> str:
         """Return the number of errors, and the first fault."""
         which = ", the first" if number > 1 else ""
-        what = shortened(first.message, MAX_HEADLINE)
+        what = abridged(first.message, MAX_HEADLINE)
         return f"{self.counted.text(number)}{which} on line {first.line}: {what}"
 
 

@@ -245,15 +245,17 @@ class ElementFacts(NamedTuple):
         constancy: the longest groups of equal elements, a power of two.
         apart: distance of neighbours, where it is always the same.
         factor: the argument that neighbours are apart by; empty where they are not.
+        is_even: whether all neighbours are equally far apart, perhaps not the same in each trial.
     """
 
     contiguity: int
     constancy: int
     apart: int | None
     factor: str
+    is_even: bool = True
 
 
-NO_FACTS = ElementFacts(1, 1, None, "")
+NO_FACTS = ElementFacts(1, 1, None, "", is_even=False)
 
 
 class Trials:
@@ -276,9 +278,9 @@ class Trials:
         >>> trials = Trials(function, GivenValues(), PlacedLayouts())
         >>> for name in ("%x", "%d", "%p"):
         ...     print(trials.facts(function.values[name], 0))
-        ElementFacts(contiguity=4, constancy=1, apart=None, factor='')
-        ElementFacts(contiguity=1, constancy=4, apart=None, factor='')
-        ElementFacts(contiguity=1, constancy=1, apart=None, factor='%n')
+        ElementFacts(contiguity=4, constancy=1, apart=None, factor='', is_even=False)
+        ElementFacts(contiguity=1, constancy=4, apart=None, factor='', is_even=False)
+        ElementFacts(contiguity=1, constancy=1, apart=None, factor='%n', is_even=True)
     """
 
     def __init__(self, function: SsaFunction, given: GivenValues, layouts: PlacedLayouts) -> None:
@@ -330,7 +332,7 @@ class Trials:
             return None
         apart = stride.number // unit
         if stride.argument:
-            return ElementFacts(1, 1, None, stride.argument) if apart == 1 else NO_FACTS
+            return ElementFacts(1, 1, None, stride.argument if apart == 1 else "")
         if apart == 1:
             return None
         return ElementFacts(1, 1 if apart else shape[dim] & -shape[dim], apart, "")
@@ -349,11 +351,12 @@ class Trials:
             for array in arrays:
                 run, same = longest or array.shape[dim : dim + 1] * 2
                 longest = _longest(array, dim, _is_run, run), _longest(array, dim, _is_same, same)
-            is_even = None not in steps and (len(set(steps)) == 1 or self._factor(trials, steps))
-            if longest == (1, 1) and not is_even:
+            if longest == (1, 1) and None in steps:
                 return NO_FACTS  # whatever the other trials would show
+        if longest is None:
+            return NO_FACTS
         apart = steps[0] if len(set(steps)) == 1 else None
-        return ElementFacts(*longest, apart, self._factor(trials, steps)) if longest else NO_FACTS
+        return ElementFacts(*longest, apart, self._factor(trials, steps), None not in steps)
 
     def always_divides(
         self, divisor: int, value: Value, dim: int, run: int = 1, supposed: Supposed | None = None
