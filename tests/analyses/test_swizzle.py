@@ -18,6 +18,7 @@ from tt_layout.analyses.shared_memory.optimum import linear_optimum
 from tt_layout.analyses.shared_memory.swizzle import FAMILIES, find_swizzle
 from tt_layout.cli.main import main
 from tt_layout.encodings import DistributedEncoding, SharedEncoding
+from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.hardware import find_target
 
 BLOCKED = "#ttg.blocked<{{sizePerThread = {}, threadsPerWarp = {}, warpsPerCTA = {}, order = {}}}>"
@@ -137,6 +138,19 @@ def test_known_cases_are_free_of_conflicts(name: str) -> None:
     assert search.best.extra_wavefronts == 0
     assert search.optimum.extra_wavefronts == 0
     assert search.optimum.wavefronts <= search.best.wavefronts
+
+
+def test_a_sum_of_registers_that_both_sides_hold_is_the_vector() -> None:
+    """Elements x and x ^ 3 are in one thread of both: 1 ^ 2 of one side, 9 ^ 10 of the other."""
+    sides = (
+        "register = [[1], [2], [16]], lane = [[128], [32], [64], [4], [8]]",
+        "register = [[10], [34], [9]], lane = [[144], [32], [72], [128], [132]]",
+    )
+    layouts = [f"#ttg.generic_linear<{{{bases}, warp = [], block = []}}>" for bases in sides]
+    optimum = find_swizzle(layouts[:1], layouts[1:], [256], elem_bytes=1).optimum
+    assert isinstance(optimum.encoding, SharedLinear)
+    assert optimum.encoding.offset[0] == (3,)
+    assert (optimum.wavefronts, optimum.extra_wavefronts) == (6, 0)
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import pytest
 
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.findings import Finding
+from tt_layout.audit.rules import narrow_shared
 from tt_layout.audit.suggestions import buffers
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.suggestions.context import SuggestionContext
@@ -62,6 +63,17 @@ def test_the_way_out_is_outside_of_the_layouts(
 def test_nothing_is_said_of_one_that_is_contiguous(order: str, operand: int, shape: str) -> None:
     _, findings = found(order, operand, shape)
     assert not [one for one in findings if one.kind == "narrow-shared"]
+
+
+@pytest.mark.parametrize(("share", "number"), [(224 / 256, 1), (225 / 256, 0)])
+def test_what_costs_just_the_share_that_may_pay_is_said(
+    share: float, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Warps take 64 wavefronts where 8 would do: 224 of the 256 cycles of all four."""
+    monkeypatch.setattr(buffers, "usual_buffer", lambda *given: None)
+    monkeypatch.setattr(narrow_shared, "MAY_PAY", share)
+    _, findings = found("[1, 0]", 1, "32x128")
+    assert [one.kind for one in findings] == ["narrow-shared"] * number
 
 
 STORED = """

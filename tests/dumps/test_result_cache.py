@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +16,7 @@ from test_baseline import dump, write
 from tt_layout.dumps import cache as result_cache
 from tt_layout.dumps.audits import FileKernels, KernelReader, PassedOver
 from tt_layout.dumps.cache import from_plain, to_plain
-from tt_layout.files import CacheFolder
+from tt_layout.files import CacheFolder, make_folder
 
 
 @pytest.fixture
@@ -76,6 +78,19 @@ def test_a_cache_that_is_there_is_not_written_to_before_something_is_kept(tmp_pa
     before = files()
     CacheFolder(str(tmp_path / "kept"))
     assert files() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="this system has no modes")
+def test_only_its_owner_may_look_into_a_cache(tmp_path: Path) -> None:
+    """Whatever the user's own files are for others."""
+    before = os.umask(0)
+    try:
+        CacheFolder(str(tmp_path / "kept")).write("0" * 64, b"{}")
+        make_folder(str(tmp_path / "shared"))
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("kept", "shared")]
+    assert modes == [0o700, 0o777]
 
 
 def test_results_move_with_their_dumps(run: Run, folder: Path, read: list[str]) -> None:

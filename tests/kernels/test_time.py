@@ -899,6 +899,10 @@ class TestReports:
         said = " ".join(run("audit", "--all", str(path), "--value", "n=64").out.split())
         path_text = rf"takes \d+ cycles, 64 times: math.exp2 \(line {line}\) \d+"
         assert re.search(rf"an iteration of the loop at line \d+ {path_text}", said)
+        assert "a program takes" not in said
+        path.write_text(kernel(chain(4)))
+        said = run("audit", "--all", str(path)).out
+        assert re.search(r"a program takes \d+ cycles: ", said)
         assert "each alone would take: " in said
 
     def test_its_absence_is_named(self, run: Run, tmp_path: Path) -> None:
