@@ -46,9 +46,15 @@ def encoding_of_layout(layout: LinearLayout, alignment: int = DEFAULT_ALIGNMENT)
     names = set(layout.get_in_dim_names())
     other: Encoding
     if "offset" in names:
-        other = _shared(layout, alignment)
+        if "partition" in layout.get_in_dim_names():
+            raise LayoutError("#ttg.shared_linear has no partitions")
+        offset, block = layout.vectors("offset"), layout.vectors("block")
+        other = SharedLinear(offset=offset, block=block, alignment=alignment)
     elif names <= set(_DISTRIBUTED):
-        other = _distributed(layout)
+        bases: dict[str, Any] = {name: layout.vectors(name) for name in _DISTRIBUTED}
+        linear = Linear(**bases)
+        is_permutation = not list(linear.violations())
+        other = linear if is_permutation else GenericLinear(**bases)
     elif "row" in names:
         raise LayoutError("there is no linear attribute for tensor memory")
     else:
@@ -61,22 +67,6 @@ def encoding_of_layout(layout: LinearLayout, alignment: int = DEFAULT_ALIGNMENT)
     except LayoutError as error:
         raise LayoutError(f"no attribute has these bases: {error.message}") from None
     return after
-
-
-def _distributed(layout: LinearLayout) -> Encoding:
-    """Return the linear encoding with these bases; the generic one if they are no permutation."""
-    bases: dict[str, Any] = {name: layout.vectors(name) for name in _DISTRIBUTED}
-    linear = Linear(**bases)
-    is_permutation = not list(linear.violations())
-    return linear if is_permutation else GenericLinear(**bases)
-
-
-def _shared(layout: LinearLayout, alignment: int) -> Encoding:
-    """Return the shared_linear with these bases."""
-    if "partition" in layout.get_in_dim_names():
-        raise LayoutError("#ttg.shared_linear has no partitions")
-    offset, block = layout.vectors("offset"), layout.vectors("block")
-    return SharedLinear(offset=offset, block=block, alignment=alignment)
 
 
 def encoding_of_function(layout: LinearLayout) -> Encoding:

@@ -278,7 +278,13 @@ class _Reader:
             self._take("typedef")
             value, is_empty = self.expression(), False
             names = names or self._declared_name()
-            self._define(names, value)
+            if len(names) > 1:
+                values = (value.tile, value) if isinstance(value, ThreadValue) else value
+                if not isinstance(values, tuple) or len(values) != len(names):
+                    self._fail(f"{shown(value)} is not {len(names)} values")
+                self.names.update(zip(names, values))
+            elif names:
+                self.names[names[0]] = value
             if not self._take(";") and self.at < len(self.tokens) and not self._is_on_new_line:
                 self._fail(f"unexpected {quoted(self._next)}")
         if is_empty and not end:
@@ -321,15 +327,6 @@ class _Reader:
         if self._take("{"):
             self._expect("}")
         return [name]
-
-    def _define(self, names: Sequence[str], value: Value) -> None:
-        if len(names) > 1:
-            values = (value.tile, value) if isinstance(value, ThreadValue) else value
-            if not isinstance(values, tuple) or len(values) != len(names):
-                self._fail(f"{shown(value)} is not {len(names)} values")
-            self.names.update(zip(names, values))
-        elif names:
-            self.names[names[0]] = value
 
     def _struct(self) -> AtomTraits:
         """Return the layouts that a struct defines: ``struct Copy_Traits<X> { using .. };``."""
@@ -550,22 +547,15 @@ def _chained(parts: Sequence[Value]) -> Value:
         elif isinstance(operand, Name) and _POINTER.match(operand.text):
             continue  # where the layout begins
         elif isinstance(operand, Swizzle):
-            value = _swizzled(_of_elements(operand, bits), offset, value)
+            # the swizzle is of bytes
+            swizzle = operand._replace(base=operand.base - (bits.bit_length() - 4))
+            if isinstance(value, Composed):
+                raise LayoutError("a swizzle of a swizzle is not one layout")
+            layout = layout_of(value)
+            value = Composed(swizzle, offset, layout) if swizzle.bits else layout
         else:
             value = algebra.composition(layout_of(operand), layout_of(value))
     return value
-
-
-def _of_elements(swizzle: Swizzle, bits: int) -> Swizzle:
-    """Return the swizzle of elements that a swizzle of bytes is."""
-    return swizzle._replace(base=swizzle.base - (bits.bit_length() - 4))
-
-
-def _swizzled(swizzle: Swizzle, offset: int, value: Value) -> Value:
-    if isinstance(value, Composed):
-        raise LayoutError("a swizzle of a swizzle is not one layout")
-    layout = layout_of(value)
-    return Composed(swizzle, offset, layout) if swizzle.bits else layout
 
 
 def _inner(function: Callable[..., Layout]) -> Callable[..., Value]:

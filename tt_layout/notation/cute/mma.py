@@ -185,7 +185,15 @@ def atom(name: str, sizes: Sequence[int] = ()) -> Atom:
         bits = 4 if match["k"] == "64" else 8
         return _of_warp(name, (16, 8, int(match["k"])), bits, "TN")
     if (match := _TENSOR_MEMORY.fullmatch(name)) and match["types"] in _TENSOR_MEMORY_K:
-        return _of_tensor_memory(name, _TENSOR_MEMORY_K[match["types"]], sizes)
+        k = _TENSOR_MEMORY_K[match["types"]]
+        if len(sizes) < 2:
+            raise LayoutError(f"expected M and N among the template arguments of {name}")
+        if "2x1SM" in name:
+            raise LayoutError(f"the layouts of {name}, by two multiprocessors, are not supported")
+        m, n = sizes[0], sizes[1]
+        return Atom(
+            name, (m, n, k), Layout(1, 0), _shared(1, m, k), _shared(1, n, k), _shared(1, m, n)
+        )
     if name == "UniversalFMA":
         operand = Layout((1, 1), (0, 0))
         return Atom(name, (1, 1, 1), Layout(1, 0), operand, operand, operand)
@@ -221,12 +229,6 @@ def _operand(rows: int, k: int, bits: int, warps: int = 1) -> Layout:
     return fragment
 
 
-def _accumulator(m: int, n: int, warps: int = 1) -> Layout:
-    """Return a fragment of C or D: pairs of columns, rows eight apart."""
-    values = [(2, m), (m // warps // 8, 8), (n // 8, 8 * m)]
-    return _fragment([(4, 2 * m), (8, 1), (warps, m // warps)], values)
-
-
 def _fragment(threads: list[tuple[int, int]], values: list[tuple[int, int]]) -> Layout:
     """Return a layout of threads and values; sizes of 1 are left out."""
     lanes = [pair for pair in threads if pair[0] > 1]
@@ -245,7 +247,9 @@ def _of_warp(name: str, sizes: tuple[int, int, int], bits: int, majors: str) -> 
     if n != 8 or m not in (8, 16) or k % max(4, 128 // bits) or majors != "TN":
         raise LayoutError(f"the threads and values of {name} are not supported")
     a, b = _operand(m, k, bits), _operand(n, k, bits)
-    return Atom(name, sizes, Layout(32, 1), a, b, _accumulator(m, n))
+    # an accumulator has pairs of columns, and rows eight apart
+    c = _fragment([(4, 2 * m), (8, 1)], [(2, m), (m // 8, 8), (n // 8, 8 * m)])
+    return Atom(name, sizes, Layout(32, 1), a, b, c)
 
 
 def _of_warp_group(name: str, sizes: tuple[int, int, int], bits: int, operands: str) -> Atom:
@@ -261,15 +265,6 @@ def _of_warp_group(name: str, sizes: tuple[int, int, int], bits: int, operands: 
 def _shared(threads: int, rows: int, k: int) -> Layout:
     """Return a matrix that no thread holds: all of it belongs to each."""
     return Layout((threads, (rows, k)), (0, (1, rows)))
-
-
-def _of_tensor_memory(name: str, k: int, sizes: Sequence[int]) -> Atom:
-    if len(sizes) < 2:
-        raise LayoutError(f"expected M and N among the template arguments of {name}")
-    if "2x1SM" in name:
-        raise LayoutError(f"the layouts of {name}, by two multiprocessors, are not supported")
-    m, n = sizes[0], sizes[1]
-    return Atom(name, (m, n, k), Layout(1, 0), _shared(1, m, k), _shared(1, n, k), _shared(1, m, n))
 
 
 def _of_quad_pair(name: str, accumulator: str, majors: str) -> Atom:

@@ -205,7 +205,8 @@ def read_cute(text: str) -> Cute:
             raise LayoutError(f"expected Layout(shape, stride), got {quoted(text)}")
         sizes, strides = arguments
         return cute_of(sizes, strides, swizzle)
-    body = _BODY.fullmatch(_unwrapped(rest))
+    is_wrapped = re.fullmatch(r"\(.*:.*\)", rest) and _closes_at_end(rest)
+    body = _BODY.fullmatch(rest[1:-1] if is_wrapped else rest)
     if body is None:
         raise LayoutError(f"expected a CuTe layout such as (8,4):(4,1), got {quoted(text)}")
     return cute_of(_tree(body.group(1)), _tree(body.group(2)), swizzle)
@@ -292,11 +293,6 @@ def cute_of(sizes: Nested | int, strides: Nested | int, swizzle: Swizzle | None 
     pairs = _paired(sizes, strides)
     parts = tuple(tuple(_flat(part)) for part in pairs) if isinstance(pairs, list) else ((pairs,),)
     return Cute(parts, swizzle)
-
-
-def _unwrapped(text: str) -> str:
-    """Strip the brackets around all of a text."""
-    return text[1:-1] if re.fullmatch(r"\(.*:.*\)", text) and _closes_at_end(text) else text
 
 
 def _closes_at_end(text: str) -> bool:

@@ -51,7 +51,12 @@ def to_cute(encoding: Encoding, tensor: TensorSpec) -> Translation:
         wanted = offset_strides(layout, padding_of(encoding))
         cute = _shared(wanted, bool(encoding.padding))
     else:
-        wanted = [flat_strides(layout, names) for names in _thread_value(layout)]
+        modes = [
+            ("lane", "warp"),
+            ("register",),
+            *([("block",)] if layout.vectors("block") else []),
+        ]
+        wanted = [flat_strides(layout, names) for names in modes]
         cute = Cute(tuple(map(modes_of, wanted)))
         _check_disjoint([stride for group in wanted for stride in group])
     text = str(cute)
@@ -69,12 +74,6 @@ def lanes_note(lanes: int | None) -> tuple[str, ...]:
 
 
 # -- registers ------------------------------------------------------------------------------
-
-
-def _thread_value(layout: LinearLayout) -> list[tuple[str, ...]]:
-    """Return the input dimensions of each top-level mode: thread, value, CTA."""
-    parts: list[tuple[str, ...]] = [("lane", "warp"), ("register",)]
-    return parts + ([("block",)] if layout.vectors("block") else [])
 
 
 def flat_strides(layout: LinearLayout, names: Sequence[str]) -> Strides:

@@ -82,15 +82,11 @@ def signatures_of(constructor: Constructor) -> Iterator[Signature]:
 def _with_cga(arguments: Arguments) -> Arguments:
     """Convert the three lists of CTAs to bases."""
     rest = {word: value for word, value in arguments.items() if word not in SPLIT}
-    return {**rest, CGA: _cga_of(arguments)}
-
-
-def _cga_of(arguments: Arguments) -> tuple[tuple[int, ...], ...]:
     lists_given = [arguments.get(word) for word in SPLIT]
     rank = next((len(value) for value in lists_given if value), 0)
     defaults = (1,) * rank, (1,) * rank, tuple(reversed(range(rank)))
     lists = [value or default for value, default in zip(lists_given, defaults)]
-    return bases_of_split(dict(zip(SPLIT_NAMES, lists))) if rank else ()
+    return {**rest, CGA: bases_of_split(dict(zip(SPLIT_NAMES, lists))) if rank else ()}
 
 
 def _padded_by_order(arguments: Arguments) -> Encoding:

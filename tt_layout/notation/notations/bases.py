@@ -100,7 +100,9 @@ def bases_of(data: Any) -> LinearLayout:
         [('offset', [[1], [2]])]
     """
     try:
-        bases = data["bases"] if isinstance(data, Mapping) and _has_bases(data) else data
+        bases = data.get("bases") if isinstance(data, Mapping) else None
+        if not isinstance(bases, (Mapping, list, tuple)):
+            bases = data
         outs = dict(data["out_dims"]) if bases is not data and "out_dims" in data else {}
         pairs = dict(bases)
     except (ValueError, TypeError, AttributeError) as error:
@@ -109,11 +111,6 @@ def bases_of(data: Any) -> LinearLayout:
     if not numbers:
         raise LayoutError('expected bases such as {"register": [[0, 1]], "lane": [[1, 0]]}')
     return layout_of(numbers, [str(name) for name in outs], [_number(n) for n in outs.values()])
-
-
-def _has_bases(data: Mapping[Any, Any]) -> bool:
-    """Return whether an object has bases among other keys."""
-    return isinstance(data.get("bases"), (Mapping, list, tuple))
 
 
 def _vectors(name: str, value: Any) -> list[tuple[int, ...]]:

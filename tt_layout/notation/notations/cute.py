@@ -127,7 +127,20 @@ def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> E
     swizzle = cute.swizzle
     if swizzle is not None:
         offsets = [[swizzle(offset) for offset in bits] for bits in offsets]
-    return _attribute(offsets, shape, padding, alignment)
+    names = dim_names(len(shape))
+    bases = [(name, [(offset,) for offset in values]) for name, values in zip(names, offsets)]
+    inverse = LinearLayout.from_bases(bases, ["offset"]).invert()
+    vectors = inverse.vectors("offset")
+    encoding: Encoding
+    if not vectors:  # a single element, for which shared_linear has no bases
+        order = tuple(row_major(len(shape)))
+        encoding = SwizzledShared(vec=1, per_phase=1, max_phase=1, order=order)
+    elif padding:
+        encoding = PaddedShared(paddings=tuple(padding), offset=vectors, rank_key=len(shape))
+    else:
+        encoding = SharedLinear(offset=vectors, alignment=alignment)
+    encoding.check_parse()
+    return encoding
 
 
 def _by_dimension(cute: Cute, shape: Shape) -> list[list[int]]:
@@ -166,22 +179,3 @@ def _padding_of(strides: Sequence[int]) -> Padding:
         if gap:
             pairs.append((1 << bit, gap))
     return tuple(pairs)
-
-
-def _attribute(
-    offsets: Sequence[Sequence[int]], shape: Shape, padding: Padding, alignment: int
-) -> Encoding:
-    names = dim_names(len(shape))
-    bases = [(name, [(offset,) for offset in values]) for name, values in zip(names, offsets)]
-    inverse = LinearLayout.from_bases(bases, ["offset"]).invert()
-    vectors = inverse.vectors("offset")
-    encoding: Encoding
-    if not vectors:  # a single element, for which shared_linear has no bases
-        order = tuple(row_major(len(shape)))
-        encoding = SwizzledShared(vec=1, per_phase=1, max_phase=1, order=order)
-    elif padding:
-        encoding = PaddedShared(paddings=tuple(padding), offset=vectors, rank_key=len(shape))
-    else:
-        encoding = SharedLinear(offset=vectors, alignment=alignment)
-    encoding.check_parse()
-    return encoding

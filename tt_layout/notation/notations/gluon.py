@@ -7,11 +7,11 @@ from typing import Any
 
 from tt_layout.analyses.layouts.builders import coalesced_blocked
 from tt_layout.encodings import Encoding
-from tt_layout.encodings.forms import Form, never
+from tt_layout.encodings.forms import never
 from tt_layout.errors import LayoutError
 from tt_layout.notation.context import Context
 from tt_layout.notation.gluon.calls import GluonCall, encoding_of_call
-from tt_layout.notation.gluon.constructors import CONSTRUCTORS, Constructor
+from tt_layout.notation.gluon.constructors import CONSTRUCTORS
 from tt_layout.notation.gluon.signatures import KINDS, REQUIRED, Signature, own_name, signatures_of
 from tt_layout.notation.gluon.text import read_call, to_gluon
 from tt_layout.notation.notation import Notation
@@ -56,22 +56,17 @@ order = [1, 0]}>
         message = "an AutoLayout is inferred from the layouts of the operations around it"
         raise LayoutError(f"{message}; tt-layout suggest blocked shows the compiler's default")
     if name == "CoalescedLayout":
-        return _coalesced(context)
+        shape = context.tensor_shape("a CoalescedLayout")
+        if context.element_bits is None:
+            raise LayoutError("a CoalescedLayout depends on the width of an element: give the type")
+        return coalesced_blocked(
+            shape,
+            VECTOR_BITS,  # more than a lane takes of any row
+            element_bits=context.element_bits,
+            num_warps=context.num_warps,
+            threads_per_warp=context.threads_per_warp,
+        )
     return encoding_of_call(call, context.release)
-
-
-def _coalesced(context: Context) -> Encoding:
-    """Return the layout of an access whose pointers are known to follow each other in rows."""
-    shape = context.tensor_shape("a CoalescedLayout")
-    if context.element_bits is None:
-        raise LayoutError("a CoalescedLayout depends on the width of an element: give the type")
-    return coalesced_blocked(
-        shape,
-        VECTOR_BITS,  # more than a lane takes of any row
-        element_bits=context.element_bits,
-        num_warps=context.num_warps,
-        threads_per_warp=context.threads_per_warp,
-    )
 
 
 # -- data for the page -----------------------------------------------------------------------------
@@ -95,27 +90,22 @@ def gluon_classes(release: Release, parameters: list[list[Any]]) -> dict[str, li
         form = encoding_class.form_in(release)
         if form is None:
             continue
+        sources = {field: (word, -1) for word, field in constructor.arguments.items() if field}
+        for word, fields in constructor.parts.items():
+            sources |= {field: (word, part) for part, field in enumerate(fields)}
         entry = {
             "attribute": form.name,
             "style": form.style.name,
-            "keys": _keys(form, constructor),
+            "keys": [
+                [key.name, *sources.get(key.field or "", ("", -1)), key.omitted is never]
+                for key in form.keys
+            ],
             "signatures": [
                 _signature(signature, parameters) for signature in signatures_of(constructor)
             ],
         }
         classes.setdefault(own_name(constructor.name), []).append(entry)
     return classes
-
-
-def _keys(form: Form, constructor: Constructor) -> list[list[Any]]:
-    """Return the keys of a form, each with the parameter, or part of one, that fills it."""
-    sources = {field: (word, -1) for word, field in constructor.arguments.items() if field}
-    for word, fields in constructor.parts.items():
-        sources |= {field: (word, part) for part, field in enumerate(fields)}
-    return [
-        [key.name, *sources.get(key.field or "", ("", -1)), key.omitted is never]
-        for key in form.keys
-    ]
 
 
 def _signature(signature: Signature, parameters: list[list[Any]]) -> dict[str, Any]:

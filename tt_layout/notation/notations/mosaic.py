@@ -121,7 +121,8 @@ warp = [[16, 0], [32, 0]], block = []}>
         name = constant[1].replace("_LAYOUT", "")
         layout = _of_tiled(_by_name(_CONSTANTS.get(name, name)), shape)
     elif _ATTRIBUTE.match(text):
-        layout = _of_call(read_call(_as_call(text)), shape, context)
+        untyped = _INTEGER_TYPE.sub("", text).replace(_DIALECT, "")
+        layout = _of_call(read_call(untyped.translate(str.maketrans("<>", "()"))), shape, context)
     elif text.lstrip()[:1] in "[(":
         layout = _of_transforms(read_call(f"transforms{_as_tuple(text)}").positional, context)
     else:
@@ -150,12 +151,6 @@ def _as_tuple(text: str) -> str:
     """Return a list of transforms as the arguments of a call."""
     inside = text.strip()
     return f"({inside[1:-1]})" if inside[0] == "[" and inside[-1] == "]" else inside
-
-
-def _as_call(attribute: str) -> str:
-    """Return an attribute of the dialect as the call that makes the same in Python."""
-    untyped = _INTEGER_TYPE.sub("", attribute)
-    return untyped.replace(_DIALECT, "").translate(str.maketrans("<>", "()"))
 
 
 def _by_name(name: str) -> Tiled:

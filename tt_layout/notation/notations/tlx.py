@@ -14,7 +14,6 @@ Source:      facebookexperimental/triton, third_party/tlx: Transforms/DumpLayout
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout, is_power_of_two, log2
@@ -27,7 +26,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.notation.checking import check_same, known_shape
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute.registers import registers_of, thread_value
-from tt_layout.notation.cute.text import Mode, cute_of, overlapping
+from tt_layout.notation.cute.text import cute_of, overlapping
 from tt_layout.notation.cute.writing import USUAL_LANES, flat_strides, lanes_note, modes_of
 from tt_layout.notation.gluon.calls import GluonCall, encoding_of_call
 from tt_layout.notation.gluon.signatures import own_name
@@ -81,7 +80,10 @@ def read_tlx(text: str, shape: Shape | None, threads_per_warp: int = USUAL_LANES
         order = tuple(row_major(rank)) if isinstance(rank, int) and 0 < rank < 32 else None
         return _checked({"vectorSize": 1, "perPhase": 1, "maxPhase": 1, "order": order})
     if name == "swizzled_shared_layout_encoding":
-        return _without_ctas(_arguments(call, _PHASES, _CTAS))
+        arguments = _arguments(call, _PHASES, _CTAS)
+        for word in _CTAS[:3]:
+            check_one_cta(word, arguments.get(word, ()))
+        return _checked(arguments)
     if shape is None:
         raise LayoutError(f"tlx.{name} depends on the shape of the tensor: give its type")
     if name == "swizzled_layout" and set(_NAMED[:3]) & call.keywords.keys():
@@ -112,13 +114,6 @@ def _arguments(
     if missing := [word for word in words if word not in arguments]:
         raise LayoutError(f"tlx.{name} needs {', '.join(missing)}")
     return arguments
-
-
-def _without_ctas(arguments: dict[str, Any]) -> Encoding:
-    """Return the layout of phases; raise if a cluster has more than one CTA."""
-    for word in _CTAS[:3]:
-        check_one_cta(word, arguments.get(word, ()))
-    return _checked(arguments)
 
 
 def _checked(arguments: dict[str, Any]) -> Encoding:
@@ -194,25 +189,15 @@ def _swizzle_call(encoding: SwizzledShared, shape: Shape) -> str:
 def _layout_call(layout: LinearLayout) -> str:
     if layout.vectors("block"):
         raise refused(Reason.NO_FORM, "tlx.layout does not distinguish CTAs from warps")
-    flat = _strides(layout.transpose_outs(layout.get_out_dim_names()[::-1]))
-    if (
-        shared := overlapping([stride for strides_of_mode in flat for stride in strides_of_mode])
-    ) is not None:
+    by_rows = layout.transpose_outs(layout.get_out_dim_names()[::-1])
+    flat = [flat_strides(by_rows, names) for names in (("lane", "warp"), ("register",))]
+    shared = overlapping([stride for strides_of_mode in flat for stride in strides_of_mode])
+    if shared is not None:
         message = f"two bits share index {shared}, where xor is not a sum"
         raise refused(Reason.NO_FORM, f"no strides express it: {message}")
     groups = [modes_of(strides_of_mode) for strides_of_mode in flat]
-    sizes, strides = (_tuples(groups, at) for at in (0, 1))
+    sizes, strides = (tuple(tuple(mode[at] for mode in group) for group in groups) for at in (0, 1))
     return f"tlx.layout(shape={sizes}, stride={strides})"
-
-
-def _strides(layout: LinearLayout) -> list[tuple[int, ...]]:
-    """Return the index of the element at each bit of a thread, and at each bit of a value."""
-    return [flat_strides(layout, names) for names in (("lane", "warp"), ("register",))]
-
-
-def _tuples(groups: Sequence[Sequence[Mode]], at: int) -> tuple[tuple[int, ...], ...]:
-    """Return the sizes or the strides of modes, as nested tuples."""
-    return tuple(tuple(mode[at] for mode in group) for group in groups)
 
 
 NOTATION = Notation(recognises, read, write)

@@ -62,29 +62,23 @@ def in_release(
     errors: list[RefusedError] = []
     for candidate in _candidates(with_inferred_fields(encoding, tensor), release):
         try:
-            return _in_release(encoding, candidate, release, tensor)
+            after = respelled(candidate, release, tensor.element_bits)
+            try:
+                if tensor.element_bits is not None:
+                    after.check_element(tensor.element_bits)
+            except LayoutError as error:
+                raise refused(Reason.REFUSED, f"Triton {release}: {error.message}") from None
+            left_out = tuple(_left_out(candidate, with_inferred_fields(after, tensor)))
+            try:
+                shapes = check_same(encoding, after, tensor)
+            except RefusedError as error:
+                if not left_out or _is_same(encoding, _without(candidate, after), tensor):
+                    raise
+                raise refused(Reason.NO_PLACE, "; ".join(left_out)) from error
+            return after, Translation(after.written(), shapes, left_out)
         except RefusedError as error:
             errors.append(error)
     raise next((e for e in errors if e.reason is not Reason.NO_ATTRIBUTE), errors[0])
-
-
-def _in_release(
-    encoding: Encoding, candidate: Encoding, release: Release, tensor: TensorSpec
-) -> tuple[Encoding, Translation]:
-    after = respelled(candidate, release, tensor.element_bits)
-    try:
-        if tensor.element_bits is not None:
-            after.check_element(tensor.element_bits)
-    except LayoutError as error:
-        raise refused(Reason.REFUSED, f"Triton {release}: {error.message}") from None
-    left_out = tuple(_left_out(candidate, with_inferred_fields(after, tensor)))
-    try:
-        shapes = check_same(encoding, after, tensor)
-    except RefusedError as error:
-        if not left_out or _is_same(encoding, _without(candidate, after), tensor):
-            raise
-        raise refused(Reason.NO_PLACE, "; ".join(left_out)) from error
-    return after, Translation(after.written(), shapes, left_out)
 
 
 def _is_same(before: Encoding, after: Encoding, tensor: TensorSpec) -> bool:
