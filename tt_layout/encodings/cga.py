@@ -80,18 +80,14 @@ def normalize_split(rank_of: RankOf) -> Callable[[Values], Values]:
             raise LayoutError(f"{message}, got only {', '.join(written)}")
         rank = len(values["CTAsPerCGA"]) if written else rank_of(values)
         if not written:
-            return {**values, **_single_cta(rank)}
+            ones = (1,) * rank
+            return {**values, **dict(zip(SPLIT_NAMES, (ones, ones, tuple(row_major(rank)))))}
         check_split(*(values[name] for name in SPLIT_NAMES))
         if all(count == 1 for count in values["CTAsPerCGA"]):
             return {**values, "CTAOrder": tuple(row_major(rank))}
         return values
 
     return normalize
-
-
-def _single_cta(rank: int) -> Values:
-    ones = (1,) * rank
-    return dict(zip(SPLIT_NAMES, (ones, ones, tuple(row_major(rank)))))
 
 
 def check_split(per_cga: Shape, split: Shape, order: Shape) -> None:

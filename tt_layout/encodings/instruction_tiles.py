@@ -77,13 +77,6 @@ def tile_layout(tile: Tile, axes: Mapping[str, int], sizes: Mapping[str, int]) -
         bits = range(log2(max(1, size)))
         walked[name] += [(axis, spans[axis] << bit) for bit in bits]
         spans[axis] <<= len(bits)
-    return _onto_dims(walked, spans, axes)
-
-
-def _onto_dims(
-    walked: Mapping[str, list[tuple[str, int]]], spans: Mapping[str, int], axes: Mapping[str, int]
-) -> LinearLayout:
-    """Return the layout of steps, with the axes of each dimension nested."""
     dims = list(dict.fromkeys(axes.values()))
     totals = dict.fromkeys(dims, 1)
     scales: dict[str, int] = {}

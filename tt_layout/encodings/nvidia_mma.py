@@ -191,17 +191,14 @@ class NvidiaMma(DistributedEncoding):
         m, n = self.tile_shape[outer], self.tile_shape[inner]
         lanes = 4
         if self.version_major == 3 and self.release in (Release.V3_0, Release.V3_1):
-            lanes = self._narrowed_lanes(shape)
+            # 3.0 and 3.1 first drop lanes where n exceeds the tensor
+            lanes = max(1, 4 * min(shape[1], self.tile_shape[1]) // self.tile_shape[1])
         sizes = {"m": m, "n": n * lanes // 4, "lanes": lanes}
         tile = tile_layout(MMA_RESULT, {"m": outer, "n": inner}, sizes)
         warps = identity_nd("warp", self.warps_per_cta, self.warp_order)
         cga = cga_layout(self.cga, rank)
         layout = combine_cta_cga_with_shape(tile * warps, cga, shape, row_major(rank))
         return layout if lanes == 4 else _with_free_lanes(layout, lanes)
-
-    def _narrowed_lanes(self, shape: Shape) -> int:
-        """Return the lanes along n: 3.0 and 3.1 first drop lanes where n exceeds the tensor."""
-        return max(1, 4 * min(shape[1], self.tile_shape[1]) // self.tile_shape[1])
 
     def _volta_layout(self, shape: Shape) -> LinearLayout:
         """Return the layout of mma.m8n8k4: quads of lanes, two of them per 16 rows."""

@@ -87,15 +87,19 @@ class Reader:
     def _read_attribute(self, attribute: AttributeNode) -> Encoding:
         form, encoding_class = self._form(attribute)
         entries = entries_of(attribute, form.style)
-        self._refuse_unknown(attribute, form, entries)
+        keys = [key.name for key in form.keys if self.reads_forks or not key.is_fork]
+        for entry in entries:
+            if entry.key not in keys:
+                raise _unknown_key(attribute.name, entry, keys, self.release)
         values = form.normalize(self._values(attribute, form, entries))
         spans = {e.key: e.value.span for e in entries}
+        has_own = any(key.is_fork and key.name in spans for key in form.keys)
         try:
             encoding = encoding_class(
                 release=self.release,
                 spelling=Spelling(form, values),
                 origin=EncodingOrigin(attribute.span, spans) if self.keeps_origin else None,
-                is_fork=self._is_fork(form, entries),
+                is_fork=self.reads_forks and (self.uses_silent_defaults or has_own),
                 **form.fields(values),
             )
             encoding.check_parse()
@@ -104,12 +108,6 @@ class Reader:
                 raise
             raise fault_of(encoding_class, attribute.name, error) from error
         return encoding
-
-    def _is_fork(self, form: Form, entries: Iterable[EntryNode]) -> bool:
-        """Tell whether a fork may have written the attribute: in a dump, or with a fork's key."""
-        written = {entry.key for entry in entries}
-        has_own = any(key.is_fork and key.name in written for key in form.keys)
-        return self.reads_forks and (self.uses_silent_defaults or has_own)
 
     def _form(self, attribute: AttributeNode) -> tuple[Form, type[Encoding]]:
         """Return the form that this release gives the attribute."""
@@ -122,14 +120,6 @@ class Reader:
             f"Triton {self.release} has no attribute #{attribute.name}; {in_words(readers)} has it",
             attribute.name_span,
         )
-
-    def _refuse_unknown(
-        self, attribute: AttributeNode, form: Form, entries: Iterable[EntryNode]
-    ) -> None:
-        keys = [key.name for key in form.keys if self.reads_forks or not key.is_fork]
-        for entry in entries:
-            if entry.key not in keys:
-                raise _unknown_key(attribute.name, entry, keys, self.release)
 
     def _values(self, attribute: AttributeNode, form: Form, entries: Iterable[EntryNode]) -> Values:
         """Return the value of every key, given or by default."""
