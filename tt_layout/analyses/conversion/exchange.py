@@ -395,21 +395,18 @@ class _Scanned:
         elif self.beside > 1:
             yield scalar_step(places, size, needed, self.all_warps, target, is_store=False)
         else:
-            yield from self._joined_loads(size, last, target)
-
-    def _joined_loads(self, size: int, last: int, target: Target) -> Iterator[Transfer]:
-        most, same = target.max_vector_bytes // size, (0,) * log2(target.lanes)
-        widths: Counter[int] = Counter()
-        for count, elements in ((self.chunks - last, self.warps), (last, self.warps - 1)):
-            for width in _joined(elements, most):
-                widths[width] += count
-        for width, count in sorted(widths.items(), reverse=True):
-            if count:
-                name = target.instruction_name(width * size, is_store=False)
-                step = scalar_step(
-                    same, width * size, count, self.all_warps, target, is_store=False
-                )
-                yield replace(step, instruction=name)
+            most, same = target.max_vector_bytes // size, (0,) * log2(target.lanes)
+            widths: Counter[int] = Counter()
+            for count, elements in ((self.chunks - last, self.warps), (last, self.warps - 1)):
+                for width in _joined(elements, most):
+                    widths[width] += count
+            for width, count in sorted(widths.items(), reverse=True):
+                if count:
+                    name = target.instruction_name(width * size, is_store=False)
+                    step = scalar_step(
+                        same, width * size, count, self.all_warps, target, is_store=False
+                    )
+                    yield replace(step, instruction=name)
 
 
 def _scanned(src: LinearLayout, axis: int) -> _Scanned | None:

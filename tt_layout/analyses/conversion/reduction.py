@@ -241,17 +241,14 @@ def _moving_lanes(layout: LinearLayout, axis: int) -> list[int]:
 
 def lane_instructions(layout: LinearLayout, axis: int, combining: Combining, target: Target) -> int:
     """Count the instructions by which lanes combine one value each; 0 if they shuffle."""
-    moving, groups = len(_moving_lanes(layout, axis)), _groups(layout, axis)
+    moving = len(_moving_lanes(layout, axis))
+    # groups of lanes reduce different elements side by side
+    groups = 1 << sum(1 for vector in layout.vectors("lane") if any(vector) and not vector[axis])
     if combining in _OF_WHOLE_WARP:
         return _OF_WHOLE_WARP[combining] if 1 << moving == target.lanes else 0
     is_quick = combining is Combining.QUICK_INSTRUCTION
     is_there = is_quick or combining is Combining.INSTRUCTION
     return groups if is_there and moving >= 2 * groups - is_quick else 0
-
-
-def _groups(layout: LinearLayout, axis: int) -> int:
-    """Count the groups of lanes that reduce different elements side by side."""
-    return 1 << sum(1 for vector in layout.vectors("lane") if any(vector) and not vector[axis])
 
 
 def _scratch_bytes(

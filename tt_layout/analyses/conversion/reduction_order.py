@@ -240,7 +240,13 @@ def reduction_tree(
             LayoutError: the release cannot lower a reduction of the layout.
     """
     held = with_inputs(layout).remove_zero_bases("register")
-    _check(held, axis)
+    # no release reduces a bit that moves along the axis and another dimension
+    for name, vectors in held.in_bases:
+        for bit, vector in enumerate(vectors):
+            value = vector[axis]
+            if value & value - 1 or (value and sum(map(bool, vector)) > 1):
+                message = f"bit {bit} of the {name} moves by {list(vector)}"
+                raise LayoutError(f"{message}: a reduction takes single bits of one dimension")
     gpu = target if is_plain else replace(target, packed_sums=(), adds_rows=False, swapped_lanes=())
     if ordering == INNER_TREE:
         steps = _inner_tree(held, axis, gpu)
@@ -250,16 +256,6 @@ def reduction_tree(
         steps = _by_halves(held, axis, element, gpu)
     size = held.out_sizes[axis][1]
     return ReductionTree(axis, size, element, target, release, tuple(steps))
-
-
-def _check(layout: LinearLayout, axis: int) -> None:
-    """Reject a bit that moves along the axis and another dimension, which no release reduces."""
-    for name, vectors in layout.in_bases:
-        for bit, vector in enumerate(vectors):
-            value = vector[axis]
-            if value & value - 1 or (value and sum(map(bool, vector)) > 1):
-                message = f"bit {bit} of the {name} moves by {list(vector)}"
-                raise LayoutError(f"{message}: a reduction takes single bits of one dimension")
 
 
 def _by_halves(layout: LinearLayout, axis: int, element: str, target: Target) -> Iterator[AddStep]:

@@ -118,7 +118,11 @@ def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Conv
         LayoutError: such elements do not go through shared memory, or the GPU has another
             warp size.
     """
-    _check(src, bits, gpu)
+    if bits & bits - 1 or bits > 8 * gpu.max_vector_bytes:
+        raise LayoutError(f"elements of {bits} bits do not go through shared memory")
+    if (lanes := src.get_in_dim_size("lane")) != gpu.lanes:
+        message = f"{gpu.name} has {count(gpu.lanes, 'lane')} per warp"
+        raise LayoutError(f"{message}, but the layouts have {lanes}")
     old, new = without_replication(src), without_replication(dst)
     swizzler = Swizzler.of(old, new, bits, gpu)
     if not gpu.weighs_conversions:
@@ -131,14 +135,6 @@ def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Conv
     if has_ldmatrix and _is_trivial_over_blocks(new.invert_and_compose(old)):
         loads += matrix_instructions("ldmatrix", bits)
     return swizzler.weighed(stores, loads) or swizzler.plain()
-
-
-def _check(layout: LinearLayout, bits: int, gpu: Target) -> None:
-    if bits & bits - 1 or bits > 8 * gpu.max_vector_bytes:
-        raise LayoutError(f"elements of {bits} bits do not go through shared memory")
-    if (lanes := layout.get_in_dim_size("lane")) != gpu.lanes:
-        message = f"{gpu.name} has {count(gpu.lanes, 'lane')} per warp"
-        raise LayoutError(f"{message}, but the layouts have {lanes}")
 
 
 def _is_trivial_over_blocks(composed: LinearLayout) -> bool:

@@ -428,17 +428,12 @@ class _Locations:
         """Return the holders as views format them, in hardware order."""
         if place is None:
             return None
-        order = _hardware_order(layout)
+        order = [(name, bit) for name, vectors in layout.in_bases for bit in range(len(vectors))]
         ranks = {p: rank for rank, p in enumerate(order)}
         kernel = [_renumber(vector, self.positions, ranks) for vector in inverse.kernel]
         holders = _smallest(_renumber(place, self.positions, ranks), kernel, MAX_HOLDERS)
         labels = [_place_label(holder, order, layout) for holder in holders]
         return "|".join(labels) + ("|.." if len(holders) < 1 << len(kernel) else "")
-
-
-def _hardware_order(layout: LinearLayout) -> list[Position]:
-    """Return the input bits from the fastest to the slowest."""
-    return [(name, bit) for name, vectors in layout.in_bases for bit in range(len(vectors))]
 
 
 def _renumber(mask: int, positions: Sequence[Position], ranks: dict[Position, int]) -> int:

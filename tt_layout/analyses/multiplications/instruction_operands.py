@@ -104,7 +104,13 @@ def _depth(parent: Encoding, bits: int) -> tuple[int, int]:
     if isinstance(parent, TensorMemory):
         return K_BITS // bits, 0
     if isinstance(parent, AmdMfma) and len(parent.instr_shape) > 2:
-        return _mfma_depth(parent, bits)
+        m, n, k = parent.instr_shape
+        blocks = MATRIX_LANES // min(m, n)  # that lanes spread K over
+        if k < blocks:
+            raise LayoutError(
+                f"lanes spread K over {blocks} blocks, but instrShape has only {k} of K"
+            )
+        return k, min(k // blocks, WIDEST_BITS // bits)
     if isinstance(parent, AmdWmma):
         return parent.instr_shape[2], _wmma_width(parent, bits)
     if isinstance(parent, Dpas):
@@ -115,14 +121,6 @@ def _depth(parent: Encoding, bits: int) -> tuple[int, int]:
     raise LayoutError(
         f"{what}; give nvidia_mma, amd_mfma with three sizes, amd_wmma, dpas or a dot_op"
     )
-
-
-def _mfma_depth(parent: AmdMfma, bits: int) -> tuple[int, int]:
-    m, n, k = parent.instr_shape
-    blocks = MATRIX_LANES // min(m, n)  # that lanes spread K over
-    if k < blocks:
-        raise LayoutError(f"lanes spread K over {blocks} blocks, but instrShape has only {k} of K")
-    return k, min(k // blocks, WIDEST_BITS // bits)
 
 
 def _wmma_width(parent: AmdWmma, bits: int) -> int:

@@ -82,7 +82,7 @@ def _vectors(problem: SwizzleProblem, accesses: Sequence[_Flat]) -> Iterator[Vec
     """Yield candidates of the vector: registers of all accesses, then of some."""
     most = log2(problem.target.max_vector_bytes // problem.elem_bytes)
     word = log2(max(1, problem.target.bank_bytes // problem.elem_bytes))
-    common = _common([access.register for access in accesses])
+    common = reduce(_intersection, [list(access.register) for access in accesses])
     for size in range(min(most, len(common)), -1, -1):
         start = common[:size]
         yield start
@@ -94,14 +94,6 @@ def _vectors(problem: SwizzleProblem, accesses: Sequence[_Flat]) -> Iterator[Vec
     for access in accesses:  # the rows that the matrix instructions take
         yield _extended(_extended([], access.register, word), access.lane[:2], row)
         yield _extended([], access.lane[2:], row)
-
-
-def _common(spans: Sequence[Vectors]) -> Vectors:
-    """Return a basis of the intersection of spans, single vectors of the first one first."""
-    common = list(spans[0])
-    for span in spans[1:]:
-        common = _intersection(common, span)
-    return common
 
 
 def _intersection(first: Vectors, second: Vectors) -> Vectors:
