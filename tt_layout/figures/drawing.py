@@ -18,7 +18,7 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
 from tt_layout.analyses.conversion.placed_reduction import placed_reduction
-from tt_layout.analyses.conversion.reduction_order import AddStep, ReductionTree
+from tt_layout.analyses.conversion.reduction_order import AddStep
 from tt_layout.analyses.layouts.layout_difference import compare
 from tt_layout.colour import SHADES
 from tt_layout.encodings.base import MAX_SHAPE_BITS
@@ -109,19 +109,15 @@ def _location_count(drawn: DrawnLayout) -> int:
 def _moved(before: DrawnLayout, after: DrawnLayout) -> Mask:
     """Return whether the locations of each drawn element differ."""
     was, now = before.cells, after.cells
-    if not _are_replicated_alike(before, after):
+    kernels = _kernel(before), _kernel(after)
+    ranks = {F2Span(vectors).rank for vectors in (*kernels, kernels[0] + kernels[1])}
+    if len(ranks) > 1:  # the layouts do not replicate in the same way
         return np.ones(len(now.are_mapped), np.bool_)
     moved: Mask = was.are_mapped != now.are_mapped
     for name, _ in before.holders.sizes:
         is_elsewhere = (was.locations[name] != now.locations[name])[:, 0]
         moved |= is_elsewhere & was.are_mapped
     return moved
-
-
-def _are_replicated_alike(before: DrawnLayout, after: DrawnLayout) -> bool:
-    """Tell whether both layouts replicate in the same way."""
-    was, now = _kernel(before), _kernel(after)
-    return F2Span(was).rank == F2Span(now).rank == F2Span(was + now).rank
 
 
 def _kernel(drawn: DrawnLayout) -> list[int]:
@@ -199,7 +195,10 @@ def reduction_figure(drawn: DrawnLayout, axis: int, target: str | None) -> Figur
     tree = placed_reduction(drawn.placed, axis, target)
     shape = len(tree.steps) + 1, tree.size
     check_cells(shape[0] * shape[1])
-    sums = _sums(tree)
+    rows = [np.arange(tree.size, dtype=np.int64)]
+    for step in tree.steps:
+        rows.append(rows[-1] & ~step.bits)
+    sums = np.stack(rows)
     colours = [coloured(np.unique(row, return_inverse=True)[1], len(set(row))) for row in sums]
     grid = Grid(
         np.array(colours),
@@ -216,14 +215,6 @@ def reduction_figure(drawn: DrawnLayout, axis: int, target: str | None) -> Figur
         f"as Triton {tree.release} adds on {tree.target.name}",
     )
     return Figure(drawn.title, (grid,), (), notes)
-
-
-def _sums(tree: ReductionTree) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
-    """Return the first element of the sum that contains each element, at each step."""
-    rows = [np.arange(tree.size, dtype=np.int64)]
-    for step in tree.steps:
-        rows.append(rows[-1] & ~step.bits)
-    return np.stack(rows)
 
 
 def _step_name(step: AddStep) -> str:
@@ -445,7 +436,12 @@ def draw(
 
         return mma_figure(drawn, operand, color_by)
     if view == "reduce":
-        return _reduction(drawn, color_by, target, axis)
+        if axis is None:
+            message = f"{argument('view', 'reduce')} needs {argument('axis')}"
+            raise LayoutError(f"{message}, the dimension that is reduced")
+        if color_by is not None:
+            raise LayoutError(_own_colours("reduce"))
+        return reduction_figure(drawn, axis, None if target == DEFAULT_TARGET else target)
     if view == "compare":
         if other is None:
             raise LayoutError(f"{argument('view', view)} needs two layouts")
@@ -458,17 +454,6 @@ def draw(
 
 def _own_colours(view: str) -> str:
     return f"{argument('view', view)} has colours of its own; leave {argument('color_by')} out"
-
-
-def _reduction(drawn: DrawnLayout, color_by: str | None, target: str, axis: int | None) -> Figure:
-    """Return the figure of a sum along an axis."""
-
-    if axis is None:
-        message = f"{argument('view', 'reduce')} needs {argument('axis')}"
-        raise LayoutError(f"{message}, the dimension that is reduced")
-    if color_by is not None:
-        raise LayoutError(_own_colours("reduce"))
-    return reduction_figure(drawn, axis, None if target == DEFAULT_TARGET else target)
 
 
 def _default(drawn: DrawnLayout, other: DrawnLayout | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import takewhile
@@ -238,7 +237,8 @@ def product_figure(product: DrawnProduct, color_by: str | None) -> Figure:
     parts, places = zip(*product.placed_parts)
     name = color_by or product.usual_colouring
     groups = [_groups(part, name) for part in parts]
-    colouring = _colouring_of_all(parts, name)
+    colourings = [_colouring(part, name) for part in parts if part.has_rows]
+    colouring = max(colourings, key=lambda colouring: group_count(colouring.placed, name))
     grids = tuple(_grid(part, numbers, colouring) for part, numbers in zip(parts, groups))
     legend = colouring.legend(np.concatenate(groups))
     return Figure(
@@ -266,12 +266,6 @@ def _drawn(operand: Operand | None, shape: tuple[int, int]) -> DrawnLayout | Non
 def _colouring(part: MatrixPart, name: str) -> Colouring:
     assert part.drawn is not None
     return Colouring(part.drawn.placed, name)
-
-
-def _colouring_of_all(parts: Sequence[MatrixPart], name: str) -> Colouring:
-    """Return the colouring of the matrix with the most groups, which suits the others."""
-    colourings = [_colouring(part, name) for part in parts if part.has_rows]
-    return max(colourings, key=lambda colouring: group_count(colouring.placed, name))
 
 
 def _groups(part: MatrixPart, name: str) -> Ints:

@@ -97,13 +97,8 @@ def _image(colours: Ints, fills: Sequence[str]) -> bytes:
     rows, columns = colours.shape
     head = b"<</Type/XObject/Subtype/Image/Width %d/Height %d/BitsPerComponent 8" % (columns, rows)
     head += b"/ColorSpace[/Indexed/DeviceRGB %d<%b>]" % (len(fills) + FIRST_FILL - 1, table)
-    return _stream(head, _fills(colours).tobytes())
-
-
-def _fills(colours: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """Return the palette index of each colour."""
     indices = np.where(colours < 0, 0, FIRST_FILL + colours)
-    return np.where(colours == NOTHING, 1, indices).astype(np.uint8)
+    return _stream(head, np.where(colours == NOTHING, 1, indices).astype(np.uint8).tobytes())
 
 
 def _colour(colour: str) -> str:

@@ -72,15 +72,10 @@ def to_png(figure: Figure, fit: str = "none") -> bytes:
         picture = picture.convert("RGB").resize(size, image.Resampling.LANCZOS).quantize(256)
     file = io.BytesIO()
     dpi = (96 * scale, 96 * scale)
-    picture.save(file, "PNG", compress_level=3, dpi=dpi, pnginfo=_software())
-    return file.getvalue()
-
-
-def _software() -> Any:
-    """Return the text by which `plot` recognizes its own files."""
     text = _pillow("PngImagePlugin").PngInfo()
     text.add_text("Software", "tt-layout")
-    return text
+    picture.save(file, "PNG", compress_level=3, dpi=dpi, pnginfo=text)
+    return file.getvalue()
 
 
 def _pillow(name: str) -> Any:

@@ -21,7 +21,6 @@ from tt_layout.figures.page_layout import (
     MIN_LINES,
     FigureLayout,
     PlacedGrid,
-    Swatch,
     Text,
     lay_out_figure,
     scale_to_fit,
@@ -67,7 +66,10 @@ def _parts(page_layout: FigureLayout, scale: float, title: str) -> Iterator[str]
     for number, placed in enumerate(page_layout.grids):
         yield from _grid(placed, f"g{number}", page_layout.fills)
     for swatch in page_layout.swatches:
-        yield _swatch(swatch, page_layout.fills)
+        yield (
+            f'<rect x="{swatch.x}" y="{swatch.y}" width="12" height="12" '
+            f'fill="{fill(swatch.number, page_layout.fills)}" stroke="{RULE}"/>\n'
+        )
     yield from map(_text, page_layout.texts)
     yield "</svg>"
 
@@ -216,13 +218,6 @@ def _labels(placed: PlacedGrid) -> Iterator[str]:
             if spans:
                 yield f'<text y="{number * placed.height + down:g}">{"".join(spans)}</text>\n'
         yield "</g>\n"
-
-
-def _swatch(swatch: Swatch, fills: Sequence[str]) -> str:
-    return (
-        f'<rect x="{swatch.x}" y="{swatch.y}" width="12" height="12" '
-        f'fill="{fill(swatch.number, fills)}" stroke="{RULE}"/>\n'
-    )
 
 
 def _text(text: Text) -> str:
