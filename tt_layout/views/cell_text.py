@@ -283,7 +283,8 @@ class LabelText:
         offsets = np.arange(span)
         inner_keys, inner_which = distinct(self.inner(firsts))
         inners, inner_cells = ascending_superset(inner_keys[:, np.newaxis] ^ self.inner(offsets))
-        inner_digits = np.take(self._inner_digits(inners), inner_cells, axis=0)
+        counts = digit_counts(inners[:, np.newaxis] ^ all_values(self.inner_kernel))
+        inner_digits = np.take(counts, inner_cells, axis=0)
         digit_rows, digit_row_of = distinct_rows(inner_digits.reshape(len(inner_keys), -1))
         behind, behind_of = distinct_rows(digit_rows.reshape(-1, self.replication))
 
@@ -298,10 +299,6 @@ class LabelText:
             Layer(_rows(self._outer_texts(outer, behind[before]), outer_cells), which),
             Layer(_rows(self._inner_texts(inners), inner_cells), inner_which),
         ]
-
-    def _inner_digits(self, inners: Ints) -> Bytes:
-        """Return the number of digits of each holder, for cells by their first inner number."""
-        return digit_counts(inners[:, np.newaxis] ^ all_values(self.inner_kernel))
 
     def _outer_texts(self, outers: Ints, behind: Bytes) -> Bytes:
         """Return cells by their first outer number and the digits after each."""

@@ -9,7 +9,7 @@ from tt_layout.encodings.alias_table import unknown_alias
 from tt_layout.errors import FileLocation, LayoutError, TooLargeError
 from tt_layout.grouping import grouped
 from tt_layout.ir.file_aliases import whole_modules
-from tt_layout.ir.module import Alias, Module
+from tt_layout.ir.module import Module
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.languages import NO_ALIAS, no_mlir
@@ -56,10 +56,14 @@ def file_views(
     unused: dict[str, PrintedView] = {}
     order: dict[str, None] = dict.fromkeys(names)
     for part in whole_modules(source, release, module):
-        types = _types_by_layout(part)
+        fitting = (t for t in part.types.distinct if t.is_tensor or t.is_memory)
+        types = grouped(fitting, lambda ir_type: ir_type.layout or "")
         for name in (n for n in names or part.aliases.attributes() if n in part.aliases):
             order.setdefault(name)
-            encoding = _encoding(part.aliases[name])
+            alias = part.aliases[name]
+            if isinstance(alias.encoding, LayoutError):
+                raise alias.encoding
+            encoding = alias.encoding
             if encoding is None:
                 continue
             unused.setdefault(name, _note(name, encoding, "no type of the file"))
@@ -67,7 +71,10 @@ def file_views(
                 key = name, str(encoding), ir_type.bare
                 if key not in views:
                     views[key] = _view(name, encoding, ir_type, kind, selection)
-            _check_count(source, len(views) + len(unused))
+            if len(views) + len(unused) > MAX_VIEWS:
+                message = f"there are more than {MAX_VIEWS} views to show"
+                message += f"; {argument('alias_names')} chooses some"
+                raise TooLargeError(message, FileLocation(source.name))
     _check_names(source, names, unused, lambda: whole_modules(source, release, module))
     for name in {name for name, _, _ in views}:
         del unused[name]
@@ -96,25 +103,6 @@ def _looks(placed: PlacedLayout) -> object:
     return placed.memory_space, placed.layout, placed.padding, placed.buffers, size
 
 
-def _check_count(source: Source, count: int) -> None:
-    if count > MAX_VIEWS:
-        message = (
-            f"there are more than {MAX_VIEWS} views to show; {argument('alias_names')} chooses some"
-        )
-        raise TooLargeError(message, FileLocation(source.name))
-
-
-def _encoding(alias: Alias) -> Encoding | None:
-    """Return the encoding of an alias; None if it is not a layout.
-
-    Raises:
-        LayoutError: it has an error.
-    """
-    if isinstance(alias.encoding, LayoutError):
-        raise alias.encoding
-    return alias.encoding
-
-
 def _check_names(
     source: Source,
     names: Sequence[str],
@@ -138,12 +126,6 @@ def _check_names(
         raise LayoutError(unknown_alias(name, layouts), FileLocation(source.name))
     if not names and not shown:
         raise no_mlir(source, NO_ALIAS)
-
-
-def _types_by_layout(module: Module) -> dict[str, list[IRType]]:
-    """Return the distinct types that can be shown, by layout as written."""
-    shown = (t for t in module.types.distinct if t.is_tensor or t.is_memory)
-    return grouped(shown, lambda ir_type: ir_type.layout or "")
 
 
 def _view(

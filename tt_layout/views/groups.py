@@ -78,7 +78,11 @@ def grouping(placed: PlacedLayout, name: str, *, of_elements: bool = False) -> G
         size = placed.element_bytes
         return lambda cells: cells.locations["slot"] * size // BANKED.bank_bytes % BANKED.banks
     if name == "chunk":
-        return _chunks(placed, of_elements)
+        size, chunk = placed.element_bytes, chunk_bytes(placed)
+        if of_elements:
+            axis = fast_axis(placed)
+            return lambda cells: cells.elements[:, axis, np.newaxis] * size // chunk % LINE_CHUNKS
+        return lambda cells: cells.locations["slot"] * size // chunk % LINE_CHUNKS
     if placed.memory_space is MemorySpace.TENSOR and name != "block":
         return {
             "warp": lambda cells: cells.locations["row"] // SLICE_ROWS,
@@ -96,15 +100,6 @@ def _axis(placed: PlacedLayout, name: str) -> int:
     """Return the dimension of a tensor's rows or columns, the same for rank 1."""
     rank = len(placed.shape)
     return rank - 1 if name == "column" else max(0, rank - 2)
-
-
-def _chunks(placed: PlacedLayout, of_elements: bool) -> Grouping:
-    """Return the function to the chunk of a line of memory, or of a row of the tensor."""
-    size, chunk = placed.element_bytes, chunk_bytes(placed)
-    if of_elements:
-        axis = fast_axis(placed)
-        return lambda cells: cells.elements[:, axis, np.newaxis] * size // chunk % LINE_CHUNKS
-    return lambda cells: cells.locations["slot"] * size // chunk % LINE_CHUNKS
 
 
 def fast_axis(placed: PlacedLayout) -> int:
