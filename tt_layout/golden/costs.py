@@ -229,11 +229,6 @@ def numbers_of(case: Case) -> dict[str, float | None]:
         return _of_conflicts(case)
     if case.get("to") is not None:
         return _of_conversion(case)
-    return _of_dump(case)
-
-
-def _of_dump(case: Case) -> dict[str, float | None]:
-    """Return the maxima over the kernels of a dump, and the sums of errors and conflicts."""
     from tt_layout.audit.facts import SPILLS
     from tt_layout.audit.kernel import kernels_of
 

@@ -76,7 +76,12 @@ class CheckReport:
 
     def annotations(self) -> Iterator[Annotation | Line]:
         """Yield an annotation for each finding, and the counts."""
-        yield from _annotations(self.results)
+        for outcome in findings(self.results):
+            if outcome.state == State.WRITTEN:
+                continue
+            path, line = _defined(outcome)
+            message = outcome.error.summary if outcome.error else _annotation(outcome)
+            yield Annotation(message, path, line, f"{outcome.id}: {_TITLES[outcome.state]}")
         yield Line(summary(self.results))
 
 
@@ -241,16 +246,6 @@ def _message(outcome: Outcome) -> str:
     if outcome.error is not None:
         return outcome.error.summary
     return "; ".join(outcome.words) or _TITLES[outcome.state]
-
-
-def _annotations(results: Results) -> Iterator[Annotation]:
-    """Yield an annotation for each finding, on the line of its case."""
-    for outcome in findings(results):
-        if outcome.state == State.WRITTEN:
-            continue
-        path, line = _defined(outcome)
-        message = outcome.error.summary if outcome.error else _annotation(outcome)
-        yield Annotation(message, path, line, f"{outcome.id}: {_TITLES[outcome.state]}")
 
 
 def _annotation(outcome: Outcome) -> str:

@@ -9,7 +9,7 @@ from tt_layout.golden.case import Case
 from tt_layout.golden.facts import ATTRIBUTE, RELEASE, TYPE, CaseOutput
 from tt_layout.golden.inputs import encoding, pointing_at, tensor_type
 from tt_layout.placement import place
-from tt_layout.views.kinds import ViewKind, find_kind
+from tt_layout.views.kinds import find_kind
 from tt_layout.views.printed import print_view
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.selection import Selection, parse_selected
@@ -23,7 +23,11 @@ def printed(case: Case, view: str) -> CaseOutput:
     placed, kind = place(encoding(case), tensor_type(case)), find_kind(view)
     alias = case.text("alias")
     name = alias.removeprefix("#") if alias is not None else None
-    text = print_view(ViewRequest(placed, kind, _selection(case, kind)), alias=name)
+    fields: dict[str, Any] = {}
+    for key, written in case.texts(*kind.selects).items():
+        with pointing_at(case, key):
+            fields |= parse_selected(key, written, name=key)
+    text = print_view(ViewRequest(placed, kind, Selection(**fields)), alias=name)
     text = text._replace(ending=b"" if alias is None else b"\n")
     if text.size > MAX_SIZE:
         sizes = f"{size(text.size)}, more than the {size(MAX_SIZE)} of a golden file"
@@ -32,12 +36,3 @@ def printed(case: Case, view: str) -> CaseOutput:
     facts = {TYPE: placed.type_text, ATTRIBUTE: str(placed.encoding)}
     facts |= case.texts(*kind.selects, RELEASE) | ({"alias": f"#{name}"} if name else {})
     return CaseOutput(b"".join(text.chunks()), facts)
-
-
-def _selection(case: Case, kind: ViewKind) -> Selection:
-    """Return the selected part of the view."""
-    fields: dict[str, Any] = {}
-    for key, text in case.texts(*kind.selects).items():
-        with pointing_at(case, key):
-            fields |= parse_selected(key, text, name=key)
-    return Selection(**fields)
