@@ -264,12 +264,14 @@ def known_data(target: str | None) -> dict[str, Any]:
 def filled(data: dict[str, Any], title: str) -> str:
     """Fill the template of the page with data."""
     script = page_script(has_dump=data["dump"] is not None)
+    # the content security policy allows only this script
+    digest = hashlib.sha256(script.encode()).digest()
     parts = {
         "title": html.escape(safe(title)),
         "version": html.escape(__version__),
         "style": _style(),
         "script": script,
-        "script-hash": _hash(script),
+        "script-hash": f"sha256-{base64.b64encode(digest).decode()}",
         "data": _embeddable(data),
     }
     template = _compact(template_text("page.html"))
@@ -377,9 +379,3 @@ def _style() -> str:
 def _compact(text: str) -> str:
     """Return a script, style or page without comments and indentation."""
     return re.sub(_WHITE_SPACE, "", re.sub(_COMMENTS, "", text))
-
-
-def _hash(script: str) -> str:
-    """Return the hash for the content security policy, which allows only this script."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"

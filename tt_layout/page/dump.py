@@ -86,10 +86,12 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
     """
     module, adviser = audit.module, Adviser(audit)
     explainer = Explainer(adviser)
+    ranks = [(entry.errors, entry.weight * (entry.programs or 1)) for entry in kernels_of(audit)]
+    errors, weight = max(ranks, default=(0, 0.0))
     return {
         "number": number,
         "kernels": kernel_texts(audit),
-        "rank": _rank(audit),
+        "rank": [int(errors > 0), round(weight)],
         "first": min([module.line, *_lines_of_aliases(module)]),
         "line": module.line,
         "pass": module.pass_name,
@@ -119,13 +121,6 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
 def kernel_texts(audit: Audit) -> list[str]:
     """Return the names of a module's kernels."""
     return [f"@{name}" for name in kernel_names(audit) if name is not None]
-
-
-def _rank(audit: Audit) -> list[float]:
-    """Return a module's rank, by errors, then by wasted cycles; the worst is highest."""
-    ranks = [(entry.errors, entry.weight * (entry.programs or 1)) for entry in kernels_of(audit)]
-    errors, weight = max(ranks, default=(0, 0.0))
-    return [int(errors > 0), round(weight)]
 
 
 def _head(summary: Kernel) -> tuple[str, str]:
