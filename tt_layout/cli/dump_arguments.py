@@ -241,21 +241,18 @@ def _of_aliases(names: Sequence[DumpName], is_typed: bool) -> _Added:
     target = targets.pop() if len(targets) == 1 else None
     if not types[0]:
         if not is_typed:
-            _refuse_alias(names[0])
+            from tt_layout.ir.file_aliases import FileAliases, split_module
+            from tt_layout.mlir.languages import read_mlir
+
+            name = names[0]
+            path, number = split_module(name.file)
+            FileAliases(read_mlir(path)).choose([name.what], number).table.layout(name.what)
+            raise name.error(f"the file has #{name.what} on no type: give one with -t")
         return _Added({}, None, target)
     shared = [t for t in types[0] if all(_bare(t) in map(_bare, texts) for texts in types[1:])]
     chosen = (shared or types[0])[0]
     rest = [text for text in types[0] if text != chosen][:MAX_NAMED]
     return _Added({}, chosen, target, others=rest)
-
-
-def _refuse_alias(name: DumpName) -> None:
-    from tt_layout.ir.file_aliases import FileAliases, split_module
-    from tt_layout.mlir.languages import read_mlir
-
-    path, number = split_module(name.file)
-    FileAliases(read_mlir(path)).choose([name.what], number).table.layout(name.what)
-    raise name.error(f"the file has #{name.what} on no type: give one with -t")
 
 
 def _bare(text: str) -> str:

@@ -463,7 +463,19 @@ def show(
     display = {name: others.pop(name) for name in _DISPLAY if name in others}
     kind, selection = view_kind(view, use_hw_view), read_selection(others)
     if tensor is None:
-        views = _views_of_file(path or "", names, kind, selection)
+        from tt_layout.ir.file_aliases import split_module
+        from tt_layout.mlir.source import read_source
+        from tt_layout.views.files import file_views
+
+        file, module = split_module(path or "")
+        views = file_views(
+            read_source(file),
+            names,
+            module=module,
+            release=chosen_release(),
+            kind=kind,
+            selection=selection,
+        )
     else:
         layouts = list(_file_layouts(path, names)) if path is not None else []
         if layout is not None:
@@ -500,23 +512,6 @@ def _write(
         write_paged(shown.chunks(), replace(shown, is_folded=False).chunks(), size)
     else:
         write(shown.chunks(), output, size=size)
-
-
-def _views_of_file(path: str, names: list[str], kind: ViewKind, selection: Any) -> list[Any]:
-    """Return the views of a file's aliases, each over the types that it is used with."""
-    from tt_layout.ir.file_aliases import split_module
-    from tt_layout.mlir.source import read_source
-    from tt_layout.views.files import file_views
-
-    file, module = split_module(path)
-    return file_views(
-        read_source(file),
-        names,
-        module=module,
-        release=chosen_release(),
-        kind=kind,
-        selection=selection,
-    )
 
 
 def _file_layouts(path: str, names: list[str]) -> Iterator[tuple[str | None, Encoding, bytes]]:

@@ -275,11 +275,9 @@ def perf_model(
 
 def _described(value: Any) -> object:
     """Return the part of an argument that determines the compiled kernel, and its time."""
-    return value if isinstance(value, (int, float, str)) else (type(value), str(_dtype(value)))
-
-
-def _dtype(value: Any) -> object:
-    return getattr(value, "dtype", value)
+    if isinstance(value, (int, float, str)):
+        return value
+    return type(value), str(getattr(value, "dtype", value))
 
 
 class PerfModel:
@@ -439,7 +437,10 @@ class PerfModel:
         estimates = [kernel.estimate for kernel in kernels_of(audit, (x, y, z))]
         found = [estimate.candidate for estimate in estimates if isinstance(estimate, Estimate)]
         is_one = len(found) == len(estimates) == 1
-        return _Estimated(found[0] if is_one else None, _digest(launch, text))
+        options = {name: value for name, value in launch.arguments.items() if name != "num_stages"}
+        described = sorted((name, _described(value)) for name, value in options.items())
+        digest = sha256(repr((launch.grid, described, text)).encode()).hexdigest()
+        return _Estimated(found[0] if is_one else None, digest)
 
 
 class _Estimated(NamedTuple):
@@ -471,16 +472,6 @@ class _Asked(NamedTuple):
     arguments: dict[str, Any]
     grid: tuple[int, ...]
     key: str
-
-
-def _digest(launch: _Asked, text: str) -> str:
-    """Return a digest that is equal for launches of equal dumps with equal options.
-
-    The number of stages only changes the dump; other options may change the code made from it.
-    """
-    options = {name: value for name, value in launch.arguments.items() if name != "num_stages"}
-    described = sorted((name, _described(value)) for name, value in options.items())
-    return sha256(repr((launch.grid, described, text)).encode()).hexdigest()
 
 
 class _ToldDriver:

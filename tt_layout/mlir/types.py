@@ -128,7 +128,10 @@ def parse_type(text: str, *, name: str = "<type>") -> TensorType:
         raise LayoutError(message, source.span(offset, offset + 1))
     element, offset = _parse_element(source, offset)
     parser = Parser(source, offset)
-    encoding = _parse_rest(parser) if match.group(1) != "tensor" else _parse_encoding(parser)
+    if match.group(1) != "tensor":
+        encoding = _parse_rest(parser)
+    else:
+        encoding = parser.parse_attribute() if parser.accept(",") else None
     parser.expect(">", "to close the type")
     parser.expect_end("type")
     kind = TypeKind.TENSOR if match.group(1) == "tensor" else TypeKind.MEMORY
@@ -226,10 +229,6 @@ def closing(source: Source, offset: int) -> int:
         if depth == 0:
             return match.end()
     raise LayoutError("expected '>' to close the element type", source.span(offset, offset + 1))
-
-
-def _parse_encoding(parser: Parser) -> AttributeNode | AliasNode | None:
-    return parser.parse_attribute() if parser.accept(",") else None
 
 
 def _parse_rest(parser: Parser) -> AttributeNode | AliasNode | None:

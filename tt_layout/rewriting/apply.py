@@ -113,18 +113,15 @@ def cure(
         group = groups[number - 1]
         taken = list(_cured_group(audit, number, group, release, given, takes_large=is_all))
         if numbers and not taken:
-            raise LayoutError(_no_fix(number, group[0]), FileLocation(source.name))
+            finding = group[0]
+            instead = way_out(finding) or no_way_out(finding)
+            message = f"finding {number} has no fix that can be applied: {instead}"
+            raise LayoutError(message, FileLocation(source.name))
         steps += [step for step, _ in taken]
         audit = taken[-1][1] if taken else audit
         if steps and not (numbers or is_all):
             break
     return Cured(before, audit, tuple(steps))
-
-
-def _no_fix(number: int, finding: Finding) -> str:
-    """Return why a finding cannot be applied, and what to do instead."""
-    instead = way_out(finding) or no_way_out(finding)
-    return f"finding {number} has no fix that can be applied: {instead}"
 
 
 def _of_module(source: Source, number: int | None, release: Release | None) -> Source:

@@ -98,20 +98,15 @@ class GluonModule(Printed):
         for layout in self.layouts:
             if layout.refusal:
                 yield Line(f"# {layout.name}: {layout.encoding}: {safe(layout.refusal)}")
-        for title, uses in (("ALLOCATIONS", self._allocations), ("OPERATIONS", self._operations)):
+        for title, uses in (
+            ("ALLOCATIONS", [use for use in self.uses if _bare(use.operation) in _ALLOCATIONS]),
+            ("OPERATIONS", [use for use in self.uses if _bare(use.operation) not in _ALLOCATIONS]),
+        ):
             yield Line()
             yield Line(f"{title} = (")
             yield Line("    # operation, line of the dump, line of the program, value, types")
             yield from (Line(f"    {_row(use)},") for use in uses)
             yield Line(")")
-
-    @property
-    def _allocations(self) -> list[GluonUse]:
-        return [use for use in self.uses if _bare(use.operation) in _ALLOCATIONS]
-
-    @property
-    def _operations(self) -> list[GluonUse]:
-        return [use for use in self.uses if _bare(use.operation) not in _ALLOCATIONS]
 
     def data(self) -> dict[str, Any]:
         """Return the module as plain data."""

@@ -322,7 +322,11 @@ def fitting_shape(encoding: Encoding) -> tuple[int, ...]:
     if isinstance(encoding, GenericLinear) and encoding.rank:
         return tuple(size for _, size in encoding.natural_layout.out_sizes)
     rank = encoding.rank or ANY_RANK
-    for shape in (*((size,) * rank for size in SIZES), *_small_shapes(rank)):
+    sizes = [1 << bit for bit in range(11) if (bit + 1) ** rank <= MAX_TRIED]
+    for shape in (
+        *((size,) * rank for size in SIZES),
+        *sorted(product(sizes, repeat=rank), key=math.prod),
+    ):
         try:
             encoding.to_linear_layout(shape, element_bits=16)
         except LayoutError as error:
@@ -330,12 +334,6 @@ def fitting_shape(encoding: Encoding) -> tuple[int, ...]:
         else:
             return shape
     raise reason
-
-
-def _small_shapes(rank: int) -> list[tuple[int, ...]]:
-    """Return shapes in ascending order of their number of elements."""
-    sizes = [1 << bit for bit in range(11) if (bit + 1) ** rank <= MAX_TRIED]
-    return sorted(product(sizes, repeat=rank), key=math.prod)
 
 
 def _unique(names: list[str]) -> list[str]:

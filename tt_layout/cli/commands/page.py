@@ -110,16 +110,11 @@ def command(
         given = read_values(values, values_file, grid)
         content = dump_page(path, names, source, line, given)
     elif layout is None or tensor is None:
-        content = _playground()
+        from tt_layout.page.playground import playground
+
+        content = playground().encode()
     else:
         content = layouts_page(
             [encoding for encoding in (layout, other) if encoding], tensor, target=target
         )
     place.write(content)
-
-
-def _playground() -> bytes:
-    """Return the page in which layouts are typed."""
-    from tt_layout.page.playground import playground
-
-    return playground().encode()
