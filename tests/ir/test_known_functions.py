@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 from work import calls_of
 
 from tt_layout import parse_ir
-from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, SsaReader
+from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, SsaReader, known_functions
 
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
 
@@ -66,6 +67,20 @@ def test_a_function_is_placed_as_it_would_be_read(kernel: str) -> None:
     [module] = parse_ir(renamed(text))
     assert module.functions
     assert calls_of(lambda: reader.functions(module)) < first / 3
+
+
+def test_as_much_text_is_known_as_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [(KERNELS / f"{name}.ttgir").read_text() for name in ("matmul-sm90", "softmax-sm90")]
+    functions = [text[text.index("tt.func") : text.rindex("\n  }") + 4] for text in texts]
+    [module] = parse_ir(renamed(texts[0]))
+    assert module.functions
+    anew = calls_of(lambda: SsaReader().functions(module))
+    for lacking in (0, 1):
+        monkeypatch.setattr(known_functions, "MAX_KEPT", sum(map(len, functions)) - lacking)
+        reader = SsaReader()
+        for text in texts:
+            read(reader, text)
+        assert (calls_of(partial(reader.functions, module)) < anew / 2) is (lacking == 0)
 
 
 def chain(length: int) -> str:
