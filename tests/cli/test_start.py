@@ -188,7 +188,7 @@ def test_a_worker_ends_with_its_parent_however_that_ends(tmp_path: Path) -> None
     assert parent.stdout is not None
     worker = int(parent.stdout.readline())
     try:
-        assert parent.communicate(timeout=30)[0] == ""
+        assert parent.communicate(timeout=240)[0] == ""
     finally:
         with suppress(ProcessLookupError):
             os.kill(worker, signal.SIGKILL)

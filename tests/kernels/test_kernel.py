@@ -70,7 +70,7 @@ def test_a_fact_is_computed_once_and_only_when_asked_for(monkeypatch: pytest.Mon
 
 
 def test_threads_that_ask_different_objects_do_not_wait_for_each_other() -> None:
-    meeting = Barrier(2, timeout=10)
+    meeting = Barrier(2, timeout=240)
 
     class Slow:
         @lazy
