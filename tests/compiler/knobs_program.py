@@ -57,8 +57,12 @@ def normalize(x, y, s, M: tl.constexpr, N: tl.constexpr):
     tl.store(y + rows[:, None] + columns[None, :] * s, shares.to(tl.float16))
 
 
+FUNCTIONS = {"multiply": multiply, "multiply few rows": multiply, "normalize": normalize}
+"""Of few rows a multiplication takes the instructions of warps, not of groups of them."""
+
 BASES = {
     "multiply": {"M": 128, "N": 64, "B": 64, "SWAP": 0, "TURN": 0},
+    "multiply few rows": {"M": 16, "N": 32, "B": 64, "SWAP": 0, "TURN": 0},
     "normalize": {"M": 32, "N": 128},
 }
 CHANGES = {
@@ -71,6 +75,15 @@ CHANGES = {
         "num_warps": {"num_warps": 8},
         "the block size": {"N": 128, "B": 32},
     },
+    "multiply few rows": {
+        "as it is": {},
+        "the order of the operands": {"SWAP": 1},
+        "a transposed operand": {"TURN": 1},
+        "the element type": {"element": "fp32"},
+        "num_stages": {"num_stages": 1},
+        "num_warps": {"num_warps": 8},
+        "the block size": {"M": 32, "N": 64, "B": 32},
+    },
     "normalize": {
         "as it is": {},
         "the element type": {"element": "fp32"},
@@ -80,9 +93,10 @@ CHANGES = {
 }
 
 
-def chosen(fn, target, changed):
+def chosen(kernel, target, changed):
     """Return the IR of a kernel with something changed."""
-    constants = {key: changed.get(key, value) for key, value in BASES[fn.__name__].items()}
+    fn = FUNCTIONS[kernel]
+    constants = {key: changed.get(key, value) for key, value in BASES[kernel].items()}
     element, signature = changed.get("element", "fp16"), {}
     for name in fn.arg_names:
         kind = "i32" if name in ("K", "s", "t") else f"*{element}"
@@ -117,12 +131,12 @@ def target_of(name):
 targets, *asked = sys.argv[1:]
 answer = {
     name: {
-        fn.__name__: {
-            what: chosen(fn, target_of(name), changed)
-            for what, changed in CHANGES[fn.__name__].items()
+        kernel: {
+            what: chosen(kernel, target_of(name), changed)
+            for what, changed in CHANGES[kernel].items()
             if not changed or not asked or what in asked
         }
-        for fn in (multiply, normalize)
+        for kernel in FUNCTIONS
     }
     for name in targets.split(",")
 }

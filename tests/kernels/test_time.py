@@ -1335,6 +1335,19 @@ def test_a_mask_that_arguments_leave_open_is_taken_as_true(stride: int) -> None:
     assert "with " not in str(told)
 
 
+@pytest.mark.parametrize(
+    ("grid", "said"), [(None, "; with num_programs_z = 1)"), ((16, 8, 4), ")")]
+)
+def test_no_mask_is_said_to_be_open_that_the_launch_decides(
+    grid: tuple[int, ...] | None, said: str
+) -> None:
+    """Prefetches of a loop whose step is the number of programs have such a mask."""
+    path = Path(__file__).parents[2] / "examples" / "workloads" / "split_k-sm90.ttgir"
+    text = str(tt_layout.estimate(path.read_text("utf-8"), {"K": 4096}, grid=grid))
+    [rest] = re.findall(r"\([\d.]+ to [\d.]+(.*)", text)
+    assert rest == said
+
+
 def test_an_unknown_stride_is_said_to_be_taken_as_1() -> None:
     assert "; with s = 1 and n masking nothing)" in str(tt_layout.estimate(STRIDED, grid=(100,)))
     known_mask = tt_layout.estimate(STRIDED, {"n": 102400}, grid=(100,))

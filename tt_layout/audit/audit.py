@@ -29,6 +29,7 @@ from tt_layout.audit.values.given import GivenValues, checked_arguments
 from tt_layout.errors import MAX_SHOWN, LayoutError
 from tt_layout.grouping import grouped
 from tt_layout.hardware import Target
+from tt_layout.hardware.compiler import OF_OPERANDS, Knobs
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
@@ -307,6 +308,20 @@ class Audit(Conclusions):
     def chip(self) -> Target | None:
         """The row of the GPU that it is costed for; None where that is not known."""
         return self.audited.target
+
+    @lazy
+    def knobs(self) -> Knobs | None:
+        """Layout -> what of the module's program changes it; None where no trial was made.
+
+        Nothing of operands does where none are multiplied.
+        """
+        knobs = self.chip.knobs if self.chip is not None else None
+        if knobs is None or self.multiplications:
+            return knobs
+        return {
+            name: tuple(knob for knob in changing if knob not in OF_OPERANDS)
+            for name, changing in knobs.items()
+        }
 
     @property
     def load_chains(self) -> Iterator[tuple[str, tuple[int, ...]]]:

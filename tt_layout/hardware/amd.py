@@ -287,38 +287,39 @@ MI350X = replace(
 # -- knobs ----------------------------------------------------------------------------------------
 
 _CDNA2_KNOBS: Knobs = {
-    "amd_mfma": (WARPS, ELEMENT, SWAPPED),
-    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
-    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "amd_mfma": (WARPS, BLOCK, ELEMENT, SWAPPED),
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, BLOCK, ELEMENT, SWAPPED),
     "swizzled_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
 }
 _CDNA3_KNOBS: Knobs = {
-    "amd_mfma": (WARPS, ELEMENT, SWAPPED),
+    "amd_mfma": (WARPS, BLOCK, ELEMENT, SWAPPED),
     "amd_rotating_shared": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
     "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
-    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, BLOCK, ELEMENT, SWAPPED),
     "linear": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
     "swizzled_shared": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
 }
 _CDNA4_KNOBS: Knobs = {
-    "amd_mfma": (WARPS, ELEMENT, SWAPPED),
-    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
-    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "amd_mfma": (WARPS, BLOCK, ELEMENT, SWAPPED),
+    "blocked": (TRANSPOSED, STAGES, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, BLOCK, ELEMENT, SWAPPED),
     "linear": (TRANSPOSED, STAGES, WARPS, BLOCK, ELEMENT, SWAPPED),
     "padded_shared": (TRANSPOSED, STAGES, BLOCK, ELEMENT, SWAPPED),
+    "swizzled_shared": (STAGES, BLOCK, ELEMENT, SWAPPED),
 }
 _RDNA_KNOBS: Knobs = {
-    "amd_rotating_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
-    "amd_wmma": (WARPS, ELEMENT, SWAPPED),
+    "amd_rotating_shared": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "amd_wmma": (WARPS, BLOCK, ELEMENT, SWAPPED),
     "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
-    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, BLOCK, ELEMENT, SWAPPED),
     "linear": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
-    "swizzled_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
+    "swizzled_shared": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
 }
 _GFX1250_KNOBS: Knobs = {
-    "amd_wmma": (WARPS, ELEMENT, SWAPPED),
-    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
-    "dot_op": (WARPS, ELEMENT, SWAPPED),
+    "amd_wmma": (WARPS, BLOCK, ELEMENT, SWAPPED),
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, BLOCK, ELEMENT, SWAPPED),
     "padded_shared": (TRANSPOSED, STAGES, BLOCK, ELEMENT, SWAPPED),
 }
 

@@ -2,8 +2,8 @@
 
 The coefficients for registers were fitted to one half of the families of our own kernels, compiled
 by Triton 3.9, and judged on the other half; docs/registers.md has their accuracy.  The knobs come
-from trials (``tests/compiler/test_knobs.py``) of a multiplication and a softmax with one change at
-a time.
+from trials (``tests/compiler/test_knobs.py``) of multiplications and a softmax with one change at a
+time.
 """
 
 from __future__ import annotations
@@ -18,6 +18,9 @@ STAGES = "num_stages"
 BLOCK = "the block size"
 ELEMENT = "the element type"
 SWAPPED = "the order of the operands"
+
+OF_OPERANDS = frozenset({TRANSPOSED, SWAPPED})
+"""Knobs of multiplications."""
 
 Knobs = Mapping[str, tuple[str, ...]]
 """Mnemonic of a layout that the compiler chooses -> the knobs of a Triton program that change it.

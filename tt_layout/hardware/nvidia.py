@@ -306,15 +306,19 @@ _AMPERE_KNOBS: Knobs = {
     "swizzled_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
 }
 _HOPPER_KNOBS: Knobs = {
-    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, ELEMENT, SWAPPED),
     "nvidia_mma": (WARPS, BLOCK, ELEMENT, SWAPPED),
     "nvmma_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
+    "swizzled_shared": (TRANSPOSED, ELEMENT, SWAPPED),
 }
 _BLACKWELL_KNOBS: Knobs = {
-    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT),
+    "blocked": (TRANSPOSED, WARPS, BLOCK, ELEMENT, SWAPPED),
+    "dot_op": (WARPS, ELEMENT, SWAPPED),
     "linear": (WARPS, BLOCK, SWAPPED),
+    "nvidia_mma": (WARPS, SWAPPED),
     "nvmma_shared": (TRANSPOSED, BLOCK, ELEMENT, SWAPPED),
-    "swizzled_shared": (),
+    "swizzled_shared": (TRANSPOSED, ELEMENT, SWAPPED),
     "tensor_memory_encoding": (BLOCK, SWAPPED),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tt_layout.audit.audit import Audit
 from tt_layout.audit.finding_groups import led_by, sorted_groups
 from tt_layout.audit.findings import IN_PROGRAM, Finding, Note, Urgency
 from tt_layout.audit.kernel import Kernel
@@ -18,7 +19,6 @@ from tt_layout.audit.values.executions import is_in_loop
 from tt_layout.audit.verdict import NO_FIX
 from tt_layout.errors import LayoutError
 from tt_layout.grouping import grouped
-from tt_layout.hardware import Target
 from tt_layout.ir.short_names import short_layout, short_operation
 from tt_layout.safe_text import safe
 from tt_layout.tuples import NamedTuple
@@ -56,7 +56,7 @@ class Remedy(NamedTuple):
 def remedy(adviser: Adviser, group: Sequence[Finding]) -> Remedy:
     """Return the best remedy for a group of findings."""
     first, best = group[0], adviser.best(group[0])
-    triton = in_triton(best, adviser.target) if best is not None else ""
+    triton = in_triton(best, adviser.audit) if best is not None else ""
     ways = fix_text(best) if best is not None else way_out(first)
     why = why_text(adviser, first)
     drawbacks = dict.fromkeys(
@@ -156,11 +156,11 @@ class DumpArgument(NamedTuple):
         return f"run: tt-layout apply {join(words)}"
 
 
-def in_triton(suggestion: Suggestion, target: Target | None) -> str:
+def in_triton(suggestion: Suggestion, audit: Audit) -> str:
     """Return what decides the layout in a Triton program, which cannot name one."""
-    knobs = triton_knobs(suggestion, target)
+    knobs = triton_knobs(suggestion, audit)
     if knobs is None:
-        where = f" for {target.name}" if target is not None else ""
+        where = f" for {audit.chip.name}" if audit.chip is not None else ""
         return f"cannot be set in Triton; it is not known what it depends on{where}"
     if not knobs:
         return "cannot be set in Triton"
@@ -207,7 +207,7 @@ def _details(
         places = lines([change.operation.line for change in suggestion.unknown])
         yield f"not counted: how the copies of {places} enter shared memory"
     yield from drawback_texts(adviser, finding, suggestion)
-    yield in_triton(suggestion, adviser.target)
+    yield in_triton(suggestion, adviser.audit)
 
 
 def time_text(adviser: Adviser, group: Sequence[Finding]) -> str:
@@ -281,7 +281,7 @@ def operations_text(operations: Sequence[tuple[str, int]], most: int) -> str:
     return ", ".join(texts) + (f" and {further} more" if further > 0 else "")
 
 
-def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ...] | None:
+def triton_knobs(suggestion: Suggestion, audit: Audit) -> tuple[str, ...] | None:
     """Return the parts of a Triton program that set the layout which a suggestion replaces.
 
     None if no trial on the GPU had the layout; empty if nothing that was tried changed it, or if
@@ -294,7 +294,7 @@ def triton_knobs(suggestion: Suggestion, target: Target | None) -> tuple[str, ..
     """
     if suggestion.where != EVERYWHERE:
         return ()
-    knobs = target.knobs if target is not None else None
+    knobs = audit.knobs
     return knobs.get(suggestion.replaced.mnemonic) if knobs is not None else None
 
 
@@ -337,7 +337,7 @@ def reason_data(adviser: Adviser, finding: Finding) -> dict[str, Any] | None:
 
 
 def suggestion_data(
-    suggestion: Suggestion, share: Share, needs: tuple[Needs, Needs], target: Target | None
+    suggestion: Suggestion, share: Share, needs: tuple[Needs, Needs], audit: Audit
 ) -> dict[str, Any]:
     """Return a suggestion as plain data; documented in ``docs/audit-json.md``."""
     return {
@@ -345,7 +345,7 @@ def suggestion_data(
         "old": suggestion.old,
         "layout": suggestion.encoding.written(),
         "gluon": gluon(suggestion),
-        "triton": triton_knobs(suggestion, target),
+        "triton": triton_knobs(suggestion, audit),
         "lines": list(suggestion.lines),
         "saved": suggestion.saved,
         "saved_text": suggestion.saved_text,

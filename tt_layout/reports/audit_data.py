@@ -74,7 +74,7 @@ def _findings(adviser: Adviser) -> list[dict[str, Any]]:
                 suggestion,
                 adviser.share(finding, suggestion),
                 adviser.needs(finding, suggestion),
-                adviser.target,
+                adviser.audit,
             )
             for suggestion in (adviser.suggestions(finding) if position < MAX_ADVISED else ())
         ]

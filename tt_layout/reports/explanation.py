@@ -291,12 +291,12 @@ def _ways(adviser: Adviser, finding: Finding) -> Iterator[str]:
         yield way_out(finding)
         return
     yield fix_text(best)
-    yield in_triton(best, adviser.target)
+    yield in_triton(best, adviser.audit)
 
 
 def _knobs(audit: Audit, full: FullOperation) -> Iterator[str]:
     """Yield the knobs of a Triton program that change the layouts of an operation."""
-    knobs = audit.chip.knobs if audit.chip is not None else None
+    knobs = audit.knobs
     if knobs is None:
         return
     for value in (*full.operation.operands, *full.operation.results):

@@ -139,7 +139,7 @@ class AppliedReport(Printed):
                 "number": step.number,
                 "line": step.finding.line,
                 "message": step.finding.message,
-                **suggestion_data(step.suggestion, step.share, step.needs, self.cured.before.chip),
+                **suggestion_data(step.suggestion, step.share, step.needs, self.cured.before),
             }
             for step in self.cured.steps
         ]

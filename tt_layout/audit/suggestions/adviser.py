@@ -21,7 +21,6 @@ from tt_layout.audit.suggestions.suggestion import EVERYWHERE, CostChange, Sugge
 from tt_layout.audit.time.estimate import Estimate, kernel_estimate
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 from tt_layout.errors import LayoutError
-from tt_layout.hardware import Target
 from tt_layout.ir import parse_ir
 from tt_layout.ir.ssa import SsaFunction
 
@@ -59,11 +58,6 @@ class Adviser:
         self._best: dict[Finding, Suggestion | None] = {}
         self._context = audit.suggestion_context
         self._answers: dict[Callable[[Adviser], Any], Any] = {}
-
-    @property
-    def target(self) -> Target | None:
-        """The GPU that is costed; None where it is not known."""
-        return self.audit.chip
 
     def flow(self, function: SsaFunction) -> Flow:
         """Return which operations determine layouts at both ends of a function's values."""

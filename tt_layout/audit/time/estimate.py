@@ -248,7 +248,7 @@ def kernel_estimate(
         is_measured=rates.timing.is_measured,
         is_of_grid=grid is not None,
         doubts=tuple(_doubts(program, has_grid=grid is not None, timing=rates.timing)),
-        assumption=_assumption(program),
+        assumption=_assumption(program, has_grid=grid is not None),
     )
 
 
@@ -337,14 +337,20 @@ def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str
         yield "how much is spilled is not known before it is compiled"
 
 
-def _assumption(program: Program) -> str:
-    """Return what is taken of the addresses and masks that are left open, in words."""
+def _assumption(program: Program, *, has_grid: bool) -> str:
+    """Return what is taken of the addresses and masks that are left open, in words.
+
+    A grid has the numbers of programs that masks depend on; a wave has them along x.
+    """
     accesses = [(step.line, step.access) for step in program.walk() if step.access is not None]
     strides = sorted({access.stride for _, access in accesses} - {""})
     bounds = sorted({name for _, access in accesses for name in access.bounds})
+    across = () if has_grid else PROGRAM_COUNTS[1:]
+    ones = [*strides, *(name for name in bounds if name in across)]
+    bounds = [name for name in bounds if name not in PROGRAM_COUNTS]
     contiguous = [line for line, access in accesses if access.is_contiguous]
     by_data = [line for line, access in accesses if access.is_by_data]
-    texts = [f"{name} = 1" for name in strides]
+    texts = [f"{name} = 1" for name in ones]
     if contiguous:
         texts.append(f"contiguous addresses at {_lines(contiguous)}")
     if bounds:
