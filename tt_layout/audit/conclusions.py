@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from tt_layout.audit.allocation import SharedMemory
 from tt_layout.audit.modules.audited_module import AuditedModule
@@ -133,7 +132,7 @@ class Conclusions:
         """The arithmetic intensities of the kernels that multiply matrices."""
         return tuple(_intensities(self._by_function, self._products))
 
-    @cached_property
+    @lazy
     def by_place(self) -> Mapping[tuple[int, int], MovementRow]:
         """Each data movement by its line and column."""
         return {(row.operation.line, row.operation.column): row for row in self.movements}
@@ -179,31 +178,31 @@ class Conclusions:
         """Return the intensity of a function; None where it multiplies no matrices."""
         return next((intensity for intensity in self._intensities.get(function, ())), None)
 
-    @cached_property
+    @lazy
     def _totals(self) -> Mapping[str | None, Sequence[OperationTotal]]:
         return grouped(self.totals, lambda total: total.function)
 
-    @cached_property
+    @lazy
     def _intensities(self) -> Mapping[str | None, Sequence[Intensity]]:
         return grouped(self.intensities, lambda intensity: intensity.function)
 
-    @cached_property
+    @lazy
     def _by_function(self) -> Mapping[str | None, Sequence[MovementRow]]:
         return grouped(self.movements, lambda row: row.operation.function)
 
-    @cached_property
+    @lazy
     def _cycles(self) -> Mapping[str | None, float]:
         return cycles_by_kernel(self.movements)
 
-    @cached_property
+    @lazy
     def _products(self) -> Mapping[str | None, Sequence[Multiplication]]:
         return grouped(self.multiplications, lambda product: product.function)
 
-    @cached_property
+    @lazy
     def _memories(self) -> Mapping[str | None, Sequence[SharedMemory]]:
         return grouped(self.shared_memory, lambda memory: memory.function)
 
-    @cached_property
+    @lazy
     def _registers(self) -> Mapping[str | None, Sequence[RegisterPressure]]:
         return grouped(self.registers, lambda pressure: pressure.function)
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
-from tt_layout.audit.audit import Audit, audit_module, check_product
+from tt_layout.audit.audit import Audit, audit_of, check_product
 from tt_layout.audit.findings import FindingLine
 from tt_layout.audit.kernel import Kernel, kernels_of
-from tt_layout.audit.modules.audited_module import SharedWork, TextConclusions, nameless_text
+from tt_layout.audit.modules.audited_module import (
+    AuditedModule,
+    SharedWork,
+    TextConclusions,
+    nameless_text,
+)
 from tt_layout.audit.modules.launch_values import values_of
 from tt_layout.audit.rules.registers import Spills
 from tt_layout.audit.values.given import GivenValues, check_names
@@ -61,6 +65,7 @@ def audit_with(
     known: KernelMetadata = NO_METADATA,
     *,
     is_judged: bool = True,
+    is_concluded: bool = True,
 ) -> AuditWithValues:
     """Audit a module with the values of a launch if they fit.
 
@@ -71,17 +76,23 @@ def audit_with(
         given: values that take precedence over those of the launch.
         known: metadata of the compiled kernel.
         is_judged: whether to look for findings.
+        is_concluded: whether all is concluded at once; otherwise when it is asked for.
 
     Raises:
         LayoutError: a given value does not fit its argument.
     """
-    audit = partial(audit_module, module, shared, known=known, is_judged=is_judged)
+
+    def audit(given: GivenValues | None) -> Audit:
+        audited = AuditedModule(module, shared, given)
+        opened = audit_of(audited, given, known, is_judged=is_judged)
+        return opened.concluded() if is_concluded else opened
+
     if launch is None:
-        return AuditWithValues(audit(given=given))
+        return AuditWithValues(audit(given))
     try:
-        return AuditWithValues(audit(given=values_of(module, launch, given, shared)))
+        return AuditWithValues(audit(values_of(module, launch, given, shared)))
     except LayoutError as error:
-        return AuditWithValues(audit(given=given), error.message)
+        return AuditWithValues(audit(given), error.message)
 
 
 class Auditor:
@@ -196,6 +207,7 @@ class Auditor:
             self._reading.given,
             dump.known,
             is_judged=self._is_judged,
+            is_concluded=self._explains,  # the lines of an overview need a part of it
         ).audit
         self._arguments.update(dict.fromkeys(audit.arguments))
         self._chips[audit.chip] = None

@@ -12,7 +12,6 @@ stores each where that sum says, one further than the element before it, or at t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from operator import ge
 
 from tt_layout.audit.axis import AxisInfo
@@ -21,6 +20,7 @@ from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, ValueType, intege
 from tt_layout.ir.ssa.attributes import constant_value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.graph import reach
+from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
 
 CONTIGUITY, DIVISIBILITY, CONSTANCY = range(3)
@@ -99,17 +99,17 @@ class Sources:
     def __init__(self, function: SsaFunction) -> None:
         self.function = function
 
-    @cached_property
+    @lazy
     def arguments(self) -> frozenset[Value]:
         """The parameters of the function."""
         return frozenset(self.function.arguments)
 
-    @cached_property
+    @lazy
     def flow(self) -> ControlFlow:
         """The control flow of the function."""
         return ControlFlow(self.function)
 
-    @cached_property
+    @lazy
     def joined(self) -> Mapping[Value, tuple[Value, ...]]:
         """Value joined by control flow -> the values that it may be."""
         sources: dict[Value, list[Value]] = {}
@@ -131,7 +131,7 @@ class Sources:
         """Return a value without definition on which a value depends; None without one."""
         return self._undefined_sources.get(value)
 
-    @cached_property
+    @lazy
     def _undefined_sources(self) -> Mapping[Value, Value]:
         """Value -> the first value without definition on which it depends, where there is one."""
         operations = self.function.operations

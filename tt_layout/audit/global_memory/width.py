@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.global_memory.global_access import (
@@ -45,6 +45,7 @@ from tt_layout.hardware import Target
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.attributes import DIVISIBILITY
 from tt_layout.ir.types import IRType
+from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.releases import Release
 from tt_layout.tuples import NamedTuple
@@ -138,29 +139,29 @@ class AccessAnalysis:
     explains: bool = True
     original: AccessAnalysis | None = None
 
-    @cached_property
+    @lazy
     def origins(self) -> Origins:
         """Origins of the lost properties of its values."""
         if self.original is not None:
             return self.original.origins
         return Origins(self.sources, self.known)
 
-    @cached_property
+    @lazy
     def sources(self) -> Sources:
         """The values that each of its values is computed from."""
         return self.function.once("sources", Sources)
 
-    @cached_property
+    @lazy
     def placed(self) -> dict[SsaOperation, PlacedAccess]:
         """Cache of its accesses with known instructions."""
         return {}
 
-    @cached_property
+    @lazy
     def trials(self) -> Trials:
         """Facts of its values that hold for any arguments."""
         return Trials(self.function, self.given, self.layouts)
 
-    @cached_property
+    @lazy
     def narrowed(self) -> frozenset[Value]:
         """The 64-bit values of which AMD's backend loads 32 bits."""
         if self.original is not None:
@@ -168,7 +169,7 @@ class AccessAnalysis:
         is_own = self.target.joins_global_accesses
         return self.function.once("narrowed", narrowed_values) if is_own else frozenset()
 
-    @cached_property
+    @lazy
     def joined_scalars(self) -> Mapping[int, int]:
         """Count of scalars that AMD's backend joins to each access, by line."""
         if self.original is not None:
@@ -176,7 +177,7 @@ class AccessAnalysis:
         is_own = self.target.joins_global_accesses
         return joined_scalars(self.function, self.narrowed) if is_own else {}
 
-    @cached_property
+    @lazy
     def _partition_warps(self) -> Mapping[int, int]:
         """The warps that execute the operations of partitions, by their lines."""
         if self.original is not None:
@@ -216,7 +217,7 @@ class AccessAnalysis:
         vars(analysis).update(sources=self.sources)  # whatever is known, the same
         return analysis
 
-    @cached_property
+    @lazy
     def allocated(self) -> AccessAnalysis:
         """The analysis with aligned pointers that begin an allocation, as their values do."""
         whole = AxisInfo((1,), (ALLOCATED_BYTES,), (1,))
@@ -232,7 +233,7 @@ class AccessAnalysis:
             {v: whole for v in aligned if plain_name(v.name) not in self.given.values}
         )
 
-    @cached_property
+    @lazy
     def unhinted(self) -> Mapping[Value, AxisInfo]:
         """AxisInfo of each value as far as LLVM can know it."""
         if self.original is not None:

@@ -19,7 +19,6 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -48,6 +47,7 @@ from tt_layout.audit.values.unknown import Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
 from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation, Value
+from tt_layout.lazy import lazy
 from tt_layout.mlir.types import element_bits
 from tt_layout.tuples import NamedTuple
 
@@ -180,7 +180,7 @@ class IdleWarps:
         between = (o for o in first.block.operations if first.position < o.position < last.position)
         return any(o.regions or self._needs_scratch(o) for o in between)
 
-    @cached_property
+    @lazy
     def _last_stores(self) -> frozenset[SsaOperation]:
         """The stores after which a program does nothing more."""
         stores = (_last_store(block) for block in self._function.body)
@@ -345,7 +345,7 @@ class Programs:
         if sizes is not None and self.function is not None:
             self.grid = LaunchGrid(self.function, self.audited.given, sizes, self.audited.layouts)
 
-    @cached_property
+    @lazy
     def function(self) -> SsaFunction | None:
         """The kernel."""
         return self.audited.functions_by_name.get(self.kernel)
@@ -371,7 +371,7 @@ class Programs:
             return sum(numbers.values())
         return greatest_on_a_way(self.function.body, numbers)
 
-    @cached_property
+    @lazy
     def _idle_warps(self) -> IdleWarps | None:
         if self.function is None:
             return None
@@ -384,7 +384,7 @@ class Programs:
         around = self._surroundings
         return around is None or scratch_bytes(operation, around) != 0
 
-    @cached_property
+    @lazy
     def _surroundings(self) -> Surroundings | None:
         audited, function = self.audited, self.function
         if function is None or audited.gpu is None:
@@ -609,7 +609,7 @@ class LaunchGrid:
         x, y, z = self.sizes
         return x * y * z
 
-    @cached_property
+    @lazy
     def _structure(self) -> Structure:
         return Structure(self.function)
 

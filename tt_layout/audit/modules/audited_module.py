@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -23,6 +23,7 @@ from tt_layout.hardware import intel
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
 from tt_layout.kernels.chosen_compiler import chosen_compiler
+from tt_layout.lazy import lazy
 from tt_layout.safe_text import shortened
 from tt_layout.tuples import NamedTuple
 
@@ -221,7 +222,7 @@ class SharedWork:
         """Pickle without the caches."""
         return partial(SharedWork, explains=self.explains), ()
 
-    @cached_property
+    @lazy
     def reader(self) -> SsaReader:
         """The reader of functions, which knows the lines that it has read before."""
         from tt_layout.ir.ssa import SsaReader
@@ -270,7 +271,7 @@ class AuditedModule:
         modules.give(self.given)
         return modules.once(self.module, question, conclude, has_lines=has_lines)
 
-    @cached_property
+    @lazy
     def gpu(self) -> str | None:
         """The GPU's row of `tt_layout.hardware`; the usual one where the module names no target.
 
@@ -292,7 +293,7 @@ class AuditedModule:
         usual = usual_target(lanes)
         return usual.name if usual is not None else None
 
-    @cached_property
+    @lazy
     def target(self) -> Target | None:
         """The row of the GPU, with the product that was asked for where it is one of it."""
         from tt_layout.hardware import find_target
@@ -325,7 +326,7 @@ class AuditedModule:
         )
         return next((layout.get_in_dim_size("lane") for layout in laned), None)
 
-    @cached_property
+    @lazy
     def family(self) -> str | None:
         """A GPU of the family that AMD's matrix layouts, or operations, are for; None without any.
 
@@ -356,33 +357,33 @@ class AuditedModule:
             return f"unknown target {shortened(target, MAX_SHOWN)}"
         return f"{self.module.number('threads-per-warp') or self._lanes} threads per warp"
 
-    @cached_property
+    @lazy
     def functions(self) -> list[SsaFunction]:
         """The functions with values and operations, read on first use."""
         return self.shared.reader.functions(self.module)
 
-    @cached_property
+    @lazy
     def functions_by_name(self) -> Mapping[str | None, SsaFunction]:
         """The functions by their names; the first one of a name."""
         return {function.name: function for function in reversed(self.functions)}
 
-    @cached_property
+    @lazy
     def callers(self) -> Mapping[str, str]:
         """Names of functions that others of the module call, each with that of the first caller."""
         return {call.callee.name: call.caller.name for call in reversed(self._calls)}
 
-    @cached_property
+    @lazy
     def _calls(self) -> Sequence[Call]:
         from tt_layout.ir.ssa.control_flow import calls
 
         return [*calls(self.functions)]
 
-    @cached_property
+    @lazy
     def entries(self) -> Sequence[SsaFunction]:
         """The functions that no other calls: the module's kernels."""
         return [function for function in self.functions if function.name not in self.callers]
 
-    @cached_property
+    @lazy
     def _in_full(self) -> dict[tuple[int, int], FullOperation]:
         return {
             (operation.line, operation.column): FullOperation(function, operation)
@@ -399,7 +400,7 @@ class AuditedModule:
         """Return the operations of a function, in the order of the text."""
         return self._by_function.get(function, ())
 
-    @cached_property
+    @lazy
     def _by_function(self) -> Mapping[str | None, Sequence[FullOperation]]:
         return grouped(self.operations, lambda full: full.function.name)
 
@@ -432,7 +433,7 @@ class AuditedModule:
             return ""
         return f"waits in the loop at line {wait.line} for what others write"
 
-    @cached_property
+    @lazy
     def _waits(self) -> Mapping[SsaFunction, SsaOperation]:
         """Function -> the loop in which it waits itself; few have one."""
         from tt_layout.audit.values.structure import Structure
@@ -440,7 +441,7 @@ class AuditedModule:
         structures = ((f, f.once("structure", Structure)) for f in self.functions)
         return {f: structure.wait for f, structure in structures if structure.wait is not None}
 
-    @cached_property
+    @lazy
     def _calls_of(self) -> Mapping[SsaFunction, Sequence[Call]]:
         return grouped(self._calls, lambda call: call.caller)
 
@@ -466,7 +467,7 @@ class AuditedModule:
             )
         return self._kernels[function]
 
-    @cached_property
+    @lazy
     def _axis_info(self) -> Mapping[SsaFunction, Mapping[Value, AxisInfo]]:
         """AxisInfo of the values of all functions."""
         from tt_layout.audit.axis import module_axis_info
@@ -512,7 +513,7 @@ class AuditedModule:
         passed = tuple([infos.get(value) for value in function.arguments])
         return function.alike, tuple(function.values), passed
 
-    @cached_property
+    @lazy
     def alike(self) -> Mapping[SsaOperation, int]:
         """A number for what operations are computed from, where that is all that they depend on.
 
@@ -522,7 +523,7 @@ class AuditedModule:
             return {}
         return self.shared.prices.numbers(self.functions[0])
 
-    @cached_property
+    @lazy
     def surroundings(self) -> Hashable:
         """Key of further inputs on which costs of accesses with equal computations depend."""
         module, given = self.module, self.given

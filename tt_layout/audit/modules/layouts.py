@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.analyses.layouts.properties import contiguity_per_thread
@@ -16,12 +16,19 @@ from tt_layout.placement import PlacedLayout, place
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
-UNITS = (("lane", "threads-per-warp", "lane"), ("warp", "num-warps", "warp"))
+UNITS = (
+    ("lane", "threads-per-warp", "lane"),
+    ("warp", "num-warps", "warp"),
+    ("block", "num-ctas", "CTA"),
+)
 """Input dimension, attribute of the module that must agree, and what both count."""
 
 PLACEHOLDER = "placeholder"
 UNMAPPED = "unmapped"
 """The kind of a layout that is yet to be chosen."""
+
+NOT_CHOSEN = PlaceholderError, UnmappedError
+"""Errors of attributes for which a later pass chooses a layout, or another dialect has one."""
 
 GATHERED_ROWS = 8
 """Rows in each CTA for which a layout is tried that belongs to a descriptor of one row."""
@@ -256,11 +263,37 @@ def mismatches(row: LayoutRow, module: Module) -> Iterator[str]:
     """Yield the assumptions of a layout that the module does not state."""
     if not row.is_in_registers:
         return
+    allowed = _allowed_sizes(module)
     for dim, attribute, unit in UNITS:
-        assumed, stated = row.size(dim), module.number(attribute)
-        allowed = {stated} | (set(module.partition_warps) if dim == "warp" else set())
-        if assumed is not None and stated is not None and assumed not in allowed:
-            yield f"is for {count(assumed, unit)}, but the module has {stated}"
-    assumed, stated = row.size("block"), module.number("num-ctas")
-    if assumed is not None and stated is not None and assumed != stated:
-        yield f"is for {count(assumed, 'CTA')}, but the module has {stated}"
+        assumed = row.size(dim)
+        if assumed is not None and assumed not in allowed.get(dim, {assumed}):
+            has = module.number(attribute)
+            yield f"is for {count(assumed, unit)}, but the module has {has}"
+
+
+def _allowed_sizes(module: Module) -> Mapping[str, Set[int]]:
+    """Return the sizes that layouts of registers may have along each input dimension."""
+    stated = {dim: module.number(attribute) for dim, attribute, _ in UNITS}
+    allowed = {dim: {size} for dim, size in stated.items() if size is not None}
+    if "warp" in allowed:
+        allowed["warp"] |= set(module.partition_warps)
+    return allowed
+
+
+def are_accepted(module: Module, layouts: PlacedLayouts) -> bool:
+    """Tell whether no layout of a module has an error, or assumes what the module does not state.
+
+    That is quicker than the rows, which most modules need for nothing else.
+    """
+    allowed = _allowed_sizes(module)
+    for ir_type in module.types.distinct:
+        encoding = ir_type.encoding
+        if isinstance(encoding, Encoding):
+            row = layouts.row(ir_type)
+            if row.error is not None:
+                return False
+            if row.is_in_registers and any(s not in allowed.get(dim, {s}) for dim, s in row.sizes):
+                return False
+        elif isinstance(encoding, LayoutError) and not isinstance(encoding, NOT_CHOSEN):
+            return False
+    return True

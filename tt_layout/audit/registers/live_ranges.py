@@ -32,7 +32,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
 from itertools import accumulate
 from math import prod
 from typing import Protocol, TypeVar
@@ -46,6 +45,7 @@ from tt_layout.hardware.compiler import (
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import control_edges, last_operations
 from tt_layout.ir.ssa.graph import reach
+from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
 
 SCAN = "tt.scan"
@@ -651,13 +651,13 @@ class _Walk:
             return model.products
         return model.loops if self._has_accesses_in_loops else model.straight
 
-    @cached_property
+    @lazy
     def accumulators(self) -> Set[int]:
         """The accumulators, including the loop-carried ones."""
         seeds = [self._root(value) for value in self._sums]
         return {*reach(seeds, lambda value: self._handed.get(value, ()))}
 
-    @cached_property
+    @lazy
     def compared(self) -> Set[int]:
         """The values behind comparisons of integers, and loop-carried ones."""
         return {*reach(self._compared, lambda value: self._sources.get(value, ())), *self.carried}
@@ -691,12 +691,12 @@ class _Walk:
                 indices.append(_Range(value, begin, end, abs(elements), part))
         return ranges, indices
 
-    @cached_property
+    @lazy
     def _data(self) -> frozenset[int]:
         """Return the values that depend on more than indices."""
         return frozenset(reach(self._kept, lambda value: self._edges.get(value, ())))
 
-    @cached_property
+    @lazy
     def _ends(self) -> Mapping[int, int]:
         """Return the number of the last operation that needs each value."""
         ends: dict[int, int] = {}
@@ -751,7 +751,7 @@ class _Walk:
         first, used = self._gathered.get(value, (None, ()))
         return None if data & set(map(self._root, used)) else first
 
-    @cached_property
+    @lazy
     def _first_uses(self) -> Mapping[int, int]:
         """Return the number of the first operation that needs each value, in its own loop."""
         first: dict[int, int] = {}
@@ -782,7 +782,7 @@ class _Walk:
         is_passing = is_elementwise and last is not None and last - stretch in (0, 1)
         return self.line.passing if is_passing else 1.0
 
-    @cached_property
+    @lazy
     def _for_products(self) -> Set[int]:
         """Return the values that are loaded from shared memory for products alone."""
         if not (self._model.slices and len(self._dots) > 1):

@@ -22,7 +22,7 @@ from itertools import islice
 from tt_layout.audit.conclusions import Conclusions, MovementRow
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.audit.modules.layouts import LayoutRow, mismatches
+from tt_layout.audit.modules.layouts import LayoutRow, are_accepted, mismatches
 from tt_layout.audit.values.given import PROGRAM_AXES, PROGRAM_COUNTS
 from tt_layout.errors import LayoutError
 from tt_layout.records import dataclass
@@ -55,9 +55,10 @@ class Refused(Occurrence):
         """Yield the errors of launches, layouts, data movements, memory and multiplications."""
         audited = conclusions.audited
         yield from _launch_findings(audited)
-        yield from _alias_findings(audited, {row.layout for row in conclusions.layouts})
-        for row in conclusions.layouts:
-            yield from _layout_findings(row, audited)
+        yield from _alias_findings(audited)
+        if not are_accepted(audited.module, audited.layouts):
+            for row in conclusions.layouts:
+                yield from _layout_findings(row, audited)
         for movement in rows:
             if movement.refusal is not None:
                 yield Finding.of_movement(movement, cls(movement.refusal))
@@ -152,9 +153,10 @@ def _layout_findings(row: LayoutRow, audited: AuditedModule) -> Iterator[Finding
             yield Finding(line, name, use.function, (refusal,))
 
 
-def _alias_findings(audited: AuditedModule, used: set[str]) -> Iterator[Finding]:
+def _alias_findings(audited: AuditedModule) -> Iterator[Finding]:
     """Yield the faults of aliases that no type uses, up to a limit."""
     module = audited.module
+    used = {ir_type.layout for ir_type in module.types.distinct}
     aliases, functions = module.aliases, module.functions
     function = functions[0].name if len(functions) == 1 else None
     unused = (name for name in aliases.attributes() if f"#{name}" not in used)

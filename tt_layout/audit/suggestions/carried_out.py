@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.modules.audited_module import FullOperation
@@ -24,6 +23,7 @@ from tt_layout.ir.module import Module
 from tt_layout.ir.ssa import SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import last_operations
 from tt_layout.ir.types import IRType, parse_syntax
+from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
 
 _NAME = re.compile(r"%[\w$.-]*[\w$](?:#\d+)?", re.ASCII)
@@ -73,7 +73,7 @@ class DumpText:
 
     # -- what is there ----------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def _types(self) -> Mapping[int, list[_WrittenType]]:
         """The types with a layout on each line, in order."""
         types: dict[int, list[_WrittenType]] = defaultdict(list)
@@ -89,7 +89,7 @@ class DumpText:
                     types[line].append(_WrittenType(start, end, use.type))
         return types
 
-    @cached_property
+    @lazy
     def _by_text(self) -> dict[str, str]:
         """Alias by the text of its layout, longer texts first."""
         aliases: dict[str, str] = {}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from itertools import pairwise
 
 from tt_layout.ir.ssa import SsaFunction, SsaOperation, Use, Value
 from tt_layout.ir.ssa.control_flow import ControlEdge, ControlFlow
 from tt_layout.ir.ssa.graph import reach
+from tt_layout.lazy import lazy
 
 MAX_REGION = 256  # operations that take another layout, or are computed anew
 
@@ -41,16 +41,16 @@ class Flow:
         self.function = function
         self._free: dict[Value, bool] = {}
 
-    @cached_property
+    @lazy
     def _control(self) -> ControlFlow:
         return ControlFlow(self.function)
 
-    @cached_property
+    @lazy
     def carried(self) -> LoopCarriedValues:
         """The values of loops and branches that are of one type together."""
         return LoopCarriedValues(self._control.control_edges)
 
-    @cached_property
+    @lazy
     def behind(self) -> Mapping[Value, SsaOperation]:
         """The operation after the definition of each value, in the same block."""
         blocks = [block for block in self.function.blocks() if block.operations]
@@ -139,7 +139,7 @@ class LoopCarriedValues:
     def __init__(self, edges: Sequence[ControlEdge]) -> None:
         self._edges = [edge for edge in edges if is_followed(edge.operation)]
 
-    @cached_property
+    @lazy
     def leaders(self) -> Mapping[Value, Value]:
         """Each argument and result: the first of its group by name."""
         leaders: dict[Value, Value] = {}
@@ -150,7 +150,7 @@ class LoopCarriedValues:
             leaders |= {value: leader for value, old in leaders.items() if old in group}
         return leaders
 
-    @cached_property
+    @lazy
     def _slots(self) -> Mapping[tuple[SsaOperation, Value], list[Value]]:
         """Operands of terminators and loops -> the arguments and results that they become."""
         slots = defaultdict[tuple[SsaOperation, Value], list[Value]](list)
@@ -159,7 +159,7 @@ class LoopCarriedValues:
                 slots[edge.by, passed].append(received)
         return dict(slots)
 
-    @cached_property
+    @lazy
     def _operands_before(self) -> Mapping[SsaOperation, int]:
         """Operation -> number of operands before those that it passes on."""
         return {edge.by: len(edge.by.operands) - len(edge.passed) for edge in self._edges}
@@ -176,7 +176,7 @@ class LoopCarriedValues:
         """Return the members of a group, and the values passed to it."""
         return list(self._values.get(leader, ()))
 
-    @cached_property
+    @lazy
     def _values(self) -> Mapping[Value, dict[Value, None]]:
         groups: dict[Value, dict[Value, None]] = {}
         for value, leader in self.leaders.items():

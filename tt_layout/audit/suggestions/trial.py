@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import cached_property
 from typing import Any
 
 from tt_layout.audit.global_memory.cost import names_no_line
@@ -20,6 +19,7 @@ from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction, Value
 from tt_layout.ir.types import IRType
+from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 
 ACCESSES = frozenset({MovementKind.GLOBAL_LOAD, MovementKind.GLOBAL_STORE})
@@ -197,7 +197,7 @@ class Trial(AuditedModule):
             self._prices[key] = cost
         return cost
 
-    @cached_property
+    @lazy
     def _prices(self) -> dict[Hashable, Cost | None]:
         context = self._audited.surroundings, self.exchange.pairs
         return self.shared.prices.within(context)

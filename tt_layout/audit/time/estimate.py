@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
 from itertools import chain
 from math import prod
 
@@ -54,6 +53,7 @@ from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, in
 from tt_layout.ir.ssa.control_flow import control_edges
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
+from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.surface import values_of
 from tt_layout.tuples import NamedTuple
@@ -697,7 +697,7 @@ class _StepReader:
             return None
         return kernel, access, address_info(kernel, access.roles, access.width)
 
-    @cached_property
+    @lazy
     def _sharing(self) -> ProgramSharing:
         return ProgramSharing(self._audited.evaluator(self._function))
 

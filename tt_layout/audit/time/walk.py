@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
 
 from tt_layout.audit.time.constants import Constants
 from tt_layout.audit.time.demands import NOTHING, SECTOR, Demand, Pricing, cached_cycles
 from tt_layout.audit.time.steps import Passage, Program, Step, StepTraffic
 from tt_layout.hardware.timing import Timing
+from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
@@ -578,7 +578,7 @@ class _Execution:
         before, self._held = self._held, self._held + held
         return max(1.0, before / max(self._constants.cap, self._room)) if before else 1.0
 
-    @cached_property
+    @lazy
     def _room(self) -> float:
         program = self._program
         floats = (inner.registers for inner in program.walk() if inner.element == "f32")

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -51,6 +50,7 @@ from tt_layout.audit.values.unknown import (
 )
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
+from tt_layout.lazy import lazy
 
 MAX_ITERATIONS = 1 << 12
 """The most iterations of a loop that are evaluated for its results, and the most executions."""
@@ -157,7 +157,7 @@ class Evaluator:
             evaluator.top, evaluator.overflows = self.top, self.overflows
         return evaluator
 
-    @cached_property
+    @lazy
     def _depends_on_layouts(self) -> bool:
         """Whether elements of some value are in an order that layouts determine."""
         return self.function.once(
@@ -245,14 +245,14 @@ class Evaluator:
         assert answer is not None
         return answer
 
-    @cached_property
+    @lazy
     def _shared(self) -> dict[Value, Evaluated] | None:
         """The values that functions of one text have in common; None where it has its own."""
         if self.programs is not None or not self.depends_on_text_alone:
             return None
         return self.function.once("values of constants", lambda function: {})
 
-    @cached_property
+    @lazy
     def depends_on_text_alone(self) -> bool:
         """Whether neither arguments that are given nor layouts determine any value."""
         return not self.given.values and not self._depends_on_layouts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 
 from tt_layout.audit.values.paths import cycles
 from tt_layout.enums import TextEnum
@@ -17,6 +17,7 @@ from tt_layout.ir.ssa.control_flow import (
 )
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
+from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
 
 
@@ -104,7 +105,7 @@ class Structure:
         self._loops = [(o.position, o.end, o.line) for o in function.walk() if o.traits.loop]
         self._begins = [begin for begin, _, _ in self._loops]
 
-    @cached_property
+    @lazy
     def wait(self) -> SsaOperation | None:
         """Where the first loop begins that waits for what others write; None without any.
 
@@ -160,7 +161,7 @@ class Structure:
 
         return RepeatedPart(blocks[0].operations[0], every, ends, changing.__contains__)
 
-    @cached_property
+    @lazy
     def _edges_of(self) -> Mapping[SsaOperation, Sequence[ControlEdge]]:
         """The control-flow edges of each operation with regions, and of each branch."""
         return grouped(self._control.control_edges, lambda edge: edge.operation)

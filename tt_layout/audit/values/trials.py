@@ -13,7 +13,6 @@ second dimension, ``stride_ak`` elements.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import islice
 from math import prod
 from zlib import crc32
@@ -37,6 +36,7 @@ from tt_layout.audit.values.unknown import (
 from tt_layout.ir.ssa import Attribute, Block, SsaFunction, SsaOperation, Value, ValueType, integers
 from tt_layout.ir.ssa.attributes import DIVISIBILITY, constant_value
 from tt_layout.ir.ssa.control_flow import BOUNDS
+from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
 
 MAX_DEPTH = 100
@@ -310,7 +310,7 @@ class Trials:
             self._facts[key] = by_strides or self.facts_by_trials(value, dim, {}, unit)
         return self._facts[key]
 
-    @cached_property
+    @lazy
     def _strides(self) -> Strides:
         return Strides(self.function, self._structure)
 
