@@ -18,7 +18,7 @@ from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.hardware import Target
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
-from tt_layout.ir.ssa import integers
+from tt_layout.ir.ssa import SsaOperation, integers
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
@@ -195,13 +195,15 @@ def held_warps(
     warps = audited.module.number("num-warps")
     if total is not None or warps is None:
         return total
-    operations = (full.operation for full in audited.operations_of(function))
     partitions = (
-        sum(integers(operation.attributes.get("partitionNumWarps")))
-        for operation in operations
-        if operation.traits.partitions
+        sum(integers(full.operation.attributes.get("partitionNumWarps")))
+        for full in audited.chosen(_has_partitions, function)
     )
     return warps + -(-max(partitions, default=0) // WARP_GROUP) * WARP_GROUP
+
+
+def _has_partitions(operation: SsaOperation) -> bool:
+    return operation.traits.partitions
 
 
 def tensor_columns_of(conclusions: Conclusions, function: str | None) -> int:

@@ -20,7 +20,7 @@ from tt_layout.analyses.shared_memory.buffer_placement import (
     place_buffers,
 )
 from tt_layout.audit.allocation.liveness import UPSTREAM, Liveness, Rules
-from tt_layout.audit.allocation.numbering import Numbering
+from tt_layout.audit.allocation.numbering import Numbering, numbering_of
 from tt_layout.audit.allocation.scratch import RULES, SCRATCH_ALIGNMENT, Surroundings, scratch_bytes
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.encodings import Encoding, SharedEncoding
@@ -261,8 +261,7 @@ class _Allocator:
         self._dispatches_by_warp = dispatches_by_warp
         self._known: dict[str, SharedMemory] = {}
         self._callees = {
-            function.name: [_callee(o) for o in function.walk() if o.traits.call]
-            for function in functions
+            function.name: [_callee(o) for o in function.chosen(_is_call)] for function in functions
         }
         self._called = {name for callees in self._callees.values() for name in callees}
 
@@ -306,18 +305,17 @@ class _Allocator:
 
     def _needs(self, function: SsaFunction) -> Iterator[_Need]:
         """Yield the needs of a function, in the compiler's order."""
-        if not any(map(self._may_need, function.walk())):
+        if not any(map(self._may_need, function.chosen(_may_need_memory))):
             return
-        numbering = Numbering(function)
+        numbering = numbering_of(function)
         lines = OperationLines(numbering)
         regions: dict[Region, int] = {}
         yield from self._warp_indices(numbering, lines)
-        allocating = [o for o in numbering.operations if o.traits.allocates and o.results]
+        needing = [o for o in numbering.chosen(_may_need_memory) if self._may_need(o)]
+        allocating = [o for o in needing if o.traits.allocates and o.results]
         live = _known_lives(numbering, allocating, self._rules)
         around = Surroundings(function, self._layouts, self._target, self._warps)
-        for operation in numbering.operations:
-            if not self._may_need(operation):
-                continue
+        for operation in needing:
             region = _concurrent(operation, numbering, regions)
             if operation.traits.allocates:
                 if operation.results and operation.results[0] in live:
@@ -334,11 +332,8 @@ class _Allocator:
                 yield need.at(interval, lines, region)
 
     def _may_need(self, operation: SsaOperation) -> bool:
-        """Tell whether an operation may need shared memory."""
-        traits = operation.traits
-        if traits.call:
-            return self._size_of(_callee(operation)) != 0
-        return traits.allocates or operation.name.rpartition(".")[2] in RULES
+        """Tell whether an operation of a kind that may need shared memory does."""
+        return not operation.traits.call or self._size_of(_callee(operation)) != 0
 
     def _warp_indices(self, numbering: Numbering, lines: OperationLines) -> Iterator[_Need]:
         """Yield the bytes by which the warps of partitions are dispatched."""
@@ -346,8 +341,7 @@ class _Allocator:
             return
         counts = [
             sum(integers(operation.attributes.get("partitionNumWarps")))
-            for operation in numbering.operations
-            if operation.traits.partitions
+            for operation in numbering.chosen(_has_partitions)
         ]
         if any(counts):
             function = numbering.function
@@ -478,6 +472,20 @@ def _concurrent(
             number = regions.setdefault(around[0], len(regions))
             return numbering.number(region.owner), number
     return None
+
+
+def _is_call(operation: SsaOperation) -> bool:
+    return operation.traits.call
+
+
+def _has_partitions(operation: SsaOperation) -> bool:
+    return operation.traits.partitions
+
+
+def _may_need_memory(operation: SsaOperation) -> bool:
+    """Tell whether an operation is of a kind that may need shared memory."""
+    traits = operation.traits
+    return traits.call or traits.allocates or operation.name.rpartition(".")[2] in RULES
 
 
 def _callee(operation: SsaOperation) -> str:

@@ -9,7 +9,8 @@ in two dumps that are alike.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -383,30 +384,45 @@ class AuditedModule:
         """The functions that no other calls: the module's kernels."""
         return [function for function in self.functions if function.name not in self.callers]
 
-    @lazy
-    def _in_full(self) -> dict[tuple[int, int], FullOperation]:
-        return {
-            (operation.line, operation.column): FullOperation(function, operation)
-            for function in self.functions
-            for operation in function.operations
-        }
-
     @property
-    def operations(self) -> Iterable[FullOperation]:
+    def operations(self) -> Iterator[FullOperation]:
         """Every operation of every function, in the order of the text."""
-        return self._in_full.values()
+        return (FullOperation(f, operation) for f in self.functions for operation in f.operations)
 
-    def operations_of(self, function: str | None) -> Sequence[FullOperation]:
-        """Return the operations of a function, in the order of the text."""
-        return self._by_function.get(function, ())
+    def operations_of(self, function: str | None) -> Iterator[FullOperation]:
+        """Yield the operations of the functions of a name, in the order of the text."""
+        named = self._functions_of.get(function, ())
+        return (FullOperation(f, operation) for f in named for operation in f.operations)
+
+    def chosen(
+        self, is_chosen: Callable[[SsaOperation], bool], function: str | None = None
+    ) -> Iterator[FullOperation]:
+        """Yield the operations of one kind, in the order of the text.
+
+        Args:
+            is_chosen: as in `SsaFunction.chosen`.
+            function: name of the functions that are searched; None for all.
+        """
+        functions = self.functions if function is None else self._functions_of.get(function, ())
+        return (FullOperation(f, operation) for f in functions for operation in f.chosen(is_chosen))
 
     @lazy
-    def _by_function(self) -> Mapping[str | None, Sequence[FullOperation]]:
-        return grouped(self.operations, lambda full: full.function.name)
+    def _functions_of(self) -> Mapping[str | None, Sequence[SsaFunction]]:
+        return grouped(self.functions, lambda function: function.name)
 
     def in_full(self, operation: Operation) -> FullOperation | None:
         """Return an operation with its attributes; None for one outside of any function."""
-        return self._in_full.get((operation.line, operation.column))
+        place = operation.line, operation.column
+        number = bisect_right(self._beginnings, place) - 1
+        if number < 0:
+            return None
+        function = self.functions[number]
+        found = function.once("places", _by_place).get(place)
+        return FullOperation(function, found) if found is not None else None
+
+    @lazy
+    def _beginnings(self) -> Sequence[tuple[int, int]]:
+        return [(function.line, function.column) for function in self.functions]
 
     def evaluator(self, function: SsaFunction) -> Evaluator:
         """Return the evaluator of a function's values."""
@@ -571,3 +587,7 @@ class AuditedModule:
             return executions(evaluator, operation)
         question = "executions", operation.block
         return function.once(question, lambda _: executions(evaluator, operation))
+
+
+def _by_place(function: SsaFunction) -> Mapping[tuple[int, int], SsaOperation]:
+    return {(operation.line, operation.column): operation for operation in function.operations}

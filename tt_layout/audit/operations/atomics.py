@@ -39,7 +39,7 @@ from tt_layout.mlir.types import element_bits
 
 def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
     """Yield the accesses of a module to scalars in global memory, which name no tensor."""
-    for full in audited.operations:
+    for full in audited.chosen(_accesses_scalars):
         operation = full.operation
         if is_scalar(operation):
             pointer = operation.operands[0].type
@@ -52,6 +52,10 @@ def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
         if value.is_defined and value.type.is_scalar:
             moved = scalar_type(value.text)
             yield _of_scalar(full, moved, moved, None)
+
+
+def _accesses_scalars(operation: SsaOperation) -> bool:
+    return operation.traits.atomic or is_scalar(operation)
 
 
 def _of_scalar(

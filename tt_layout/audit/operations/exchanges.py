@@ -37,11 +37,7 @@ FLOAT_EXTREMES = frozenset({"arith.maximumf", "arith.maxnumf", "arith.minimumf",
 
 def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
     """Yield the operations of a module that combine elements of several threads."""
-    for full in audited.operations:
-        operation, function = full.operation, full.function
-        dialect, _, name = operation.name.rpartition(".")
-        if name not in EXCHANGES or dialect not in data_movements.DIALECTS:
-            continue
+    for function, operation in audited.chosen(_is_exchange):
         values = (*operation.operands, *operation.results)
         texts = [value.text for value in values if value.is_defined]
         if not operation.operands or not operation.results or not all(texts):
@@ -60,6 +56,11 @@ def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
             source,
             target,
         )
+
+
+def _is_exchange(operation: SsaOperation) -> bool:
+    dialect, _, name = operation.name.rpartition(".")
+    return name in EXCHANGES and dialect in data_movements.DIALECTS
 
 
 def scalar_type(text: str) -> IRType:

@@ -150,11 +150,14 @@ class Multiplication:
 
 def multiplications(audited: AuditedModule) -> Iterator[Multiplication]:
     """Yield the multiplications of a module whose operands are known, in the order of the text."""
-    for full in audited.operations:
-        if full.operation.name.rpartition(".")[2] in NAMES:
-            product = _multiplication(full, audited)
-            if product is not None:
-                yield product
+    for full in audited.chosen(_multiplies):
+        product = _multiplication(full, audited)
+        if product is not None:
+            yield product
+
+
+def _multiplies(operation: SsaOperation) -> bool:
+    return operation.name.rpartition(".")[2] in NAMES
 
 
 def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplication | None:

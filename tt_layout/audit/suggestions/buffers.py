@@ -26,6 +26,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 from tt_layout.ir.operations import Operation, type_bytes
+from tt_layout.ir.ssa import SsaOperation
 from tt_layout.ir.types import IRType
 from tt_layout.tuples import NamedTuple
 
@@ -193,12 +194,15 @@ def _families(gpu: Target, *, is_copied: bool) -> tuple[str, ...]:
 
 def _is_copied(audited: AuditedModule, encoding: Encoding) -> bool:
     """Tell whether an asynchronous copy writes buffers of a layout."""
-    for full in audited.operations:
-        if full.operation.name.rpartition(".")[2] in COPIES:
-            types = map(full.function.type_of, full.operation.operands)
-            if any(t is not None and t.encoding == encoding for t in types):
-                return True
+    for full in audited.chosen(_copies):
+        types = map(full.function.type_of, full.operation.operands)
+        if any(t is not None and t.encoding == encoding for t in types):
+            return True
     return False
+
+
+def _copies(operation: SsaOperation) -> bool:
+    return operation.name.rpartition(".")[2] in COPIES
 
 
 def _direct_copies(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.encodings.slice import Slice
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaFunction, Value
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
@@ -144,6 +144,16 @@ class Trial(AuditedModule):
     def operations(self) -> Iterator[FullOperation]:
         """Every operation, in functions whose layouts are exchanged."""
         return map(self._exchanged, self._audited.operations)
+
+    def operations_of(self, function: str | None) -> Iterator[FullOperation]:
+        """Yield the operations of a name's functions, whose layouts are exchanged."""
+        return map(self._exchanged, self._audited.operations_of(function))
+
+    def chosen(
+        self, is_chosen: Callable[[SsaOperation], bool], function: str | None = None
+    ) -> Iterator[FullOperation]:
+        """Yield the operations of one kind, in functions whose layouts are exchanged."""
+        return map(self._exchanged, self._audited.chosen(is_chosen, function))
 
     def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
         """Return the global-memory facts of a function, independent of its layouts."""

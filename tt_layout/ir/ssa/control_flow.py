@@ -387,7 +387,11 @@ def calls(functions: Sequence[SsaFunction]) -> Iterator[Call]:
     """Yield the calls between functions of a module, in text order."""
     by_name = {function.name: function for function in functions}
     for caller in functions:
-        for operation in caller.walk():
-            callee = by_name.get(str(operation.attributes.get("callee")))
+        for operation in caller.chosen(_names_callee):
+            callee = by_name.get(str(operation.attributes["callee"]))
             if callee is not None:
                 yield Call(caller, operation, callee)
+
+
+def _names_callee(operation: SsaOperation) -> bool:
+    return "callee" in operation.attributes

@@ -10,6 +10,7 @@ What a reader has handed out never changes.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -385,6 +386,23 @@ class SsaFunction:
     def operations(self) -> tuple[SsaOperation, ...]:
         """Every operation, in the order of the text."""
         return self.once("operations", SsaFunction._find_operations)
+
+    def chosen(self, is_chosen: Callable[[SsaOperation], bool]) -> list[SsaOperation]:
+        """Return the operations of one kind, in the order of the text.
+
+        Functions that differ in names and constants alone are searched once.
+
+        Args:
+            is_chosen: a function of a module that tells by neither whether an operation is meant.
+        """
+        operations = self.operations
+        if self.alike is None:
+            return [operation for operation in operations if is_chosen(operation)]
+        numbers: array[int] | None = self.alike.structure.get(is_chosen)
+        if numbers is None:
+            numbers = array("l", (n for n, each in enumerate(operations) if is_chosen(each)))
+            self.alike.structure[is_chosen] = numbers
+        return [operations[number] for number in numbers]
 
     def _find_operations(self) -> tuple[SsaOperation, ...]:
         return tuple(
