@@ -627,7 +627,7 @@ def traffic(body: str) -> RegisterDemand:
             return False
 
     ranges = live_ranges(function, function.body, Sizes(), target.compiler, by_row=False)
-    return ranges.demand._replace(live=0, addresses=0, compared=0)
+    return ranges.demand(ranges.needed)._replace(live=0, addresses=0, compared=0)
 
 
 def test_what_is_loaded_stored_exchanged_and_computed_step_by_step_is_counted() -> None:
@@ -726,7 +726,7 @@ def test_products_by_mma_take_addresses_up_to_a_limit_and_what_is_held() -> None
     counted = [
         LiveRanges((), function.operations, (), False, line, addresses=addresses) for line in lines
     ]
-    assert [ranges.demand.addresses for ranges in counted] == [40, 50]
+    assert [ranges.demand(ranges.needed).addresses for ranges in counted] == [40, 50]
 
 
 def test_loads_are_counted_of_the_loop_with_the_most() -> None:

@@ -384,6 +384,8 @@ def has_mark(value: object) -> bool:
     """Tell whether plain data has a mark."""
     if isinstance(value, str):
         return MARK in value
+    if value is None or isinstance(value, (int, float)):
+        return False
     if isinstance(value, Mapping):
         return any(map(has_mark, value)) or any(map(has_mark, value.values()))
     return isinstance(value, Iterable) and any(map(has_mark, value))

@@ -34,6 +34,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import accumulate
 from math import prod
+from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 from tt_layout.hardware.compiler import (
@@ -42,6 +43,7 @@ from tt_layout.hardware.compiler import (
     RegisterDemand,
     RegisterLine,
 )
+from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
 from tt_layout.ir.ssa.control_flow import control_edges, last_operations
 from tt_layout.ir.ssa.graph import reach
@@ -60,6 +62,9 @@ WHOLE_SUMS, WHOLE_SLICES = 16, 32
 
 WIDE_WORDS = 2
 """Registers of a global address or a 64-bit index."""
+
+EXCHANGES = (MovementKind.CONVERSION, MovementKind.REDUCTION)
+"""Movements that need all elements of their operand before the first of their result."""
 
 COMPARISONS = ("arith.cmpi", "arith.minsi", "arith.maxsi", "arith.select")
 SCALINGS = ("arith.muli", "arith.shli")
@@ -211,6 +216,9 @@ class LiveRanges(NamedTuple):
         carried: ranges of loop-carried narrow elements, without accumulators.
         compared: ranges of compared or loop-carried 64-bit indices.
         traffic: elements that are loaded, stored, exchanged and computed step by step.
+        whole: operations that need whole operands: number, results, whether it multiplies.
+        recomputed: values that need not be held for these -> what is held instead; None for what is
+            in shared memory.
     """
 
     ranges: tuple[LiveRange, ...]
@@ -224,20 +232,25 @@ class LiveRanges(NamedTuple):
     carried: tuple[LiveRange, ...] = ()
     compared: tuple[LiveRange, ...] = ()
     traffic: RegisterDemand = RegisterDemand(live=0)
+    whole: tuple[tuple[int, tuple[Value, ...], bool], ...] = ()
+    recomputed: Mapping[Value, Value | None] = MappingProxyType({})
 
     @property
     def lines(self) -> tuple[int, ...]:
         """The line of each number."""
         return (0, *[operation.line for operation in self.operations])
 
-    @property
-    def demand(self) -> RegisterDemand:
-        """The demand for registers where most are live."""
+    def demand(self, needed: Sequence[int]) -> RegisterDemand:
+        """Return the demand for registers where most are live.
+
+        Args:
+            needed: `needed` of the ranges.
+        """
         groups = (self.accumulators, self.addresses, self.carried, self.compared)
         sums, addresses, carried, compared = (round(max(self.sums(group))) for group in groups)
         most = self.line.most_addresses
         return self.traffic._replace(
-            live=max(self.needed),
+            live=max(needed),
             accumulators=sums,
             addresses=addresses if most is None else min(most, addresses),
             carried=carried,
@@ -330,6 +343,16 @@ def live_ranges(
         traffic=walk.traffic.words(
             words_of, elements_of, lambda number: sizes.narrow_loads(values[number])
         ),
+        whole=tuple(
+            [
+                (number, tuple([values[result] for result in results]), multiplies)
+                for number, results, multiplies in walk.whole
+            ]
+        ),
+        recomputed={
+            values[result]: values[source] if source is not None else None
+            for result, source in walk.recomputed
+        },
     )
 
 
@@ -467,6 +490,8 @@ class _Walk:
         self.carried: set[int] = set()
         self.derivations = Derivations()
         self.traffic = MovedTensors()
+        self.whole: list[tuple[int, Sequence[int], bool]] = []
+        self.recomputed: list[tuple[int, int | None]] = []
         self._sums: list[int] = []
         self._compared: list[int] = []
         self._sources: dict[int, Sequence[int]] = {}
@@ -533,6 +558,7 @@ class _Walk:
         elif name == DOT:
             self._dots.append(number)
             self._products += [(result, operands[:ADDEND]) for result in results[:1]]
+        self._note_recomputed(operation, operands, results)
         self._has_products |= traits.multiplies or name in TENSOR_PRODUCTS
         self._is_asynchronous |= name == ASYNCHRONOUS_PRODUCT
         self._is_in_tensor_memory |= name in TENSOR_PRODUCTS
@@ -548,6 +574,14 @@ class _Walk:
             self._renamed[results[0]] = self._root(renamed)
         self._define_results(operation, operands, results, number, is_elementwise)
         self._stretch += is_barrier
+
+    def _note_recomputed(
+        self, operation: SsaOperation, operands: Sequence[int], results: Sequence[int]
+    ) -> None:
+        if operation.traits.by_thread and len(operands) == 1:
+            self.recomputed += [(result, operands[0]) for result in results]
+        elif operation.traits.shared_read:
+            self.recomputed += [(result, None) for result in results]
 
     def _scans_rows(self, operation: SsaOperation) -> bool:
         """Tell whether a scan goes row by row."""
@@ -627,7 +661,12 @@ class _Walk:
 
     def _count(self, operation: SsaOperation) -> int:
         self.counted.append(self._operations[operation])
-        return len(self.counted)
+        number, multiplies = len(self.counted), operation.traits.multiplies
+        movement = operation.movement
+        if multiplies or (movement is not None and movement.kind in EXCHANGES):
+            results = [self._values[result] for result in operation.results]
+            self.whole.append((number, results, multiplies))
+        return number
 
     def _define(self, value: int, is_elementwise: bool) -> None:
         self._begins[value] = len(self.counted)
@@ -670,7 +709,7 @@ class _Walk:
     ) -> tuple[list[_Range], list[_Range]]:
         """Return the live ranges of the values that take registers, and those of indices."""
         ends, data = dict(self._ends), self._data
-        begins = self._sunk(ends, data, words_of)
+        begins = self._sunk(ends, words_of)
         for_products = self._for_products - self._loaded_whole(words_of, slices_of)
         line, ranges, indices = self.line, list[_Range](), list[_Range]()
         for value in self._begins:
@@ -710,26 +749,37 @@ class _Walk:
                 ends[value] = number
         return ends
 
-    def _sunk(
-        self, ends: dict[int, int], data: frozenset[int], words_of: Callable[[int], int]
-    ) -> dict[int, int]:
+    @lazy
+    def _sinking(self) -> Sequence[tuple[int, int, Sequence[int], bool]]:
+        """The operations that may be sunk, the last first.
+
+        Each is its result, number, the operand that would have to live longer, if any, and whether
+        it reads memory.
+        """
+        sinking: list[tuple[int, int, Sequence[int], bool]] = []
+        for result, number, taken, reads_memory in reversed(self._sinkable):
+            # What reads memory has its operands there by then.
+            operands = () if reads_memory else self._data.intersection(map(self._root, taken))
+            if len(operands) <= 1 and result not in self._renamed:
+                sinking.append((result, number, tuple(operands), reads_memory))
+        return sinking
+
+    def _sunk(self, ends: dict[int, int], words_of: Callable[[int], int]) -> dict[int, int]:
         """Return the begin of each value, sunk to its first use if that saves registers.
 
         It does if at most one operand has to live longer for it, and takes no more registers.
         """
         begins = dict(self._begins)
         first = dict(self._first_uses)
-        for result, number, taken, reads_memory in reversed(self._sinkable):
+        for result, number, operands, reads_memory in self._sinking:
             use = first.get(result)
-            if use is None or use <= number or result in self._renamed:
+            if use is None or use <= number:
                 continue
-            operands = data.intersection([self._root(used) for used in taken])
-            if reads_memory:
-                operands = frozenset()  # they are in memory by then
-            if len(operands) > 1 or not words_of(result):
+            words = words_of(result)
+            if not words:
                 continue
             for used in operands:
-                if used not in self._begins or words_of(used) > words_of(result):
+                if used not in self._begins or words_of(used) > words:
                     break
                 ends[used] = max(ends.get(used, 0), use)
                 first[used] = min(first.get(used, use), use) if first.get(used) != number else use

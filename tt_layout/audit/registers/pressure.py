@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from tt_layout.audit.global_memory.operands import FORMS, operands
 from tt_layout.audit.global_memory.width import access_width
@@ -19,10 +18,8 @@ from tt_layout.encodings.nvidia_mma import NvidiaMma
 from tt_layout.hardware import intel
 from tt_layout.hardware.compiler import CompilerModel, HeldRegisters, RegisterRange
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
-from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.operations import is_pointer
 from tt_layout.ir.ssa import Region, SsaFunction, Value, integers
-from tt_layout.ir.types import IRType
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CompilerTarget
 from tt_layout.kernels.metadata import CODE, KernelMetadata
@@ -37,9 +34,6 @@ SHOWN_VALUES = 5
 
 MMA_BITS = 256
 """Bits of an operand's row along K that one `mma` reads."""
-
-EXCHANGES = (MovementKind.CONVERSION, MovementKind.REDUCTION)
-"""Movements that need all elements of their operand before the first of their result."""
 
 PARTITION_BASE = 16
 """Registers that a partition needs besides its tensors: few, as it has few addresses."""
@@ -310,7 +304,7 @@ def _ranges_of(function: SsaFunction, body: Region, limits: _Limits) -> LiveRang
         is_row_by_row = (
             limits.warps <= 1
             and ranges.has_rows
-            and ranges.line.range(ranges.demand).needed > model.scans_whole
+            and ranges.line.range(ranges.demand(ranges.needed)).needed > model.scans_whole
         )
         if is_row_by_row:
             ranges = live_ranges(function, body, sizes, model, by_row=True)
@@ -337,7 +331,7 @@ class _Limits:
         self.usual_limit = file.usual
         self.most = module.number("maxnreg")
         self.known_ranges = audited.live_ranges
-        self.known_words: dict[tuple[str, str | None], int] = {}
+        self.known_sizes: dict[tuple[str, str | None], tuple[int, int]] = {}
 
     def limit(self, warps: int) -> int:
         """Return the most registers of a thread in a CTA with a number of warps."""
@@ -362,26 +356,26 @@ class _FunctionSizes(NamedTuple):
 
     def words(self, value: Value) -> int:
         """Return the registers of a value; 0 if it takes none."""
-        ir_type, known = self.function.type_of(value), self.limits.known_words
-        key = value.text, ir_type.layout if ir_type is not None else None
-        if key not in known:
-            registers = self._distinct_registers(ir_type)
-            bits = (ir_type.element_bits if ir_type is not None else None) or WORD_BITS
-            known[key] = 0 if bits == MASK_BITS else -(-registers * bits // WORD_BITS)
-        return known[key]
+        return self._size(value)[0]
 
     def elements(self, value: Value) -> int:
         """Return the elements of a value; negative for a mask, 0 if not a tensor."""
-        ir_type = self.function.type_of(value)
-        registers = self._distinct_registers(ir_type)
-        is_mask = ir_type is not None and ir_type.element_bits == MASK_BITS
-        return -registers if is_mask else registers
+        return self._size(value)[1]
 
-    def _distinct_registers(self, ir_type: IRType | None) -> int:
-        """Return the distinct elements that a thread holds of a tensor; 0 of other types."""
+    def _size(self, value: Value) -> tuple[int, int]:
+        """Return the registers and the elements of a value, as above."""
+        ir_type, known = self.function.type_of(value), self.limits.known_sizes
         if ir_type is None or not ir_type.is_tensor:
-            return 0
-        return self.limits.audited.layouts.distinct_registers(ir_type) or 0
+            return 0, 0
+        key = value.text, ir_type.layout
+        size = known.get(key)
+        if size is None:
+            elements = self.limits.audited.layouts.distinct_registers(ir_type) or 0
+            bits = ir_type.element_bits or WORD_BITS
+            is_mask = bits == MASK_BITS
+            words = 0 if is_mask else -(-elements * bits // WORD_BITS)
+            size = known[key] = words, -elements if is_mask else elements
+        return size
 
     def is_address(self, value: Value) -> bool:
         """Tell whether a value is a tensor of pointers."""
@@ -476,7 +470,7 @@ def _body_pressure(
     peak = max(range(len(needed)), key=needed.__getitem__)
     limit = limits.limit(warps)
     held = _held_registers(_FunctionSizes(function, limits), body, warps)
-    demand = body.demand._replace(held=round(held.exchanges))
+    demand = body.demand(needed)._replace(held=round(held.exchanges))
     expected = body.line.range(demand, limit, limits.free(warps), held)
     at_peak = [
         live_range for live_range in body.ranges if live_range.begin <= peak < live_range.end
@@ -502,25 +496,22 @@ def _held_registers(sizes: _FunctionSizes, body: LiveRanges, warps: int) -> Held
     widened again, and what is loaded from shared memory loaded later.  Within a warp nothing waits
     for an exchange.
     """
-    cheaper = dict[Value, int]()
-    for operation in body.operations:
-        if operation.traits.by_thread and len(operation.operands) == 1:
-            words = sizes.words(operation.operands[0])
-            cheaper.update(dict.fromkeys(operation.results, words))
-        elif operation.traits.shared_read:
-            cheaper.update(dict.fromkeys(operation.results, 0))
+
+    def words_of(live_range: LiveRange) -> int:
+        words = round(live_range.words * live_range.part)
+        if live_range.value not in body.recomputed:
+            return words
+        source = body.recomputed[live_range.value]
+        return min(words, sizes.words(source) if source is not None else 0)
+
     ranges = [
-        LiveRange(value, begin, end, min(round(words * part), cheaper.get(value, words)), part=1)
-        for value, begin, end, words, part in body.ranges
+        LiveRange(each.value, each.begin, each.end, words_of(each), part=1) for each in body.ranges
     ]
     begun = {(live_range.value, live_range.begin): live_range.words for live_range in ranges}
+    live = [*body.sums(ranges)]
     products = exchanges = 0.0
-    behind = islice(body.sums(ranges), 1, None)
-    for number, (operation, live) in enumerate(zip(body.operations, behind), 1):
-        multiplies, movement = operation.traits.multiplies, operation.movement
-        if not multiplies and (movement is None or movement.kind not in EXCHANGES):
-            continue
-        held = live - sum(begun.get((result, number), 0) for result in operation.results)
+    for number, results, multiplies in body.whole:
+        held = live[number] - sum(begun.get((result, number), 0) for result in results)
         if multiplies:
             products = max(products, held)
         elif warps > 1:
