@@ -65,7 +65,9 @@ def encoding_of_call(call: GluonCall, release: Release | None = None) -> Encodin
         >>> print(encoding_of_call(GluonCall("SwizzledSharedLayout", (8, 1, 8, (1, 0)))))
         #ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>
     """
-    call = _known(call)
+    if own_name(call.name) == BARRIER:
+        cga = (*call.positional, call.keywords.get("cga_layout"))[0]
+        call = GluonCall("SwizzledSharedLayout", (1, 1, 1, (0,), cga))
     newest = min(_bind(inner).signature.last for inner in _calls(call))
     if release is not None and release > newest:
         message = f"gl.{own_name(call.name)} has other parameters in Triton {release}"
@@ -78,14 +80,6 @@ def encoding_of_call(call: GluonCall, release: Release | None = None) -> Encodin
     except (TypeError, ValueError, AttributeError, IndexError, KeyError) as error:
         raise LayoutError(f"gl.{own_name(call.name)} cannot be read: {error}") from None
     return encoding
-
-
-def _known(call: GluonCall) -> GluonCall:
-    """Return the equivalent call of a class in the table."""
-    if own_name(call.name) == BARRIER:
-        cga = (*call.positional, call.keywords.get("cga_layout"))[0]
-        return GluonCall("SwizzledSharedLayout", (1, 1, 1, (0,), cga))
-    return call
 
 
 def _calls(call: GluonCall) -> Iterator[GluonCall]:
