@@ -285,16 +285,13 @@ class AmdWmma(DistributedEncoding):
         is_by_dimension = self.release <= Release.V3_6
         tiles = self._tiles_by_dimension(shape) if is_by_dimension else self.cta_tiles()
         cga = cga_layout(self.cga, self.rank)
-        tile = self._instruction_tile() * tiles
-        return combine_cta_cga_with_shape(tile, cga, shape, row_major(self.rank))
-
-    def _instruction_tile(self) -> LinearLayout:
-        """Return the tile of one instruction."""
         m, n = self.instr_shape[:2]
         dims = (
             (self.rank - 1, self.rank - 2) if self.is_transpose else (self.rank - 2, self.rank - 1)
         )
-        return tile_layout(WMMA_RESULTS[self.version], dict(zip("mn", dims)), {"m": m, "n": n})
+        axes = dict(zip("mn", dims))
+        tile = tile_layout(WMMA_RESULTS[self.version], axes, {"m": m, "n": n}) * tiles
+        return combine_cta_cga_with_shape(tile, cga, shape, row_major(self.rank))
 
     def _tiles_by_dimension(self, shape: Shape) -> LinearLayout:
         """Return the arrangement of tiles until 3.6: along one dimension after the other.

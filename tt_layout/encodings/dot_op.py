@@ -170,7 +170,10 @@ class DotOperand(DistributedEncoding):
             yield from violation_of(
                 power_problem(self.key("k_width"), self.k_width), "k_width", since=None
             )
-        yield from self._layout_violations()
+        parent = self.parent
+        if isinstance(parent, NvidiaMma) and parent.version_major == 1:
+            message = "the operands of Volta's mma have no linear layout"
+            yield Violation(message, ("parent",), since=None)
 
     def _k_width_problem(self) -> str | None:
         """Return the broken rule of kWidth, or opIdx, for the parent; None without one."""
@@ -206,13 +209,6 @@ class DotOperand(DistributedEncoding):
             return None
         widths = " or ".join(map(str, allowed))
         return f"{key} must be {widths} for WMMA version {parent.version}, got {width}"
-
-    def _layout_violations(self) -> Iterator[Violation]:
-        """Yield violations that only rule out a linear layout."""
-        parent = self.parent
-        if isinstance(parent, NvidiaMma) and parent.version_major == 1:
-            message = "the operands of Volta's mma have no linear layout"
-            yield Violation(message, ("parent",), since=None)
 
     @property
     def k_dim(self) -> int:

@@ -76,14 +76,12 @@ class GenericLinear(DistributedEncoding):
         if not self.rank:
             yield Violation(f"#{self.name} must have at least one basis vector")
             return
-        broken = list(self._broken_lengths())
+        broken = [
+            violation for name in _DIMS for violation in check_basis_lengths(self, name, self.rank)
+        ]
         yield from broken
         if not broken:
             yield from self.matrix_violations()
-
-    def _broken_lengths(self) -> Iterator[Violation]:
-        for name in _DIMS:
-            yield from check_basis_lengths(self, name, self.rank)
 
     def matrix_violations(self) -> Iterator[Violation]:
         """Yield violations of bases of equal length."""
@@ -108,15 +106,13 @@ class GenericLinear(DistributedEncoding):
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the bases, repeated or clipped to the shape."""
         sizes = dict(zip(dim_names(self.rank), shape))
-        layout = self.natural_layout.transpose_outs([f"dim{d}" for d in self._order()])
+        moved = [d for vector in self.register for d, step in enumerate(vector) if step]
+        layout = self.natural_layout.transpose_outs(
+            [f"dim{d}" for d in list(dict.fromkeys([*moved, *row_major(self.rank)]))]
+        )
         layout = ensure_layout_not_smaller_than(layout, sizes)
         layout = ensure_layout_not_larger_than(layout, sizes, drop_registers=True)
         return layout.transpose_outs(dim_names(self.rank))
-
-    def _order(self) -> list[int]:
-        """Return the dimensions by first appearance among the registers, then row-major."""
-        moved = [d for vector in self.register for d, step in enumerate(vector) if step]
-        return list(dict.fromkeys([*moved, *row_major(self.rank)]))
 
 
 @dataclass(frozen=True, kw_only=True)
