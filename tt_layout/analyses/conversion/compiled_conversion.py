@@ -23,7 +23,6 @@ from tt_layout.analyses.conversion.conversion import ConversionKind, classify, w
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.analyses.conversion.shuffles import conversion_shuffles
 from tt_layout.analyses.conversion.sub_groups import (
-    SubGroupStep,
     shuffle_count,
     sub_group_step,
     transpose_accesses,
@@ -115,7 +114,15 @@ def _compiled(
     conversion = classify(src, dst)
     step = sub_group_step(src, dst, bits) if target.is_intel else None
     if step is not None:
-        return _within_sub_groups(src, step)
+        if not step.takes_memory:
+            return CompiledConversion(shuffles=shuffle_count(src))
+        stores, loads, vector = transpose_accesses(src)
+        names = ("sub-group block store", stores), (f"load of {vector} elements", loads)
+        store, load = (
+            Transfer(instruction=name, instructions=number, wavefronts=None, extra_wavefronts=None)
+            for name, number in names
+        )
+        return CompiledConversion(store=store, load=load)
     if conversion.kind is ConversionKind.SHUFFLES:
         return CompiledConversion(**conversion_shuffles(src, dst, bits, target)._asdict())
     if not conversion.needs_shared_memory:
@@ -126,19 +133,6 @@ def _compiled(
         store=_step(src, layout, bits // 8, target, is_store=True),
         load=_step(dst, layout, bits // 8, target, is_store=False, crosses=crosses),
     )
-
-
-def _within_sub_groups(src: LinearLayout, step: SubGroupStep) -> CompiledConversion:
-    """Return the instructions by which Intel's compiler converts within sub-groups."""
-    if not step.takes_memory:
-        return CompiledConversion(shuffles=shuffle_count(src))
-    stores, loads, vector = transpose_accesses(src)
-    names = ("sub-group block store", stores), (f"load of {vector} elements", loads)
-    store, load = (
-        Transfer(instruction=name, instructions=number, wavefronts=None, extra_wavefronts=None)
-        for name, number in names
-    )
-    return CompiledConversion(store=store, load=load)
 
 
 def _step(

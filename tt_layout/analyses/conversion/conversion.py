@@ -160,19 +160,6 @@ def classify(src: LinearLayout, dst: LinearLayout) -> Conversion:
 @lru_cache(maxsize=4096)
 def _classified(src: LinearLayout, dst: LinearLayout) -> Conversion:
     old, new = without_replication(src), without_replication(dst)
-    _check_pair(src, dst)
-    composed = _prefer_own_replica(old, new.invert_and_compose(old))
-    exchanges = count_exchanges(old, new)
-    can_shuffle = exchanges <= MAX_EXCHANGES and all(map(is_permutation, (old, new)))
-    return Conversion(
-        kind=_kind(composed, can_shuffle),
-        moves=_moves(src, dst, composed),
-        exchanges=exchanges,
-        composed=composed,
-    )
-
-
-def _check_pair(src: LinearLayout, dst: LinearLayout) -> None:
     if src.out_sizes != dst.out_sizes:
         shapes = ["x".join(str(size) for _, size in x.out_sizes) for x in (src, dst)]
         message = "a conversion is between two layouts of one tensor, got shapes"
@@ -184,6 +171,15 @@ def _check_pair(src: LinearLayout, dst: LinearLayout) -> None:
                 f"a conversion is within one kernel, but the layouts have {sizes[0]} and "
                 f"{sizes[1]} {_UNITS[name]}"
             )
+    composed = _prefer_own_replica(old, new.invert_and_compose(old))
+    exchanges = count_exchanges(old, new)
+    can_shuffle = exchanges <= MAX_EXCHANGES and all(map(is_permutation, (old, new)))
+    return Conversion(
+        kind=_kind(composed, can_shuffle),
+        moves=_moves(src, dst, composed),
+        exchanges=exchanges,
+        composed=composed,
+    )
 
 
 def _prefer_own_replica(old: LinearLayout, composed: LinearLayout) -> LinearLayout:

@@ -515,22 +515,17 @@ def histogram(src: LinearLayout, result: LinearLayout, bins: int, target: Target
         wavefronts=None,
         extra_wavefronts=None,
     )
-    threads = _dealt_out(counts, target.lanes, old.get_in_dim_size("warp"))
-    return Exchange(
-        stores=(dense_step(threads, COUNT_BYTES, target, is_store=True), added),
-        loads=(dense_step(new, COUNT_BYTES, target, is_store=False),),
-        scratch_bytes=COUNT_BYTES * counts,
-    )
-
-
-def _dealt_out(count: int, lanes: int, warps: int) -> LinearLayout:
-    """Return the layout in which threads hold consecutive elements."""
-    vectors = [[1 << bit] for bit in range(log2(count))]
-    ends = log2(lanes), log2(lanes) + log2(warps)
+    vectors = [[1 << bit] for bit in range(log2(counts))]
+    ends = log2(target.lanes), log2(target.lanes) + log2(old.get_in_dim_size("warp"))
     idle = [[0]] * max(0, ends[1] - len(vectors))
     bases = {
         "register": vectors[ends[1] :],
         "lane": vectors[: ends[0]],
         "warp": vectors[ends[0] : ends[1]] + idle,
     }
-    return LinearLayout.from_bases(bases, ["dim0"])
+    threads = LinearLayout.from_bases(bases, ["dim0"])
+    return Exchange(
+        stores=(dense_step(threads, COUNT_BYTES, target, is_store=True), added),
+        loads=(dense_step(new, COUNT_BYTES, target, is_store=False),),
+        scratch_bytes=COUNT_BYTES * counts,
+    )

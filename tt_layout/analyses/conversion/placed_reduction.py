@@ -35,13 +35,7 @@ def placed_reduction(
     rank = len(placed.shape)
     if not -rank <= axis < rank:
         raise LayoutError(f"the axis must be a dimension of the tensor (0..{rank - 1}), got {axis}")
-    gpu = _gpu(target, placed.layout.get_in_dim_size("lane"))
-    element, release = placed.tensor.element_type, placed.encoding.release
-    return reduction_tree(placed.layout, axis % rank, element, gpu, release, ordering)
-
-
-def _gpu(target: Target | str | None, lanes: int) -> Target:
-    """Return the GPU; raise an error if its warp size is not that of the layout."""
+    lanes = placed.layout.get_in_dim_size("lane")
     named = find_target(target) if target is not None else None
     if named.is_intel if named is not None else lanes in OWN_SUB_GROUPS:
         whose = f"{named.name} is" if named is not None else f"warps of {lanes} lanes are"
@@ -51,4 +45,5 @@ def _gpu(target: Target | str | None, lanes: int) -> Target:
     if lanes != gpu.lanes:
         message = f"the layout has {count(lanes, 'lane')} per warp, {gpu.name} has {gpu.lanes}"
         raise LayoutError(message)
-    return gpu
+    element, release = placed.tensor.element_type, placed.encoding.release
+    return reduction_tree(placed.layout, axis % rank, element, gpu, release, ordering)

@@ -26,7 +26,6 @@ from tt_layout.analyses.conversion.optimal_swizzling import (
     matrix_instructions,
 )
 from tt_layout.analyses.conversion.sub_groups import (
-    SubGroupStep,
     sub_group_step,
     transpose_accesses,
     transpose_scratch_bytes,
@@ -76,7 +75,16 @@ def scratch(
     gpu = find_target(target).of_lanes(src.get_in_dim_size("lane"))
     step = sub_group_step(src, dst, element_bits) if gpu.is_intel else None
     if step is not None:
-        return _of_sub_groups(src, step, element_bits)
+        if not step.takes_memory:
+            return None
+        elements, lanes = 1 << src.total_out_bits, src.get_in_dim_size("lane")
+        *_, vector = transpose_accesses(src)
+        return Scratch(
+            bytes=transpose_scratch_bytes(elements, lanes, element_bits),
+            rounds=1,
+            store="sub-group block stores",
+            load=f"loads of {vector} elements",
+        )
     if not classify(src, dst).needs_shared_memory:
         return None
     bits = max(8, element_bits)
@@ -88,20 +96,6 @@ def scratch(
         rounds=1 << len(memory.rounds),
         store=memory.store.name,
         load=memory.load.name,
-    )
-
-
-def _of_sub_groups(src: LinearLayout, step: SubGroupStep, element_bits: int) -> Scratch | None:
-    """Return the scratch buffer of a step within sub-groups; None if it needs no memory."""
-    if not step.takes_memory:
-        return None
-    elements, lanes = 1 << src.total_out_bits, src.get_in_dim_size("lane")
-    *_, vector = transpose_accesses(src)
-    return Scratch(
-        bytes=transpose_scratch_bytes(elements, lanes, element_bits),
-        rounds=1,
-        store="sub-group block stores",
-        load=f"loads of {vector} elements",
     )
 
 

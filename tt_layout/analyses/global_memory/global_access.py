@@ -82,7 +82,11 @@ def global_access(
     distinct = without_replication(layout)
     if element_bits < 1:
         raise LayoutError(f"element_bits must be at least 1, got {element_bits}")
-    order = _checked_order(memory_order, distinct.num_out_dims)
+    rank = distinct.num_out_dims
+    order = tuple(reversed(range(rank)) if memory_order is None else memory_order)
+    if sorted(order) != list(range(rank)):
+        message = f"the memory order must be a permutation of 0..{rank - 1}"
+        raise LayoutError(f"{message}, got {list(order)}")
     size = memory_bytes(element_bits)
     if size & size - 1:
         raise LayoutError(f"elements of {element_bits} bits have no alignment in memory")
@@ -105,15 +109,6 @@ def global_access(
         ideal_sectors=-(-useful // SECTOR_BYTES),
         useful_bytes=useful,
     )
-
-
-def _checked_order(order: Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    if order is None:
-        return tuple(range(rank - 1, -1, -1))
-    if sorted(order) != list(range(rank)):
-        message = f"the memory order must be a permutation of 0..{rank - 1}"
-        raise LayoutError(f"{message}, got {list(order)}")
-    return tuple(order)
 
 
 def vector_width(layout: LinearLayout, element_bytes: int, memory_order: Sequence[int]) -> int:

@@ -139,7 +139,14 @@ only the order of lanes differs
         words.append(f"{self.moved} of {self.elements} elements move")
         if self.first_moves:
             words.append(f"first: {self.first_moves[0]}")
-        words += _size_words(self.sizes, self.replication)
+        for dim, before, after in self.sizes:
+            if before != after:
+                words.append(f"{_NAMES.get(dim, dim)}: {before}, now {after}")
+            elif dim == "register":
+                words.append(f"{_NAMES[dim]} unchanged")
+        for dim, before, after in self.replication:
+            if before != after:
+                words.append(f"replication over {dim}s: {before}, now {after}")
         if self.permuted_inputs:
             named = " or of ".join(f"{dim}s" for dim in self.permuted_inputs)
             words.append(f"only the order of {named} differs")
@@ -151,21 +158,6 @@ only the order of lanes differs
 
 def _point(vector: Basis | None) -> str:
     return "nothing" if vector is None else f"({', '.join(map(str, vector))})"
-
-
-def _size_words(
-    sizes: Sequence[tuple[str, int, int]], replication: Sequence[tuple[str, int, int]]
-) -> list[str]:
-    words = []
-    for dim, before, after in sizes:
-        if before != after:
-            words.append(f"{_NAMES.get(dim, dim)}: {before}, now {after}")
-        elif dim == "register":
-            words.append(f"{_NAMES[dim]} unchanged")
-    for dim, before, after in replication:
-        if before != after:
-            words.append(f"replication over {dim}s: {before}, now {after}")
-    return words
 
 
 def compare(before: LinearLayout, after: LinearLayout, *, first: int = 3) -> LayoutDifference:
@@ -377,13 +369,13 @@ class _Locations:
         stored = (1 << self.before.span.rank) + (1 << self.after.span.rank) - (1 << common)
         if not self.same_kernel:
             return stored
-        shifts = [self._shift(vector) for vector in self._stored_by_both]
+        places = [
+            (self.before.place(vector) or 0, self.after.place(vector) or 0)
+            for vector in self._stored_by_both
+        ]
+        shifts = [before ^ after for before, after in places]
         rank = F2Span([*self.before.kernel, *shifts]).rank - self.kernel.rank
         return stored - (1 << common - rank)
-
-    def _shift(self, element: int) -> int:
-        """Return the distance between the two locations of an element that both layouts hold."""
-        return (self.before.place(element) or 0) ^ (self.after.place(element) or 0)
 
     def _moves(self, element: int) -> bool:
         was, now = self.before.place(element), self.after.place(element)
@@ -401,8 +393,14 @@ class _Locations:
         for index in range(start, min(total, start + MAX_SEARCH)):
             if len(moves) == count:
                 break
-            if self._moves(self._flat(index)):
-                moves.append(self._move(index))
+            flat = self._flat(index)
+            if self._moves(flat):
+                labels = [
+                    self._labels(layout, inverse.place(flat), inverse)
+                    for layout, inverse in zip(self.layouts, (self.before, self.after))
+                ]
+                element = self._coordinates(index)
+                moves.append(ElementMove(element=element, before=labels[0], after=labels[1]))
         return moves
 
     def _coordinates(self, index: int) -> Basis:
@@ -415,14 +413,6 @@ class _Locations:
 
     def _flat(self, index: int) -> int:
         return self.layouts[0].flatten(self._coordinates(index))
-
-    def _move(self, index: int) -> ElementMove:
-        flat = self._flat(index)
-        labels = [
-            self._labels(layout, inverse.place(flat), inverse)
-            for layout, inverse in zip(self.layouts, (self.before, self.after))
-        ]
-        return ElementMove(element=self._coordinates(index), before=labels[0], after=labels[1])
 
     def _labels(self, layout: LinearLayout, place: int | None, inverse: _Inverse) -> str | None:
         """Return the holders as views format them, in hardware order."""

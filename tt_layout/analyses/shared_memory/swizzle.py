@@ -195,10 +195,6 @@ def _check_count(
         )
 
 
-def _count_orders(rank: int) -> int:
-    return math.factorial(rank) if rank <= MAX_RANK else rank * (rank - 1)
-
-
 def _count_swizzled(shape: tuple[int, ...], elem_bytes: int) -> int:
     """Count the layouts that `_swizzled` yields."""
     if len(shape) < 2:
@@ -214,7 +210,9 @@ def _count_swizzled(shape: tuple[int, ...], elem_bytes: int) -> int:
 def _count_padded(shape: tuple[int, ...], elem_bytes: int) -> int:
     """Count the layouts that `_padded` yields."""
     pads = log2(MAX_PAD_BYTES // elem_bytes) + 1
-    return _count_orders(len(shape)) * max(0, sum(map(log2, shape)) - 1) * pads
+    rank = len(shape)
+    orders = math.factorial(rank) if rank <= MAX_RANK else rank * (rank - 1)
+    return orders * max(0, sum(map(log2, shape)) - 1) * pads
 
 
 COUNTS: dict[str, Callable[[tuple[int, ...], int], int]] = {
