@@ -6,7 +6,7 @@ output passes, where a golden file would have to be updated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -200,10 +200,7 @@ def exceeded(case: Case) -> tuple[str, ...]:
         LayoutError: a case of its kind has no such number, or a limit is not one.
     """
     numbers = numbers_of(case)
-    return tuple(_exceeded(case, numbers))
-
-
-def _exceeded(case: Case, numbers: Mapping[str, float | None]) -> Iterator[str]:
+    words: list[str] = []
     node = case.get(KEY)
     assert isinstance(node, MappingNode)
     for key, limit in node.entries:
@@ -214,9 +211,10 @@ def _exceeded(case: Case, numbers: Mapping[str, float | None]) -> Iterator[str]:
             raise LayoutError(f"the limit of {key.text} must be a whole number", limit.span)
         value = numbers[key.text]
         if value is None:
-            yield f"{key.text}: at most {limit.text}, but it is not known"
+            words.append(f"{key.text}: at most {limit.text}, but it is not known")
         elif value > int(limit.text):
-            yield f"{key.text}: at most {limit.text}, is {value:g}"
+            words.append(f"{key.text}: at most {limit.text}, is {value:g}")
+    return tuple(words)
 
 
 def numbers_of(case: Case) -> dict[str, float | None]:

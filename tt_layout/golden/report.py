@@ -79,8 +79,16 @@ class CheckReport:
         for outcome in findings(self.results):
             if outcome.state == State.WRITTEN:
                 continue
-            path, line = _defined(outcome)
-            message = outcome.error.summary if outcome.error else _annotation(outcome)
+            if outcome.check is None or outcome.state != State.CHANGED:
+                path, line = place(outcome)
+            else:
+                span = defined_at(outcome.check.case)
+                path, line = _relative(span.file), span.line
+            if outcome.error:
+                message = outcome.error.summary
+            else:
+                shown = difference(outcome) if outcome.state == State.CHANGED else []
+                message = "\n".join([*map(safe, outcome.words), *shown])
             yield Annotation(message, path, line, f"{outcome.id}: {_TITLES[outcome.state]}")
         yield Line(summary(self.results))
 
@@ -170,14 +178,6 @@ def place_of(check: Check) -> tuple[str, int]:
     return _relative(span.file), span.line
 
 
-def _defined(outcome: Outcome) -> tuple[str, int]:
-    """Return file and line of a changed layout: the alias in the case's file, if it has one."""
-    if outcome.check is None or outcome.state != State.CHANGED:
-        return place(outcome)
-    span = defined_at(outcome.check.case)
-    return _relative(span.file), span.line
-
-
 def _relative(path: str) -> str:
     """Return a path relative to the current folder, if it is inside, with ``/``."""
     path = safe(path)
@@ -236,23 +236,12 @@ def _junit_case(outcome: Outcome) -> ReportedCase:
     case = ReportedCase(outcome.id, *place(outcome), seconds=outcome.seconds)
     if outcome.state in (State.PASSED, State.WRITTEN):
         return case
-    problem = Problem(
-        outcome.state == State.ERROR, outcome.state, _message(outcome), describe(outcome)
-    )
-    return case._replace(problem=problem)
-
-
-def _message(outcome: Outcome) -> str:
     if outcome.error is not None:
-        return outcome.error.summary
-    return "; ".join(outcome.words) or _TITLES[outcome.state]
-
-
-def _annotation(outcome: Outcome) -> str:
-    lines = [safe(word) for word in outcome.words]
-    if outcome.state == State.CHANGED:
-        lines += difference(outcome)
-    return "\n".join(lines)
+        message = outcome.error.summary
+    else:
+        message = "; ".join(outcome.words) or _TITLES[outcome.state]
+    problem = Problem(outcome.state == State.ERROR, outcome.state, message, describe(outcome))
+    return case._replace(problem=problem)
 
 
 def error_annotation(error: LayoutError) -> Annotation:
