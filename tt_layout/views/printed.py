@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tt_layout.placement import PlacedLayout
 from tt_layout.tuples import NamedTuple
 from tt_layout.views.request import ViewRequest
 from tt_layout.views.view import View
@@ -50,16 +49,11 @@ def print_view(request: ViewRequest, *, alias: str | None = None) -> PrintedView
         LayoutError: the layout has no such part.
     """
     name = f"#{alias} = " if alias is not None else ""
-    note = _buffer_note(request.placed)
+    note, placed = "", request.placed
+    if placed.is_multi_buffered:
+        from tt_layout.wording import count
+
+        buffers = count(placed.buffers, "buffer")
+        note = f" (each of the {buffers} of a multi-buffered memdesc in {placed.memory_space})"
     heading = f"Print layout attribute: {name}{request.placed.encoding}{note}\n"
     return PrintedView(heading.encode(), request.view(), request=request)
-
-
-def _buffer_note(placed: PlacedLayout) -> str:
-    """Return the note of a heading for a multi-buffered memdesc."""
-    if not placed.is_multi_buffered:
-        return ""
-    from tt_layout.wording import count
-
-    buffers = count(placed.buffers, "buffer")
-    return f" (each of the {buffers} of a multi-buffered memdesc in {placed.memory_space})"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from tt_layout.algebra.arrays import F2Map
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.views.axes import Axes, location_axes
-from tt_layout.views.cell_text import Gap, Label, TupleText
+from tt_layout.views.cell_text import Gap, Label
 from tt_layout.views.distributed import (
     check_inputs,
     element_cells,
@@ -75,7 +75,9 @@ def hardware_view(placed: Viewable, selection: Selection = EVERYTHING) -> View:
     axes = Axes(sections, (row,), column, has_row_labels=True)
     misses = F2Map(tuple(empty << bit for bit, empty in enumerate(empty_bits(layout))))
     content = replace(location_cells(layout, names), misses=misses)
-    text = _with_dashes(tuple_text(layout, content, b", "), misses)
+    text = tuple_text(layout, content, b", ")
+    if not misses.is_zero:  # empty cells are a dash
+        text = replace(text, gap=Gap(misses, b"-".rjust(text.tuple_width)))
     return framed_view(axes, content, text, _row_sections(axes), notation="one line per row")
 
 
@@ -87,13 +89,6 @@ def empty_bits(layout: LinearLayout) -> list[bool]:
         for bit, vector in enumerate(layout.vectors("row"))
     ]
     return columns + rows + [False] * len(layout.vectors("block"))
-
-
-def _with_dashes(text: TupleText, misses: F2Map) -> TupleText:
-    """Show empty cells as a dash."""
-    if misses.is_zero:
-        return text
-    return replace(text, gap=Gap(misses, b"-".rjust(text.tuple_width)))
 
 
 def _row_sections(axes: Axes) -> Sections:

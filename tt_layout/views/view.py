@@ -117,20 +117,18 @@ class LineBlock(NamedTuple):
     def plain(self) -> Block:
         """Return the text."""
         if self.headings:
-            text = b"".join(self._parts())
+            parts: list[bytes] = []
+            done = 0
+            for line, heading in self.headings:
+                parts += self.text[done:line].tobytes(), heading
+                done = line
+            parts.append(self.text[done:].tobytes())
+            text = b"".join(parts)
         elif self.has_fillers:
             text = self.text.tobytes()
         else:
             return self.text.ravel()
         return text.replace(bytes([FILLER]), b"") if self.has_fillers else text
-
-    def _parts(self) -> Iterator[bytes]:
-        done = 0
-        for line, heading in self.headings:
-            yield self.text[done:line].tobytes()
-            yield heading
-            done = line
-        yield self.text[done:].tobytes()
 
     def pieces(self, shape: CellShape) -> Iterator[TextPiece]:
         """Yield the text in pieces, with or without cells."""
