@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -86,10 +85,13 @@ def _grid(
     size, memory = drawn.placed.element_bytes, memory_of(drawn.placed)
     columns = max(1, target.row_bytes // size)
     shape = len(rows), columns
+    block, partition = divmod(buffer, memory.partitions)
+    parts = [f"block {block}"] if memory.blocks > 1 else []
+    parts += [f"partition {partition}"] if memory.partitions > 1 else []
     return Grid(
         colours.reshape(shape),
         table(element_labels(cells), shape) if has_labels(*shape) else None,
-        _buffer_title(memory, buffer),
+        ", ".join(parts),
         tuple(str(row * target.row_bytes) for row in rows.tolist()),
         (),
         row_title="byte",
@@ -107,13 +109,6 @@ def _bank_names(size: int, columns: int, bank_bytes: int) -> tuple[tuple[int, in
     width = size // bank_bytes
     names = ((column, column * width) for column in range(columns))
     return tuple((column, 1, f"{bank}-{bank + width - 1}") for column, bank in names)
-
-
-def _buffer_title(memory: Memory, buffer: int) -> str:
-    block, partition = divmod(buffer, memory.partitions)
-    parts = [f"block {block}"] if memory.blocks > 1 else []
-    parts += [f"partition {partition}"] if memory.partitions > 1 else []
-    return ", ".join(parts)
 
 
 def access_figure(
@@ -171,21 +166,26 @@ def cycles_figure(
         for bank, (first, *rest) in banks.items():
             colours[cycle, bank] = first % COLOURS
             labels[cycle][bank] = f"{first}+{len(rest)}" if rest else f"{first}"
+    lengths = set(map(len, phases))
     grid = Grid(
         colours,
         labels,
         "",
-        tuple(_cycle_names(phases)),
+        tuple(
+            f"{number}, {cycle}" if len(phases) > 1 else str(cycle)
+            for number, phase in enumerate(phases, 1)
+            for cycle in range(1, len(phase) + 1)
+        ),
         tuple(map(str, range(shape[1]))),
         row_title=("phase, " if len(phases) > 1 else "") + access.target.cycle,
         column_title="bank; in the cells the lanes served",
-        row_step=_cycles_per_phase(phases),
+        row_step=lengths.pop() if len(phases) > 1 and len(lengths) == 1 else 0,
         step_width=2,
     )
     legend = (*lane_legend(lanes), *legend_of_nothing([grid], "idle"))
     notes = _words(access)[:1]
     if len(phases) < len(access.first_instruction[0]):
-        notes += (f"showing the phases of {_range_text(lanes)}",)
+        notes += (f"showing the phases of lanes {lanes.min()} to {lanes.max()}",)
     if access.instruction.forms[0].accesses > 1:
         notes += ("showing the first of the two addresses of each lane",)
     return Figure(_titles(drawn, registers), (grid,), legend, notes)
@@ -196,23 +196,6 @@ def _phases_of(lanes: Ints, words: Ints, chosen: Range | None) -> tuple[Ints, In
     first, stop = checked_range("lane", chosen, int(lanes.max()) + 1)
     is_served = ((lanes >= first) & (lanes < stop)).any(axis=1)
     return lanes[is_served], words[is_served]
-
-
-def _range_text(lanes: Ints) -> str:
-    return f"lanes {lanes.min()} to {lanes.max()}"
-
-
-def _cycle_names(phases: list[list[Served]]) -> Iterator[str]:
-    """Yield the number of each cycle in its phase, preceded by the phase if there are several."""
-    for number, phase in enumerate(phases, 1):
-        for cycle in range(1, len(phase) + 1):
-            yield f"{number}, {cycle}" if len(phases) > 1 else str(cycle)
-
-
-def _cycles_per_phase(phases: list[list[Served]]) -> int:
-    """Return the number of cycles of each phase; 0 if there is one phase, or they differ."""
-    counts = {len(phase) for phase in phases}
-    return counts.pop() if len(phases) > 1 and len(counts) == 1 else 0
 
 
 def _served(lanes: Ints, words: Ints, banks: int) -> list[Served]:

@@ -6,8 +6,6 @@ tensor memory: ``tcgen05.ld`` and ``tcgen05.st``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints, all_values
@@ -95,24 +93,21 @@ def _grids(memory: DrawnLayout, copy: Copy, access: SharedAccess) -> tuple[Grid,
         row_title="lane",
     )
     named = [f"T{t}:{r}" for t, r in zip(copy.lanes.ravel(), copy.registers.ravel())]
+    bytes_and_banks = []
+    bank_bytes, banks = access.target.bank_bytes, access.phase.banks
+    last = copy.addresses + copy.offsets.shape[1] * memory.placed.element_bytes - 1
+    for byte, end in zip(copy.addresses.tolist(), last.tolist()):
+        first, other = (at // bank_bytes % banks for at in (byte, end))
+        bytes_and_banks.append(f"{byte}, {first}" + (f"-{other}" if first != other else ""))
     held = Grid(
         copy.lanes % COLOURS,
         table(named, shape),
         f"{ends[1]}: lane and register",
-        tuple(_byte_and_banks(copy, memory.placed.element_bytes, access)),
+        tuple(bytes_and_banks),
         columns,
         row_title="byte, bank",
     )
     return providing, held
-
-
-def _byte_and_banks(copy: Copy, size: int, access: SharedAccess) -> Iterator[str]:
-    """Yield the first byte of each row of memory, and its banks."""
-    bank_bytes, banks = access.target.bank_bytes, access.phase.banks
-    last = copy.addresses + copy.offsets.shape[1] * size - 1
-    for byte, end in zip(copy.addresses.tolist(), last.tolist()):
-        first, other = (at // bank_bytes % banks for at in (byte, end))
-        yield f"{byte}, {first}" + (f"-{other}" if first != other else "")
 
 
 def _tensor_memory_figure(memory: DrawnLayout, registers: DrawnLayout, is_store: bool) -> Figure:

@@ -39,7 +39,6 @@ from tt_layout.figures.tensor import NOWHERE, element_groups, tensor_grid
 from tt_layout.hardware import DEFAULT_TARGET
 from tt_layout.placement import PlacedLayout
 from tt_layout.surface import argument
-from tt_layout.views.axes import Axes, Axis
 from tt_layout.views.cells import Cells, Mask, coordinates
 from tt_layout.views.groups import (
     BANKED,
@@ -242,46 +241,34 @@ def view_figure(drawn: DrawnLayout, kind: ViewKind, color_by: str | None = None)
     colouring = Colouring(drawn.placed, color_by or default_grouping(drawn.placed))
     cells = view.cells_between(0, view.axes.count)
     groups = np.where(cells.are_mapped, colouring.groups(cells, of_elements=True), NOTHING)
-    grid = _grid(drawn, view, view.axes.columns, cells, colouring.colours(groups))
-    legend = (*colouring.legend(groups), *legend_of_nothing([grid], "no element"))
-    return Figure(drawn.title, (grid,), legend, (hardware_sizes(drawn.placed),))
-
-
-def _grid(drawn: DrawnLayout, view: View, columns: Axis, cells: Cells, colours: Ints) -> Grid:
-    axes = view.axes
+    axes, columns = view.axes, view.axes.columns
     shape = axes.lines, columns.extent
-    return Grid(
-        colours.reshape(shape),
+    (row, *outer) = reversed(axes.rows)
+    if row.name == "row" and not outer:
+        row_step = SLICE_ROWS if row.shown[0] % SLICE_ROWS == 0 else 0
+    else:
+        row_step = row.extent
+    named = [axis for axis in (*axes.sections, *axes.rows) if axis.name != "block" or axis.size > 1]
+    patterns = [_NAMES.get(axis.name, "{}") for axis in named]
+    lines = product(*(range(*axis.shown) for axis in named))
+    grid = Grid(
+        colouring.colours(groups).reshape(shape),
         table(_labels(drawn, view, cells), shape) if has_labels(*shape) else None,
         "",
-        _line_names(axes),
+        tuple(" ".join(p.format(n) for p, n in zip(patterns, line)) for line in lines),
         tuple(map(str, range(*columns.shown))),
         row_title=",".join(axis.name for axis in axes.rows),
         column_title=columns.name,
-        row_step=_step(axes),
+        row_step=row_step,
     )
+    legend = (*colouring.legend(groups), *legend_of_nothing([grid], "no element"))
+    return Figure(drawn.title, (grid,), legend, (hardware_sizes(drawn.placed),))
 
 
 def _labels(drawn: DrawnLayout, view: View, cells: Cells) -> list[str]:
     if not view.content.shows_locations:
         return element_labels(cells)
     return location_labels(drawn.placed, cells)
-
-
-def _line_names(axes: Axes) -> tuple[str, ...]:
-    """Return the coordinates of every line, without those of a single block."""
-    named = [axis for axis in (*axes.sections, *axes.rows) if axis.name != "block" or axis.size > 1]
-    patterns = [_NAMES.get(axis.name, "{}") for axis in named]
-    lines = product(*(range(*axis.shown) for axis in named))
-    return tuple(" ".join(p.format(n) for p, n in zip(patterns, line)) for line in lines)
-
-
-def _step(axes: Axes) -> int:
-    """Return the number of lines between strong rules: those of a warp, or the rows it reaches."""
-    (row, *outer) = reversed(axes.rows)
-    if row.name == "row" and not outer:
-        return SLICE_ROWS if row.shown[0] % SLICE_ROWS == 0 else 0
-    return row.extent
 
 
 def swizzle_figure(drawn: DrawnLayout) -> Figure:

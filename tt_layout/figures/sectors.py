@@ -10,7 +10,6 @@ from tt_layout.algebra.arrays import Ints
 from tt_layout.analyses.global_memory.global_access import (
     LINE_BYTES,
     SECTOR_BYTES,
-    GlobalAccess,
     global_access,
 )
 from tt_layout.analyses.global_memory.sectors import lanes_of
@@ -53,7 +52,16 @@ def sectors_figure(drawn: DrawnLayout) -> Figure:
     per_line = units.per_line
     numbers = (lines[:, np.newaxis] * per_line + np.arange(per_line)).ravel()
     grid = _grid(lines, lanes, units, _names(drawn, numbers))
-    notes = (*_words(access), "no addresses are known; the tensor is drawn in memory without gaps")
+    moved = access.sectors * SECTOR_BYTES
+    notes = (
+        f"first of {count(access.instructions, 'instruction')} of warp 0: "
+        f"{count(access.vector_bytes, 'byte')} a lane, "
+        f"{count(access.useful_bytes, 'byte')} asked for",
+        f"{count(access.sectors, 'sector')} in {count(access.lines, 'line')}: "
+        f"{moved} bytes moved, {100 * access.efficiency:.0f} % of them asked for; "
+        f"at best {count(access.ideal_sectors, 'sector')}",
+        "no addresses are known; the tensor is drawn in memory without gaps",
+    )
     return Figure(drawn.title, (grid,), _legend(grid, lanes), notes)
 
 
@@ -153,19 +161,6 @@ def _grid(lines: Ints, lanes: Ints, units: _Units, labels: list[str]) -> Grid:
         column_title=f"sectors of {units.sector} bytes",
         column_step=per_sector,
         groups=tuple((k * per_sector, per_sector, str(k)) for k in sectors),
-    )
-
-
-def _words(access: GlobalAccess) -> tuple[str, ...]:
-    """Describe the requested and the moved bytes of the instruction."""
-    moved = access.sectors * SECTOR_BYTES
-    return (
-        f"first of {count(access.instructions, 'instruction')} of warp 0: "
-        f"{count(access.vector_bytes, 'byte')} a lane, "
-        f"{count(access.useful_bytes, 'byte')} asked for",
-        f"{count(access.sectors, 'sector')} in {count(access.lines, 'line')}: "
-        f"{moved} bytes moved, {100 * access.efficiency:.0f} % of them asked for; "
-        f"at best {count(access.ideal_sectors, 'sector')}",
     )
 
 

@@ -25,7 +25,10 @@ def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
     """
     colouring = Colouring(drawn.placed, color_by or default_grouping(drawn.placed))
     groups = element_groups(drawn, colouring)
-    notes = [hardware_sizes(drawn.placed), *_replication_note(drawn)]
+    replicas = (1 << len(drawn.kernel)) - 1
+    notes = [hardware_sizes(drawn.placed)]
+    if replicas > 1:
+        notes.append(f"+{replicas}: {replicas} more locations hold the element; the first is named")
     grid = tensor_grid(drawn, colouring.colours(groups))
     legend = (*colouring.legend(groups), *legend_of_nothing([grid], NOWHERE))
     return Figure(drawn.title, (grid,), legend, tuple(notes))
@@ -35,13 +38,6 @@ def element_groups(drawn: DrawnLayout, colouring: Colouring) -> Ints:
     """Return the group of each drawn element; `NOTHING` if no location holds it."""
     cells = drawn.cells
     return np.where(cells.are_mapped, colouring.groups(cells), NOTHING)
-
-
-def _replication_note(drawn: DrawnLayout) -> list[str]:
-    replicas = (1 << len(drawn.kernel)) - 1
-    if replicas <= 1:
-        return []
-    return [f"+{replicas}: {replicas} more locations hold the element; the first is named"]
 
 
 def tensor_grid(drawn: DrawnLayout, colours: Ints, title: str = "") -> Grid:
