@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from tt_layout.audit.audit import Audit
@@ -55,10 +54,7 @@ class LineEdit(NamedTuple):
 
 def actions(piece: EditedPiece, first: int, last: int) -> list[Action]:
     """Return the best suggestion for each finding of some lines."""
-    return [*_actions(piece, first, last)]
-
-
-def _actions(piece: EditedPiece, first: int, last: int) -> Iterator[Action]:
+    offered: list[Action] = []
     for module, audit in enumerate(piece.audits if piece.is_read else (), 1):
         adviser = Adviser(audit)
         for number, group in enumerate(similar_findings(audit.findings), 1):
@@ -74,7 +70,8 @@ def _actions(piece: EditedPiece, first: int, last: int) -> Iterator[Action]:
             removed = gain(audit, chosen.function, removed_by(best.changes)).text()
             drawbacks = drawback_texts(adviser, chosen, best)
             said = "; ".join([removed, *drawbacks])
-            yield Action(f"{what} ({said})", chosen.line, module, number)
+            offered.append(Action(f"{what} ({said})", chosen.line, module, number))
+    return offered
 
 
 def _name(audit: Audit, encoding: Encoding) -> str:
@@ -95,12 +92,8 @@ def carried_out(piece: EditedPiece, action: Action) -> list[LineEdit]:
     span = piece.audits[action.module - 1].module.span
     before = span.text
     down = piece.text.count("\n", 0, span.start)
-    return _edits(before.split("\n"), cured.text.split("\n"), down)
-
-
-def _edits(old: Sequence[str], new: Sequence[str], down: int) -> list[LineEdit]:
-    """Return the edits between two lists of lines, from top to bottom."""
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    new = cured.text.split("\n")
+    matcher = SequenceMatcher(None, before.split("\n"), new, autojunk=False)
     return [
         LineEdit(first + down + 1, end + down + 1, "".join(f"{line}\n" for line in new[start:stop]))
         for tag, first, end, start, stop in matcher.get_opcodes()

@@ -74,8 +74,10 @@ class EditedDump:
             yield (_note(f"{limit}; tt-layout audit reads it"),)
             return
         for placed in self.placed:
-            yield from _steps(placed)
-        if self.text.strip() and not any(_has_something(placed.piece) for placed in self.placed):
+            yield from (() for _ in placed.piece.steps())
+            yield placed.piece.diagnoses(placed.down)
+        pieces = [placed.piece for placed in self.placed]
+        if self.text.strip() and not any(p.is_read or p.diagnoses(0) for p in pieces):
             yield (_note("found no MLIR in it: no module, function, layout alias or tensor type"),)
 
     @property
@@ -106,16 +108,6 @@ class EditedDump:
     def diagnoses(self) -> list[Diagnosis]:
         """Return all diagnoses."""
         return [diagnosis for step in self.steps() for diagnosis in step]
-
-
-def _steps(placed: Placed) -> Iterator[tuple[Diagnosis, ...]]:
-    """Yield empty steps for the parts of a piece, then its diagnoses at once."""
-    yield from (() for _ in placed.piece.steps())
-    yield placed.piece.diagnoses(placed.down)
-
-
-def _has_something(piece: EditedPiece) -> bool:
-    return piece.is_read or bool(piece.diagnoses(0))
 
 
 def _note(message: str) -> Diagnosis:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from tt_layout.editing.piece import EditedPiece
 from tt_layout.tuples import NamedTuple
 
@@ -24,16 +22,16 @@ class Hint(NamedTuple):
 
 def hints(piece: EditedPiece, first: int, last: int) -> list[Hint]:
     """Return the hints of a range of lines, both ends included."""
-    return [*_hints(piece, range(first, last + 1))]
-
-
-def _hints(piece: EditedPiece, lines: range) -> Iterator[Hint]:
+    lines = range(first, last + 1)
+    shown: list[Hint] = []
     for audit in piece.audits if piece.is_read else ():
         for row in audit.rows_on(lines):
             if row.cost is not None:
                 text, _, remark = row.cost.text.partition("; ")
                 runs = f"runs {row.executions.times}" if not row.executions.is_once else ""
-                yield Hint(row.operation.line, text, tuple(fact for fact in (remark, runs) if fact))
+                facts = tuple(fact for fact in (remark, runs) if fact)
+                shown.append(Hint(row.operation.line, text, facts))
         for product in audit.multiplications:
             if product.instruction is not None and lines.start <= product.line < lines.stop:
-                yield Hint(product.line, product.instruction.name, ())
+                shown.append(Hint(product.line, product.instruction.name, ()))
+    return shown

@@ -128,7 +128,11 @@ def operation_hover(
         return None
     is_whole = waits or not piece.is_large
     kernels = _kernels(piece, line) if is_whole else _large_kernels(audit, line)
-    sections = *kernels, *_operations(piece, audit, line)
+    operations = [
+        Section(f"`{full.operation.name}`", facts=piece.explainer(audit).explanation(full))
+        for full in piece.operations.get(line, ())
+    ]
+    sections = *kernels, *operations
     return Hover(LineRange(line, word.start, word.end), sections) if sections else None
 
 
@@ -213,12 +217,6 @@ def _large_kernels(audit: Audit, line: int) -> Iterator[Section]:
         facts += [kernel.memory]
         facts.append(f"findings and time take all of its {number} operations: run tt-layout audit")
         yield Section(f"`{kernel.who}`", facts=tuple(filter(None, facts)))
-
-
-def _operations(piece: EditedPiece, audit: Audit, line: int) -> Iterator[Section]:
-    for full in piece.operations.get(line, ()):
-        facts = piece.explainer(audit).explanation(full)
-        yield Section(f"`{full.operation.name}`", facts=facts)
 
 
 # -- as text ------------------------------------------------------------------------------------

@@ -64,7 +64,10 @@ def _named(piece: EditedPiece, audited: AuditedModule, word: Word) -> Iterator[L
     """Yield the occurrences of an alias or a function in its module, its definition first."""
     if word.text[0] not in "#@!":
         return
-    first, last = _bounds(piece, audited)
+    source, span = audited.module.source, audited.module.span
+    first, last = (source.line_column(at)[0] for at in (span.start, max(span.start, span.end - 1)))
+    if not audited.module.stands_alone:
+        first = 1
     places = [
         LineRange(number, *span)
         for number in range(first, last + 1)
@@ -81,13 +84,6 @@ def _definition_line(audited: AuditedModule, name: str) -> int | None:
     functions = (function.line for function in module.functions if f"@{function.name}" == name)
     line = next(functions, None)
     return module.line_in_source(line) if line is not None else None
-
-
-def _bounds(piece: EditedPiece, audited: AuditedModule) -> tuple[int, int]:
-    """Return the first and the last line of a module's text."""
-    source, span = audited.module.source, audited.module.span
-    first, last = (source.line_column(at)[0] for at in (span.start, max(span.start, span.end - 1)))
-    return (first if audited.module.stands_alone else 1), last
 
 
 # -- values -------------------------------------------------------------------------------------
@@ -167,7 +163,9 @@ def _value_places(piece: EditedPiece, value: Defined) -> Iterator[LineRange]:
         if not names.isdisjoint(_names_of(operation))
     ]
     if any(value.name in names for value in function.arguments):
-        lines.insert(0, _head(piece, function))
+        first = next(function.walk(), None)
+        begun = first.line if first is not None else function.line + 1
+        lines.insert(0, range(function.line, begun))
     seen: set[LineRange] = set()
     for number in (number for numbers in lines for number in numbers):
         for span in occurrences(piece.line(number), written):
@@ -182,12 +180,6 @@ def _results(defined: Defined) -> set[str]:
     value = defined.function.values.get(defined.name)
     by = value.definition if value is not None else None
     return {value.name for value in by.results} if by is not None else {defined.name}
-
-
-def _head(piece: EditedPiece, function: SsaFunction) -> range:
-    """Return the lines of a function before its first operation."""
-    first = next(function.walk(), None)
-    return range(function.line, first.line if first is not None else function.line + 1)
 
 
 def _lines_of(operation: SsaOperation, starts: Sequence[int]) -> range:
