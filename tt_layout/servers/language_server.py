@@ -169,7 +169,8 @@ class LayoutServer(LanguageServer):
                 self._publish_of(uri, version, dump, diagnoses)
             diagnoses = await self.all_of(dump.steps())
         except Exception as error:
-            diagnoses = [_fault(error)]
+            message = f"tt-layout fails on this dump: {type(error).__name__}: {error}"
+            diagnoses = [Diagnosis(1, "", message, "text", Severity.ERROR)]
         self._publish_of(uri, version, dump, diagnoses)
         with suppress(Exception):  # a hover says what fails
             await self.all_of(dump.ahead())
@@ -254,11 +255,6 @@ class LayoutServer(LanguageServer):
     def tell(self, message: str) -> None:
         """Show a message to the user."""
         self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
-
-
-def _fault(error: Exception) -> Diagnosis:
-    message = f"tt-layout fails on this dump: {type(error).__name__}: {error}"
-    return Diagnosis(1, "", message, "text", Severity.ERROR)
 
 
 def make_server() -> LayoutServer:
