@@ -21,7 +21,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.kernels.device import device_product
-from tt_layout.kernels.seen import Launch, SeenKernel
+from tt_layout.kernels.seen import SeenKernel
 from tt_layout.mlir.source import Source
 from tt_layout.records import dataclass
 from tt_layout.reports.advice_text import first_cure
@@ -30,7 +30,7 @@ from tt_layout.reports.formats import format_of_file, is_own
 from tt_layout.reports.kernel_overview import KernelOverview, kernel_data
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line, Problem, ReportedCase, Suite, plain_text
-from tt_layout.reports.watched_findings import Limits, NamedFinding, Watcher
+from tt_layout.reports.watched_findings import Limits, Watcher
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import durations
 
@@ -182,7 +182,9 @@ class WatchReport(Printed):
             yield Line("no kernel was compiled or launched")
         lines = [
             kernel.audit.with_values(
-                time=self._time_text(kernel), gain=_gain_text(kernel), cure=kernel.cure
+                time=self._time_text(kernel),
+                gain=durations(kernel.gain)[0] if kernel.gain is not None else "",
+                cure=kernel.cure,
             )
             for kernel in self.kernels
             if kernel.audit is not None
@@ -239,11 +241,10 @@ class WatchReport(Printed):
         watcher = Watcher(limits)
         for audit in (kernel.audit for kernel in self.kernels if kernel.audit is not None):
             watcher.keep(audit.file, audit.line, audit.finding_lines)
-        return [_failure(failed) for failed in watcher.failures]
-
-
-def _failure(finding: NamedFinding) -> str:
-    return f"{finding.finding.kinds[0]}: {finding.file}: {finding.finding.message}"
+        return [
+            f"{failed.finding.kinds[0]}: {failed.file}: {failed.finding.message}"
+            for failed in watcher.failures
+        ]
 
 
 def report_of(
@@ -259,11 +260,6 @@ def _rank(kernel: WatchedKernel) -> tuple[object, ...]:
     return (kernel.audit is None, kernel.gain is None, -(kernel.gain or 0), *rank)
 
 
-def _gain_text(kernel: WatchedKernel) -> str:
-    """Return the time that a kernel's launches could save; empty without an estimate."""
-    return durations(kernel.gain)[0] if kernel.gain is not None else ""
-
-
 def _data(kernel: WatchedKernel, share: float | None) -> dict[str, Any]:
     compiled = kernel.seen.compiled
     return {
@@ -271,7 +267,8 @@ def _data(kernel: WatchedKernel, share: float | None) -> dict[str, Any]:
         "hash": compiled.key,
         "compiled_by": compiled.place,
         "launches": [
-            {**_launch(launch), "count": count} for launch, count in kernel.seen.launches.items()
+            {"grid": list(launch.grid), "values": dict(launch.values), "count": count}
+            for launch, count in kernel.seen.launches.items()
         ],
         "audit": kernel_data(kernel.audit) if kernel.audit is not None else None,
         "reason": kernel.reason,
@@ -281,10 +278,6 @@ def _data(kernel: WatchedKernel, share: float | None) -> dict[str, Any]:
         "cure": kernel.cure or None,
         "assumption": kernel.assumption,
     }
-
-
-def _launch(launch: Launch) -> dict[str, Any]:
-    return {"grid": list(launch.grid), "values": dict(launch.values)}
 
 
 # -- writing --------------------------------------------------------------------------------
