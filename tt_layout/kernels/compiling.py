@@ -293,8 +293,8 @@ def _spilled_bytes(printed: str) -> int | None:
         >>> _spilled_bytes("584 bytes stack frame, 644 bytes spill stores, 640 bytes spill loads")
         644
     """
-    metadata = [int(number) for number in re.findall(r"(\d{1,9}) bytes spill stores", printed)]
-    return max(metadata, default=None)
+    spilled = re.findall(r"(\d{1,9}) bytes spill stores", printed)
+    return max(map(int, spilled), default=None)
 
 
 def _checked(kept: bytes) -> dict[str, Any] | None:
