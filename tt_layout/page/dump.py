@@ -102,9 +102,12 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
             *(text for summary in kernels_of(adviser) for text in _head(summary)),
         ],
         "times": list(times_data(kernels_of(adviser))),
-        "fits": list(_fits(audit)),
+        "fits": list(map(fit_text, kernel_fits(audit.audited, audit.known))),
         "findings": list(_findings(adviser)),
-        "notes": list(_notes(adviser)),
+        "notes": [
+            {"lines": [note.finding.line], "message": note_message(adviser, note)}
+            for note in audit.notes
+        ],
         "movements": [
             {
                 **_movement(row, audit, number_of),
@@ -129,18 +132,13 @@ def _head(summary: Kernel) -> tuple[str, str]:
     return f"{summary.heading}: {verdict}", "; ".join(rest)
 
 
-def _fits(audit: Audit) -> Iterator[str]:
-    """Yield the GPUs that the shared memory of each kernel fits."""
-    yield from map(fit_text, kernel_fits(audit.audited, audit.known))
-
-
 def _registers(audit: Audit) -> list[tuple[int, int]]:
     """Return the live registers per thread from each line at which their number changes."""
-    movement: list[tuple[int, int]] = []
+    changes: list[tuple[int, int]] = []
     for line, live in sorted(live_by_line(audit.audited).items()):
-        if not movement or movement[-1][1] != live:
-            movement.append((line, live))
-    return movement
+        if not changes or changes[-1][1] != live:
+            changes.append((line, live))
+    return changes
 
 
 def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
@@ -179,18 +177,10 @@ def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
         }
 
 
-def _notes(adviser: Adviser) -> Iterator[dict[str, Any]]:
-    """Yield the operations that are worth keeping, since every alternative is more expensive."""
-    for note in adviser.audit.notes:
-        yield {"lines": [note.finding.line], "message": note_message(adviser, note)}
-
-
 def _suggested(adviser: Adviser, finding: Finding) -> str | None:
     """Return the layout that all accesses to the shared memory of a finding should have."""
-    movement = (
-        entry.encoding for entry in adviser.suggestions(finding) if entry.where == EVERYWHERE
-    )
-    return next(map(str, movement), None)
+    everywhere = (entry for entry in adviser.suggestions(finding) if entry.where == EVERYWHERE)
+    return next((str(entry.encoding) for entry in everywhere), None)
 
 
 def programs(
@@ -216,12 +206,12 @@ def programs(
         if file in numbers or len(numbers) < MAX_FILES:
             numbers.setdefault(file, set()).add(line)
     pieces = ((file, _pieces(*source.lines(file), lines)) for file, lines in numbers.items())
-    return {file: movement for file, movement in pieces if movement}
+    return {file: shown for file, shown in pieces if shown}
 
 
 def _pieces(first: int, lines: Sequence[str], numbers: Iterable[int]) -> list[tuple[int, str]]:
     """Return lines by number with the lines around them, as far as they exist."""
-    movement: list[tuple[int, str]] = []
+    pieces: list[tuple[int, str]] = []
     end = 0
     for number in sorted(numbers):
         at = number - first
@@ -229,12 +219,12 @@ def _pieces(first: int, lines: Sequence[str], numbers: Iterable[int]) -> list[tu
             continue
         start, stop = max(at - CONTEXT, end), min(at + CONTEXT + 1, len(lines))
         text = "".join(lines[start:stop])
-        if movement and start == end:
-            movement[-1] = movement[-1][0], movement[-1][1] + text
+        if pieces and start == end:
+            pieces[-1] = pieces[-1][0], pieces[-1][1] + text
         else:
-            movement.append((start + first, text))
+            pieces.append((start + first, text))
         end = stop
-    return [(number, text.removesuffix("\n")) for number, text in movement]
+    return [(number, text.removesuffix("\n")) for number, text in pieces]
 
 
 def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, Any]:
@@ -493,7 +483,7 @@ def _passes(run: PassRun, shared: SharedWork) -> Iterator[dict[str, Any]]:
     """Yield the passes that changed the cost: the resulting module, the cycles before and after."""
     for change in pass_history(run, shared).of_cost:
         made = change.after
-        cycles = [layout and round(layout) for layout in (change.before.cycles, made.cycles)]
+        cycles = [number and round(number) for number in (change.before.cycles, made.cycles)]
         yield {"number": made.number, "line": made.line, "pass": change.name, "cycles": cycles}
 
 
