@@ -258,8 +258,11 @@ class LazyGroup(HelpfulGroup):
                     message = "an audit takes no type: tt-layout -i FILE -t TYPE prints its layouts"
                     raise LayoutError(f"{message}, FILE:ALIAS names one", FileLocation(first))
                 args = ["audit", *args]
-            elif not first.isalnum() and _is_layout(first):
-                args = ["-l", *args]
+            elif not first.isalnum():
+                from tt_layout.notation.registry import is_notation
+
+                if is_notation(first):
+                    args = ["-l", *args]
         return super().parse_args(context, args)
 
     def make_parser(self, context: click.Context) -> Any:
@@ -326,12 +329,6 @@ class LazyGroup(HelpfulGroup):
             return SUMMARIES[name]
         command = self.get_command(context, name)
         return "" if command is None else command.get_short_help_str()
-
-
-def _is_layout(text: str) -> bool:
-    from tt_layout.notation.registry import is_notation
-
-    return is_notation(text)
 
 
 def _telling(*names: str, help: str, text: Callable[[click.Context], str]) -> Callable[[Any], Any]:

@@ -13,7 +13,7 @@ from tt_layout.safe_text import safe
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from tt_layout.audit.values.given import GivenValues
     from tt_layout.placement import PlacedLayout
@@ -73,17 +73,12 @@ def dump_page(
     page = page_of_dump(
         source, names, release, module, program, line, metadata, given=given, watch=watched
     )
-    _tell_programs(page.dump.programs)
-    return page.html.encode()
-
-
-def _tell_programs(programs: Collection[str]) -> None:
-    """Print the source files whose lines a page embeds."""
-    if programs:
-        first = safe(next(iter(programs)))
-        which = first if len(programs) == 1 else f"{first} and others"
-        files = count(len(programs), "file")
+    if page.dump.programs:
+        first = safe(next(iter(page.dump.programs)))
+        which = first if len(page.dump.programs) == 1 else f"{first} and others"
+        files = count(len(page.dump.programs), "file")
         note(f"the page has lines of {files} of the program: {which}")
+    return page.html.encode()
 
 
 def placed(encodings: Sequence[Encoding], tensor: TensorType) -> list[PlacedLayout]:

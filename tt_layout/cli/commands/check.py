@@ -127,8 +127,9 @@ def command(
 
     if force and not update:
         raise LayoutError("--force needs --update; give both")
-    if update and not force:
-        _refuse_in_ci()
+    if update and not force and _is_ci():
+        message = "--update is refused if CI is set: update where you can review the change"
+        raise LayoutError(f"{message}; --force does it anyway")
     paths = manifests or (DEFAULT_PATH,)
     for path in paths:
         refuse_input(output, path)
@@ -167,13 +168,6 @@ def _keep(update: bool, keep_actual: str | None) -> Callable[[Outcome], Outcome]
 
 def _is_ci() -> bool:
     return os.environ.get("CI", "").lower() not in ("", "0", "false", "no")
-
-
-def _refuse_in_ci() -> None:
-    """Refuse to update in CI, where nobody reviews the changes."""
-    if _is_ci():
-        message = "--update is refused if CI is set: update where you can review the change"
-        raise LayoutError(f"{message}; --force does it anyway")
 
 
 def _read(
