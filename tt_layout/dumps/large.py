@@ -14,7 +14,6 @@ from itertools import accumulate, count
 from typing import TypeVar
 
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.findings import FindingLine
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.values.given import check_names
 from tt_layout.dumps.audits import Auditor
@@ -102,7 +101,9 @@ def audits_in_brief(file: str, audits: Iterable[Audit]) -> ManyModules:
         file: the name of the dump.
         audits: the audits of its modules.
     """
-    kernels, worst = _ranked((audit, _brief_kernels(file, audit)) for audit in audits)
+    kernels, worst = _ranked(
+        (audit, [_in_brief(kernel) for kernel in kernels_of(audit, file=file)]) for audit in audits
+    )
     return ManyModules(kernels, tuple(worst))
 
 
@@ -229,15 +230,12 @@ def _piece_reader(reading: Reading, known: KernelMetadata) -> Callable[[Piece], 
     return read
 
 
-def _brief_kernels(file: str, audit: Audit) -> list[Kernel]:
-    """Return the overview lines of a module's kernels, each with the line of its worst finding."""
-    return [_in_brief(kernel) for kernel in kernels_of(audit, file=file)]
-
-
 def _in_brief(kernel: Kernel) -> Kernel:
     """Return the overview line of a kernel."""
     settled = kernel.settled(has_bounds=False)
-    return settled.with_values(text="", signature="", finding_lines=_worst(settled))
+    # the worst finding, without its message, which may name a line
+    worst = tuple(finding._replace(message="") for finding in settled.finding_lines[:1])
+    return settled.with_values(text="", signature="", finding_lines=worst)
 
 
 def _nameless_kernels(audit: Audit) -> NamelessKernels:
@@ -250,11 +248,6 @@ def _nameless_kernels(audit: Audit) -> NamelessKernels:
         numbers.get(kernel.symbol) if kernel.launched_as is None else None for kernel in kernels
     ]
     return NamelessKernels([_in_brief(kernel) for kernel in kernels], functions, audit.arguments)
-
-
-def _worst(kernel: Kernel) -> tuple[FindingLine, ...]:
-    """Return the worst finding of a kernel without its message, which may name a line."""
-    return tuple([finding._replace(message="") for finding in kernel.finding_lines[:1]])
 
 
 def _worst_first(kernels: Iterable[Kernel]) -> list[Kernel]:
